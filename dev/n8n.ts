@@ -1,0 +1,381 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createWriteStream, mkdtempSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse as parseFlatted } from 'flatted';
+import { discard, installN8n, installPackage, NODE_24, type N8nVersion } from './install';
+
+/** The owner that is set up in every n8n started here; it guards nothing but throw-away data. */
+export const OWNER = {
+	email: 'owner@example.com',
+	password: 'Sandbox-1234',
+	firstName: 'Sandbox',
+	lastName: 'Owner',
+};
+
+export interface Workflow {
+	name: string;
+	nodes: Array<Record<string, unknown> & { name: string; type: string }>;
+	connections: Record<string, unknown>;
+	settings?: Record<string, unknown>;
+}
+
+export interface Execution {
+	id: string;
+	status: string;
+	mode: string;
+	data: {
+		resultData: {
+			error?: { message: string; description?: string };
+			runData: Record<
+				string,
+				Array<{
+					data?: { main?: Array<Array<{ json: Record<string, unknown> }> | null> };
+					error?: { message: string; description?: string };
+					executionTime: number;
+				}>
+			>;
+		};
+	};
+}
+
+/** A TCP port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+	const server = createServer();
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address() as { port: number };
+	await new Promise((resolve) => server.close(resolve));
+	return port;
+}
+
+export const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Tries again until the work gives something, or says what it waited for. */
+export async function until<T>(
+	what: string,
+	work: () => Promise<T | undefined | false>,
+	seconds = 60,
+): Promise<T> {
+	const end = Date.now() + seconds * 1000;
+	let lastError: unknown;
+	while (Date.now() < end) {
+		try {
+			const found = await work();
+			if (found !== undefined && found !== false) return found;
+		} catch (error) {
+			lastError = error;
+		}
+		await pause(100);
+	}
+	throw new Error(
+		`Waited ${seconds} s in vain for ${what}${lastError ? `: ${String(lastError)}` : ''}`,
+	);
+}
+
+export interface N8nOptions {
+	version: N8nVersion;
+	/** The packed package; none for an n8n without it. */
+	tarball?: string;
+	/** `start`, `worker` or `webhook`. */
+	command?: string;
+	port?: number;
+	env?: Record<string, string>;
+	/** Kept by the caller; without it a temporary folder is made and thrown away. */
+	userFolder?: string;
+}
+
+/** A real n8n in a process of its own, driven as the editor drives it. */
+export class N8n {
+	private child?: ChildProcess;
+	private cookie = '';
+	private readonly browserId = randomUUID();
+
+	private constructor(
+		private readonly options: N8nOptions,
+		private readonly bin: string,
+		readonly userFolder: string,
+		readonly port: number,
+		private readonly env: Record<string, string>,
+	) {}
+
+	/** Installs what is missing, starts n8n and, for a main process, signs in as its owner. */
+	static async start(options: N8nOptions): Promise<N8n> {
+		const bin = await installN8n(options.version);
+		const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'pay-n8n-'));
+		if (options.tarball) await installPackage(options.tarball, userFolder);
+		const port = options.port ?? (await freePort());
+		const n8n = new N8n(options, bin, userFolder, port, {
+			N8N_USER_FOLDER: userFolder,
+			N8N_PORT: String(port),
+			N8N_LISTEN_ADDRESS: '127.0.0.1',
+			N8N_ENCRYPTION_KEY: options.env?.N8N_ENCRYPTION_KEY ?? randomBytes(16).toString('hex'),
+			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
+			N8N_SECURE_COOKIE: 'false',
+			N8N_DIAGNOSTICS_ENABLED: 'false',
+			N8N_VERSION_NOTIFICATIONS_ENABLED: 'false',
+			N8N_TEMPLATES_ENABLED: 'false',
+			N8N_PERSONALIZATION_ENABLED: 'false',
+			N8N_HIRING_BANNER_ENABLED: 'false',
+			N8N_PUBLIC_API_DISABLED: 'true',
+			...options.env,
+		});
+		await n8n.launch();
+		return n8n;
+	}
+
+	get url(): string {
+		return `http://127.0.0.1:${this.port}`;
+	}
+
+	/** The cookie of the owner's session. */
+	get session(): string {
+		return this.cookie;
+	}
+
+	get logFile(): string {
+		return join(this.userFolder, 'n8n.log');
+	}
+
+	get log(): string {
+		return readFileSync(this.logFile, 'utf8');
+	}
+
+	/** What the process has in memory, in megabytes (Linux). */
+	memory(): number {
+		const status = readFileSync(`/proc/${this.child?.pid}/status`, 'utf8');
+		return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+	}
+
+	/** Starts the process again in the same data folder. */
+	async launch(): Promise<void> {
+		const taken = await fetch(this.url).then(
+			() => true,
+			() => false,
+		);
+		if (taken) throw new Error(`Something else answers on port ${this.port}`);
+		const log = createWriteStream(this.logFile, { flags: 'a' });
+		const child = spawn(NODE_24, [this.bin, this.options.command ?? 'start'], {
+			cwd: this.userFolder,
+			env: { PATH: process.env.PATH, HOME: this.userFolder, ...this.env },
+			stdio: ['ignore', 'pipe', 'pipe'],
+		});
+		child.stdout.pipe(log);
+		child.stderr.pipe(log);
+		this.child = child;
+		// Whatever ends this process, its n8n does not outlive it.
+		const endWithUs = () => child.kill('SIGKILL');
+		process.once('exit', endWithUs);
+		child.once('exit', () => process.off('exit', endWithUs));
+		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
+		const isMain = (this.options.command ?? 'start') === 'start';
+		const probe = isMain ? '/rest/settings' : '/healthz';
+		const ended = new Promise<never>((_resolve, reject) => {
+			child.once('exit', (code) => {
+				reject(new Error(`n8n ended with code ${code}:\n${this.log.slice(-2000)}`));
+			});
+		});
+		ended.catch(() => undefined);
+		const ready = until(
+			`n8n to start; its log is ${this.logFile}`,
+			async () => {
+				const answer = await fetch(this.url + probe);
+				return answer.ok && answer.headers.get('content-type')?.includes('json');
+			},
+			120,
+		);
+		await Promise.race([ready, ended]);
+		if (isMain) await this.signIn();
+	}
+
+	private async signIn(): Promise<void> {
+		const { data } = await this.rest<{
+			data: { userManagement: { showSetupOnFirstLoad: boolean } };
+		}>('GET', '/settings');
+		if (data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', OWNER);
+		const { email, password } = OWNER;
+		await this.rest('POST', '/login', { email, emailOrLdapLoginId: email, password });
+	}
+
+	/** Calls n8n's own REST interface, which the editor uses. */
+	async rest<T = { data: Record<string, unknown> & { id: string } }>(
+		method: string,
+		path: string,
+		body?: unknown,
+	): Promise<T> {
+		const answer = await fetch(`${this.url}/rest${path}`, {
+			method,
+			headers: {
+				'Content-Type': 'application/json',
+				Cookie: this.cookie,
+				'browser-id': this.browserId,
+				'push-ref': this.browserId,
+			},
+			body: body === undefined ? undefined : JSON.stringify(body),
+		});
+		const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('n8n-auth='));
+		if (cookie) this.cookie = cookie.split(';')[0] ?? '';
+		const text = await answer.text();
+		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`);
+		return (text === '' ? {} : JSON.parse(text)) as T;
+	}
+
+	async createCredential(
+		data: Record<string, unknown>,
+		type = 'payApi',
+		name = 'Pay API',
+	): Promise<{ id: string; name: string }> {
+		const { data: made } = await this.rest('POST', '/credentials', { name, type, data });
+		return { id: made.id, name };
+	}
+
+	/** Saves a workflow with the given credential in every node that can use it. */
+	async importWorkflow(
+		workflow: Workflow,
+		credentials: Record<string, { id: string; name: string }> = {},
+	): Promise<string> {
+		const nodes = workflow.nodes.map((node) => ({
+			id: randomUUID(),
+			...(/trigger|webhook/i.test(node.type) ? { webhookId: randomUUID() } : {}),
+			...node,
+			...(node.type.startsWith('n8n-nodes-pay.') ? { credentials } : {}),
+		}));
+		const { data } = await this.rest('POST', '/workflows', {
+			settings: { executionOrder: 'v1' },
+			...workflow,
+			nodes,
+			active: false,
+		});
+		return data.id;
+	}
+
+	async workflow(id: string): Promise<Workflow & { versionId: string; active: boolean }> {
+		const { data } = await this.rest<{ data: Workflow & { versionId: string; active: boolean } }>(
+			'GET',
+			`/workflows/${id}`,
+		);
+		return data;
+	}
+
+	/** Publishes a workflow; its webhooks answer when this returns. */
+	async activate(id: string): Promise<void> {
+		const { versionId, nodes } = await this.workflow(id);
+		if (this.options.version === 'latest') {
+			await this.rest('POST', `/workflows/${id}/activate`, { versionId });
+		} else {
+			await this.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
+		}
+		// n8n 2 registers webhooks after it has answered, method by method.
+		for (const node of nodes) {
+			const path = webhookPath(node);
+			if (path === undefined) continue;
+			const methods = node.type === 'n8n-nodes-pay.payTrigger' ? 5 : 1;
+			await until(`the webhook of ${node.name}`, async () => {
+				const answer = await fetch(this.url + path, {
+					method: 'OPTIONS',
+					headers: { Origin: this.url },
+				});
+				const allowed = answer.headers.get('access-control-allow-methods') ?? '';
+				return allowed.split(',').filter((method) => method.trim() !== 'OPTIONS').length >= methods;
+			});
+		}
+	}
+
+	/** Runs a saved workflow as the editor's button does; gives the execution's id. */
+	async run(workflowId: string, triggerName: string): Promise<string> {
+		const workflowData = await this.workflow(workflowId);
+		const { data } = await this.rest<{ data: { executionId: string } }>(
+			'POST',
+			`/workflows/${workflowId}/run`,
+			{ workflowData, triggerToStartFrom: { name: triggerName }, startNodes: [] },
+		);
+		return data.executionId;
+	}
+
+	/** Waits until an execution has ended (or waits for a webhook) and gives it. */
+	async finished(executionId: string, seconds = 120): Promise<Execution> {
+		return await until(
+			`execution ${executionId}`,
+			async () => {
+				const execution = await this.execution(executionId);
+				const { runData, error } = execution.data.resultData;
+				// n8n 1 writes the status first and the data after it.
+				const written = error !== undefined || Object.keys(runData).length > 0;
+				return !['new', 'running'].includes(execution.status) && written && execution;
+			},
+			seconds,
+		);
+	}
+
+	async execution(executionId: string): Promise<Execution> {
+		const { data } = await this.rest<{ data: Execution & { data: string } }>(
+			'GET',
+			`/executions/${executionId}`,
+		);
+		return { ...data, data: parseFlatted(data.data) as Execution['data'] };
+	}
+
+	/** The ids of a workflow's executions, newest first. */
+	async executionIds(workflowId: string, limit = 100): Promise<string[]> {
+		const filter = encodeURIComponent(JSON.stringify({ workflowId }));
+		const { data } = await this.rest<{ data: { results: Array<{ id: string }> } }>(
+			'GET',
+			`/executions?filter=${filter}&limit=${limit}`,
+		);
+		return data.results.map(({ id }) => id);
+	}
+
+	/** What the database holds of each execution of a workflow, as text: past any paging or cache. */
+	storedExecutions(workflowId: string): string[] {
+		const script = `
+			const { DatabaseSync } = require('node:sqlite');
+			const [file, workflowId] = process.argv.slice(1);
+			const rows = new DatabaseSync(file, { readOnly: true, timeout: 30000 }).prepare(
+				'SELECT data FROM execution_entity JOIN execution_data ON executionId = id WHERE execution_entity.workflowId = ?',
+			);
+			console.log(JSON.stringify(rows.all(workflowId).map(({ data }) => data)));`;
+		const file = join(this.userFolder, '.n8n', 'database.sqlite');
+		const printed = execFileSync(NODE_24, ['--no-warnings', '-e', script, file, workflowId], {
+			encoding: 'utf8',
+			maxBuffer: 2 ** 30,
+		});
+		return JSON.parse(printed) as string[];
+	}
+
+	private async end(signal: NodeJS.Signals): Promise<void> {
+		const { child } = this;
+		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		child.kill(signal);
+		const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
+		await ended.finally(() => clearTimeout(patience));
+	}
+
+	/** Ends the process at once, as a crash does. */
+	async kill(): Promise<void> {
+		await this.end('SIGKILL');
+	}
+
+	/** Ends the process and throws its data away, unless the caller owns the folder. */
+	async stop(): Promise<void> {
+		await this.end('SIGTERM');
+		if (this.options.userFolder === undefined) discard(this.userFolder);
+	}
+}
+
+/** Where a node's webhook answers, below n8n's address, once the workflow is published. */
+export function webhookPath(node: Record<string, unknown> & { type: string }): string | undefined {
+	const { webhookId } = node;
+	if (node.type === 'n8n-nodes-pay.payTrigger') return `/webhook/${String(webhookId)}/postback`;
+	if (node.type === 'n8n-nodes-base.webhook') {
+		return `/webhook/${String((node.parameters as { path: string }).path)}`;
+	}
+	return undefined;
+}
+
+/** The items that a node gave, of one run and output. */
+export function itemsOf(execution: Execution, node: string, run = 0, output = 0) {
+	const items = execution.data.resultData.runData[node]?.[run]?.data?.main?.[output] ?? [];
+	return items.map(({ json }) => json);
+}

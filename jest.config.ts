@@ -1,0 +1,19 @@
+import type { Config } from 'jest';
+
+const config: Config = {
+	testMatch: ['<rootDir>/test/**/*.test.ts'],
+	transform: {
+		'\\.[jt]s$': [
+			'@swc/jest',
+			{ jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, module: { type: 'commonjs' } },
+		],
+	},
+	globalSetup: '<rootDir>/test/engine/throwAwayHome.ts',
+	globalTeardown: '<rootDir>/test/engine/throwAwayHome.end.ts',
+	// fast-png and what it needs come as ES modules.
+	transformIgnorePatterns: ['node_modules/(?!(fast-png|iobuffer|fflate|uqr)/)'],
+	modulePathIgnorePatterns: ['<rootDir>/dev/n8n-', '<rootDir>/dist', '<rootDir>/.cache'],
+	reporters: ['default', '<rootDir>/test/countReporter.js'],
+};
+
+export default config;

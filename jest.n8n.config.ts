@@ -1,0 +1,14 @@
+import type { Config } from 'jest';
+import base from './jest.config';
+
+/** Tests on a running n8n: minutes instead of seconds, and one after the other. */
+const config: Config = {
+	...base,
+	testMatch: ['<rootDir>/test/n8n/**/*.n8n.ts'],
+	globalSetup: '<rootDir>/test/n8n/pack.ts',
+	globalTeardown: undefined,
+	testTimeout: 300_000,
+	reporters: ['default', ['<rootDir>/test/countReporter.js', { progress: true }]],
+};
+
+export default config;

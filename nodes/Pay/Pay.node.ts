@@ -1,0 +1,49 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import { testPayCredential } from './execution/credentialTest';
+import { findOperation, properties } from './operations';
+import { resumeWebhooks } from './operations/postback/wait.operation';
+import { refuse } from './postback/receive';
+
+export class Pay implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Pay',
+		name: 'pay',
+		icon: { light: 'file:pay.svg', dark: 'file:pay.dark.svg' },
+		group: ['output'],
+		version: 1,
+		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		description: 'Create payment QR codes and make instant payments',
+		defaults: { name: 'Pay' },
+		usableAsTool: true,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [{ name: 'payApi', required: true, testedBy: 'testPayCredential' }],
+		webhooks: resumeWebhooks,
+		properties,
+	};
+
+	methods = { credentialTest: { testPayCredential } };
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const resource = this.getNodeParameter('resource', 0);
+		const operation = this.getNodeParameter('operation', 0);
+		return await findOperation(resource, operation).execute(this);
+	}
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		const resource = this.getNodeParameter('resource') as string;
+		const operation = this.getNodeParameter('operation') as string;
+		const { receive } = findOperation(resource, operation);
+		return (
+			(await receive?.(this)) ?? refuse(this, 409, 'The execution is not waiting for a postback')
+		);
+	}
+}

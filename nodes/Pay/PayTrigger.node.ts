@@ -1,0 +1,153 @@
+import {
+	NodeConnectionTypes,
+	NodeOperationError,
+	type IHookFunctions,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import { testPayCredential } from './execution/credentialTest';
+import { asJson, readNotification, refuse } from './postback/receive';
+import { verifyQuery } from './postback/signature';
+
+export class PayTrigger implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'Pay Trigger',
+		name: 'payTrigger',
+		icon: { light: 'file:pay.svg', dark: 'file:pay.dark.svg' },
+		group: ['trigger'],
+		version: 1,
+		subtitle:
+			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
+		description: 'Starts the workflow when the service reports the status of a charge or payment',
+		defaults: { name: 'Pay Trigger' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		credentials: [
+			{
+				name: 'payApi',
+				required: true,
+				testedBy: 'testPayCredential',
+				displayOptions: { show: { authentication: ['signedUrl'] } },
+			},
+		],
+		webhooks: [
+			{
+				name: 'default',
+				// The method of a postback is not documented (section 6), so all that carry one are taken.
+				httpMethod: '={{"GET,POST,PUT,PATCH,DELETE"}}' as 'POST',
+				// n8n 2 answers once the execution is stored, n8n 1 a moment before. The modes that store
+				// first on n8n 1 as well never free a call's memory.
+				responseMode: 'onReceived',
+				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
+				responseData: '={{ $parameter["options"]["responseBody"] || "noData" }}',
+				path: 'postback',
+				// The editor has room for one method's name.
+				ndvHideMethod: true,
+			},
+		],
+		properties: [
+			{
+				displayName:
+					'Publish the workflow, copy the Production URL above, and put it into the Postback URL of the Pay API credential (or into a Pay node, as Postback "To a URL"). The Test URL works only while the editor listens.',
+				name: 'urlNotice',
+				type: 'notice',
+				default: '',
+			},
+			{
+				displayName: 'Authentication',
+				name: 'authentication',
+				type: 'options',
+				options: [
+					{
+						name: 'None',
+						value: 'none',
+						description: 'Take every request: anyone who knows the URL can report a payment',
+					},
+					{
+						name: 'Signed URL',
+						value: 'signedUrl',
+						description:
+							'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+					},
+				],
+				default: 'signedUrl',
+				description: 'How to tell genuine postbacks from forged ones',
+			},
+			{
+				displayName:
+					'Anyone who learns this URL can post "paid" to it. Check every amount and status with the service before you deliver anything.',
+				name: 'noAuthenticationNotice',
+				type: 'notice',
+				default: '',
+				displayOptions: { show: { authentication: ['none'] } },
+			},
+			{
+				displayName: 'Options',
+				name: 'options',
+				type: 'collection',
+				placeholder: 'Add Option',
+				default: {},
+				options: [
+					{
+						displayName: 'Response Body',
+						name: 'responseBody',
+						type: 'string',
+						default: '',
+						placeholder: 'e.g. OK',
+						description: 'Text to answer postbacks with. Empty unless set.',
+					},
+					{
+						displayName: 'Response Code',
+						name: 'responseCode',
+						type: 'number',
+						typeOptions: { minValue: 200, maxValue: 299 },
+						default: 200,
+						description: 'HTTP status to answer postbacks with',
+					},
+				],
+			},
+		],
+	};
+
+	methods = { credentialTest: { testPayCredential } };
+
+	webhookMethods = {
+		default: {
+			// The service has no registry of webhooks: each request names its postback URL (section 6).
+			async checkExists(this: IHookFunctions): Promise<boolean> {
+				return false;
+			},
+			async create(this: IHookFunctions): Promise<boolean> {
+				if (this.getNodeParameter('authentication') === 'none') return true;
+				const { postbackSecret } = await this.getCredentials<{ postbackSecret?: string }>('payApi');
+				if (postbackSecret) return true;
+				throw new NodeOperationError(
+					this.getNode(),
+					'The Pay API credential has no Postback Secret, so no postback could be verified',
+					{
+						description:
+							'Enter a long random text as Postback Secret in the credential of this trigger and of the Pay nodes. To take unverified postbacks instead, set Authentication to None.',
+					},
+				);
+			},
+			async delete(this: IHookFunctions): Promise<boolean> {
+				return true;
+			},
+		},
+	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		let reference = null;
+		if (this.getNodeParameter('authentication') !== 'none') {
+			const { postbackSecret } = await this.getCredentials<{ postbackSecret?: string }>('payApi');
+			reference = verifyQuery(this.getQueryData() as Record<string, unknown>, postbackSecret ?? '');
+			if (reference === null) {
+				return refuse(this, 401, 'This address takes only postbacks with a valid signature');
+			}
+		}
+		const notification = await readNotification(this, reference);
+		return { workflowData: [[{ json: asJson(notification) }]] };
+	}
+}

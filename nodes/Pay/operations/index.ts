@@ -1,0 +1,88 @@
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import * as createPayment from './payment/create.operation';
+import * as createQrCode from './qrCode/create.operation';
+import * as waitForPostback from './postback/wait.operation';
+
+/** An operation of the Pay node: what the editor shows of it, and what it does. */
+export interface Operation {
+	option: INodePropertyOptions & { value: string };
+	description: INodeProperties[];
+	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
+	/** Takes a call to the resume URL of an execution that waits in this operation. */
+	receive?(context: IWebhookFunctions): Promise<IWebhookResponseData>;
+}
+
+interface Resource extends INodePropertyOptions {
+	value: string;
+	operations: Operation[];
+}
+
+/** All resources and operations; adding one touches its own file and this list. */
+export const resources: Resource[] = [
+	{
+		name: 'Payment',
+		value: 'payment',
+		description: 'Money that goes out to a payment key',
+		operations: [createPayment],
+	},
+	{
+		name: 'Postback',
+		value: 'postback',
+		description: 'Status notification from the service',
+		operations: [waitForPostback],
+	},
+	{
+		name: 'QR Code',
+		value: 'qrCode',
+		description: 'Money that comes in from a customer',
+		operations: [createQrCode],
+	},
+];
+
+/**
+ * The operation that the editor's two choices stand for.
+ * @throws Error when there is none, which only a hand-made workflow can bring about
+ */
+export function findOperation(resource: string, operation: string): Operation {
+	const found = resources
+		.find(({ value }) => value === resource)
+		?.operations.find(({ option }) => option.value === operation);
+	if (found === undefined) throw new Error(`There is no operation "${operation}" of "${resource}"`);
+	return found;
+}
+
+const operationField: INodeProperties = {
+	displayName: 'Operation',
+	name: 'operation',
+	type: 'options',
+	noDataExpression: true,
+	default: '',
+};
+
+/** The node's parameters: the choice of resource and operation, then each operation's own. */
+export const properties: INodeProperties[] = [
+	{
+		displayName: 'Resource',
+		name: 'resource',
+		type: 'options',
+		noDataExpression: true,
+		options: resources.map(({ name, value, description }) => ({ name, value, description })),
+		default: 'qrCode',
+	},
+	...resources.map(
+		({ value, operations }): INodeProperties => ({
+			...operationField,
+			displayOptions: { show: { resource: [value] } },
+			options: operations.map(({ option }) => option),
+			default: operations[0]?.option.value ?? 'create',
+		}),
+	),
+	...resources.flatMap(({ operations }) => operations.flatMap(({ description }) => description)),
+];

@@ -1,0 +1,99 @@
+import { InputError } from './inputError';
+
+/** What a failed expression leaves behind when it is turned into text. */
+const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);
+
+// eslint's no-control-regex is right for patterns typed by accident; here they are what is refused.
+const CONTROL_CHARACTER = /\p{Cc}/u;
+
+function refuseLeftover(text: string, field: string) {
+	if (EXPRESSION_LEFTOVERS.has(text)) {
+		throw new InputError(
+			field,
+			`${field} is "${text}"`,
+			'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
+		);
+	}
+}
+
+/**
+ * Reads an optional text field; its format is not documented (section 2.3), so any text goes.
+ * @returns the text, or undefined for an empty field, which is then left out of the body
+ * @throws InputError for a value that is no text, or a number too large to be written exactly
+ */
+export function optionalText(value: unknown, field: string): string | undefined {
+	if (value === undefined || value === null || value === '') return undefined;
+	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
+	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
+		throw new InputError(
+			field,
+			`${field} is a number too large to keep all its digits`,
+			'Pass it as text from the start, for example as a string in the data it comes from.',
+		);
+	}
+	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
+		throw new InputError(
+			field,
+			`${field} must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
+			'Use an expression that gives one text, for example {{ $json.name }}.',
+		);
+	}
+	const text = String(value);
+	if (text === '[object Object]') refuseLeftover(text, field);
+	return text;
+}
+
+/**
+ * Reads a text that says where money goes (a payment key, a split recipient): as
+ * {@link optionalText}, and what a failed expression leaves behind is refused.
+ */
+export function optionalIdentifier(value: unknown, field: string): string | undefined {
+	const text = optionalText(value, field);
+	if (text !== undefined) refuseLeftover(text.trim(), field);
+	return text;
+}
+
+/**
+ * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed.
+ * @throws InputError when it is empty, holds control characters, or is a failed expression's rest
+ */
+export function parseExternalId(value: unknown): string {
+	const field = 'external_id';
+	if (typeof value === 'boolean') {
+		throw new InputError(
+			field,
+			`${field} must be text, but is ${String(value)}`,
+			'Use the id of your own order or payout, for example {{ $json.orderId }}.',
+		);
+	}
+	if (typeof value === 'number' && !Number.isSafeInteger(value)) {
+		throw new InputError(
+			field,
+			`${field} must be text or a whole number, but is ${String(value)}`,
+			'Pass the identifier as text so that no digit is lost.',
+		);
+	}
+	const text = optionalText(value, field)?.trim() ?? '';
+	if (text === '') {
+		throw new InputError(
+			field,
+			`${field} is missing`,
+			'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
+		);
+	}
+	refuseLeftover(text, field);
+	if (CONTROL_CHARACTER.test(text)) {
+		throw new InputError(
+			field,
+			`${field} holds a line break or another control character`,
+			'Remove it, for example with {{ $json.id.trim() }}.',
+		);
+	}
+	return text;
+}
+
+/** The object without its empty members, or undefined when none is left. */
+export function withoutEmpty<T extends object>(members: T): T | undefined {
+	const kept = Object.entries(members).filter(([, value]) => value !== undefined);
+	return kept.length === 0 ? undefined : (Object.fromEntries(kept) as T);
+}

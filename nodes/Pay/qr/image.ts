@@ -1,0 +1,30 @@
+import { encode as encodePng } from 'fast-png';
+import { encode as encodeQr } from 'uqr';
+
+/** Least width and height of an image, in pixels. */
+const MIN_SIZE = 400;
+/** The quiet zone that the QR code standard asks for, in modules. */
+const QUIET_ZONE = 4;
+
+/**
+ * Draws a text as a QR code with error correction M.
+ * @returns a grey-scale PNG of at least 400 by 400 pixels, quiet zone included
+ * @throws Error when the text is longer than a QR code of the largest version holds
+ */
+export function qrPng(text: string): Buffer {
+	const { data: modules, size } = encodeQr(text, { ecc: 'M', border: QUIET_ZONE });
+	const scale = Math.ceil(MIN_SIZE / size);
+	const width = size * scale;
+	const data = new Uint8Array(width * width);
+	for (let y = 0; y < width; y++) {
+		const row = modules[Math.floor(y / scale)] ?? [];
+		for (let x = 0; x < width; x++) data[y * width + x] = row[Math.floor(x / scale)] ? 0 : 255;
+	}
+	return Buffer.from(encodePng({ width, height: width, data, channels: 1, depth: 8 }));
+}
+
+/** A file name for the image of a charge: its external_id without what file systems refuse. */
+export function imageFileName(external_id: string): string {
+	const safe = external_id.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
+	return `${safe.slice(0, 100)}.png`;
+}

@@ -1,0 +1,235 @@
+import { Sandbox } from '../../sandbox/service';
+import { errorOf, outputOf, runWorkflow, type RunOptions } from './engine';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await Sandbox.start();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.received.length = 0;
+	sandbox.faultFor = undefined;
+});
+
+const POSTBACK_URL = 'https://n8n.example.com/webhook/1/postback';
+
+async function run(parameters: RunOptions['parameters'], credential = {}) {
+	return await runWorkflow({
+		credential: { baseUrl: sandbox.url, ...credential },
+		parameters: { resource: 'qrCode', amount: 10.5, external_id: 'order-1', ...parameters },
+	});
+}
+
+describe('what goes over the wire', () => {
+	test('a full QR code request is the body of section 2.1', async () => {
+		const done = await run(
+			{
+				payerQuestion: 'Order 1',
+				payer: { name: 'A', document: '123', email: 'a@example.com' },
+				split: { recipient: [{ username: 'b', percentageSplit: 12.5 }] },
+			},
+			{ postbackUrl: POSTBACK_URL },
+		);
+		expect(errorOf(done)).toBeUndefined();
+		expect(sandbox.received).toHaveLength(1);
+		expect(sandbox.received[0]?.body).toBe(
+			JSON.stringify({
+				amount: 10.5,
+				external_id: 'order-1',
+				payerQuestion: 'Order 1',
+				payer: { name: 'A', document: '123', email: 'a@example.com' },
+				split: [{ username: 'b', percentageSplit: 12.5 }],
+				postbackUrl: POSTBACK_URL,
+			}),
+		);
+		expect(sandbox.received[0]?.headers).toMatchObject({
+			authorization: 'Bearer token-of-the-test',
+			'content-type': 'application/json',
+		});
+		const [item] = outputOf(done, 'Success');
+		expect(item).toMatchObject({
+			json: { external_id: 'order-1', amount: 10.5, operation: 'qrCode', outcome: 'accepted' },
+			pairedItem: { item: 0 },
+		});
+		expect(Object.keys(item!.json)).toEqual([
+			'external_id',
+			'amount',
+			'operation',
+			'outcome',
+			'statusCode',
+			'response',
+		]);
+	});
+
+	test('a minimal request holds the two required fields only', async () => {
+		await run({ payerQuestion: '', payer: { name: '' }, split: {} });
+		expect(sandbox.bodies('qrcode')).toEqual([{ amount: 10.5, external_id: 'order-1' }]);
+	});
+
+	test('a split from JSON', async () => {
+		await run({ specifySplit: 'json', splitJson: '[{"username":"b","percentageSplit":10}]' });
+		expect(sandbox.bodies('qrcode')[0]?.split).toEqual([{ username: 'b', percentageSplit: 10 }]);
+	});
+
+	test('a full payment request is the body of section 2.2', async () => {
+		const creditParty = { key: 'k', keyType: 't', document: '1', name: 'N' };
+		await run({
+			resource: 'payment',
+			payerQuestion: 'Payout',
+			creditParty,
+			options: { duplicateCheck: 'execution' },
+			postback: 'url',
+			postbackUrl: 'https://a.example/b',
+		});
+		expect(sandbox.bodies('payment')).toEqual([
+			{
+				amount: 10.5,
+				external_id: 'order-1',
+				payerQuestion: 'Payout',
+				creditParty,
+				postbackUrl: 'https://a.example/b',
+			},
+		]);
+	});
+
+	test.each([
+		['credential', POSTBACK_URL, POSTBACK_URL],
+		['credential', '', undefined],
+		['none', POSTBACK_URL, undefined],
+		['resume', '', expect.stringMatching(/^https:\/\/n8n\.example\.com\/webhook-waiting\/42/)],
+	])('postback %s, with %p in the credential', async (postback, postbackUrl, sent) => {
+		await run({ postback }, { postbackUrl });
+		expect(sandbox.bodies('qrcode')[0]?.postbackUrl).toEqual(sent);
+	});
+
+	test('with a secret every postback URL goes out signed', async () => {
+		for (const postback of ['credential', 'resume', 'url']) {
+			await run(
+				{ postback, postbackUrl: POSTBACK_URL },
+				{ postbackUrl: POSTBACK_URL, postbackSecret: 's' },
+			);
+		}
+		const urls = sandbox.bodies('qrcode').map(({ postbackUrl }) => postbackUrl);
+		expect(urls).toHaveLength(3);
+		for (const url of urls) expect(url).toMatch(/pay_reference=[\w-]+&pay_signature=[\w-]{43}$/);
+	});
+});
+
+describe('what comes back', () => {
+	const answer = async (body: string, contentType = 'application/json') => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 200, body, contentType });
+		return outputOf(await run({}), 'Success')[0]?.json.response;
+	};
+
+	test('a body keeps every digit', async () => {
+		expect(
+			await answer('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
+		).toEqual({
+			id: '12345678901234567890',
+			small: 1.5,
+			list: ['9007199254740993'],
+		});
+	});
+
+	test.each(['<html>', '', '{"id":', 'OK'])('%p stays the text it is', async (text) => {
+		expect(await answer(text)).toBe(text);
+		expect(await answer(text, 'text/html')).toBe(text);
+	});
+});
+
+describe('the QR image', () => {
+	const image = { qrCodeImage: true, binaryPropertyName: 'qr' };
+
+	test('stands in the binary field, named after the external_id', async () => {
+		const done = await run({ ...image, external_id: 'order/7' });
+		expect(outputOf(done, 'Pay')[0]?.binary?.qr).toMatchObject({
+			mimeType: 'image/png',
+			fileName: 'order_7.png',
+		});
+		expect(done.data.resultData.runData.Pay?.[0]?.hints ?? []).toEqual([]);
+	});
+
+	test.each([
+		['nothing to draw', '{"id":"1"}', {}, /Set QR Code Path/],
+		[
+			'a path that leads nowhere',
+			'{"id":"1"}',
+			{ qrCodePath: 'data.code' },
+			/no text at "data\.code"/,
+		],
+		[
+			'a payload too long',
+			JSON.stringify({ id: 'z'.repeat(5000) }),
+			{ qrCodePath: 'id' },
+			/does not fit/,
+		],
+	])(
+		'%s: the charge stays accepted, and a hint says what to do',
+		async (_name, body, options, hint) => {
+			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+			const done = await run({ ...image, options });
+			expect(outputOf(done, 'Pay')[0]).toMatchObject({ json: { outcome: 'accepted' } });
+			expect(outputOf(done, 'Pay')[0]?.binary).toBeUndefined();
+			expect(done.data.resultData.runData.Pay?.[0]?.hints).toEqual([
+				expect.objectContaining({ message: expect.stringMatching(hint) }),
+			]);
+		},
+	);
+});
+
+describe('bad configuration sends nothing and names the field', () => {
+	const CASES: Array<[string, RunOptions['parameters'], object, RegExp]> = [
+		['no base URL', {}, { baseUrl: '' }, /Base URL .* empty/],
+		['a relative base URL', {}, { baseUrl: 'api.example.com' }, /Base URL .* no absolute URL/],
+		['http: to another host', {}, { baseUrl: 'http://api.example.com' }, /unencrypted/],
+		['an empty token', {}, { accessToken: ' ' }, /Access Token .* empty/],
+		['a token with "Bearer"', {}, { accessToken: 'Bearer abc' }, /Access Token .* space/],
+		['no amount', { amount: '' }, {}, /amount is missing/],
+		['a decimal comma', { amount: '10,50' }, {}, /amount .*"10,50"/],
+		['no external_id', { external_id: '={{ "" }}' }, {}, /external_id is missing/],
+		[
+			'a failed expression',
+			{ external_id: '={{ "" + $json.nothing }}' },
+			{},
+			/external_id is "undefined"/,
+		],
+		[
+			'broken split JSON',
+			{ specifySplit: 'json', splitJson: '[{"username" "a"}]' },
+			{},
+			/splitJson.*position 13/,
+		],
+		[
+			'a bad postback URL',
+			{ postback: 'url', postbackUrl: 'here' },
+			{},
+			/postback URL is no absolute URL/,
+		],
+		['a bad batch size', { options: { batching: { batch: { batchSize: 0 } } } }, {}, /batchSize/],
+	];
+	test.each(CASES)('%s', async (_name, parameters, credential, why) => {
+		const stopped = await run(parameters, credential);
+		expect(errorOf(stopped)?.message).toMatch(why);
+		expect(errorOf(stopped)?.context).toMatchObject({ itemIndex: 0, data: { outcome: 'notSent' } });
+
+		const continued = await runWorkflow({
+			credential: { baseUrl: sandbox.url, ...credential },
+			parameters: { resource: 'qrCode', amount: 10.5, external_id: 'order-1', ...parameters },
+			settings: { onError: 'continueErrorOutput' },
+		});
+		expect(errorOf(continued)).toBeUndefined();
+		const [item] = outputOf(continued, 'Error');
+		expect((item?.json.error as { message: string }).message).toMatch(why);
+		expect(outputOf(continued, 'Success')).toEqual([]);
+		expect(sandbox.received).toEqual([]);
+	});
+
+	test('no credential', async () => {
+		const done = await runWorkflow({
+			parameters: { amount: 1, external_id: 'a' },
+			settings: { credentials: undefined },
+		});
+		expect(errorOf(done)?.message).toMatch(/credential/i);
+		expect(sandbox.received).toEqual([]);
+	});
+});

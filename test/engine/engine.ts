@@ -1,0 +1,215 @@
+import 'reflect-metadata';
+import { DataDeduplicationService, ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
+import {
+	createRunExecutionData,
+	NodeConnectionTypes,
+	Workflow,
+	type IDataDeduplicator,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypes,
+	type IRun,
+	type IRunExecutionData,
+	type IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+import { Pay } from '../../nodes/Pay/Pay.node';
+
+/** A node that gives what the test puts in; "code-only", as it has no description to speak of. */
+class Source implements INodeType {
+	description = {
+		displayName: 'Source',
+		name: 'source',
+		group: [],
+		version: 1,
+		description: '',
+		defaults: { name: 'Source' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [{ displayName: 'Items', name: 'items', type: 'json' as const, default: '[]' }],
+	} as INodeType['description'];
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const items = this.getNodeParameter('items', 0) as unknown as IDataObject[];
+		return [items.map((json) => ({ json }))];
+	}
+}
+
+/** Passes on what comes in, so that a test sees what went to which output. */
+class Sink implements INodeType {
+	description = {
+		...new Source().description,
+		displayName: 'Sink',
+		name: 'sink',
+		inputs: [NodeConnectionTypes.Main],
+		properties: [],
+	} as INodeType['description'];
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return [this.getInputData()];
+	}
+}
+
+const TYPES: Record<string, INodeType> = {
+	'test.source': new Source(),
+	'test.sink': new Sink(),
+	'n8n-nodes-pay.pay': new Pay(),
+	// As n8n names a node that it hands to an AI agent as a tool.
+	'n8n-nodes-pay.payTool': new Pay(),
+};
+
+const nodeTypes: INodeTypes = {
+	getByName: (type) => TYPES[type]!,
+	getByNameAndVersion: (type) => TYPES[type]!,
+	getKnownTypes: () => ({}),
+};
+
+/** The duplicate store of n8n, in memory; it forgets nothing until a test says so. */
+export const recorded = new Set<string>();
+const inMemory: IDataDeduplicator = {
+	async checkProcessedAndRecord(items) {
+		const processed = items.filter((item) => recorded.has(String(item)));
+		items.forEach((item) => recorded.add(String(item)));
+		return { new: items.filter((item) => !processed.includes(item)), processed };
+	},
+	async removeProcessed(items) {
+		items.forEach((item) => recorded.delete(String(item)));
+	},
+	clearAllProcessedItems: async () => recorded.clear(),
+	getProcessedDataCount: async () => recorded.size,
+};
+let prepared: Promise<void> | undefined;
+
+export interface RunOptions {
+	/** The input items of the Pay node. */
+	items?: IDataObject[];
+	parameters: IDataObject;
+	credential?: IDataObject;
+	/** Settings of the Pay node: onError, retryOnFail, maxTries … */
+	settings?: Partial<INode>;
+	/** The execution to go on with, as the editor's Retry does. */
+	previous?: IRun;
+	/** Is handed what cancels the execution. */
+	onStart?: (cancel: () => void) => void;
+	/** Nodes and connections of its own, instead of Source -> Pay -> Success / Error. */
+	workflow?: { nodes: INode[]; connections: Workflow['connectionsBySourceNode'] };
+}
+
+export const DEFAULT_CREDENTIAL = { baseUrl: '', accessToken: 'token-of-the-test' };
+
+function node(name: string, type: string, rest: Partial<INode> = {}): INode {
+	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {}, ...rest };
+}
+
+/** Every parameter as the editor would save it: what is not given has its default. */
+export function payNode(
+	name: string,
+	parameters: IDataObject,
+	settings: Partial<INode> = {},
+): INode {
+	return node(name, 'n8n-nodes-pay.pay', {
+		parameters: { resource: 'payment', operation: 'create', ...parameters } as INode['parameters'],
+		credentials: { payApi: { id: '1', name: 'Pay API' } },
+		waitBetweenTries: 1,
+		...settings,
+	});
+}
+
+export function sourceNode(name: string, items: IDataObject[]): INode {
+	return node(name, 'test.source', { parameters: { items } as unknown as INode['parameters'] });
+}
+
+export const sinkNode = (name: string) => node(name, 'test.sink');
+
+/** A connection from a node's outputs to other nodes, one list per output. */
+export const to = (...outputs: string[][]) => ({
+	main: outputs.map((names) =>
+		names.map((name) => ({ node: name, type: NodeConnectionTypes.Main, index: 0 })),
+	),
+});
+
+function additionalData(credential: IDataObject, run: IRunExecutionData, workflow: Workflow) {
+	const data = {
+		credentialsHelper: {
+			getDecrypted: async () => ({ ...DEFAULT_CREDENTIAL, ...credential }),
+			getCredentialsProperties: () => [],
+			getParentTypes: () => [],
+			isCredentialUsableByNode: () => true,
+		},
+		executionId: '42',
+		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
+		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
+		variables: {},
+		currentNodeExecutionIndex: 0,
+		logAiEvent: () => undefined,
+		hooks: new ExecutionLifecycleHooks('manual', '42', {
+			id: workflow.id,
+			name: '',
+			active: false,
+			isArchived: false,
+			createdAt: new Date(),
+			updatedAt: new Date(),
+			nodes: Object.values(workflow.nodes),
+			connections: workflow.connectionsBySourceNode,
+		} as never),
+		setExecutionStatus: () => undefined,
+		run,
+	};
+	return data as unknown as IWorkflowExecuteAdditionalData;
+}
+
+/** Runs a workflow through n8n's own engine. */
+export async function runWorkflow(options: RunOptions): Promise<IRun> {
+	prepared ??= DataDeduplicationService.init(inMemory);
+	await prepared;
+	const standard = {
+		nodes: [
+			sourceNode('Source', options.items ?? [{}]),
+			payNode('Pay', options.parameters, options.settings),
+			sinkNode('Success'),
+			sinkNode('Error'),
+		],
+		connections: { Source: to(['Pay']), Pay: to(['Success'], ['Error']) },
+	};
+	const workflow = new Workflow({
+		id: 'workflow-1',
+		active: false,
+		nodeTypes,
+		settings: { executionOrder: 'v1' },
+		...(options.workflow ?? standard),
+	});
+	const start = workflow.getNode('Source')!;
+	const run =
+		options.previous?.data ??
+		createRunExecutionData({
+			executionData: {
+				nodeExecutionStack: [{ node: start, data: { main: [[{ json: {} }]] }, source: null }],
+			},
+		});
+	if (options.previous) {
+		// What n8n does for Retry: the failed node's results go, its input and the context stay.
+		delete run.resultData.error;
+		delete run.resultData.runData[run.resultData.lastNodeExecuted ?? ''];
+		for (const waiting of run.executionData?.nodeExecutionStack ?? []) {
+			waiting.node = workflow.getNode(waiting.node.name)!;
+		}
+	}
+	const additional = additionalData(options.credential ?? {}, run, workflow);
+	const running = new WorkflowExecute(additional, 'manual', run).processRunExecutionData(workflow);
+	options.onStart?.(() => running.cancel());
+	return await running;
+}
+
+/** What a node gave, of one run and output. */
+export function outputOf(run: IRun, name: string, runIndex = 0, output = 0): INodeExecutionData[] {
+	return run.data.resultData.runData[name]?.[runIndex]?.data?.main?.[output] ?? [];
+}
+
+/** The error that ended an execution. */
+export function errorOf(run: IRun) {
+	return run.data.resultData.error as
+		| (Error & { description?: string; context?: IDataObject; messages?: string[] })
+		| undefined;
+}

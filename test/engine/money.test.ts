@@ -1,0 +1,386 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, IRun } from 'n8n-workflow';
+import { Sandbox } from '../../sandbox/service';
+import {
+	errorOf,
+	outputOf,
+	payNode,
+	recorded,
+	runWorkflow,
+	sinkNode,
+	sourceNode,
+	to,
+	type RunOptions,
+} from './engine';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await Sandbox.start();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.received.length = 0;
+	sandbox.faultFor = undefined;
+	recorded.clear();
+});
+
+const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id as string);
+const ids = (count: number) =>
+	Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
+const itemsFor = (list: string[]) => list.map((id) => ({ id, amount: 1 }));
+
+async function pay(
+	items: IDataObject[],
+	more: Partial<RunOptions> = {},
+	options: IDataObject = {},
+) {
+	return await runWorkflow({
+		credential: { baseUrl: sandbox.url },
+		items,
+		parameters: { ...FIELDS, options },
+		...more,
+	});
+}
+
+/** Lets the first requests of the given ids meet a fault, and later ones pass. */
+function faultOnce(status: number, ...some: string[]) {
+	const left = new Set(some);
+	sandbox.faultFor = ({ body }) => {
+		const { external_id } = JSON.parse(body) as { external_id: string };
+		return left.delete(external_id) ? { kind: 'status', status } : undefined;
+	};
+}
+
+const outcomes = (run: IRun, node = 'Success') =>
+	outputOf(run, node).map(
+		({ json }) => (json.error as IDataObject | undefined)?.outcome ?? json.outcome,
+	);
+
+describe('validation of all items comes first', () => {
+	test('one bad item stops the run before anything is sent', async () => {
+		const run = await pay([...itemsFor(ids(3)), { id: 'bad', amount: '10,50' }]);
+		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
+		expect(errorOf(run)?.description).toMatch(
+			/Of 4 items: 0 accepted, 0 rejected, 0 unknown, 4 not sent/,
+		);
+		expect(arrived()).toEqual([]);
+	});
+
+	test('under "continue" the bad item fails alone', async () => {
+		const [a, b] = ids(2) as [string, string];
+		const run = await pay(
+			[
+				{ id: a, amount: 1 },
+				{ id: 'bad', amount: null },
+				{ id: b, amount: 2 },
+			],
+			{
+				settings: { onError: 'continueErrorOutput' },
+			},
+		);
+		expect(arrived()).toEqual([a, b]);
+		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		const [failed] = outputOf(run, 'Error');
+		expect(failed?.json).toMatchObject({
+			id: 'bad',
+			error: { external_id: 'bad', outcome: 'notSent' },
+		});
+		expect(outputOf(run, 'Pay').map(({ pairedItem }) => pairedItem)).toEqual([
+			{ item: 0 },
+			{ item: 2 },
+		]);
+	});
+
+	test('two payments with one external_id: the second is refused before anything is sent', async () => {
+		const stopped = await pay(itemsFor(['same', 'other', 'same']));
+		expect(errorOf(stopped)?.message).toMatch(/Items 0 and 2 have the same external_id "same"/);
+		expect(arrived()).toEqual([]);
+
+		const continued = await pay(itemsFor(['same', 'other', 'same']), {
+			settings: { onError: 'continueRegularOutput' },
+		});
+		expect(arrived()).toEqual(['same', 'other']);
+		expect(outcomes(continued)).toEqual(['accepted', 'accepted', 'notSent']);
+	});
+});
+
+describe('batches', () => {
+	test.each([1, 4])(
+		'at most %d are in flight, and the output keeps the order',
+		async (batchSize) => {
+			let [inFlight, most] = [0, 0];
+			sandbox.faultFor = () => {
+				most = Math.max(most, ++inFlight);
+				setTimeout(() => inFlight--, 15);
+				return { kind: 'delay', ms: 20 };
+			};
+			const list = ids(10);
+			const run = await pay(itemsFor(list), {}, { batching: { batch: { batchSize } } });
+			expect(outputOf(run, 'Success').map(({ json }) => json.external_id)).toEqual(list);
+			expect(most).toBe(batchSize);
+		},
+	);
+
+	test('the pause comes after a batch has finished', async () => {
+		const begun = Date.now();
+		await pay(itemsFor(ids(3)), {}, { batching: { batch: { batchSize: 1, batchInterval: 100 } } });
+		expect(Date.now() - begun).toBeGreaterThanOrEqual(200);
+	});
+
+	test('after a failure nothing new starts, those in flight are awaited, the error counts', async () => {
+		const list = ids(9);
+		faultOnce(422, list[3]!);
+		const run = await pay(itemsFor(list), {}, { batching: { batch: { batchSize: 3 } } });
+		expect(arrived().sort()).toEqual(list.slice(0, 6).sort());
+		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
+		expect(errorOf(run)?.description).toMatch(
+			/Of 9 items: 5 accepted, 1 rejected, 0 unknown, 3 not sent/,
+		);
+	});
+
+	test('an unknown payment is told before any other failure', async () => {
+		const [a, b] = ids(2) as [string, string];
+		sandbox.faultFor = ({ body }) => ({ kind: 'status', status: body.includes(a) ? 422 : 500 });
+		const run = await pay(itemsFor([a, b]), {}, { batching: { batch: { batchSize: 2 } } });
+		expect(errorOf(run)?.message).toBe(`It is not known whether payment "${b}" was made`);
+		expect(errorOf(run)?.description).toContain(`item 0 "${a}" rejected`);
+	});
+});
+
+test('a cancelled execution starts nothing new', async () => {
+	let cancel = () => {};
+	sandbox.faultFor = () => {
+		if (sandbox.bodies('payment').length === 3) cancel();
+		return { kind: 'delay', ms: 30 };
+	};
+	const list = ids(10);
+	await pay(itemsFor(list), { onStart: (stop) => (cancel = stop) }).catch(() => undefined);
+	await new Promise((resolve) => setTimeout(resolve, 400));
+	expect(arrived()).toEqual(list.slice(0, 3));
+	// The one in flight was awaited, and is not paid again by a later execution.
+	expect(list.map((id) => recorded.has(`n8n-nodes-pay:payment:${id}`))).toEqual(
+		list.map((_, index) => index < 3),
+	);
+});
+
+describe('a re-run of the node', () => {
+	const retry = { settings: { retryOnFail: true, maxTries: 3 } };
+
+	test('sends only what was refused, and gives the accepted answers back', async () => {
+		const list = ids(4);
+		faultOnce(422, list[2]!);
+		const run = await pay(itemsFor(list), retry);
+		expect(errorOf(run)).toBeUndefined();
+		expect(arrived()).toEqual([list[0], list[1], list[2], list[2], list[3]]);
+		const answers = outputOf(run, 'Success').map(
+			({ json }) => (json.response as IDataObject).external_id,
+		);
+		expect(answers).toEqual(list);
+	});
+
+	test('does not send or hide a payment whose answer was lost', async () => {
+		const list = ids(3);
+		faultOnce(500, list[1]!);
+		const run = await pay(itemsFor(list), retry);
+		expect(arrived()).toEqual([list[0], list[1]]);
+		expect(errorOf(run)?.message).toBe(`It is not known whether payment "${list[1]}" was made`);
+	});
+
+	test('does not pay twice because the first item failed under "continue"', async () => {
+		const list = ids(3);
+		faultOnce(500, list[0]!);
+		const run = await pay(itemsFor(list), {
+			settings: { retryOnFail: true, maxTries: 3, onError: 'continueRegularOutput' },
+		});
+		expect(arrived()).toEqual(list);
+		expect(outcomes(run)).toEqual(['unknown', 'accepted', 'accepted']);
+	});
+
+	test('a QR code whose answer was lost is created again', async () => {
+		faultOnce(500, 'q');
+		const run = await pay([{ id: 'q', amount: 1 }], {
+			...retry,
+			parameters: { ...FIELDS, resource: 'qrCode' },
+		});
+		expect(sandbox.bodies('qrcode')).toHaveLength(2);
+		expect(outcomes(run)).toEqual(['accepted']);
+	});
+
+	test("the editor's Retry of a failed execution goes on where it stopped", async () => {
+		const list = ids(3);
+		faultOnce(422, list[1]!);
+		const failed = await pay(itemsFor(list));
+		const retried = await pay(itemsFor(list), { previous: failed });
+		expect(errorOf(retried)).toBeUndefined();
+		expect(arrived()).toEqual([list[0], list[1], list[1], list[2]]);
+
+		sandbox.received.length = 0;
+		const lost = ids(2);
+		faultOnce(504, lost[0]!);
+		const first = await pay(itemsFor(lost));
+		const second = await pay(itemsFor(lost), { previous: first });
+		expect(arrived()).toEqual([lost[0]]);
+		expect(errorOf(second)?.context).toMatchObject({ data: { outcome: 'unknown' } });
+	});
+
+	test('an item whose amount changed meanwhile is not passed off as paid', async () => {
+		const list = ids(2);
+		faultOnce(422, list[1]!);
+		const failed = await pay(itemsFor(list));
+		const retried = await pay(itemsFor(list), {
+			previous: failed,
+			parameters: { ...FIELDS, amount: '={{ $json.amount + 1 }}' },
+		});
+		expect(errorOf(retried)?.message).toMatch(/was already accepted in this execution .*amount 1/);
+		expect(arrived()).toEqual(list);
+	});
+});
+
+describe('several nodes and runs of one execution', () => {
+	const twoPayNodes = (second: Parameters<typeof payNode>[2] = {}) => ({
+		nodes: [
+			sourceNode('Source', itemsFor(['one'])),
+			payNode('Pay', { amount: 1, external_id: 'one' }, { onError: 'continueErrorOutput' }),
+			payNode('Pay again', { amount: 1, external_id: 'one' }, second),
+			sinkNode('Success'),
+		],
+		connections: {
+			Source: to(['Pay']),
+			Pay: to(['Pay again'], ['Pay again']),
+			'Pay again': to(['Success']),
+		},
+	});
+
+	test('a second Pay node does not pay an accepted or unknown id again', async () => {
+		for (const [status, told] of [
+			[undefined, /already accepted/],
+			[500, /not known/],
+		] as const) {
+			sandbox.received.length = 0;
+			recorded.clear();
+			if (status) faultOnce(status, 'one');
+			const run = await pay([], {
+				credential: { baseUrl: sandbox.url },
+				workflow: twoPayNodes(),
+			});
+			expect(arrived()).toEqual(['one']);
+			expect(errorOf(run)?.message).toMatch(told);
+		}
+	});
+
+	test('but may pay one that was rejected', async () => {
+		faultOnce(422, 'one');
+		const run = await pay([], { workflow: twoPayNodes() });
+		expect(arrived()).toEqual(['one', 'one']);
+		expect(errorOf(run)).toBeUndefined();
+	});
+
+	test('a loop that comes to an id again is refused', async () => {
+		const run = await pay([], {
+			workflow: {
+				nodes: [
+					sourceNode('Source', [{}]),
+					sourceNode('First', itemsFor(['loop'])),
+					sourceNode('Second', itemsFor(['loop'])),
+					payNode('Pay', FIELDS),
+				],
+				connections: { Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
+			},
+		});
+		expect(arrived()).toEqual(['loop']);
+		expect(errorOf(run)?.message).toMatch(
+			/already accepted in this execution \(Pay, run 0, item 0/,
+		);
+	});
+});
+
+describe('the duplicate check across executions', () => {
+	test('refuses an accepted or unknown id, in words that say what to do', async () => {
+		const [paid, lost] = ids(2) as [string, string];
+		faultOnce(500, lost);
+		await pay(itemsFor([paid]));
+		await pay(itemsFor([lost]));
+		for (const id of [paid, lost]) {
+			const again = await pay(itemsFor([id]));
+			expect(errorOf(again)?.message).toContain(`Payment "${id}" was sent by an earlier execution`);
+			expect(errorOf(again)?.description).toMatch(/Ask the service/);
+		}
+		expect(arrived()).toEqual([paid, lost]);
+	});
+
+	test('lets a rejected one be corrected', async () => {
+		const [id] = ids(1) as [string];
+		faultOnce(422, id);
+		await pay(itemsFor([id]));
+		expect(outcomes(await pay(itemsFor([id])))).toEqual(['accepted']);
+	});
+
+	test('a refusal under "stop" leaves the rest of its batch free', async () => {
+		const [paid, next] = ids(2) as [string, string];
+		await pay(itemsFor([paid]));
+		await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
+		expect(arrived()).toEqual([paid]);
+		expect(outcomes(await pay(itemsFor([next])))).toEqual(['accepted']);
+	});
+
+	test('a failing database hides no outcome', async () => {
+		const [id] = ids(1) as [string];
+		faultOnce(422, id);
+		const broken = jest.spyOn(recorded, 'delete').mockImplementation(() => {
+			throw new Error('database is locked');
+		});
+		const run = await pay(itemsFor([id]), { settings: { onError: 'continueErrorOutput' } });
+		broken.mockRestore();
+		expect(outputOf(run, 'Success')).toEqual([]);
+		expect(outputOf(run, 'Error')[0]?.json.error).toMatchObject({
+			outcome: 'rejected',
+			description: expect.stringMatching(/still remembers .*database is locked/),
+		});
+	});
+
+	test('can be limited to the execution', async () => {
+		const [id] = ids(1) as [string];
+		await pay(itemsFor([id]));
+		await pay(itemsFor([id]), {}, { duplicateCheck: 'execution' });
+		expect(arrived()).toEqual([id, id]);
+	});
+
+	test('of 20 simultaneous executions with one id in one process, one pays', async () => {
+		const [id] = ids(1) as [string];
+		const runs = await Promise.all(
+			Array.from({ length: 20 }, async () => await pay(itemsFor([id]))),
+		);
+		expect(arrived()).toEqual([id]);
+		expect(runs.filter((run) => errorOf(run) === undefined)).toHaveLength(1);
+	});
+});
+
+describe('AI agents', () => {
+	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
+
+	test('may not pay unless the node allows it', async () => {
+		const refused = await pay(itemsFor(['ai']), asTool);
+		expect(errorOf(refused)?.message).toMatch(/AI agent/);
+		expect(arrived()).toEqual([]);
+		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toEqual([
+			'accepted',
+		]);
+	});
+
+	test('may create QR codes', async () => {
+		const run = await pay(itemsFor(['ai']), {
+			...asTool,
+			parameters: { ...FIELDS, resource: 'qrCode' },
+		});
+		expect(outcomes(run)).toEqual(['accepted']);
+	});
+});
+
+test("an external_id that holds a network code does not bring up n8n's advice to retry", async () => {
+	const id = 'ECONNREFUSED-ETIMEDOUT-503';
+	faultOnce(503, id);
+	const run = await pay(itemsFor([id]));
+	expect(errorOf(run)?.message).toBe(`It is not known whether payment "${id}" was made`);
+	expect(JSON.stringify(errorOf(run))).not.toMatch(/try again later|retry/i);
+});

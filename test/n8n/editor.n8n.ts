@@ -1,0 +1,282 @@
+import { mkdirSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import { chromium, selectors, type Browser, type Page } from 'playwright-core';
+import { OWNER, until, type N8n } from '../../dev/n8n';
+import { Sandbox } from '../../sandbox/service';
+import { startN8n } from './nodes';
+
+/** Where the pictures go; the README's come from here too. */
+const PICTURES =
+	process.env.PAY_SCREENSHOTS ?? join(__dirname, '..', '..', '.cache', 'screenshots');
+
+let browser: Browser;
+let page: Page;
+let n8n: N8n;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+	// n8n marks its elements so.
+	selectors.setTestIdAttribute('data-test-id');
+	mkdirSync(PICTURES, { recursive: true });
+	sandbox = await Sandbox.start();
+	n8n = await startN8n('latest');
+	browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+		args: [
+			'--no-sandbox',
+			'--disable-gpu',
+			'--disable-background-networking',
+			'--disable-component-update',
+		],
+	});
+	page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
+	page.setDefaultTimeout(10_000);
+	await page.goto(`${n8n.url}/signin`);
+	await page
+		.locator('input[name="emailOrLdapLoginId"], input[type="email"]')
+		.first()
+		.fill(OWNER.email);
+	await page.locator('input[type="password"]').fill(OWNER.password);
+	await page.keyboard.press('Enter');
+	await page.waitForURL(/home|workflow/);
+});
+afterAll(async () => {
+	await browser?.close();
+	await n8n?.stop();
+	await sandbox?.close();
+});
+
+/** What was on the screen when a test failed. */
+async function watched(work: () => Promise<void>) {
+	try {
+		await work();
+	} catch (error) {
+		await picture(`failed-${expect.getState().currentTestName?.slice(0, 12).replace(/\W+/g, '-')}`);
+		throw error;
+	}
+}
+
+afterEach(() => {
+	sandbox.faultFor = undefined;
+});
+
+const byId = (id: string) => page.getByTestId(id);
+const field = (name: string) => byId(`parameter-input-${name}`).locator('input, textarea').first();
+async function picture(name: string) {
+	await page.waitForTimeout(700);
+	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+}
+
+async function openPanel(search: string) {
+	await byId('node-creator-plus-button').click();
+	await page
+		.getByPlaceholder(/Search/)
+		.first()
+		.fill(search);
+}
+const payEntry = () =>
+	byId('item-iterator-item')
+		.filter({ hasText: /^Pay(?!Pal)/ })
+		.first();
+
+/** Adds an action of the Pay node to the open workflow, and its panel opens. */
+async function addPay(action: string) {
+	await openPanel('pay');
+	await payEntry().click();
+	const category = byId('node-creator-category-item').filter({ hasText: 'Actions' }).first();
+	if (!(await page.getByText(action, { exact: true }).first().isVisible())) await category.click();
+	await page.getByText(action, { exact: true }).first().click();
+	await byId('ndv').waitFor();
+}
+
+async function newWorkflow() {
+	await page.goto(`${n8n.url}/workflow/new`);
+	await byId('canvas-plus-button').click();
+	await page.getByText('Trigger manually').first().click();
+	await byId('canvas-node').first().waitFor();
+}
+
+async function choose(name: string, text: string) {
+	await byId(`parameter-input-${name}`).click();
+	await page.getByRole('option', { name: text }).first().click();
+}
+
+test('typing "pay" finds the nodes; the entry offers the trigger and the three actions', async () => {
+	await newWorkflow();
+	await openPanel('pay');
+	await payEntry().waitFor();
+	await picture('node-panel');
+	await payEntry().click();
+	const triggers = byId('node-creator-category-item').filter({ hasText: 'Triggers' });
+	await triggers.waitFor();
+	for (const action of ['Create a QR code', 'Make a payment', 'Wait for a postback']) {
+		await page.getByText(action, { exact: true }).first().waitFor();
+	}
+	await picture('node-actions');
+});
+
+test('by mouse and keyboard: a credential whose test fails and then passes, a QR code, its image', async () =>
+	await watched(async () => {
+		await newWorkflow();
+		await addPay('Create a QR code');
+		await page.getByRole('button', { name: 'Connect to Pay' }).click();
+		const modal = byId('editCredential-modal');
+		await modal.waitFor();
+		await modal
+			.getByTestId('parameter-input-baseUrl')
+			.locator('input')
+			.fill(`${sandbox.url}/fault/status-401`);
+		await modal
+			.getByTestId('parameter-input-accessToken')
+			.locator('input')
+			.fill('token-of-the-editor-test');
+		await byId('credential-save-button').click();
+		await modal.getByText('More details').click();
+		await modal.getByText(/The service refused the access token \(HTTP 401\)/).waitFor();
+		await picture('credential-refused');
+		await modal.getByTestId('parameter-input-baseUrl').locator('input').fill(sandbox.url);
+		await byId('credential-save-button').click();
+		await Promise.race([
+			modal.getByText(/Connection tested successfully/).waitFor(),
+			modal.waitFor({ state: 'hidden' }),
+		]);
+		if (await modal.isVisible()) await page.keyboard.press('Escape');
+
+		await field('amount').fill('49.9');
+		await field('external_id').fill('order-1042');
+		await field('payerQuestion').fill('Order 1042');
+		await byId('parameter-input-qrCodeImage')
+			.locator('.el-switch, [role=switch]')
+			.first()
+			.click({ force: true });
+		await picture('pay-qr-code');
+		await byId('node-execute-button').click();
+		await byId('output-panel').getByText('Table', { exact: true }).click();
+		await byId('output-panel').getByText('accepted').first().waitFor();
+		expect(sandbox.bodies('qrcode').at(-1)).toEqual({
+			amount: 49.9,
+			external_id: 'order-1042',
+			payerQuestion: 'Order 1042',
+		});
+		await picture('pay-qr-code-output');
+		await byId('output-panel').getByText('Binary', { exact: true }).first().click();
+		await byId('output-panel').getByRole('button', { name: 'View' }).first().click();
+		const image = page
+			.locator(
+				'img[src*="binary-data"], [data-test-id="embedded-value"] img, .binary-data-window img, img[src^="data:image/png"], img[src^="blob:"]',
+			)
+			.first();
+		await image.waitFor();
+		const size = async () =>
+			await image.evaluate(
+				(element) => (element as unknown as { naturalWidth: number }).naturalWidth,
+			);
+		await until('the image', async () => (await size()) >= 400, 10);
+		await picture('qr-image');
+	}));
+
+test('an unknown payment is told in our words', async () =>
+	await watched(async () => {
+		sandbox.faultFor = ({ path }) =>
+			path.endsWith('/payment') ? { kind: 'status', status: 503 } : undefined;
+		await newWorkflow();
+		await addPay('Make a payment');
+		await field('amount').fill('12.5');
+		await field('external_id').fill('payout-7');
+		await picture('pay-payment');
+		await byId('node-execute-button').click();
+		const panel = byId('output-panel');
+		await panel.getByText('It is not known whether payment "payout-7" was made').first().waitFor();
+		await panel
+			.getByText(/Ask the service whether/)
+			.first()
+			.waitFor();
+		expect(await panel.innerText()).not.toMatch(
+			/try again later|retry automatically|token-of-the-editor-test/i,
+		);
+		await picture('unknown-payment');
+	}));
+
+test('a trigger workflow is published, and its URL can be copied', async () =>
+	await watched(async () => {
+		await page.goto(`${n8n.url}/workflow/new`);
+		await byId('canvas-plus-button').click();
+		await page
+			.getByPlaceholder(/Search/)
+			.first()
+			.fill('pay');
+		await payEntry().click();
+		await page.getByText('On new Pay event').first().click();
+		await byId('ndv').waitFor();
+		await choose('authentication', 'None');
+		await page.getByText(/Anyone who learns this URL/).waitFor();
+		await page.getByText('Webhook URLs').click();
+		await page.getByText('Production URL', { exact: true }).first().click();
+		const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
+		const url = (await shown.innerText()).trim().replace(/^(GET|POST|ANY)\s*/, '');
+		await picture('pay-trigger');
+		await page.keyboard.press('Escape');
+		await byId('workflow-open-publish-modal-button').click();
+		await page.getByRole('button', { name: 'Publish' }).last().click();
+		const address = /https?:\S+/.exec(url)?.[0] ?? '';
+		const end = Date.now() + 20_000;
+		let status = 0;
+		while (status !== 200 && Date.now() < end) {
+			status = (await fetch(address, { method: 'POST' })).status;
+			await page.waitForTimeout(200);
+		}
+		expect(status).toBe(200);
+	}));
+
+test('the same in the dark theme', async () => {
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await newWorkflow();
+	await openPanel('pay');
+	await payEntry().waitFor();
+	await picture('node-panel-dark');
+	await page.keyboard.press('Escape');
+	await addPay('Create a QR code');
+	await picture('pay-qr-code-dark');
+	await page.emulateMedia({ colorScheme: 'light' });
+});
+
+describe('the page of the sandbox', () => {
+	test('pays, fails and repeats by hand, shows what the receiver answered, and is accessible', async () => {
+		const answers: number[] = [];
+		const receiver = createServer((_request, response) => {
+			answers.push(200);
+			response.end();
+		});
+		await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+		const { port } = receiver.address() as { port: number };
+		const post = async (path: string, body: object) =>
+			await fetch(sandbox.url + path, {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
+				body: JSON.stringify(body),
+			});
+		const postbackUrl = `http://127.0.0.1:${port}/`;
+		await post('/v2/pay/qrcode', { amount: 5, external_id: 'by-hand', postbackUrl });
+		await post('/v2/pay/payment', { amount: 6, external_id: 'to-fail', postbackUrl });
+
+		await page.goto(sandbox.url);
+		const row = (name: string) => page.getByRole('row').filter({ hasText: name });
+		await page.getByRole('button', { name: 'Pay by-hand' }).click();
+		await row('by-hand').getByText('paid', { exact: true }).waitFor();
+		await page.getByRole('button', { name: 'Fail to-fail' }).click();
+		await row('to-fail').getByText('failed', { exact: true }).waitFor();
+		await page.getByRole('button', { name: 'Repeat by-hand' }).click();
+		await row('by-hand').locator('li').nth(1).waitFor();
+		expect(await row('by-hand').locator('li').allInnerTexts()).toEqual([
+			expect.stringMatching(/: 200$/),
+			expect.stringMatching(/: 200$/),
+		]);
+		expect(answers).toHaveLength(3);
+		await picture('sandbox');
+		const { violations } = await new AxeBuilder({ page }).analyze();
+		expect(violations).toEqual([]);
+		receiver.close();
+	});
+});

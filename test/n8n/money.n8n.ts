@@ -1,0 +1,282 @@
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
+import { expectedArrivals, MAX_TRIES, SETTINGS, startFaults, type Faults } from '../faults';
+import {
+	allFinished,
+	call,
+	chain,
+	noOp,
+	pay,
+	splitItems,
+	start,
+	startN8n,
+	VERSIONS,
+} from './nodes';
+
+/** Two processes on one database need one key. */
+const KEY = randomUUID();
+/** A token that is nowhere else, so that finding it means it leaked. */
+
+const TOKEN = `token-${randomUUID()}`;
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let faults: Faults;
+	let payApi: { id: string; name: string };
+	beforeAll(async () => {
+		faults = await startFaults();
+		n8n = await startN8n(version, { env: { N8N_LOG_LEVEL: 'debug', N8N_ENCRYPTION_KEY: KEY } });
+		payApi = await n8n.createCredential({ baseUrl: faults.sandbox.url, accessToken: TOKEN });
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await faults?.close();
+	});
+	beforeEach(() => {
+		faults.sandbox.received.length = 0;
+	});
+
+	const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
+	const itemsFor = (list: string[]) => list.map((id) => ({ id, amount: 1 }));
+	const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+
+	/** Publishes Start -> Items -> Pay and gives its address and id. */
+	async function payList(parameters: object, settings: object = {}) {
+		const first = start();
+		const workflow = chain('Pay a list', [
+			first,
+			splitItems(),
+			pay('Pay', { ...FROM_ITEM, ...parameters }, settings),
+		]);
+		const id = await n8n.importWorkflow(workflow, { payApi });
+		await n8n.activate(id);
+		return { id, path: first.webhookId as string };
+	}
+
+	test('the fault matrix: every outcome as designed, nothing with a lost answer sent twice', async () => {
+		const credential = {
+			baseUrl: '={{ $json.body.baseUrl }}',
+			accessToken: TOKEN,
+			allowHttp: true,
+		};
+		const byExpression = await n8n.createCredential(credential);
+		const rows = new Map<string, string[]>();
+		let runs = 0;
+		for (const settings of SETTINGS) {
+			faults.sandbox.received.length = 0;
+			const first = start();
+			const node = pay(
+				'Pay',
+				{
+					amount: 1,
+					external_id: '={{ $json.body.id }}',
+					options: { timeout: '={{ $json.body.timeout }}' },
+				},
+				{ ...settings, maxTries: MAX_TRIES },
+			);
+			const workflow = chain('Matrix', [first, node, noOp('Success'), noOp('Error')]);
+			const link = (name: string) => [{ node: name, type: 'main', index: 0 }];
+			workflow.connections.Pay = { main: [link('Success'), link('Error')] };
+			delete workflow.connections.Success;
+			const id = await n8n.importWorkflow(workflow, { payApi: byExpression });
+			await n8n.activate(id);
+
+			const asked = faults.cases.map((each) => ({
+				each,
+				id: `${each.name}|${randomUUID()}`,
+				baseUrl: each.baseUrl ?? faults.sandbox.url,
+				timeout: each.timeout ?? 10_000,
+			}));
+			for (const { each: _, ...body } of asked) await call(n8n, first.webhookId as string, body);
+			const executions = await allFinished(n8n, id, asked.length);
+			const mine = (external_id: string) =>
+				executions.find(
+					(one) => (itemsOf(one, 'Start')[0]?.body as { id: string }).id === external_id,
+				)!;
+
+			for (const { each, id: external_id } of asked) {
+				runs++;
+				const execution = mine(external_id);
+				const { error } = execution.data.resultData as { error?: Record<string, unknown> };
+				const [success] = itemsOf(execution, 'Success');
+				const [failed] = itemsOf(
+					execution,
+					settings.onError === 'continueErrorOutput' ? 'Error' : 'Success',
+				);
+				const facts =
+					each.outcome === 'accepted'
+						? success
+						: settings.onError === 'stopWorkflow'
+							? ((error?.context as Record<string, unknown>)?.data as Record<string, unknown>)
+							: (failed?.error as Record<string, unknown>);
+				const where = `${each.name}, ${settings.onError}, retry ${settings.retryOnFail}`;
+				expect([where, facts]).toEqual([
+					where,
+					expect.objectContaining({ external_id, operation: 'payment', outcome: each.outcome }),
+				]);
+				const count = faults.arrivals(external_id);
+				expect([where, count]).toEqual([where, expectedArrivals(each, settings.retryOnFail)]);
+				expect(JSON.stringify([error ?? null, facts])).not.toMatch(
+					/try again later|retry the request|retry on fail/i,
+				);
+				const row = rows.get(each.name) ?? [each.outcome];
+				row.push(String(count));
+				rows.set(each.name, row);
+			}
+		}
+		expect(faults.elsewhere.received).toEqual([]);
+		const titles = SETTINGS.map(
+			({ retryOnFail, onError }) =>
+				`${onError.replace('Output', '')}${retryOnFail ? '+retry' : ''}`,
+		);
+		console.log(
+			[
+				`n8n ${version}: ${runs} runs; arrivals of each payment`,
+				`fault | outcome | ${titles.join(' | ')}`,
+			]
+				.concat([...rows].map(([name, cells]) => [name, ...cells].join(' | ')))
+				.join('\n'),
+		);
+	});
+
+	test("the editor's Retry of a failed execution pays only what was not paid", async () => {
+		const list = ids(3);
+		let refusals = 1;
+		const ordered = faults.sandbox.faultFor;
+		faults.sandbox.faultFor = ({ body }) =>
+			body.includes(list[1]!) && refusals-- > 0 ? { kind: 'status', status: 422 } : undefined;
+		const { id, path } = await payList({});
+		await call(n8n, path, { items: itemsFor(list) });
+		const [failed] = await allFinished(n8n, id, 1);
+		expect(failed?.status).toBe('error');
+		await n8n.rest('POST', `/executions/${failed?.id}/retry`, { loadWorkflow: true });
+		const [retried] = await allFinished(n8n, id, 2);
+		faults.sandbox.faultFor = ordered;
+		expect(retried?.status).toBe('success');
+		expect(itemsOf(retried!, 'Pay').map(({ external_id }) => external_id)).toEqual(list);
+		expect(list.map((external_id) => faults.arrivals(external_id))).toEqual([1, 2, 1]);
+	});
+
+	test('of 20 executions with one id at the same time, one pays', async () => {
+		const [same] = ids(1) as [string];
+		const { id, path } = await payList({});
+		await Promise.all(
+			Array.from({ length: 20 }, async () => await call(n8n, path, { items: itemsFor([same]) })),
+		);
+		const executions = await allFinished(n8n, id, 20);
+		const passed = executions.filter(({ status }) => status === 'success').length;
+		console.log(`n8n ${version}: of 20 simultaneous executions with one id, ${passed} passed`);
+		expect(faults.arrivals(same)).toBe(1);
+		expect(passed).toBe(1);
+		for (const { data } of executions.filter(({ status }) => status !== 'success')) {
+			expect(data.resultData.error?.message).toMatch(/was sent by an earlier execution/);
+		}
+	});
+
+	test('across processes the duplicate check is best effort: this is how many pass', async () => {
+		const second = await startN8n(version, {
+			userFolder: n8n.userFolder,
+			tarball: undefined,
+			env: { N8N_ENCRYPTION_KEY: KEY },
+		});
+		const [same] = ids(1) as [string];
+		const { id, path } = await payList({});
+		const both = [n8n, second];
+		await Promise.all(
+			Array.from({ length: 20 }, async (_, index) => {
+				const body = { items: itemsFor([same]) };
+				await call(both[index % 2]!, path, body);
+			}),
+		);
+		await allFinished(n8n, id, 20);
+		await second.stop();
+		console.log(
+			`n8n ${version}: of 20 simultaneous executions with one id in two processes, ${faults.arrivals(same)} passed`,
+		);
+		// One at a time within each process, so at most one passes in each.
+		expect(faults.arrivals(same)).toBeGreaterThanOrEqual(1);
+		expect(faults.arrivals(same)).toBeLessThanOrEqual(2);
+	});
+
+	test('what the duplicate check costs, with a short and with a full list', async () => {
+		const batchSize = '={{ $json.batch }}';
+		const publish = async (options: object) =>
+			await payList({ options: { ...options, batching: { batch: { batchSize } } } });
+		/** Pays this many and gives the milliseconds of one. */
+		async function cost({ id, path }: { id: string; path: string }, count: number, batch: number) {
+			const before = await n8n.executionIds(id);
+			await call(n8n, path, { items: itemsFor(ids(count)).map((item) => ({ ...item, batch })) });
+			const executions = await allFinished(n8n, id, before.length + 1);
+			const execution = executions.find((one) => !before.includes(one.id));
+			expect(execution?.status).toBe('success');
+			return (execution!.data.resultData.runData.Pay![0]!.executionTime / count).toFixed(1);
+		}
+		const [off, on] = [await publish({ duplicateCheck: 'execution' }), await publish({})];
+		const without = await cost(off, 300, 1);
+		const empty = await cost(on, 300, 1);
+		const filling = await cost(on, 10_000, 250);
+		const full = await cost(on, 300, 1);
+		console.log(
+			`n8n ${version}: ms per payment, one at a time: check off ${without}, on with an empty list ${empty}, on with 10,000 remembered ${full}; in batches of 250 while the list grows to 10,000: ${filling}`,
+		);
+	});
+
+	test('n8n offers Pay as a tool for AI agents, and the trigger not', async () => {
+		const types = await (
+			await fetch(`${n8n.url}/types/nodes.json`, { headers: { Cookie: n8n.session } })
+		).json();
+		const names = (types as Array<{ name: string }>).map(({ name }) => name);
+		expect(names).toContain('n8n-nodes-pay.pay');
+		expect(names).toContain('n8n-nodes-pay.payTool');
+		expect(names).not.toContain('n8n-nodes-pay.payTriggerTool');
+	});
+
+	test('killed with payments in flight: after a restart no id arrives twice', async () => {
+		const list = ids(50);
+		const ordered = faults.sandbox.faultFor;
+		faults.sandbox.faultFor = () => ({ kind: 'delay', ms: 400 });
+		const { id, path } = await payList(
+			{ options: { batching: { batch: { batchSize: 10 } } } },
+			{ onError: 'continueRegularOutput' },
+		);
+		await call(n8n, path, { items: itemsFor(list) });
+		await until('25 payments to arrive', async () => faults.sandbox.bodies('payment').length >= 25);
+		await n8n.kill();
+		const before = faults.sandbox.bodies('payment').length;
+		await n8n.launch();
+		faults.sandbox.faultFor = ordered;
+		await until('the webhook', async () => (await call(n8n, path, { items: itemsFor(list) })).ok);
+		const again = await until('the second run', async () => {
+			const finished = await allFinished(n8n, id, 2);
+			return finished.find(({ status }) => status === 'success');
+		});
+		const items = itemsOf(again, 'Pay');
+		const refused = items.filter(
+			(item) => (item.error as { outcome?: string })?.outcome === 'notSent',
+		);
+		const counts = list.map((external_id) => faults.arrivals(external_id));
+		console.log(
+			`n8n ${version}: killed after ${before} of 50 payments had arrived; run again: ${refused.length} refused, ${items.length - refused.length} paid; most arrivals of one id: ${Math.max(...counts)}`,
+		);
+		expect(Math.max(...counts)).toBe(1);
+		expect(items).toHaveLength(50);
+		expect(refused.length).toBeGreaterThanOrEqual(before);
+		for (const { error } of refused) {
+			expect((error as { message: string }).message).toMatch(/was sent by an earlier execution/);
+		}
+	});
+
+	test('the access token is in no execution, no log line at debug level, no error', async () => {
+		await pause(500);
+		const entries = readdirSync(n8n.userFolder, { recursive: true, withFileTypes: true });
+		const files = entries
+			.filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
+			.map(({ parentPath, name }) => join(parentPath, name));
+		const holding = files.filter((file) => readFileSync(file).includes(TOKEN));
+		expect(files.some((file) => file.endsWith('database.sqlite'))).toBe(true);
+		expect(n8n.log).toMatch(/debug/);
+		expect(holding).toEqual([]);
+	});
+});

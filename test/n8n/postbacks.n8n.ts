@@ -1,0 +1,553 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/signature';
+import { example } from '../../dev/demo';
+import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
+import { Sandbox } from '../../sandbox/service';
+import {
+	allFinished,
+	call,
+	chain,
+	node,
+	noOp,
+	pay,
+	splitItems,
+	start,
+	startN8n,
+	VERSIONS,
+} from './nodes';
+
+const SECRET = 'the postback secret of the test';
+const PREFIX = '/automation';
+
+/** A proxy as people put before n8n: another address, and a path that n8n itself does not have. */
+async function startProxy(): Promise<{ server: Server; url: string; target: { port: number } }> {
+	const target = { port: 0 };
+	const server = createServer((incoming, outgoing) => {
+		const path = (incoming.url ?? '').replace(PREFIX, '');
+		const { method, headers } = incoming;
+		const onward = httpRequest(
+			{ host: '127.0.0.1', port: target.port, path, method, headers },
+			(answer) => {
+				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+				answer.pipe(outgoing);
+			},
+		);
+		onward.on('error', () => outgoing.destroy());
+		incoming.pipe(onward);
+	});
+	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+	return {
+		server,
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`,
+		target,
+	};
+}
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let proxy: Awaited<ReturnType<typeof startProxy>>;
+	let payApi: { id: string; name: string };
+	let trigger: { id: string; url: string };
+
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		proxy = await startProxy();
+		n8n = await startN8n(version, { env: { WEBHOOK_URL: `${proxy.url}/` } });
+		proxy.target.port = n8n.port;
+		const data = {
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
+			postbackUrl: '',
+		};
+		payApi = await n8n.createCredential(data);
+		trigger = await publishTrigger();
+		data.postbackUrl = trigger.url;
+		await n8n.rest('PATCH', `/credentials/${payApi.id}`, {
+			name: payApi.name,
+			type: 'payApi',
+			data,
+		});
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+		proxy?.server.close();
+	});
+
+	async function publishTrigger(parameters: object = {}) {
+		const entry = node('Pay Trigger', 'n8n-nodes-pay.payTrigger', parameters);
+		entry.webhookId = entry.id;
+		const id = await n8n.importWorkflow(chain('Postbacks', [entry]), { payApi });
+		await n8n.activate(id);
+		return { id, url: proxy.url + webhookPath(entry) };
+	}
+
+	const about = (external_id: string): Reference => ({
+		external_id,
+		operation: 'qrCode',
+		amount: 1,
+	});
+	const post = async (url: string, body: unknown = { status: 'paid' }) =>
+		await fetch(url, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+	const sent = (external_id: string) =>
+		sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
+			?.postbackUrl as string;
+	const settle = async (external_id: string) =>
+		await sandbox.settle(
+			sandbox.transactions.find((known) => known.external_id === external_id)!.id,
+			'paid',
+		);
+
+	describe('the trigger with a signed URL', () => {
+		test('takes genuine postbacks, through the proxy, for each way of setting the URL', async () => {
+			const [byCredential, byUrl] = [randomUUID(), `ünïcode-${randomUUID()}`];
+			const nodes = [
+				start(),
+				pay('By credential', { resource: 'qrCode', amount: 1, external_id: byCredential }),
+				pay('By URL', {
+					resource: 'qrCode',
+					amount: 2,
+					external_id: byUrl,
+					postback: 'url',
+					postbackUrl: `${trigger.url}?shop=1`,
+				}),
+			];
+			const id = await n8n.importWorkflow(chain('Charges', nodes), { payApi });
+			await n8n.activate(id);
+			await call(n8n, nodes[0]!.webhookId as string, {});
+			await allFinished(n8n, id, 1);
+			await settle(byCredential);
+			await settle(byUrl);
+			const executions = await allFinished(n8n, trigger.id, 2);
+			const items = executions.flatMap((execution) => itemsOf(execution, 'Pay Trigger'));
+			const references = items.map(({ reference }) => reference);
+			expect(references).toContainEqual({
+				external_id: byCredential,
+				operation: 'qrCode',
+				amount: 1,
+			});
+			expect(references).toContainEqual({ external_id: byUrl, operation: 'qrCode', amount: 2 });
+			expect(items.map(({ query }) => (query as { shop?: string }).shop)).toContain('1');
+			expect(JSON.stringify(executions)).not.toContain('pay_signature=');
+		});
+
+		test('of 50 forgeries none is accepted, starts an execution, or hangs', async () => {
+			const before = (await n8n.executionIds(trigger.id)).length;
+			const genuine = signUrl(trigger.url, about('forged'), SECRET);
+			const other = signUrl(trigger.url, about('other'), SECRET);
+			const [reference, signature] = [...new URL(genuine).searchParams.values()] as [
+				string,
+				string,
+			];
+			const foreign = new URL(other).searchParams.get('pay_signature');
+			const queries = [
+				'',
+				`?pay_reference=${reference}`,
+				`?pay_signature=${signature}`,
+				`?pay_reference=${reference}&pay_signature=${foreign}`,
+				`?pay_reference=${reference}&pay_signature=${signature}&pay_signature=${signature}`,
+				`?pay_reference[]=${reference}&pay_signature=${signature}`,
+				`?pay_reference[a]=${reference}&pay_signature=${signature}`,
+				`?pay_reference=${reference}=&pay_signature=${signature}`,
+				`?pay_reference=${reference}&pay_signature=${signature}=`,
+				`?PAY_REFERENCE=${reference}&PAY_SIGNATURE=${signature}`,
+				new URL(signUrl(trigger.url, about('forged'), 'another secret')).search,
+				new URL(signUrl(trigger.url, about('x'.repeat(9000)), 'another secret')).search,
+			];
+			for (let index = queries.length; index < 50; index++) {
+				const place = index % signature.length;
+				const letter = signature[place] === 'A' ? 'B' : 'A';
+				const broken = signature.slice(0, place) + letter + signature.slice(place + 1);
+				queries.push(`?pay_reference=${reference}&pay_signature=${broken}`);
+			}
+			let slowest = 0;
+			for (const query of queries) {
+				const begun = Date.now();
+				const answer = await post(trigger.url + query);
+				slowest = Math.max(slowest, Date.now() - begun);
+				expect([query, answer.status]).toEqual([query, 401]);
+			}
+			console.log(`n8n ${version}: 50 forgeries refused, the slowest answer took ${slowest} ms`);
+			expect(slowest).toBeLessThan(1000);
+			expect((await n8n.executionIds(trigger.id)).length).toBe(before);
+			expect(n8n.log.match(/refused a postback \(401\)/g)?.length).toBeGreaterThanOrEqual(50);
+			expect(n8n.log).not.toContain(signature);
+			expect((await post(genuine)).status).toBe(200);
+		});
+
+		test('listening in the editor, the test URL takes and refuses the same', async () => {
+			const entry = node('Pay Trigger', 'n8n-nodes-pay.payTrigger', {});
+			entry.webhookId = entry.id;
+			const id = await n8n.importWorkflow(chain('Listening', [entry]), { payApi });
+			const workflowData = await n8n.workflow(id);
+			const listening = {
+				workflowData,
+				triggerToStartFrom: { name: 'Pay Trigger' },
+				startNodes: [],
+			};
+			await n8n.rest('POST', `/workflows/${id}/run`, listening);
+			const url = `${n8n.url}/webhook-test/${entry.id}/postback`;
+			expect((await post(url)).status).toBe(401);
+			expect((await post(signUrl(url, about('test'), SECRET))).status).toBe(200);
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'Pay Trigger')[0]?.reference).toEqual(about('test'));
+		});
+
+		test('refuses to be published without a secret, and says which field is missing', async () => {
+			const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
+			const entry = node('Pay Trigger', 'n8n-nodes-pay.payTrigger', {});
+			entry.webhookId = entry.id;
+			const id = await n8n.importWorkflow(chain('No secret', [entry]), { payApi: bare });
+			const { versionId } = await n8n.workflow(id);
+			const refusal =
+				version === 'latest'
+					? n8n.rest('POST', `/workflows/${id}/activate`, { versionId })
+					: n8n.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
+			await refusal.catch(() => undefined);
+			await until('the refusal', async () => /has no Postback Secret/.test(n8n.log), 20);
+			expect((await post(n8n.url + webhookPath(entry))).status).toBe(404);
+			if (version === 'lts') await expect(refusal).rejects.toThrow(/Postback Secret/);
+		});
+
+		test('bodies of any size and kind are kept whole, or refused by n8n with its own status', async () => {
+			const { id, url } = await publishTrigger({ authentication: 'none' });
+			const bodies: Array<[string, Buffer, string | undefined]> = [
+				['1 byte', Buffer.from('x'), 'text/plain'],
+				['1 MB', Buffer.alloc(1_000_000, 'y'), 'text/plain'],
+				['binary', Buffer.from([0, 1, 2, 0xff, 0xfe]), 'application/octet-stream'],
+				['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'application/vnd.x+json'],
+				[
+					'deep JSON',
+					Buffer.from('['.repeat(20_000) + ']'.repeat(20_000)),
+					'application/vnd.x+json',
+				],
+				['__proto__', Buffer.from('{"__proto__":{"polluted":1},"a":1}'), 'application/json'],
+			];
+			for (const [index, [name, body, type]] of bodies.entries()) {
+				const headers = type ? { 'Content-Type': type } : undefined;
+				const answer = await fetch(url, { method: 'POST', body, headers });
+				expect([name, answer.status]).toEqual([name, 200]);
+				const [execution] = await allFinished(n8n, id, index + 1);
+				const [item] = itemsOf(execution!, 'Pay Trigger');
+				expect([name, item?.rawBody]).toEqual([name, body.toString()]);
+				expect(({} as { polluted?: number }).polluted).toBeUndefined();
+			}
+			const large = await fetch(url, { method: 'POST', body: Buffer.alloc(17_000_000, 'z') });
+			console.log(`n8n ${version}: a body of 17 MB is answered ${large.status}`);
+			expect(large.status).toBeGreaterThanOrEqual(400);
+			expect((await post(url)).status).toBe(200);
+		});
+
+		test('the same notification has one eventId; the table example gets one row for it', async () => {
+			const { data: project } = await n8n.rest<{ data: { id: string } }>(
+				'GET',
+				'/projects/personal',
+			);
+			const columns = ['eventId', 'external_id', 'operation', 'receivedAt', 'body'];
+			const { data: table } = await n8n.rest('POST', `/projects/${project.id}/data-tables`, {
+				name: 'postbacks',
+				columns: columns.map((name) => ({ name, type: 'string' })),
+			});
+			const workflow = example('postbacks-without-repeats');
+			// What a person does after the import: choose the table.
+			const insert = workflow.nodes.find(({ name }) => name === 'Add a row')!;
+			(insert.parameters as Record<string, unknown>).dataTableId = {
+				__rl: true,
+				mode: 'id',
+				value: table.id,
+			};
+			const id = await n8n.importWorkflow(workflow, { payApi });
+			await n8n.activate(id);
+			const path = (await n8n.workflow(id)).nodes.map(webhookPath).find(Boolean);
+			const url = signUrl(proxy.url + path, about('repeated'), SECRET);
+			for (const body of [{ n: 1 }, { n: 1 }, { n: 2 }, { n: 1 }]) {
+				await post(url, body);
+				await pause(300);
+			}
+			const executions = await allFinished(n8n, id, 4);
+			expect(executions.map(({ status }) => status)).toEqual(Array(4).fill('success'));
+			const { data: rows } = await n8n.rest<{
+				data: { count: number; data: Array<Record<string, string>> };
+			}>('GET', `/projects/${project.id}/data-tables/${table.id}/rows`);
+			expect(rows.data.map(({ external_id, body }) => [external_id, body])).toEqual([
+				['repeated', '{"n":1}'],
+				['repeated', '{"n":2}'],
+			]);
+		});
+	});
+
+	describe('Wait for Postback', () => {
+		/** Start -> Pay (QR code, resume) -> Wait -> After, with one item or several in a loop. */
+		async function waiting(wait: object, ids: string[], loop = false) {
+			const first = start();
+			const charge = pay('Charge', {
+				resource: 'qrCode',
+				amount: 1,
+				external_id: '={{ $json.id }}',
+				postback: 'resume',
+			});
+			const waitNode = pay('Wait', {
+				resource: 'postback',
+				operation: 'wait',
+				external_id: '={{ $json.external_id }}',
+				resumeWhen: 'any',
+				...wait,
+			});
+			const batches = node(
+				'Loop',
+				'n8n-nodes-base.splitInBatches',
+				{ options: {} },
+				{ typeVersion: 3 },
+			);
+			const nodes = loop
+				? [first, splitItems(), batches, charge, waitNode]
+				: [first, splitItems(), charge, waitNode, noOp('After')];
+			const workflow = chain('Waiting', nodes);
+			if (loop) {
+				const link = (name: string) => [{ node: name, type: 'main', index: 0 }];
+				workflow.nodes.push(noOp('After'));
+				workflow.connections.Loop = { main: [link('After'), link('Charge')] };
+				workflow.connections.Wait = { main: [link('Loop')] };
+			}
+			const id = await n8n.importWorkflow(workflow, { payApi });
+			await n8n.activate(id);
+			await call(n8n, first.webhookId as string, { items: ids.map((one) => ({ id: one })) });
+			const [executionId] = await until('the execution', async () => {
+				const found = await n8n.executionIds(id);
+				return found.length > 0 && found;
+			});
+			return executionId!;
+		}
+		const isWaiting = async (executionId: string) =>
+			await until(
+				`execution ${executionId} to wait`,
+				async () => (await n8n.execution(executionId)).status === 'waiting',
+				20,
+			);
+
+		test('resumes on the postback of its own charge only, and only on the final one', async () => {
+			const external_id = randomUUID();
+			const match = {
+				resumeWhen: 'match',
+				matchField: 'data.status',
+				matchValues: ['paid', 'failed'],
+			};
+			const executionId = await waiting(match, [external_id]);
+			await isWaiting(executionId);
+			const url = sent(external_id);
+			const [bare] = url.split(/[?&]pay_reference=/) as [string];
+			const foreign = signUrl(bare, about('another charge'), SECRET);
+			const forged = signUrl(bare, about(external_id), 'another secret');
+
+			expect((await post(url, { data: { status: 'pending' } })).status).toBe(200);
+			expect((await post(url, { status: 'paid' })).status).toBe(200);
+			expect((await post(foreign, { data: { status: 'paid' } })).status).toBe(409);
+			expect((await post(forged, { data: { status: 'paid' } })).status).toBe(401);
+			expect((await post(bare, { data: { status: 'paid' } })).status).toBe(401);
+			expect((await n8n.execution(executionId)).status).toBe('waiting');
+
+			expect((await post(url, { data: { status: 'paid' } })).status).toBe(200);
+			const execution = await until('the end', async () => {
+				const now = await n8n.execution(executionId);
+				return now.status === 'success' && now;
+			});
+			const [item] = itemsOf(execution, 'After');
+			expect(item).toMatchObject({
+				external_id,
+				outcome: 'accepted',
+				postback: {
+					method: 'POST',
+					reference: { external_id, operation: 'qrCode', amount: 1 },
+					body: { data: { status: 'paid' } },
+				},
+			});
+			expect((await post(url, { data: { status: 'paid' } })).status).toBe(409);
+		});
+
+		test('ten postbacks at once resume it once', async () => {
+			const external_id = randomUUID();
+			const executionId = await waiting({}, [external_id]);
+			await isWaiting(executionId);
+			const url = sent(external_id);
+			const answers = await Promise.all(
+				Array.from({ length: 10 }, async () => (await post(url)).status),
+			);
+			const execution = await until('the end', async () => {
+				const now = await n8n.execution(executionId);
+				return now.status === 'success' && now;
+			});
+			expect(execution.data.resultData.runData.After).toHaveLength(1);
+			console.log(
+				`n8n ${version}: ten postbacks at once were answered ${answers.sort().join(' ')}`,
+			);
+			expect(answers.filter((status) => status === 200).length).toBeGreaterThanOrEqual(1);
+		});
+
+		test('waits on after a restart of n8n', async () => {
+			const external_id = randomUUID();
+			const executionId = await waiting({}, [external_id]);
+			await isWaiting(executionId);
+			await n8n.kill();
+			await n8n.launch();
+			await until('the resume URL', async () => (await post(sent(external_id))).ok);
+			await until('the end', async () => (await n8n.execution(executionId)).status === 'success');
+		});
+
+		test('goes through a loop of three items, one postback each', async () => {
+			const ids = [randomUUID(), randomUUID(), randomUUID()];
+			const executionId = await waiting({}, ids, true);
+			for (const external_id of ids) {
+				await until(`charge ${external_id}`, async () => sent(external_id) !== undefined, 20);
+				await until('the postback to be taken', async () => (await post(sent(external_id))).ok, 20);
+			}
+			const execution = await until('the end', async () => {
+				const now = await n8n.execution(executionId);
+				return now.status === 'success' && now;
+			});
+			const items = itemsOf(execution, 'After') as Array<{ postback: { reference: Reference } }>;
+			expect(items.map(({ postback }) => postback.reference.external_id)).toEqual(ids);
+		});
+
+		test('refuses several items, with the advice to loop', async () => {
+			const executionId = await waiting({}, [randomUUID(), randomUUID()]);
+			const { data } = await n8n.finished(executionId);
+			expect(data.resultData.error?.message).toMatch(/one postback at a time, but 2 items/);
+			expect(data.resultData.error?.description).toMatch(/Loop Over Items/);
+		});
+
+		test('at the time limit the item goes on without a postback', async () => {
+			const external_id = randomUUID();
+			const limit = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
+			const executionId = await waiting(limit, [external_id]);
+			const execution = await until(
+				'the limit',
+				async () => {
+					const now = await n8n.execution(executionId);
+					return now.status === 'success' && now;
+				},
+				120,
+			);
+			const [item] = itemsOf(execution, 'After');
+			expect(item).toMatchObject({ external_id, outcome: 'accepted' });
+			expect(item).not.toHaveProperty('postback');
+		});
+
+		test('without a secret it waits only where n8n protects resume URLs itself', async () => {
+			const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
+			const first = start();
+			const wait = pay('Wait', {
+				resource: 'postback',
+				operation: 'wait',
+				external_id: 'a',
+				resumeWhen: 'any',
+			});
+			const id = await n8n.importWorkflow(chain('Bare', [first, wait]), { payApi: bare });
+			await n8n.activate(id);
+			await call(n8n, first.webhookId as string, {});
+			const [execution] = await allFinished(n8n, id, 1);
+			if (version === 'latest') {
+				expect(execution?.status).toBe('waiting');
+				expect((await post(`${n8n.url}/webhook-waiting/${execution?.id}`)).status).toBe(401);
+			} else {
+				expect(execution?.data.resultData.error?.message).toMatch(/does not protect resume URLs/);
+			}
+		});
+
+		test('the checkout example runs to its end', async () => {
+			const id = await n8n.importWorkflow(example('checkout'), { payApi });
+			const executionId = await n8n.run(id, 'Start');
+			await isWaiting(executionId);
+			await settle(`order-${executionId}`);
+			const execution = await until('the end', async () => {
+				const now = await n8n.execution(executionId);
+				return now.status === 'success' && now;
+			});
+			expect(itemsOf(execution, 'Fulfil the order')).toHaveLength(1);
+		});
+	});
+
+	describe('many postbacks', () => {
+		jest.setTimeout(600_000);
+		/** Fewer than the 2,000 of a full run, which takes minutes: PAY_POSTBACKS=2000. */
+		const TOTAL = Number(process.env.PAY_POSTBACKS ?? 500);
+		const AT_ONCE = 20;
+
+		/** Posts numbered notifications; gives the numbers that were answered 2xx. */
+		async function flood(url: string, onAnswer: (count: number) => void = () => {}) {
+			const acknowledged: number[] = [];
+			let next = 0;
+			const worker = async () => {
+				while (next < TOTAL) {
+					const number = next++;
+					try {
+						if ((await post(url, { number })).ok) acknowledged.push(number);
+					} catch {
+						// Refused while n8n is down: not acknowledged.
+					}
+					onAnswer(acknowledged.length);
+				}
+			};
+			await Promise.all(Array.from({ length: AT_ONCE }, worker));
+			return acknowledged;
+		}
+
+		/** The numbers found in the stored executions of a workflow. */
+		function stored(workflowId: string) {
+			const found = n8n.storedExecutions(workflowId).flatMap((data) => {
+				const [, number] = /"number\\?":(\d+)/.exec(data) ?? [];
+				return number === undefined ? [] : [Number(number)];
+			});
+			return new Set(found);
+		}
+
+		test('each that is answered 2xx has its execution stored, and n8n keeps its memory', async () => {
+			const { id, url } = await publishTrigger();
+			const before = n8n.memory();
+			const begun = Date.now();
+			const acknowledged = await flood(signUrl(url, about('many'), SECRET));
+			const rate = Math.round((acknowledged.length / (Date.now() - begun)) * 1000);
+			// n8n 1 answers a moment before it stores.
+			const found = await until('all to be stored', async () => {
+				const now = stored(id);
+				return acknowledged.every((number) => now.has(number)) && now;
+			});
+			console.log(
+				`n8n ${version}: ${acknowledged.length} of ${TOTAL} acknowledged at ${rate}/s, ${found.size} stored`,
+			);
+			// n8n 1 answers 503 while its database is busy; such a postback is not acknowledged.
+			expect(acknowledged.length).toBeGreaterThan(TOTAL / 2);
+			expect(acknowledged.filter((number) => !found.has(number))).toEqual([]);
+			const grown = n8n.memory() - before;
+			console.log(`n8n ${version}: ${TOTAL} postbacks left ${grown} MB more in use`);
+			// A call whose memory is never freed takes over 10 MB on n8n 2.
+			expect(grown).toBeLessThan(2 * TOTAL);
+		});
+
+		test('killed half-way, every acknowledged one is stored after the restart (n8n 1: but those in flight)', async () => {
+			const { id, url } = await publishTrigger();
+			let killing: Promise<void> | undefined;
+			const acknowledged = await flood(signUrl(url, about('killed'), SECRET), (count) => {
+				if (count >= TOTAL / 2) killing ??= n8n.kill();
+			});
+			await killing;
+			await n8n.launch();
+			const found = stored(id);
+			const unanswered = [...found].filter((number) => !acknowledged.includes(number)).length;
+			console.log(
+				`n8n ${version}: killed after ${acknowledged.length} acknowledged; ${found.size} stored after the restart, ${unanswered} of them not acknowledged; ${TOTAL - acknowledged.length - unanswered} neither: their sender has no answer and has to send them again`,
+			);
+			const lost = acknowledged.filter((number) => !found.has(number)).length;
+			console.log(`n8n ${version}: ${lost} acknowledged but not stored`);
+			// n8n 1 answers before it stores: what was in flight at the kill can be lost there.
+			expect(lost).toBeLessThanOrEqual(version === 'latest' ? 0 : AT_ONCE);
+		});
+	});
+});

@@ -1,0 +1,116 @@
+import fc from 'fast-check';
+import * as payment from '../../nodes/Pay/operations/payment/create.operation';
+import * as qrCode from '../../nodes/Pay/operations/qrCode/create.operation';
+import { InputError } from '../../nodes/Pay/parameters/inputError';
+
+const DOCUMENTED: Record<string, string[]> = {
+	qrCode: ['amount', 'external_id', 'payerQuestion', 'payer', 'split'],
+	payment: ['amount', 'external_id', 'payerQuestion', 'creditParty'],
+	payer: ['name', 'document', 'email'],
+	creditParty: ['key', 'keyType', 'document', 'name'],
+	split: ['username', 'percentageSplit'],
+};
+
+/** What an expression may leave in any field. */
+const anything = fc.oneof(
+	fc.string(),
+	fc.double(),
+	fc.integer(),
+	fc.boolean(),
+	fc.constantFrom('', null, undefined, 'undefined', '10,50', '[object Object]', NaN, [], {}),
+);
+const good = fc.oneof(fc.constantFrom('', undefined), fc.string({ minLength: 1 }));
+const either = fc.oneof({ weight: 5, arbitrary: good }, { weight: 1, arbitrary: anything });
+const share = fc.oneof({ weight: 3, arbitrary: fc.nat(100) }, { weight: 1, arbitrary: anything });
+const recipient = fc.record({ username: either, percentageSplit: share }, { requiredKeys: [] });
+
+const parameters = fc.record({
+	amount: fc.oneof(
+		{ weight: 5, arbitrary: fc.integer({ min: 1 }) },
+		{ weight: 1, arbitrary: anything },
+	),
+	external_id: fc.oneof({ weight: 5, arbitrary: fc.uuid() }, { weight: 1, arbitrary: anything }),
+	payerQuestion: either,
+	payer: fc.record(
+		{ name: either, document: either, email: either, other: either },
+		{ requiredKeys: [] },
+	),
+	creditParty: fc.record(
+		{ key: either, keyType: either, document: either, name: either },
+		{ requiredKeys: [] },
+	),
+	specifySplit: fc.constantFrom('fields', 'json'),
+	split: fc.record({ recipient: fc.array(recipient) }, { requiredKeys: [] }),
+	splitJson: fc.oneof(
+		fc.array(recipient),
+		fc.array(recipient).map((list) => JSON.stringify(list)),
+		anything,
+	),
+});
+
+function expectClean(value: unknown, name: string) {
+	expect(value).not.toBeUndefined();
+	expect(value).not.toBeNull();
+	expect(value).not.toBeNaN();
+	if (Array.isArray(value)) {
+		expect(value.length).toBeGreaterThan(0);
+		value.forEach((entry) => expectClean(entry, name));
+	} else if (typeof value === 'object') {
+		const members = Object.entries(value as object);
+		expect(members.length).toBeGreaterThan(0);
+		for (const [key, member] of members) {
+			expect(DOCUMENTED[name]).toContain(key);
+			expectClean(member, key);
+		}
+	}
+}
+
+test.each([
+	['qrCode', qrCode.readRequest],
+	['payment', payment.readRequest],
+])('a %s body holds documented, filled fields only', (name, readRequest) => {
+	let built = 0;
+	fc.assert(
+		fc.property(parameters, (given) => {
+			let body;
+			try {
+				body = readRequest((field) => given[field as keyof typeof given]);
+			} catch (error) {
+				expect(error).toBeInstanceOf(InputError);
+				return;
+			}
+			built++;
+			expectClean(body, name);
+			expect(JSON.parse(JSON.stringify(body))).toEqual(body);
+		}),
+		{ numRuns: 3000 },
+	);
+	// Were every drawn body refused, the property would say nothing.
+	expect(built).toBeGreaterThan(300);
+});
+
+describe('split from JSON', () => {
+	const read = (splitJson: unknown) =>
+		qrCode.readRequest(
+			(name) => ({ amount: 1, external_id: 'a', specifySplit: 'json', splitJson })[name],
+		);
+
+	test('takes text or a list', () => {
+		const split = [{ username: 'b', percentageSplit: 10 }];
+		expect(read(JSON.stringify(split)).split).toEqual(split);
+		expect(read(split).split).toEqual(split);
+		expect(read('[]').split).toBeUndefined();
+	});
+
+	test.each([
+		['[{"username":"a",}]', /position \d+/],
+		['[', /position \d+/],
+		['{}', /no list/],
+		['["a"]', /splitJson\[0\] is no object/],
+		['[{"user":"a"}]', /"user".*not document/],
+		['[{"username":"a"},{"percentageSplit":"10,5"}]', /splitJson\[1\]\.percentageSplit.*"10,5"/],
+		['[{"percentageSplit":null}]', /splitJson\[0\]\.percentageSplit is missing/],
+	])('%p is refused with its place', (text, why) => {
+		expect(() => read(text)).toThrow(why);
+	});
+});

@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import ts from 'typescript';
+import { parse } from 'yaml';
+import { Pay } from '../../nodes/Pay/Pay.node';
+import { resources } from '../../nodes/Pay/operations';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** A set of fields as `name: type` lines, nested ones with a dot. */
+type Fields = string[];
+
+interface Schema {
+	type?: string;
+	properties?: Record<string, Schema>;
+	items?: Schema;
+	$ref?: string;
+}
+
+const openApi = parse(readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8')) as {
+	components: { schemas: Record<string, Schema & { required?: string[] }> };
+};
+
+function fieldsOfSchema(schema: Schema, prefix = ''): Fields {
+	if (schema.$ref)
+		return fieldsOfSchema(openApi.components.schemas[schema.$ref.split('/').at(-1)!]!, prefix);
+	if (schema.type === 'array') return fieldsOfSchema(schema.items!, `${prefix}[]`);
+	if (schema.type !== 'object') return [`${prefix}: ${schema.type}`];
+	return Object.entries(schema.properties!).flatMap(([name, member]) =>
+		fieldsOfSchema(member, prefix === '' ? name : `${prefix}.${name}`),
+	);
+}
+
+const CONTRACT = join(ROOT, 'nodes/Pay/service/contract.ts');
+const program = ts.createProgram([CONTRACT], { strict: true, lib: ['lib.es2022.d.ts'] });
+const checker = program.getTypeChecker();
+
+function fieldsOfType(type: ts.Type, prefix = ''): Fields {
+	const plain = checker.getNonNullableType(type);
+	if (checker.isArrayType(plain)) {
+		return fieldsOfType(checker.getTypeArguments(plain as ts.TypeReference)[0]!, `${prefix}[]`);
+	}
+	if (plain.flags & (ts.TypeFlags.String | ts.TypeFlags.Number)) {
+		return [`${prefix}: ${checker.typeToString(plain)}`];
+	}
+	return plain.getProperties().flatMap((member) => {
+		const memberType = checker.getTypeOfSymbol(member);
+		return fieldsOfType(memberType, prefix === '' ? member.name : `${prefix}.${member.name}`);
+	});
+}
+
+function fieldsOfInterface(name: string): Fields {
+	const source = program.getSourceFile(CONTRACT)!;
+	const found = checker
+		.getExportsOfModule(checker.getSymbolAtLocation(source)!)
+		.find((symbol) => symbol.name === name)!;
+	return fieldsOfType(checker.getDeclaredTypeOfSymbol(found));
+}
+
+/** Parameters that decide about the request, but are no part of its body. */
+const NOT_IN_THE_BODY = [
+	'postback',
+	'specifySplit',
+	'splitJson',
+	'options',
+	'qrCodeImage',
+	'binaryPropertyName',
+];
+
+function fieldsOfParameters(properties: INodeProperties[], prefix = ''): Fields {
+	return properties.flatMap((property) => {
+		const name = prefix === '' ? property.name : `${prefix}.${property.name}`;
+		if (property.type === 'collection') {
+			return fieldsOfParameters(property.options as INodeProperties[], name);
+		}
+		if (property.type === 'fixedCollection') {
+			const [group] = property.options as INodePropertyCollection[];
+			return fieldsOfParameters(group!.values, `${name}[]`);
+		}
+		return [`${name}: ${property.type}`];
+	});
+}
+
+describe.each([
+	['qrCode', 'QrCodeRequest'],
+	['payment', 'PaymentRequest'],
+])('%s', (resource, request) => {
+	const schema = openApi.components.schemas[request]!;
+	const create = resources.find(({ value }) => value === resource)!.operations[0]!;
+	const body = create.description.filter(({ name }) => !NOT_IN_THE_BODY.includes(name));
+
+	test('the editor, the types and openapi.yaml have the same fields and types', () => {
+		const documented = fieldsOfSchema(schema).sort();
+		expect(documented.length).toBeGreaterThanOrEqual(8);
+		expect(fieldsOfInterface(request).sort()).toEqual(documented);
+		expect(fieldsOfParameters(body).sort()).toEqual(documented);
+	});
+
+	test('the required fields are required in the editor', () => {
+		const required = body.filter(
+			(field) => field.required && !field.displayOptions?.show?.postback,
+		);
+		expect(required.map(({ name }) => name).sort()).toEqual([...schema.required!].sort());
+	});
+});
+
+test('the editor offers the registered operations, and each shows its own fields only', () => {
+	const { properties } = new Pay().description;
+	const [resource] = properties.filter(({ name }) => name === 'resource');
+	expect(resource!.options!.map((option) => (option as { value: string }).value)).toEqual(
+		resources.map(({ value }) => value),
+	);
+	const choices = properties.filter(({ name }) => name === 'operation');
+	const offered = choices.flatMap(({ displayOptions, options }) =>
+		options!.map(
+			(option) => `${displayOptions!.show!.resource} ${(option as { value: string }).value}`,
+		),
+	);
+	const registered = resources.flatMap(({ value, operations }) =>
+		operations.map(({ option }) => `${value} ${option.value}`),
+	);
+	expect(offered).toEqual(registered);
+	for (const { value, operations } of resources) {
+		for (const { option, description } of operations) {
+			for (const field of description) {
+				expect(field.displayOptions?.show).toMatchObject({
+					resource: [value],
+					operation: [option.value],
+				});
+			}
+		}
+	}
+});

@@ -1,0 +1,121 @@
+import fc from 'fast-check';
+import { parseAmount } from '../../nodes/Pay/parameters/amount';
+import { InputError } from '../../nodes/Pay/parameters/inputError';
+
+const runs = { numRuns: 2000 };
+const digits = (min: number, max: number) =>
+	fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
+const plain = fc
+	.tuple(digits(1, 12), fc.option(digits(1, 8)))
+	.map(
+		([whole, fraction]) =>
+			whole.replace(/^0+(?=\d)/, '') + (fraction === null ? '' : `.${fraction}`),
+	);
+
+/** A decimal text without what does not change its value. */
+const canonical = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+
+function accepts(value: unknown): number | undefined {
+	try {
+		return parseAmount(value, 'amount');
+	} catch (error) {
+		expect(error).toBeInstanceOf(InputError);
+		return undefined;
+	}
+}
+
+describe('amounts', () => {
+	test('a text is sent as the number it says, or refused', () => {
+		fc.assert(
+			fc.property(plain, (text) => {
+				const amount = accepts(text);
+				if (amount === undefined) return;
+				const sent = JSON.stringify(amount);
+				// Tiny numbers are written with an exponent, which says the same.
+				const written = sent.includes('e') ? amount.toFixed(20) : sent;
+				expect(canonical(written)).toBe(canonical(text));
+			}),
+			runs,
+		);
+	});
+
+	test('texts of up to 15 digits are accepted', () => {
+		fc.assert(
+			fc.property(fc.integer({ min: 1, max: 9_999_999_999 }), fc.nat(99), (whole, cents) => {
+				const text = `${whole}.${String(cents).padStart(2, '0')}`;
+				expect(accepts(text)).toBe(Number(text));
+			}),
+			runs,
+		);
+	});
+
+	test('numbers pass as they are', () => {
+		fc.assert(
+			fc.property(fc.integer({ min: 1, max: 99_999_999 }), (cents) => {
+				expect(accepts(cents / 100)).toBe(cents / 100);
+			}),
+			runs,
+		);
+	});
+
+	test('anything that is no plain positive number is refused, never coerced', () => {
+		const other = fc
+			.oneof(fc.string(), fc.array(fc.anything()), fc.object(), fc.boolean(), fc.double({ max: 0 }))
+			.filter((value) => typeof value !== 'string' || !/^\s*\d+(\.\d+)?\s*$/.test(value));
+		fc.assert(
+			fc.property(other, (value) => expect(accepts(value)).toBeUndefined()),
+			runs,
+		);
+	});
+
+	test.each([
+		'10,50',
+		'1.234,56',
+		'1,234.56',
+		'',
+		' ',
+		null,
+		undefined,
+		true,
+		[1],
+		{},
+		NaN,
+		Infinity,
+		-1,
+		0,
+		'0',
+		'-5',
+		'1e3',
+		'+5',
+		'0x10',
+		'007',
+		'.5',
+		'5.',
+		'$5',
+		0.1 + 0.2,
+		1234567890.1234567,
+		`0.${'0'.repeat(330)}12345`,
+	])('%p is refused', (value) => {
+		expect(accepts(value)).toBeUndefined();
+	});
+
+	test('the error quotes what came in and says how to correct it', () => {
+		const told = (value: unknown) => {
+			try {
+				parseAmount(value, 'amount');
+			} catch (error) {
+				const { message, advice } = error as InputError;
+				return `${message}. ${advice}`;
+			}
+			return '';
+		};
+		expect(told('10,50')).toMatch(/"10,50".*decimal point/);
+		expect(told(0.1 + 0.2)).toMatch(/0\.30000000000000004.*[Rr]ound/);
+		expect(told(null)).toMatch(/missing/);
+	});
+
+	test('a percentage may be 0', () => {
+		expect(parseAmount(0, 'percentageSplit', true)).toBe(0);
+		expect(() => parseAmount(-1, 'percentageSplit', true)).toThrow(InputError);
+	});
+});

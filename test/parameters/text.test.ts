@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { InputError } from '../../nodes/Pay/parameters/inputError';
+import { optionalIdentifier, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
+
+const runs = { numRuns: 1000 };
+
+describe('external_id', () => {
+	test('any visible text is kept, trimmed, unicode intact', () => {
+		const visible = fc
+			.string({ unit: 'grapheme', minLength: 1 })
+			.filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text));
+		fc.assert(
+			fc.property(visible, (text) => {
+				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
+				expect(parseExternalId(` ${text} `)).toBe(text.trim());
+			}),
+			runs,
+		);
+	});
+
+	test('whole numbers become their digits; larger ones would lose some and are refused', () => {
+		fc.assert(
+			fc.property(fc.maxSafeInteger(), (id) => expect(parseExternalId(id)).toBe(String(id))),
+			runs,
+		);
+		expect(() => parseExternalId(2 ** 53)).toThrow(InputError);
+		expect(() => parseExternalId(1.5)).toThrow(InputError);
+	});
+
+	test('nothing else gets through', () => {
+		const other = fc.oneof(
+			fc.constantFrom('', '  ', 'undefined', 'null', 'NaN', '[object Object]', null, undefined),
+			fc.boolean(),
+			fc.object(),
+			fc.array(fc.anything()),
+			fc.double().filter((value) => !Number.isSafeInteger(value)),
+			fc
+				.tuple(fc.string(), fc.constantFrom('\n', '\0', '\x7f', '\u0085'))
+				.map(([a, c]) => `x${a}${c}y`),
+		);
+		fc.assert(
+			fc.property(other, (value) => {
+				expect(() => parseExternalId(value)).toThrow(InputError);
+			}),
+			runs,
+		);
+	});
+});
+
+describe('optional text', () => {
+	test.each([
+		['a', 'a'],
+		[12345678901, '12345678901'],
+		[true, 'true'],
+		['', undefined],
+		[null, undefined],
+		[undefined, undefined],
+		['undefined', 'undefined'],
+	])('%p becomes %p', (value, expected) => {
+		expect(optionalText(value, 'name')).toBe(expected);
+	});
+
+	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]'])('%p is refused', (value) => {
+		expect(() => optionalText(value, 'name')).toThrow(InputError);
+	});
+
+	test.each(['undefined', 'null', 'NaN', ' null '])(
+		'%p is no payment key but what a failed expression leaves',
+		(value) => {
+			expect(() => optionalIdentifier(value, 'creditParty.key')).toThrow(InputError);
+		},
+	);
+});

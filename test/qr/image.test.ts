@@ -1,0 +1,133 @@
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { PNG } from 'pngjs';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { imageFileName, qrPng } from '../../nodes/Pay/qr/image';
+import { crc16, findQrSource } from '../../nodes/Pay/qr/payload';
+import { brCode } from '../../sandbox/brCode';
+
+beforeAll(async () => {
+	const wasmBinary = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
+	// Its own way to get at the file would be a download.
+	await prepareZXingModule({
+		overrides: { wasmBinary: wasmBinary.buffer as ArrayBuffer },
+		fireImmediately: true,
+	});
+});
+
+/** Reads an image back with a decoder that shares no code with the encoder. */
+async function decode(png: Buffer) {
+	const { width, height } = PNG.sync.read(png);
+	const [found] = await readBarcodes(new Uint8Array(png), { formats: ['QRCode'] });
+	return { text: found?.text, level: found?.ecLevel, width, height };
+}
+
+test('200 payloads up to the largest version are read back as they were', async () => {
+	// Version 40 with error correction M holds 2,331 bytes, 3,391 letters and digits, 5,596 digits.
+	const payload = fc.oneof(
+		{
+			weight: 12,
+			arbitrary: fc.tuple(fc.uuid(), fc.integer({ min: 1 })).map(([id, n]) => brCode(id, n)),
+		},
+		{
+			weight: 12,
+			arbitrary: fc.string({ minLength: 1, maxLength: 300 }).filter((text) => text.trim() !== ''),
+		},
+		// The decoder takes a second for each of these.
+		{
+			weight: 1,
+			arbitrary: fc
+				.integer({ min: 1000, max: 2331 })
+				.map((length) => 'z/'.repeat(length).slice(0, length)),
+		},
+	);
+	await fc.assert(
+		fc.asyncProperty(payload, async (text) => {
+			const { text: read, level, width, height } = await decode(qrPng(text));
+			expect(level).toBe('M');
+			expect(read).toBe(text);
+			expect(width).toBe(height);
+			expect(width).toBeGreaterThanOrEqual(400);
+		}),
+		{ numRuns: 200, examples: [['z'.repeat(2331)]] },
+	);
+}, 120_000);
+
+test('the quiet zone is white', () => {
+	const { data, width } = PNG.sync.read(qrPng('a'));
+	// 21 modules and a quiet zone of 4 on each side.
+	const module = width / 29;
+	const dark = (x: number, y: number) => data[(y * width + x) * 4] === 0;
+	expect(dark(4 * module, 4 * module)).toBe(true);
+	for (let at = 0; at < width; at++) {
+		for (const x of [0, 4 * module - 1, width - 4 * module]) expect(dark(x, at)).toBe(false);
+	}
+});
+
+test('a payload that no QR code holds is refused', () => {
+	expect(() => qrPng('z'.repeat(2332))).toThrow();
+});
+
+test('the checksum is that of its published check value', () => {
+	expect(crc16('123456789')).toBe('29B1');
+});
+
+describe('finding the payload in a response of unknown form', () => {
+	const code = brCode('1', 10);
+	const png = qrPng(code);
+	const base64 = png.toString('base64');
+
+	test.each([
+		['an EMV code', { data: { charge: { pix: code } } }],
+		['an EMV code in a list', [{ a: 1 }, { b: code }]],
+		['the whole response', code],
+		['the same code twice', { a: code, b: { c: code } }],
+		['a code and its picture', { a: code, image: `data:image/png;base64,${base64}` }],
+	])('%s', (_name, response) => {
+		expect(findQrSource(response, '')).toEqual({ source: { text: code } });
+	});
+
+	test.each([
+		['a data URI', { image: `data:image/png;base64,${base64}` }],
+		['base64', { image: base64 }],
+	])('a PNG as %s', (_name, response) => {
+		expect(findQrSource(response, '')).toEqual({ source: { png } });
+	});
+
+	test.each([
+		['nothing', { id: '1', status: 'created' }, /no payload was recognized.*id \("1"\), status/],
+		['a code with a wrong checksum', { a: `${code.slice(0, -1)}!` }, /no payload was recognized/],
+		['two codes', { a: code, b: brCode('2', 10) }, /2 possible payloads.*a \(.*b \(/],
+		['an empty response', '', /no payload was recognized/],
+	])('%s gives a hint', (_name, response, hint) => {
+		expect(findQrSource(response, '')).toEqual({ hint: expect.stringMatching(hint) });
+	});
+
+	test('a path decides', () => {
+		expect(findQrSource({ a: code, b: { c: 'text' } }, 'b.c')).toEqual({
+			source: { text: 'text' },
+		});
+		expect(findQrSource({ a: [{ image: base64 }] }, 'a.0.image')).toEqual({ source: { png } });
+		expect(findQrSource({ a: 1 }, 'b')).toEqual({ hint: expect.stringMatching(/no text at "b"/) });
+	});
+
+	test('no response, however odd, makes it throw', () => {
+		fc.assert(
+			fc.property(fc.anything(), fc.string(), (response, path) => {
+				expect(findQrSource(response, path)).toBeDefined();
+			}),
+			{ numRuns: 1000 },
+		);
+	});
+});
+
+test.each([
+	['order-1', 'order-1.png'],
+	['a/b\\c:d', 'a_b_c_d.png'],
+	['../../etc/passwd', '_._etc_passwd.png'],
+	['ünïcode 日本', 'ünïcode_日本.png'],
+])('the image of %p is called %p', (id, name) => {
+	const made = imageFileName(id);
+	expect(made).not.toMatch(/[/\\]|^\./);
+	if (!id.startsWith('..')) expect(made).toBe(name);
+});
