@@ -119,6 +119,9 @@ export class N8n {
 			N8N_PERSONALIZATION_ENABLED: 'false',
 			N8N_HIRING_BANNER_ENABLED: 'false',
 			N8N_PUBLIC_API_DISABLED: 'true',
+			// Only a worker reads these: it has no other address to ask whether it is there.
+			QUEUE_HEALTH_CHECK_ACTIVE: 'true',
+			QUEUE_HEALTH_CHECK_PORT: String(port),
 			...options.env,
 		});
 		await n8n.launch();
@@ -142,10 +145,11 @@ export class N8n {
 		return readFileSync(this.logFile, 'utf8');
 	}
 
-	/** What the process has in memory, in megabytes (Linux). */
-	memory(): number {
+	/** What the process has in memory, in megabytes, now or at its peak (Linux). */
+	memory(what: 'now' | 'peak' = 'now'): number {
 		const status = readFileSync(`/proc/${this.child?.pid}/status`, 'utf8');
-		return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
+		const line = what === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/;
+		return Math.round(Number(line.exec(status)?.[1]) / 1024);
 	}
 
 	/** Starts the process again in the same data folder. */

@@ -18,7 +18,6 @@ import {
 /** Two processes on one database need one key. */
 const KEY = randomUUID();
 /** A token that is nowhere else, so that finding it means it leaked. */
-
 const TOKEN = `token-${randomUUID()}`;
 
 describe.each(VERSIONS)('n8n %s', (version) => {

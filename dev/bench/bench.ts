@@ -1,0 +1,365 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { signUrl } from '../../nodes/Pay/postback/signature';
+import { packPackage } from '../install';
+import { N8n, until, webhookPath, type Workflow } from '../n8n';
+import { QueueMode } from '../queue';
+import { loadAndSize } from './packages';
+import { report, type Comparison } from './report';
+
+/** `--quick` keeps the measuring itself in working order: small numbers, wide tolerance. */
+const QUICK = process.argv.includes('--quick');
+/** `--only=memory,queue` measures a part. */
+const ONLY = process.argv.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
+const ROUNDS = QUICK ? 2 : 5;
+const ITEMS = QUICK ? 300 : 1000;
+
+const say = (text: string) => process.stderr.write(`${text}\n`);
+
+/** Measures both sides in turn, after a round that does not count; what slows one slows the other. */
+async function inTurn(
+	facts: Omit<Comparison, 'sides'>,
+	sides: Record<string, () => Promise<number>>,
+	rounds = ROUNDS,
+): Promise<Comparison> {
+	const found: Record<string, number[]> = {};
+	for (let round = 0; round <= rounds; round++) {
+		for (const [name, measure] of Object.entries(sides)) {
+			const value = await measure();
+			if (round > 0) (found[name] ??= []).push(value);
+		}
+		say(`${facts.name}: ${round === 0 ? 'warmed up' : `round ${round} of ${rounds}`}`);
+	}
+	return { ...facts, sides: found };
+}
+
+type Node = Workflow['nodes'][number];
+
+const node = (name: string, type: string, parameters: object, more: object = {}): Node => ({
+	name,
+	type,
+	typeVersion: 1,
+	position: [0, 0],
+	parameters,
+	...more,
+});
+
+const PAY = 'n8n-nodes-pay.pay';
+const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+const qrCodes = (options: object = {}) =>
+	node('Work', PAY, { resource: 'qrCode', operation: 'create', ...FROM_ITEM, options });
+const payments = (options: object = {}) =>
+	node('Work', PAY, { resource: 'payment', operation: 'create', ...FROM_ITEM, options });
+const noOp = () => node('Work', 'n8n-nodes-base.noOp', {});
+const bare = (baseUrl: string) => node('Work', 'CUSTOM.bare', { baseUrl });
+/** As its fields stand when it is dragged in, filled with the same body. */
+const httpRequest = (baseUrl: string, bearer: object) =>
+	node(
+		'Work',
+		'n8n-nodes-base.httpRequest',
+		{
+			method: 'POST',
+			url: `${baseUrl}/v2/pay/qrcode`,
+			authentication: 'genericCredentialType',
+			genericAuthType: 'httpBearerAuth',
+			sendBody: true,
+			bodyParameters: {
+				parameters: Object.entries(FROM_ITEM).map(([name, value]) => ({ name, value })),
+			},
+			options: {},
+		},
+		{ typeVersion: 4.2, credentials: { httpBearerAuth: bearer } },
+	);
+
+const items = (count: number) =>
+	Array.from({ length: count }, () => ({ id: randomUUID(), amount: 10.5 }));
+
+/** Publishes Start -> Items -> Work in an n8n and gives the address that runs it. */
+async function publish(
+	n8n: N8n,
+	work: Node,
+	payApi: { id: string; name: string },
+	answer: 'lastNode' | 'onReceived' = 'lastNode',
+) {
+	const path = randomUUID();
+	const start = node(
+		'Start',
+		'n8n-nodes-base.webhook',
+		{ path, httpMethod: 'POST', responseMode: answer, responseData: 'noData', options: {} },
+		{ typeVersion: 2, webhookId: path },
+	);
+	const split = node('Items', 'n8n-nodes-base.splitOut', {
+		fieldToSplitOut: 'body.items',
+		options: {},
+	});
+	const to = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
+	const id = await n8n.importWorkflow(
+		{
+			name: `Bench ${work.type}`,
+			nodes: [start, split, work],
+			connections: { Start: to('Items'), Items: to('Work') },
+		},
+		{ payApi },
+	);
+	await n8n.activate(id);
+	return { id, path: `/webhook/${path}` };
+}
+
+type Published = Awaited<ReturnType<typeof publish>>;
+
+async function send(url: string, count: number) {
+	const answer = await fetch(url, {
+		method: 'POST',
+		headers: { 'Content-Type': 'application/json' },
+		body: JSON.stringify({ items: items(count) }),
+	});
+	await answer.text();
+	if (!answer.ok) throw new Error(`The workflow answered ${answer.status}`);
+}
+
+/** Runs a workflow once; gives the milliseconds that its Work node took per item. */
+async function costPerItem(n8n: N8n, { id, path }: Published, count: number): Promise<number> {
+	await send(n8n.url + path, count);
+	const [newest] = await n8n.executionIds(id, 1);
+	const execution = await n8n.finished(newest ?? '');
+	const [run] = execution.data.resultData.runData.Work ?? [];
+	const done = run?.data?.main?.[0]?.length;
+	if (execution.status !== 'success' || done !== count) {
+		const { error } = execution.data.resultData;
+		throw new Error(`${done} of ${count} items, ${error?.message ?? execution.status}`);
+	}
+	return run!.executionTime / count;
+}
+
+async function startService() {
+	const child = fork(join(__dirname, 'service.ts'), { execArgv: ['-r', 'ts-node/register'] });
+	const [port] = (await once(child, 'message')) as [number];
+	const url = `http://127.0.0.1:${port}`;
+	return { url, close: () => child.disconnect() };
+}
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+async function credentials(n8n: N8n, baseUrl: string, more: object = {}) {
+	const payApi = await n8n.createCredential({ baseUrl, accessToken: 'token', ...more });
+	const bearer = await n8n.createCredential({ token: 'token' }, 'httpBearerAuth', 'Bearer');
+	return { payApi, bearer };
+}
+
+async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
+	const found: Comparison[] = [];
+	for (const delay of [0, 20]) {
+		const baseUrl = `${service.url}/delay/${delay}`;
+		const { payApi, bearer } = await credentials(n8n, baseUrl);
+		const pay = await publish(n8n, qrCodes(), payApi);
+		const http = await publish(n8n, httpRequest(baseUrl, bearer), payApi);
+		const loop = await publish(n8n, bare(baseUrl), payApi);
+		const title = `${ITEMS} QR codes, service delay ${delay} ms`;
+		const unit = 'ms per item';
+		found.push(
+			await inTurn(
+				{ name: `${title}: Pay / HTTP Request`, unit, target: 0.8 },
+				{
+					Pay: async () => await costPerItem(n8n, pay, ITEMS),
+					'HTTP Request': async () => await costPerItem(n8n, http, ITEMS),
+				},
+			),
+			await inTurn(
+				{ name: `${title}: Pay / bare loop`, unit, target: 1.1 },
+				{
+					Pay: async () => await costPerItem(n8n, pay, ITEMS),
+					'Bare loop': async () => await costPerItem(n8n, loop, ITEMS),
+				},
+			),
+		);
+	}
+	return found;
+}
+
+async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]> {
+	const { payApi } = await credentials(n8n, service.url);
+	const publishPayments = async (options: object = {}) =>
+		await publish(n8n, payments(options), payApi);
+	const [on, off] = [
+		await publishPayments(),
+		await publishPayments({ duplicateCheck: 'execution' }),
+	];
+	const [few, many] = QUICK ? [50, 500] : [100, 5000];
+	// A new workflow each time: the list of remembered payments begins empty.
+	const fresh = (count: number) => async () =>
+		await costPerItem(n8n, await publishPayments(), count);
+	return [
+		await inTurn(
+			{ name: `${ITEMS} payments: duplicate check on / off`, unit: 'ms per item' },
+			{
+				On: async () => await costPerItem(n8n, on, ITEMS),
+				Off: async () => await costPerItem(n8n, off, ITEMS),
+			},
+		),
+		await inTurn(
+			{ name: `Duplicate check: ${many} / ${few} payments`, unit: 'ms per item', target: 1.3 },
+			{ [`${many} payments`]: fresh(many), [`${few} payments`]: fresh(few) },
+		),
+	];
+}
+
+async function postbacks(n8n: N8n, service: Service): Promise<Comparison> {
+	const secret = 'the secret of the bench';
+	const { payApi } = await credentials(n8n, service.url, { postbackSecret: secret });
+	const publishEntry = async (entry: Node) => {
+		const workflow = { name: 'Bench postbacks', nodes: [entry], connections: {} };
+		await n8n.activate(await n8n.importWorkflow(workflow, { payApi }));
+		return n8n.url + webhookPath(entry);
+	};
+	const webhookId = randomUUID();
+	const path = randomUUID();
+	const trigger = signUrl(
+		await publishEntry(node('Entry', 'n8n-nodes-pay.payTrigger', {}, { webhookId })),
+		{ external_id: 'bench', operation: 'qrCode', amount: 1 },
+		secret,
+	);
+	const webhook = await publishEntry(
+		node(
+			'Entry',
+			'n8n-nodes-base.webhook',
+			{ path, httpMethod: 'POST', options: {} },
+			{ typeVersion: 2, webhookId: path },
+		),
+	);
+	const total = QUICK ? 60 : 300;
+	const perSecond = (url: string) => async () => {
+		const begun = Date.now();
+		let left = total;
+		const sender = async () => {
+			while (left-- > 0) {
+				const answer = await fetch(url, {
+					method: 'POST',
+					headers: { 'Content-Type': 'application/json' },
+					body: JSON.stringify({ status: 'paid', number: left }),
+				});
+				if (!answer.ok) throw new Error(`A postback was answered ${answer.status}`);
+			}
+		};
+		await Promise.all(Array.from({ length: 20 }, sender));
+		return total / ((Date.now() - begun) / 1000);
+	};
+	return await inTurn(
+		{
+			name: 'Postbacks: Pay Trigger, signed / Webhook node',
+			unit: 'per second',
+			target: 0.95,
+			more: 'better',
+		},
+		{ 'Pay Trigger': perSecond(trigger), Webhook: perSecond(webhook) },
+	);
+}
+
+async function memory(tarball: string, service: Service): Promise<Comparison> {
+	const count = QUICK ? 2000 : 10_000;
+	const n8n = await N8n.start({ version: 'latest', tarball });
+	try {
+		const { payApi, bearer } = await credentials(n8n, service.url);
+		const pay = await publish(n8n, qrCodes(), payApi);
+		const http = await publish(n8n, httpRequest(service.url, bearer), payApi);
+		// Each in a process that has done nothing else: a peak stays.
+		const peak = (published: Published) => async () => {
+			await n8n.kill();
+			await n8n.launch();
+			await until(
+				'the webhook',
+				async () => (await fetch(n8n.url + published.path)).status === 404,
+			);
+			await send(n8n.url + published.path, count);
+			return n8n.memory('peak');
+		};
+		return await inTurn(
+			{ name: `Peak memory, ${count} QR codes: Pay / HTTP Request`, unit: 'MB', target: 1 },
+			{ Pay: peak(pay), 'HTTP Request': peak(http) },
+			QUICK ? 1 : 5,
+		);
+	} finally {
+		await n8n.stop();
+	}
+}
+
+async function queueMode(tarball: string, service: Service): Promise<Comparison[]> {
+	const queue = await QueueMode.start({ version: 'latest', tarball, workers: 1 });
+	try {
+		const { main } = queue;
+		const { payApi } = await credentials(main, service.url);
+		const pay = await publish(main, qrCodes(), payApi, 'onReceived');
+		const idle = await publish(main, noOp(), payApi, 'onReceived');
+		const total = QUICK ? 20 : 60;
+		/** Executions of ten items each that end per second. */
+		const perSecond = (published: Published) => async () => {
+			const ended = async () => {
+				const filter = { workflowId: published.id, status: ['success'] };
+				const { data } = await main.rest<{ data: { count: number } }>(
+					'GET',
+					`/executions?limit=1&filter=${encodeURIComponent(JSON.stringify(filter))}`,
+				);
+				return data.count;
+			};
+			const before = await ended();
+			const begun = Date.now();
+			const url = queue.webhook.url + published.path;
+			let left = total;
+			const sender = async () => {
+				while (left-- > 0) await send(url, 10);
+			};
+			await Promise.all(Array.from({ length: 10 }, sender));
+			await until('all executions to end', async () => (await ended()) >= before + total, 120);
+			return total / ((Date.now() - begun) / 1000);
+		};
+		const both = async (workers: string) =>
+			await inTurn(
+				{
+					name: `Queue mode, ${workers}: 10 QR codes with Pay / no-op workflow`,
+					unit: 'executions per second',
+					more: 'better',
+				},
+				{ Pay: perSecond(pay), 'No-op': perSecond(idle) },
+			);
+		const one = await both('one worker');
+		await queue.addWorker();
+		return [one, await both('two workers')];
+	} finally {
+		await queue.stop();
+	}
+}
+
+async function main() {
+	const wanted = (part: string) => ONLY === undefined || ONLY.split(',').includes(part);
+	const tarball = await packPackage();
+	const service = await startService();
+	const found: Comparison[] = [];
+	try {
+		if (['requests', 'duplicates', 'postbacks'].some(wanted)) {
+			const n8n = await N8n.start({
+				version: 'latest',
+				tarball,
+				env: { N8N_CUSTOM_EXTENSIONS: __dirname },
+			});
+			try {
+				if (wanted('requests')) found.push(...(await requests(n8n, service)));
+				if (wanted('duplicates')) found.push(...(await duplicateCheck(n8n, service)));
+				if (wanted('postbacks')) found.push(await postbacks(n8n, service));
+			} finally {
+				await n8n.stop();
+			}
+		}
+		if (wanted('memory')) found.push(await memory(tarball, service));
+		if (wanted('queue')) found.push(...(await queueMode(tarball, service)));
+		if (wanted('packages')) found.push(...(await loadAndSize(tarball, ROUNDS)));
+	} finally {
+		service.close();
+	}
+	report(found, QUICK || ONLY !== undefined);
+}
+
+main().catch((error: unknown) => {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+});

@@ -1,0 +1,106 @@
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { init } from 'echarts';
+
+/** What was measured, round by round. The first two sides are what a ratio is made of. */
+export interface Comparison {
+	name: string;
+	unit: string;
+	sides: Record<string, number[]>;
+	/** The ratio that is aimed at; absent where a figure is only stated. */
+	target?: number;
+	/** `better` where more is better; without it less is. */
+	more?: 'better';
+}
+
+const DOCS = join(__dirname, '..', '..', 'docs');
+
+/** The middle value. */
+export function median(values: number[]): number {
+	const sorted = [...values].sort((a, b) => a - b);
+	const middle = Math.floor(sorted.length / 2);
+	return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The median of the first side through the median of the second. */
+export function ratio({ sides }: Comparison): number {
+	const [first, second] = Object.values(sides).map(median) as [number, number];
+	return first / second;
+}
+
+const figure = (value: number) =>
+	value
+		.toPrecision(3)
+		.replace(/\.?0+$/, '')
+		.replace(/e\+.*/, '');
+
+function row(comparison: Comparison): string {
+	const { name, unit, sides, target, more } = comparison;
+	const medians = Object.entries(sides).map(
+		([side, values]) => `${side} ${Number(figure(median(values)))}`,
+	);
+	const two = Object.keys(sides).length === 2;
+	const aimed = target === undefined ? '' : `${more === undefined ? '≤' : '≥'} ${target}`;
+	return `| ${name} | ${medians.join(', ')} ${unit} | ${two ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
+}
+
+/** Ratios as bars, with a mark at each target. */
+function plot(comparisons: Comparison[]): string {
+	const shown = comparisons.filter(({ target }) => target !== undefined).reverse();
+	const chart = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 420 });
+	chart.setOption({
+		animation: false,
+		backgroundColor: '#ffffff',
+		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
+		legend: { bottom: 0 },
+		grid: { left: 20, right: 40, top: 50, bottom: 50, containLabel: true },
+		xAxis: { type: 'value', min: 0 },
+		yAxis: { type: 'category', data: shown.map(({ name }) => name) },
+		series: [
+			{
+				name: 'Ratio',
+				type: 'bar',
+				barWidth: 16,
+				data: shown.map((each) => Number(ratio(each).toFixed(2))),
+				label: { show: true, position: 'right' },
+			},
+			{
+				name: 'Target',
+				type: 'scatter',
+				symbol: 'rect',
+				symbolSize: [3, 28],
+				data: shown.map(({ target }, index) => [target, index]),
+			},
+		],
+	});
+	const svg = chart.renderToSVGString();
+	chart.dispose();
+	return svg;
+}
+
+/**
+ * Prints the table; a whole run is also written into docs. A quick one fails beyond twice a target:
+ * machines are noisy.
+ */
+export function report(comparisons: Comparison[], partial: boolean): void {
+	const head = ['| What | Medians | Ratio | Target |', '| --- | --- | --- | --- |'];
+	console.log([...head, ...comparisons.map(row)].join('\n'));
+	const far = comparisons.filter((each) => {
+		if (each.target === undefined) return false;
+		return each.more === undefined ? ratio(each) > each.target * 2 : ratio(each) < each.target / 2;
+	});
+	if (far.length > 0) {
+		process.exitCode = 1;
+		console.error(`Far from the target: ${far.map(({ name }) => name).join('; ')}`);
+	}
+	if (partial) return;
+	const [cpu] = cpus();
+	const facts = {
+		date: new Date().toISOString().slice(0, 10),
+		machine: `${cpus().length} x ${cpu?.model}`,
+		comparisons: comparisons.map((each) => ({ ...each, ratio: ratio(each) })),
+	};
+	writeFileSync(join(DOCS, 'bench.json'), `${JSON.stringify(facts, null, '\t')}\n`);
+	writeFileSync(join(DOCS, 'bench.svg'), plot(comparisons));
+}
