@@ -40,9 +40,9 @@ function row(comparison: Comparison): string {
 	const medians = Object.entries(sides).map(
 		([side, values]) => `${side} ${Number(figure(median(values)))}`,
 	);
-	const two = Object.keys(sides).length === 2;
+	const stated = target !== undefined || medians.length === 2;
 	const aimed = target === undefined ? '' : `${more === undefined ? '≤' : '≥'} ${target}`;
-	return `| ${name} | ${medians.join(', ')} ${unit} | ${two ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
+	return `| ${name} | ${medians.join(', ')} ${unit} | ${stated ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
 }
 
 /** Ratios as bars, with a mark at each target. */

@@ -97,6 +97,7 @@ class Run<O extends ServiceOperation> {
 	private connection!: Connection;
 	private credential!: PayCredential;
 	private readonly hints = new Set<string>();
+	private anyFailed = false;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
@@ -128,7 +129,7 @@ class Run<O extends ServiceOperation> {
 				...[...this.hints].map((message) => ({ message, location: 'outputPane' as const })),
 			);
 		}
-		if (this.failures().length === 0) this.ledger.settle();
+		if (!this.anyFailed) this.ledger.settle();
 		return output;
 	}
 
@@ -159,6 +160,11 @@ class Run<O extends ServiceOperation> {
 		}
 	}
 
+	private conclude(index: number, result: Result) {
+		this.results[index] = result;
+		this.anyFailed ||= result.outcome !== 'accepted';
+	}
+
 	/** Writes down why an item is not sent. */
 	private refuse(
 		index: number,
@@ -172,7 +178,18 @@ class Run<O extends ServiceOperation> {
 				: error instanceof BaseUrlError || error instanceof PostbackUrlError
 					? 'Correct it, then run again.'
 					: 'Check the parameters of this item and the credential, then run again.';
-		this.results[index] = refusedResult(this.plan.operation, facts, message, advice);
+		this.conclude(index, refusedResult(this.plan.operation, facts, message, advice));
+	}
+
+	/** Resolves each parameter of an item once: an expression is what costs most in a run. */
+	private reader(index: number): ReadParameter {
+		const values = new Map<string, unknown>();
+		return (name) => {
+			if (!values.has(name)) {
+				values.set(name, this.context.getNodeParameter(name, index, undefined));
+			}
+			return values.get(name);
+		};
 	}
 
 	private readAll() {
@@ -180,7 +197,7 @@ class Run<O extends ServiceOperation> {
 		this.items.forEach((_, index) => {
 			const facts: { external_id?: string; amount?: number } = {};
 			try {
-				const read: ReadParameter = (name) => this.context.getNodeParameter(name, index, undefined);
+				const read = this.reader(index);
 				const given = read('external_id');
 				// So that an item with a bad amount can be told by its id.
 				if (typeof given === 'string' || typeof given === 'number')
@@ -257,11 +274,11 @@ class Run<O extends ServiceOperation> {
 				case 'replay': {
 					const { statusCode, response } = verdict.attempt;
 					const answer: Answer = { outcome: 'accepted', statusCode, response };
-					this.results[index] = answeredResult(this.plan.operation, request, answer);
+					this.conclude(index, answeredResult(this.plan.operation, request, answer));
 					return;
 				}
 				case 'stayUnknown':
-					this.results[index] = stillUnknownResult(external_id, amount, verdict.attempt);
+					this.conclude(index, stillUnknownResult(external_id, amount, verdict.attempt));
 					return;
 				case 'refuse': {
 					const { by, amount: paid } = verdict.attempt;
@@ -364,7 +381,7 @@ class Run<O extends ServiceOperation> {
 		this.ledger.begin(index, external_id, amount);
 		const answer = await postRequest(httpRequest, this.connection, operation, request);
 		this.ledger.complete(index, external_id, answer);
-		this.results[index] = answeredResult(operation, request, answer);
+		this.conclude(index, answeredResult(operation, request, answer));
 	}
 
 	private failures(): Array<{ index: number; result: Result }> {
@@ -375,9 +392,10 @@ class Run<O extends ServiceOperation> {
 
 	/** Without "continue", a failure ends the run; an unknown payment is told before any other. */
 	private stopAtFailure() {
-		const failures = this.failures();
+		if (!this.anyFailed) return;
 		const cancelled = this.context.getExecutionCancelSignal()?.aborted === true;
-		if (failures.length === 0 || (this.context.continueOnFail() && !cancelled)) return;
+		if (this.context.continueOnFail() && !cancelled) return;
+		const failures = this.failures();
 		const { index, result } = failures.find((f) => f.result.outcome === 'unknown') ?? failures[0]!;
 		throw stoppingError(this.context.getNode(), result, index, this.summary(failures, index));
 	}

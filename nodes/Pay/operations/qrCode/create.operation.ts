@@ -14,7 +14,7 @@ import { parseTypedJson } from '../../json';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
 
-const BATCH_SIZE = 10;
+const BATCH_SIZE = 25;
 
 export const option = {
 	name: 'Create',
