@@ -371,7 +371,7 @@ export class N8n {
 /** Where a node's webhook answers, below n8n's address, once the workflow is published. */
 export function webhookPath(node: Record<string, unknown> & { type: string }): string | undefined {
 	const { webhookId } = node;
-	if (node.type === 'n8n-nodes-pay.payTrigger') return `/webhook/${String(webhookId)}/postback`;
+	if (/\.(pay|bare)Trigger$/.test(node.type)) return `/webhook/${String(webhookId)}/postback`;
 	if (node.type === 'n8n-nodes-base.webhook') {
 		return `/webhook/${String((node.parameters as { path: string }).path)}`;
 	}

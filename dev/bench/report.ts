@@ -29,16 +29,12 @@ export function ratio({ sides }: Comparison): number {
 	return first / second;
 }
 
-const figure = (value: number) =>
-	value
-		.toPrecision(3)
-		.replace(/\.?0+$/, '')
-		.replace(/e\+.*/, '');
+const figure = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 function row(comparison: Comparison): string {
 	const { name, unit, sides, target, more } = comparison;
 	const medians = Object.entries(sides).map(
-		([side, values]) => `${side} ${Number(figure(median(values)))}`,
+		([side, values]) => `${side} ${figure.format(median(values))}`,
 	);
 	const stated = target !== undefined || medians.length === 2;
 	const aimed = target === undefined ? '' : `${more === undefined ? '≤' : '≥'} ${target}`;

@@ -8,7 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './execution/credentialTest';
-import { asJson, readNotification, refuse } from './postback/receive';
+import { asJson, keptSecret, readNotification, readSecret, refuse } from './postback/receive';
 import { verifyQuery } from './postback/signature';
 
 export class PayTrigger implements INodeType {
@@ -141,8 +141,10 @@ export class PayTrigger implements INodeType {
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		let reference = null;
 		if (this.getNodeParameter('authentication') !== 'none') {
-			const { postbackSecret } = await this.getCredentials<{ postbackSecret?: string }>('payApi');
-			reference = verifyQuery(this.getQueryData() as Record<string, unknown>, postbackSecret ?? '');
+			const query = this.getQueryData() as Record<string, unknown>;
+			reference = verifyQuery(query, keptSecret(this) ?? '');
+			// Before anything is refused the credential itself is asked: its secret may be a new one.
+			reference ??= verifyQuery(query, await readSecret(this));
 			if (reference === null) {
 				return refuse(this, 401, 'This address takes only postbacks with a valid signature');
 			}

@@ -7,6 +7,32 @@ interface RawRequest {
 	readRawBody?: () => Promise<void>;
 }
 
+/**
+ * Reading a credential is what costs n8n 2 most in a postback (an isolate of its expression engine
+ * for each), so the secret is kept for so long, in milliseconds; a removed one is taken that long.
+ */
+const KEEP_SECRET = 10_000;
+const kept = new Map<string, { secret: string; until: number }>();
+
+const keyOf = (context: IWebhookFunctions) => {
+	const { name, credentials } = context.getNode();
+	return JSON.stringify([context.getWorkflow().id, name, credentials?.payApi?.id]);
+};
+
+/** The Postback Secret of a trigger's credential, if it was read a moment ago. */
+export function keptSecret(context: IWebhookFunctions): string | undefined {
+	const found = kept.get(keyOf(context));
+	return found !== undefined && Date.now() < found.until ? found.secret : undefined;
+}
+
+/** Reads the Postback Secret of a trigger's credential; empty where it has none. */
+export async function readSecret(context: IWebhookFunctions): Promise<string> {
+	const { postbackSecret } = await context.getCredentials<{ postbackSecret?: string }>('payApi');
+	const secret = postbackSecret ?? '';
+	kept.set(keyOf(context), { secret, until: Date.now() + KEEP_SECRET });
+	return secret;
+}
+
 /** Reads the request that called a webhook into a notification. */
 export async function readNotification(
 	context: IWebhookFunctions,
