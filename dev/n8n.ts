@@ -286,15 +286,23 @@ export class N8n {
 		}
 	}
 
-	/** Runs a saved workflow as the editor's button does; gives the execution's id. */
-	async run(workflowId: string, triggerName: string): Promise<string> {
+	/** Runs a saved workflow as the editor's button (or its chat) does; gives the execution's id. */
+	async run(workflowId: string, triggerName: string, triggerItem?: object): Promise<string> {
 		const workflowData = await this.workflow(workflowId);
-		const { data } = await this.rest<{ data: { executionId: string } }>(
+		const data = triggerItem && {
+			startTime: Date.now(),
+			executionTime: 0,
+			executionIndex: 0,
+			executionStatus: 'success',
+			source: [],
+			data: { main: [[{ json: triggerItem }]] },
+		};
+		const { data: run } = await this.rest<{ data: { executionId: string } }>(
 			'POST',
 			`/workflows/${workflowId}/run`,
-			{ workflowData, triggerToStartFrom: { name: triggerName }, startNodes: [] },
+			{ workflowData, triggerToStartFrom: { name: triggerName, data }, startNodes: [] },
 		);
-		return data.executionId;
+		return run.executionId;
 	}
 
 	/** Waits until an execution has ended (or waits for a webhook) and gives it. */

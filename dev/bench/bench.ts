@@ -4,8 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { signUrl } from '../../nodes/Pay/postback/signature';
 import { packPackage } from '../install';
-import { N8n, until, webhookPath, type Workflow } from '../n8n';
+import { N8n, until, webhookPath } from '../n8n';
 import { QueueMode } from '../queue';
+import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from '../workflow';
 import { loadAndSize } from './packages';
 import { report, type Comparison } from './report';
 
@@ -35,24 +36,9 @@ async function inTurn(
 	return { ...facts, sides: found };
 }
 
-type Node = Workflow['nodes'][number];
-
-const node = (name: string, type: string, parameters: object, more: object = {}): Node => ({
-	name,
-	type,
-	typeVersion: 1,
-	position: [0, 0],
-	parameters,
-	...more,
-});
-
-const PAY = 'n8n-nodes-pay.pay';
 const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
-const qrCodes = (options: object = {}) =>
-	node('Work', PAY, { resource: 'qrCode', operation: 'create', ...FROM_ITEM, options });
-const payments = (options: object = {}) =>
-	node('Work', PAY, { resource: 'payment', operation: 'create', ...FROM_ITEM, options });
-const noOp = () => node('Work', 'n8n-nodes-base.noOp', {});
+const qrCodes = () => pay('Work', { resource: 'qrCode', ...FROM_ITEM });
+const payments = (options: object = {}) => pay('Work', { ...FROM_ITEM, options });
 const bare = (baseUrl: string, fields: object = { amount: '', external_id: '' }) =>
 	node('Work', 'CUSTOM.bare', { baseUrl, ...fields });
 /** As its fields stand when it is dragged in, filled with the same body. */
@@ -84,28 +70,11 @@ async function publish(
 	payApi: { id: string; name: string },
 	answer: 'lastNode' | 'onReceived' = 'lastNode',
 ) {
-	const path = randomUUID();
-	const start = node(
-		'Start',
-		'n8n-nodes-base.webhook',
-		{ path, httpMethod: 'POST', responseMode: answer, responseData: 'noData', options: {} },
-		{ typeVersion: 2, webhookId: path },
-	);
-	const split = node('Items', 'n8n-nodes-base.splitOut', {
-		fieldToSplitOut: 'body.items',
-		options: {},
-	});
-	const to = (name: string) => ({ main: [[{ node: name, type: 'main', index: 0 }]] });
-	const id = await n8n.importWorkflow(
-		{
-			name: `Bench ${work.type}`,
-			nodes: [start, split, work],
-			connections: { Start: to('Items'), Items: to('Work') },
-		},
-		{ payApi },
-	);
+	const first = start({ responseMode: answer, responseData: 'noData' });
+	const workflow = chain(`Bench ${work.type}`, [first, splitItems(), work]);
+	const id = await n8n.importWorkflow(workflow, { payApi });
 	await n8n.activate(id);
-	return { id, path: `/webhook/${path}` };
+	return { id, path: `/webhook/${first.webhookId}` };
 }
 
 type Published = Awaited<ReturnType<typeof publish>>;
@@ -212,26 +181,20 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison> {
 	const secret = 'the secret of the bench';
 	const { payApi } = await credentials(n8n, service.url, { postbackSecret: secret });
 	const publishEntry = async (entry: Node) => {
-		const workflow = { name: 'Bench postbacks', nodes: [entry], connections: {} };
+		const workflow = chain('Bench postbacks', [entry]);
 		await n8n.activate(await n8n.importWorkflow(workflow, { payApi }));
 		return n8n.url + webhookPath(entry);
 	};
-	const path = randomUUID();
-	const withId = () => ({ webhookId: randomUUID() });
 	const trigger = signUrl(
-		await publishEntry(node('Entry', 'n8n-nodes-pay.payTrigger', {}, withId())),
+		await publishEntry(payTrigger()),
 		{ external_id: 'bench', operation: 'qrCode', amount: 1 },
 		secret,
 	);
-	const bareTrigger = await publishEntry(node('Entry', 'CUSTOM.bareTrigger', {}, withId()));
-	const webhook = await publishEntry(
-		node(
-			'Entry',
-			'n8n-nodes-base.webhook',
-			{ path, httpMethod: 'POST', options: {} },
-			{ typeVersion: 2, webhookId: path },
-		),
-	);
+	const bareTrigger = await publishEntry({
+		...node('Entry', 'CUSTOM.bareTrigger'),
+		webhookId: randomUUID(),
+	});
+	const webhook = await publishEntry(start());
 	const total = QUICK ? 40 : 300;
 	const perSecond = (url: string) => async () => {
 		const begun = Date.now();
@@ -299,7 +262,7 @@ async function queueMode(tarball: string, service: Service): Promise<Comparison[
 		const { main } = queue;
 		const { payApi } = await credentials(main, service.url);
 		const pay = await publish(main, qrCodes(), payApi, 'onReceived');
-		const idle = await publish(main, noOp(), payApi, 'onReceived');
+		const idle = await publish(main, noOp('Work'), payApi, 'onReceived');
 		const total = QUICK ? 15 : 60;
 		/** Executions of ten items each that end per second. */
 		const perSecond = (published: Published) => async () => {

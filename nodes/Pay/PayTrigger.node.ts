@@ -37,11 +37,11 @@ export class PayTrigger implements INodeType {
 				name: 'default',
 				// The method of a postback is not documented (section 6), so all that carry one are taken.
 				httpMethod: '={{"GET,POST,PUT,PATCH,DELETE"}}' as 'POST',
-				// n8n 2 answers once the execution is stored, n8n 1 a moment before. The modes that store
-				// first on n8n 1 as well never free a call's memory.
-				responseMode: 'onReceived',
+				// At once, n8n 2 answers when the execution is stored, n8n 1 a moment before.
+				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}' as 'onReceived',
 				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
-				responseData: '={{ $parameter["options"]["responseBody"] || "noData" }}',
+				responseData:
+					'={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : $parameter["options"]["responseBody"] || "noData" }}',
 				path: 'postback',
 				// The editor has room for one method's name.
 				ndvHideMethod: true,
@@ -91,11 +91,33 @@ export class PayTrigger implements INodeType {
 				default: {},
 				options: [
 					{
+						displayName: 'Respond',
+						name: 'respond',
+						type: 'options',
+						options: [
+							{
+								name: 'Immediately',
+								value: 'onReceived',
+								description:
+									'Before the workflow has done its work. N8n 1 answers a moment before it stores the postback, so a crash in that moment loses it.',
+							},
+							{
+								name: 'When Last Node Finishes',
+								value: 'lastNode',
+								description:
+									'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
+							},
+						],
+						default: 'onReceived',
+						description: 'When to answer a postback',
+					},
+					{
 						displayName: 'Response Body',
 						name: 'responseBody',
 						type: 'string',
 						default: '',
 						placeholder: 'e.g. OK',
+						displayOptions: { hide: { '/options.respond': ['lastNode'] } },
 						description: 'Text to answer postbacks with. Empty unless set.',
 					},
 					{

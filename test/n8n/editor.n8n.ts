@@ -3,13 +3,14 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import { chromium, selectors, type Browser, type Page } from 'playwright-core';
+import { example } from '../../dev/demo';
 import { OWNER, until, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { startN8n } from './nodes';
 
-/** Where the pictures go; the README's come from here too. */
-const PICTURES =
-	process.env.PAY_SCREENSHOTS ?? join(__dirname, '..', '..', '.cache', 'screenshots');
+/** Where the pictures go; the README's come from here too, in the light theme. */
+const DARK = join(__dirname, '..', '..', '.cache', 'screenshots', 'dark');
+const PICTURES = process.env.PAY_SCREENSHOTS ?? join(DARK, '..');
 
 let browser: Browser;
 let page: Page;
@@ -20,6 +21,7 @@ beforeAll(async () => {
 	// n8n marks its elements so.
 	selectors.setTestIdAttribute('data-test-id');
 	mkdirSync(PICTURES, { recursive: true });
+	mkdirSync(DARK, { recursive: true });
 	sandbox = await Sandbox.start();
 	n8n = await startN8n('latest');
 	browser = await chromium.launch({
@@ -67,6 +69,15 @@ const field = (name: string) => byId(`parameter-input-${name}`).locator('input, 
 async function picture(name: string) {
 	await page.waitForTimeout(700);
 	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+	const background = async () =>
+		await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+	const light = await background();
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await until('the dark theme', async () => (await background()) !== light, 5);
+	await page.waitForTimeout(200);
+	await page.screenshot({ path: join(DARK, `${name}.png`) });
+	await page.emulateMedia({ colorScheme: 'light' });
+	await until('the light theme', async () => (await background()) === light, 5);
 }
 
 async function openPanel(search: string) {
@@ -230,17 +241,25 @@ test('a trigger workflow is published, and its URL can be copied', async () =>
 		expect(status).toBe(200);
 	}));
 
-test('the same in the dark theme', async () => {
-	await page.emulateMedia({ colorScheme: 'dark' });
-	await newWorkflow();
-	await openPanel('pay');
-	await payEntry().waitFor();
-	await picture('node-panel-dark');
-	await page.keyboard.press('Escape');
-	await addPay('Create a QR code');
-	await picture('pay-qr-code-dark');
-	await page.emulateMedia({ colorScheme: 'light' });
-});
+test('a checkout is run, waits, and goes on when the customer has paid', async () =>
+	await watched(async () => {
+		const payApi = await n8n.createCredential({
+			baseUrl: sandbox.url,
+			accessToken: 'token-of-the-editor-test',
+			postbackSecret: 'the secret of the editor test',
+		});
+		const id = await n8n.importWorkflow(example('checkout'), { payApi });
+		await page.goto(`${n8n.url}/workflow/${id}`);
+		const before = sandbox.transactions.length;
+		await byId('execute-workflow-button').first().click();
+		const charge = await until('the charge', async () => sandbox.transactions[before], 20);
+		const waits = page.getByText(/Waiting for/i).first();
+		await waits.waitFor();
+		await sandbox.settle(charge.id, 'paid');
+		const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
+		await last.getByTestId('canvas-node-status-success').waitFor();
+		await picture('checkout-executed');
+	}));
 
 describe('the page of the sandbox', () => {
 	test('pays, fails and repeats by hand, shows what the receiver answered, and is accessible', async () => {

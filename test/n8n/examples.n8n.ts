@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import express from 'express';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
@@ -14,6 +18,45 @@ test.each(NAMES)('%s is complete: a note, no credentials, no pinned data', (name
 	expect(nodes.some(({ type }) => type === 'n8n-nodes-base.stickyNote')).toBe(true);
 	expect(JSON.stringify([nodes, rest])).not.toMatch(/"credentials"|pinData/);
 });
+
+/**
+ * Stands in for a chat model: calls the tool whose name matches, with the given arguments, and then
+ * says what the tool answered.
+ */
+async function startModel(tool: RegExp, args: object) {
+	const heard: string[] = [];
+	const app = express();
+	app.post('/chat/completions', express.json({ limit: '5mb' }), (request, response) => {
+		const { messages, tools } = request.body as {
+			messages: Array<{ role: string; content: string }>;
+			tools: Array<{ function: { name: string } }>;
+		};
+		const last = messages.at(-1);
+		if (last?.role === 'tool') heard.push(last.content);
+		const name = tools.map((each) => each.function.name).find((each) => tool.test(each));
+		const call = { name, arguments: JSON.stringify(args) };
+		const message =
+			last?.role === 'tool'
+				? { role: 'assistant', content: last.content }
+				: {
+						role: 'assistant',
+						content: null,
+						tool_calls: [{ id: randomUUID(), type: 'function', function: call }],
+					};
+		response.json({
+			id: randomUUID(),
+			object: 'chat.completion',
+			created: 0,
+			model: 'stand-in',
+			choices: [{ index: 0, finish_reason: 'stop', message }],
+			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+		});
+	});
+	const server = app.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return { url, heard, close: () => server.close() };
+}
 
 // charge-and-pay and postbacks run in the demo, checkout and the table in the postback tests.
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -70,5 +113,33 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(sandbox.bodies('payment')).toMatchObject([
 			{ amount: 250, external_id: `approved-${executionId}` },
 		]);
+	});
+
+	test.each([
+		['creates a QR code when its model asks for one', /QR/, 1, /accepted/],
+		['is refused a payment', /payment/, 0, /An AI agent asked for a payment, which this node does/],
+	])('agent: it %s', async (_what, tool, requests, answer) => {
+		const args = { amount: 5, external_id: `agent-${randomUUID()}`, key: 'someone@example.com' };
+		const model = await startModel(tool, args);
+		const openAi = { apiKey: 'none', url: model.url };
+		const workflow = example('agent');
+		// What a person does after the import: connect a model to the agent.
+		workflow.nodes.push({
+			name: 'Model',
+			type: '@n8n/n8n-nodes-langchain.lmChatOpenAi',
+			typeVersion: 1.2,
+			position: [0, 240],
+			parameters: { model: { __rl: true, mode: 'id', value: 'stand-in' }, options: {} },
+			credentials: { openAiApi: await n8n.createCredential(openAi, 'openAiApi', 'Model') },
+		});
+		const toAgent = { node: 'Agent', type: 'ai_languageModel', index: 0 };
+		workflow.connections.Model = { ai_languageModel: [[toAgent]] };
+		const id = await n8n.importWorkflow(workflow, credentials);
+		const said = { chatInput: 'Do it', sessionId: randomUUID(), action: 'sendMessage' };
+		const execution = await n8n.finished(await n8n.run(id, 'Chat', said));
+		model.close();
+		expect(sandbox.received).toHaveLength(requests);
+		expect(model.heard.join()).toMatch(answer);
+		expect(execution.status).toBe('success');
 	});
 });

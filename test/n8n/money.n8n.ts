@@ -3,17 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
 import { expectedArrivals, MAX_TRIES, SETTINGS, startFaults, type Faults } from '../faults';
-import {
-	allFinished,
-	call,
-	chain,
-	noOp,
-	pay,
-	splitItems,
-	start,
-	startN8n,
-	VERSIONS,
-} from './nodes';
+import { call, chain, noOp, pay, splitItems, start } from '../../dev/workflow';
+import { allFinished, startN8n, VERSIONS } from './nodes';
 
 /** Two processes on one database need one key. */
 const KEY = randomUUID();
@@ -51,7 +42,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 		const id = await n8n.importWorkflow(workflow, { payApi });
 		await n8n.activate(id);
-		return { id, path: first.webhookId as string };
+		return { id, path: first.webhookId };
 	}
 
 	test('the fault matrix: every outcome as designed, nothing with a lost answer sent twice', async () => {
@@ -88,7 +79,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				baseUrl: each.baseUrl ?? faults.sandbox.url,
 				timeout: each.timeout ?? 10_000,
 			}));
-			for (const { each: _, ...body } of asked) await call(n8n, first.webhookId as string, body);
+			for (const { each: _, ...body } of asked) await call(n8n, first.webhookId, body);
 			const executions = await allFinished(n8n, id, asked.length);
 			const mine = (external_id: string) =>
 				executions.find(

@@ -3,7 +3,8 @@ import { signUrl } from '../../nodes/Pay/postback/signature';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
-import { allFinished, call, chain, node, noOp, pay, splitItems, start, VERSIONS } from './nodes';
+import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { allFinished, VERSIONS } from './nodes';
 
 const SECRET = 'the postback secret of the test';
 
@@ -59,7 +60,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const id = await publish(chain('Pay a list', nodes));
 		const send = async (list: string[]) => {
 			const items = list.map((one) => ({ id: one }));
-			const answer = await call(queue.webhook, first.webhookId as string, { items });
+			const answer = await call(queue.webhook, first.webhookId, { items });
 			expect(answer.status).toBe(200);
 		};
 		return { id, send };
@@ -136,8 +137,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	test('the trigger takes signed postbacks at the webhook process and refuses others', async () => {
-		const entry = node('Pay Trigger', 'n8n-nodes-pay.payTrigger', {});
-		entry.webhookId = entry.id;
+		const entry = payTrigger();
 		const id = await publish(chain('Postbacks', [entry]));
 		const url = queue.webhook.url + webhookPath(entry);
 		const reference = { external_id: randomUUID(), operation: 'payment', amount: 1 } as const;
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const id = await publish(chain('Waiting', [first, splitItems(), charge, wait, noOp('After')]));
 		const list = ids(5);
 		for (const external_id of list) {
-			await call(queue.webhook, first.webhookId as string, { items: [{ id: external_id }] });
+			await call(queue.webhook, first.webhookId, { items: [{ id: external_id }] });
 		}
 		await until('all to wait', async () => {
 			const executions = await allFinished(main, id, list.length);

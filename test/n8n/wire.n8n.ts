@@ -1,7 +1,8 @@
 import { runDemo, setUpDemo } from '../../dev/demo';
 import { itemsOf, N8n, until, webhookPath } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
-import { chain, node, pay, startN8n, VERSIONS } from './nodes';
+import { chain, node, pay, payTrigger } from '../../dev/workflow';
+import { startN8n, VERSIONS } from './nodes';
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
@@ -135,8 +136,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		let url: string;
 		let workflowId: string;
 		beforeAll(async () => {
-			const trigger = node('Pay Trigger', 'n8n-nodes-pay.payTrigger', { authentication: 'none' });
-			trigger.webhookId = trigger.id;
+			const trigger = payTrigger({ authentication: 'none' });
 			workflowId = await n8n.importWorkflow(chain('Any postback', [trigger]));
 			await n8n.activate(workflowId);
 			url = n8n.url + webhookPath(trigger);
