@@ -1,17 +1,19 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { InputError } from '../parameters/inputError';
-import {
-	parsePostbackUrl,
-	postbackUrlHint,
-	PostbackUrlError,
-	type PostbackChoice,
-} from '../postback/postbackUrl';
-import { signUrl } from '../postback/signature';
+import { PostbackUrlError } from '../postback/postbackUrl';
 import { BaseUrlError } from '../service/baseUrl';
 import { postRequest, type Answer, type Connection } from '../service/client';
 import type { RequestOf, ServiceOperation } from '../service/contract';
 import { readConnection, type PayCredential } from './connection';
 import { forgetPayments, recordPayments, REMEMBERED_PAYMENTS } from './duplicateCheck';
+import {
+	readItem,
+	readSettings,
+	type ItemFacts,
+	type Options,
+	type RequestOperation,
+	type Settings,
+} from './items';
 import { Ledger, type LedgerStore } from './ledger';
 import {
 	acceptedItem,
@@ -22,63 +24,6 @@ import {
 	stoppingError,
 	type Result,
 } from './report';
-
-/** Reads one parameter of one item. */
-export type ReadParameter = (name: string) => unknown;
-
-/** What the run needs to know of an operation of the service. */
-export interface RequestOperation<O extends ServiceOperation> {
-	operation: O;
-	/** Items in flight at once unless the user says otherwise. */
-	batchSize: number;
-	/**
-	 * Reads an item's parameters into the documented body, `postbackUrl` excepted.
-	 * @throws InputError
-	 */
-	readRequest(read: ReadParameter): RequestOf[O];
-	/** Adds to the output of an accepted item; gives a hint for the editor where that cannot be. */
-	finish?(
-		context: IExecuteFunctions,
-		item: INodeExecutionData,
-		itemIndex: number,
-	): Promise<string | undefined>;
-}
-
-interface Settings {
-	batchSize: number;
-	batchInterval: number;
-	timeout: number;
-	checkDuplicates: boolean;
-	allowAiPayments: boolean;
-}
-
-interface Options {
-	batching?: { batch?: { batchSize?: unknown; batchInterval?: unknown } };
-	timeout?: unknown;
-	duplicateCheck?: string;
-	allowAiPayments?: unknown;
-}
-
-function wholeNumber(value: unknown, field: string, least: number, fallback: number): number {
-	if (value === undefined || value === '') return fallback;
-	if (typeof value === 'number' && Number.isInteger(value) && value >= least) return value;
-	throw new InputError(
-		field,
-		`${field} must be a whole number from ${least} up, but is ${JSON.stringify(value) ?? 'undefined'}`,
-		'Correct it under Options.',
-	);
-}
-
-function readSettings(options: Options, operation: ServiceOperation, batchSize: number): Settings {
-	const batch = options.batching?.batch ?? {};
-	return {
-		batchSize: wholeNumber(batch.batchSize, 'batchSize', 1, batchSize),
-		batchInterval: wholeNumber(batch.batchInterval, 'batchInterval', 0, 0),
-		timeout: wholeNumber(options.timeout, 'timeout', 1, 60_000),
-		checkDuplicates: operation === 'payment' && options.duplicateCheck !== 'execution',
-		allowAiPayments: options.allowAiPayments === true,
-	};
-}
 
 /** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
 function isRunByAiAgent(context: IExecuteFunctions): boolean {
@@ -138,7 +83,7 @@ class Run<O extends ServiceOperation> {
 		const { context, plan } = this;
 		try {
 			const options = context.getNodeParameter('options', 0, {}) as Options;
-			this.settings = readSettings(options, plan.operation, plan.batchSize);
+			this.settings = readSettings(options, plan);
 			if (
 				plan.operation === 'payment' &&
 				!this.settings.allowAiPayments &&
@@ -166,11 +111,7 @@ class Run<O extends ServiceOperation> {
 	}
 
 	/** Writes down why an item is not sent. */
-	private refuse(
-		index: number,
-		error: unknown,
-		facts: { external_id?: string; amount?: number } = {},
-	) {
+	private refuse(index: number, error: unknown, facts: ItemFacts = {}) {
 		const message = error instanceof Error ? error.message : String(error);
 		const advice =
 			error instanceof InputError
@@ -181,85 +122,26 @@ class Run<O extends ServiceOperation> {
 		this.conclude(index, refusedResult(this.plan.operation, facts, message, advice));
 	}
 
-	/** Resolves each parameter of an item once: an expression is what costs most in a run. */
-	private reader(index: number): ReadParameter {
-		const values = new Map<string, unknown>();
-		return (name) => {
-			if (!values.has(name)) {
-				values.set(name, this.context.getNodeParameter(name, index, undefined));
-			}
-			return values.get(name);
-		};
-	}
-
 	private readAll() {
 		const firstUse = new Map<string, number>();
+		const { context, plan, credential } = this;
 		this.items.forEach((_, index) => {
-			const facts: { external_id?: string; amount?: number } = {};
-			try {
-				const read = this.reader(index);
-				const given = read('external_id');
-				// So that an item with a bad amount can be told by its id.
-				if (typeof given === 'string' || typeof given === 'number')
-					facts.external_id = String(given);
-				const request = this.plan.readRequest(read);
-				const { external_id, amount } = request;
-				Object.assign(facts, { external_id, amount });
-				const postbackUrl = this.postbackUrl(read, index, external_id, amount);
-				if (postbackUrl !== undefined) request.postbackUrl = postbackUrl;
-
-				const first = firstUse.get(external_id);
-				if (this.plan.operation === 'payment' && first !== undefined) {
-					throw new InputError(
-						'external_id',
-						`Items ${first} and ${index} have the same external_id "${external_id}"`,
-						'Two payments need two identifiers; otherwise nobody can tell a second payment from a mistake.',
-					);
-				}
-				firstUse.set(external_id, index);
-				this.requests[index] = request;
-			} catch (error) {
-				this.refuse(index, error, facts);
+			const { request, facts, error, hint } = readItem(context, plan, credential, index);
+			if (hint !== undefined) this.hints.add(hint);
+			if (request === undefined) return this.refuse(index, error, facts);
+			const { external_id } = request;
+			const first = firstUse.get(external_id);
+			if (plan.operation === 'payment' && first !== undefined) {
+				const refusal = new InputError(
+					'external_id',
+					`Items ${first} and ${index} have the same external_id "${external_id}"`,
+					'Two payments need two identifiers; otherwise nobody can tell a second payment from a mistake.',
+				);
+				return this.refuse(index, refusal, facts);
 			}
+			firstUse.set(external_id, index);
+			this.requests[index] = request;
 		});
-	}
-
-	private postbackUrl(
-		read: ReadParameter,
-		index: number,
-		external_id: string,
-		amount: number,
-	): string | undefined {
-		const choice = read('postback') as PostbackChoice;
-		let url: string;
-		switch (choice) {
-			case 'none':
-				return undefined;
-			case 'credential':
-				if (!this.credential.postbackUrl) return undefined;
-				url = parsePostbackUrl(this.credential.postbackUrl);
-				break;
-			case 'url':
-				url = parsePostbackUrl(read('postbackUrl'));
-				break;
-			case 'resume':
-				url = parsePostbackUrl(
-					this.context.evaluateExpression('{{ $execution.resumeUrl }}', index),
-				);
-				break;
-			default:
-				throw new InputError(
-					'postback',
-					`Postback must be one of credential, none, resume and url, but is ${JSON.stringify(choice)}`,
-					'Choose one from the list.',
-				);
-		}
-		const secret = this.credential.postbackSecret;
-		const hint = postbackUrlHint(url, !!secret);
-		if (hint !== undefined) this.hints.add(hint);
-		return secret
-			? signUrl(url, { external_id, operation: this.plan.operation, amount }, secret)
-			: url;
 	}
 
 	/** Settles the items that were tried before in this execution. */

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import { runRequests, type ReadParameter } from '../../execution/run';
+import type { ReadParameter } from '../../execution/items';
+import { runRequests } from '../../execution/run';
 import { parseAmount } from '../../parameters/amount';
 import { batchingOption, requestFields, showFor, timeoutOption } from '../../parameters/fields';
 import {

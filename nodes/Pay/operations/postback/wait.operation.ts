@@ -10,7 +10,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import type { PayCredential } from '../../execution/connection';
-import type { ReadParameter } from '../../execution/run';
+import type { ReadParameter } from '../../execution/items';
 import { showFor } from '../../parameters/fields';
 import { InputError } from '../../parameters/inputError';
 import { parseExternalId } from '../../parameters/text';
