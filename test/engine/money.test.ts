@@ -361,11 +361,24 @@ describe('AI agents', () => {
 
 	test('may not pay unless the node allows it', async () => {
 		const refused = await pay(itemsFor(['ai']), asTool);
-		expect(errorOf(refused)?.message).toMatch(/AI agent/);
+		// As an item: a model that is told nothing may believe that it has paid.
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toEqual([
+			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
+		]);
 		expect(arrived()).toEqual([]);
 		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toEqual([
 			'accepted',
 		]);
+	});
+
+	test('are told that a payment is unknown, and it is not sent again', async () => {
+		faultOnce(503, 'ai-unknown');
+		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
+		const run = await pay(itemsFor(['ai-unknown']), { settings }, { allowAiPayments: true });
+		expect(outputOf(run, 'Pay').map(({ json }) => json)).toEqual([
+			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
+		]);
+		expect(arrived()).toEqual(['ai-unknown']);
 	});
 
 	test('may create QR codes', async () => {

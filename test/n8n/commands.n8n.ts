@@ -58,6 +58,6 @@ test('npm run sandbox serves its page', async () => {
 });
 
 test.each(['build', 'watch'])('npm run %s builds the package', async (name) => {
-	const { end } = await script(name, {}, /Finished 'build'/);
+	const { end } = await script(name, {}, /Finished 'bundle'/);
 	if (name === 'watch') await end();
 });

@@ -69,15 +69,14 @@ const field = (name: string) => byId(`parameter-input-${name}`).locator('input, 
 async function picture(name: string) {
 	await page.waitForTimeout(700);
 	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
-	const background = async () =>
-		await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-	const light = await background();
+	const colour = async () => await page.evaluate<string>('getComputedStyle(document.body).color');
+	const light = await colour();
 	await page.emulateMedia({ colorScheme: 'dark' });
-	await until('the dark theme', async () => (await background()) !== light, 5);
+	await until('the dark theme', async () => (await colour()) !== light, 5);
 	await page.waitForTimeout(200);
 	await page.screenshot({ path: join(DARK, `${name}.png`) });
 	await page.emulateMedia({ colorScheme: 'light' });
-	await until('the light theme', async () => (await background()) === light, 5);
+	await until('the light theme', async () => (await colour()) === light, 5);
 }
 
 async function openPanel(search: string) {
@@ -253,8 +252,11 @@ test('a checkout is run, waits, and goes on when the customer has paid', async (
 		const before = sandbox.transactions.length;
 		await byId('execute-workflow-button').first().click();
 		const charge = await until('the charge', async () => sandbox.transactions[before], 20);
-		const waits = page.getByText(/Waiting for/i).first();
-		await waits.waitFor();
+		const [executionId] = await n8n.executionIds(id);
+		await until('the wait', async () => {
+			const { status } = await n8n.execution(executionId ?? '');
+			return status === 'waiting';
+		});
 		await sandbox.settle(charge.id, 'paid');
 		const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
 		await last.getByTestId('canvas-node-status-success').waitFor();

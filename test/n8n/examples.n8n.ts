@@ -115,14 +115,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
+	const REFUSAL = /An AI agent asked for a payment, which this node does not allow/;
 	test.each([
-		['creates a QR code when its model asks for one', /QR/, 1, /accepted/],
-		['is refused a payment', /payment/, 0, /An AI agent asked for a payment, which this node does/],
-	])('agent: it %s', async (_what, tool, requests, answer) => {
+		['creates a QR code when its model asks for one', 2, /QR/, 1, /accepted/],
+		['is refused a payment, and its model is told', 2, /payment/, 0, REFUSAL],
+		['creates a QR code when its model asks for one', 3, /QR/, 1, /accepted/],
+		['is refused a payment, and its model is told', 3, /payment/, 0, REFUSAL],
+	])('agent: it %s (agent version %d)', async (_what, agentVersion, tool, requests, answer) => {
 		const args = { amount: 5, external_id: `agent-${randomUUID()}`, key: 'someone@example.com' };
 		const model = await startModel(tool, args);
 		const openAi = { apiKey: 'none', url: model.url };
 		const workflow = example('agent');
+		workflow.nodes.find(({ name }) => name === 'Agent')!.typeVersion = agentVersion;
 		// What a person does after the import: connect a model to the agent.
 		workflow.nodes.push({
 			name: 'Model',

@@ -512,8 +512,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(acknowledged.filter((number) => !found.has(number))).toEqual([]);
 			const grown = n8n.memory() - before;
 			console.log(`n8n ${version}: ${TOTAL} postbacks left ${grown} MB more in use`);
-			// A call whose memory is never freed takes over 10 MB on n8n 2.
-			expect(grown).toBeLessThan(2 * TOTAL);
+			// A call whose memory is never freed takes over 10 MB on n8n 2; what a process needs once is less.
+			expect(grown).toBeLessThan(5 * TOTAL);
 		});
 
 		test.each(['onReceived', 'lastNode'])(

@@ -43,12 +43,20 @@ class Run<O extends ServiceOperation> {
 	private credential!: PayCredential;
 	private readonly hints = new Set<string>();
 	private anyFailed = false;
+	private readonly forAgent: boolean;
+	/**
+	 * Whether failures become items. For an agent they always do: of an error that is thrown n8n tells
+	 * older agents nothing, and a model that hears nothing may believe that it has paid.
+	 */
+	private readonly goesOn: boolean;
 
 	constructor(
 		private readonly context: IExecuteFunctions,
 		private readonly plan: RequestOperation<O>,
 	) {
 		this.items = context.getInputData();
+		this.forAgent = isRunByAiAgent(context);
+		this.goesOn = this.forAgent || context.continueOnFail();
 		this.results = new Array<Result | undefined>(this.items.length);
 		this.requests = new Array<RequestOf[O] | undefined>(this.items.length);
 		const runIndex = String(context.evaluateExpression('{{ $runIndex }}', 0));
@@ -84,11 +92,7 @@ class Run<O extends ServiceOperation> {
 		try {
 			const options = context.getNodeParameter('options', 0, {}) as Options;
 			this.settings = readSettings(options, plan);
-			if (
-				plan.operation === 'payment' &&
-				!this.settings.allowAiPayments &&
-				isRunByAiAgent(context)
-			) {
+			if (plan.operation === 'payment' && !this.settings.allowAiPayments && this.forAgent) {
 				throw new InputError(
 					'allowAiPayments',
 					'An AI agent asked for a payment, which this node does not allow',
@@ -247,7 +251,7 @@ class Run<O extends ServiceOperation> {
 			);
 			this.refuse(index, refusal, { external_id, amount });
 		}
-		if (refused.length > 0 && !this.context.continueOnFail() && fresh.length > 0) {
+		if (refused.length > 0 && !this.goesOn && fresh.length > 0) {
 			// The node stops at the refused one, so the others of the batch do not start.
 			await this.forget(fresh);
 			return [];
@@ -276,7 +280,7 @@ class Run<O extends ServiceOperation> {
 	private stopAtFailure() {
 		if (!this.anyFailed) return;
 		const cancelled = this.context.getExecutionCancelSignal()?.aborted === true;
-		if (this.context.continueOnFail() && !cancelled) return;
+		if (this.goesOn && !cancelled) return;
 		const failures = this.failures();
 		const { index, result } = failures.find((f) => f.result.outcome === 'unknown') ?? failures[0]!;
 		throw stoppingError(this.context.getNode(), result, index, this.summary(failures, index));
