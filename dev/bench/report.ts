@@ -41,8 +41,8 @@ function row(comparison: Comparison): string {
 	return `| ${name} | ${medians.join(', ')} ${unit} | ${stated ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
 }
 
-/** Ratios as bars, with a mark at each target. */
-function plot(comparisons: Comparison[]): string {
+/** Ratios as bars, with a mark at each target; as SVG. */
+export function plot(comparisons: Comparison[]): string {
 	const shown = comparisons.filter(({ target }) => target !== undefined).reverse();
 	const chart = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 420 });
 	chart.setOption({
@@ -50,16 +50,19 @@ function plot(comparisons: Comparison[]): string {
 		backgroundColor: '#ffffff',
 		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
 		legend: { bottom: 0 },
-		grid: { left: 20, right: 40, top: 50, bottom: 50, containLabel: true },
+		grid: { left: 420, right: 40, top: 50, bottom: 60 },
 		xAxis: { type: 'value', min: 0 },
-		yAxis: { type: 'category', data: shown.map(({ name }) => name) },
+		yAxis: {
+			type: 'category',
+			data: shown.map(({ name, more }) => (more === undefined ? name : `${name} (more is better)`)),
+		},
 		series: [
 			{
 				name: 'Ratio',
 				type: 'bar',
 				barWidth: 16,
 				data: shown.map((each) => Number(ratio(each).toFixed(2))),
-				label: { show: true, position: 'right' },
+				label: { show: true, position: 'insideLeft' },
 			},
 			{
 				name: 'Target',
