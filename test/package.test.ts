@@ -55,8 +55,7 @@ describe('what the documents name', () => {
 		for (const name of asked) {
 			expect(Object.keys(scripts)).toContain(name);
 			const isRun = new RegExp(`npm (run )?${name}\\b`).test(ci) || tests.includes(`'${name}'`);
-			// The pictures come from the editor tests with a folder of their own; the soak takes 20 minutes.
-			expect([name, isRun || ['screenshots', 'soak'].includes(name)]).toEqual([name, true]);
+			expect([name, isRun]).toEqual([name, true]);
 		}
 		expect(asked.length).toBeGreaterThan(5);
 	});

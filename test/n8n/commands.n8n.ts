@@ -5,9 +5,14 @@ import { freePort, until } from '../../dev/n8n';
 const ROOT = join(__dirname, '..', '..');
 
 /** Starts a script that stays, as a person does, until it has printed something. */
-async function script(name: string, env: Record<string, string>, sign: RegExp) {
+async function script(
+	name: string,
+	env: Record<string, string>,
+	sign: RegExp,
+	args: string[] = [],
+) {
 	// A group of its own, so that it can be ended as Ctrl+C ends what runs in a terminal.
-	const child = spawn('npm', ['run', name], {
+	const child = spawn('npm', ['run', name, '--', ...args], {
 		cwd: ROOT,
 		env: { ...process.env, ...env },
 		detached: true,
@@ -17,7 +22,7 @@ async function script(name: string, env: Record<string, string>, sign: RegExp) {
 	for (const stream of [child.stdout, child.stderr]) {
 		stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
 	}
-	const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+	const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
 	const end = async () => {
 		process.kill(-child.pid!, 'SIGINT');
 		await ended;
@@ -28,7 +33,7 @@ async function script(name: string, env: Record<string, string>, sign: RegExp) {
 		await end();
 		throw new Error(`${String(error)}\n${output}`);
 	}
-	return { output, end };
+	return { output: () => output, end, ended };
 }
 
 const answers = async (url: string) =>
@@ -40,8 +45,8 @@ const answers = async (url: string) =>
 test('npm start keeps n8n and the sandbox open, and Ctrl+C ends both', async () => {
 	const port = String(await freePort());
 	const { output, end } = await script('start', { N8N_TRY_PORT: port }, /Press Ctrl\+C/);
-	const [, editor] = /n8n editor: +(\S+)/.exec(output) ?? [];
-	const [, sandbox] = /sandbox: +(http\S+)/.exec(output) ?? [];
+	const [, editor] = /n8n editor: +(\S+)/.exec(output()) ?? [];
+	const [, sandbox] = /sandbox: +(http\S+)/.exec(output()) ?? [];
 	expect(editor).toContain(port);
 	expect(await answers(editor!)).toBe(true);
 	expect(await answers(sandbox!)).toBe(true);
@@ -58,6 +63,15 @@ test('npm run sandbox serves its page', async () => {
 });
 
 test.each(['build', 'watch'])('npm run %s builds the package', async (name) => {
-	const { end } = await script(name, {}, /Finished 'bundle'/);
+	const { end, ended } = await script(name, {}, /Finished 'bundle'/);
 	if (name === 'watch') await end();
+	else expect(await ended).toBe(0);
+});
+
+test('npm run soak finds no payment twice and no postback lost, here in seconds', async () => {
+	const { output, ended } = await script('soak', {}, /"failures"/, ['--minutes=0.2']);
+	expect(await ended).toBe(0);
+	expect(output()).toMatch(/"paymentsArrivedTwice": 0/);
+	expect(output()).toMatch(/"acknowledgedButNotStored": 0/);
+	expect(output()).toMatch(/"payments": [1-9]/);
 });
