@@ -14,7 +14,7 @@ const config: Config = {
 	globalTeardown: '<rootDir>/test/engine/throwAwayHome.end.ts',
 	// fast-png and what it needs come as ES modules.
 	transformIgnorePatterns: ['node_modules/(?!(fast-png|iobuffer|fflate|uqr)/)'],
-	modulePathIgnorePatterns: ['<rootDir>/dev/n8n-', '<rootDir>/dist', '<rootDir>/.cache'],
+	modulePathIgnorePatterns: ['<rootDir>/dev/n8n[12]/', '<rootDir>/dist', '<rootDir>/.cache'],
 	reporters: ['default', '<rootDir>/test/countReporter.js'],
 };
 

@@ -51,7 +51,7 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 	const [payment] = itemsOf(execution, 'Make a payment');
 	const report = [charge, payment].map(
 		(item) =>
-			`${String(item?.operation).padEnd(7)}  ${String(item?.external_id)}  ${String(item?.amount)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,
+			`${String(item?.kind).padEnd(7)}  ${String(item?.external_id)}  ${String(item?.amount)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,
 	);
 
 	const waiting = sandbox.transactions.find((known) => known.external_id === charge?.external_id);
@@ -68,8 +68,8 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 		);
 		return mine.length >= 2 && mine;
 	});
-	for (const { external_id, operation, reported: body } of reported) {
-		report.push(`postback: ${String(operation)} ${String(external_id)} ${JSON.stringify(body)}`);
+	for (const { external_id, kind, reported: body } of reported) {
+		report.push(`postback: ${String(kind)} ${String(external_id)} ${JSON.stringify(body)}`);
 	}
 	return report;
 }
@@ -86,7 +86,7 @@ async function main() {
 			});
 		}
 	});
-	const version = (process.env.N8N_TRY_VERSION ?? 'latest') as N8nVersion;
+	const version = (process.env.N8N_TRY_VERSION ?? 'n8n2') as N8nVersion;
 	const port = process.env.N8N_TRY_PORT;
 	const sandbox = await Sandbox.start({
 		port: Number(process.env.SANDBOX_PORT ?? 0),

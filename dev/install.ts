@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { delimiter, join } from 'node:path';
 
 /** The n8n versions the package is tried on; each has a folder with a lockfile here. */
-export type N8nVersion = 'latest' | 'lts';
+export type N8nVersion = 'n8n2' | 'n8n1';
 
 const ROOT = join(__dirname, '..');
 const CACHE = join(ROOT, '.cache');
@@ -63,9 +63,9 @@ export async function installN8n(version: N8nVersion): Promise<string> {
 			TOOLS,
 		);
 	});
-	const folder = join(__dirname, `n8n-${version}`);
+	const folder = join(__dirname, version);
 	const lock = readFileSync(join(folder, 'pnpm-lock.yaml'), 'utf8');
-	await once(join(CACHE, `n8n-${version}.installed`), lock, async () => {
+	await once(join(CACHE, `${version}.installed`), lock, async () => {
 		const pnpm = join(TOOLS, 'node_modules', '.bin', 'pnpm');
 		await step(`Installing n8n (${version})`, pnpm, ['install', '--frozen-lockfile'], folder);
 	});

@@ -265,7 +265,7 @@ export class N8n {
 	/** Publishes a workflow; its webhooks answer when this returns. */
 	async activate(id: string): Promise<void> {
 		const { versionId, nodes } = await this.workflow(id);
-		if (this.options.version === 'latest') {
+		if (this.options.version === 'n8n2') {
 			await this.rest('POST', `/workflows/${id}/activate`, { versionId });
 		} else {
 			await this.rest('PATCH', `/workflows/${id}`, { active: true, versionId });

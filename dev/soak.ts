@@ -48,7 +48,7 @@ async function main() {
 	const tarball = await packPackage();
 	// Executions are kept: what was acknowledged is looked up in them at the end.
 	const n8n = await N8n.start({
-		version: 'latest',
+		version: 'n8n2',
 		tarball,
 		env: { EXECUTIONS_DATA_PRUNE: 'false' },
 	});
@@ -160,7 +160,7 @@ async function main() {
 		const facts = {
 			date: new Date().toISOString().slice(0, 10),
 			machine: `${cpus().length} x ${cpus()[0]?.model}`,
-			n8n: 'latest',
+			n8n: 'n8n2',
 			minutes: MINUTES,
 			...done,
 			requestsPerSecond: Number(

@@ -20,7 +20,7 @@ export interface Received {
 /** A charge or payment that the sandbox took, with what it told about it. */
 export interface Transaction {
 	id: string;
-	kind: 'charge' | 'payment';
+	kind: 'qrCode' | 'payment';
 	external_id: string;
 	amount: number;
 	status: 'waiting' | 'paid' | 'failed';
@@ -183,7 +183,7 @@ export class Sandbox {
 	}
 
 	private charge(body: Record<string, unknown>) {
-		const charge = this.remember('charge', body);
+		const charge = this.remember('qrCode', body);
 		charge.qrCode = brCode(charge.id, charge.amount);
 		const { id, external_id, amount, status, qrCode } = charge;
 		return { id, external_id, amount, status, qrCode };

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { signUrl } from '../../nodes/Pay/postback/signature';
+import { signUrl } from '../../nodes/Pay/postback/proof';
 import { packPackage } from '../install';
 import { N8n, until, webhookPath } from '../n8n';
 import { QueueMode } from '../queue';
@@ -187,7 +187,7 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 	};
 	const trigger = signUrl(
 		await publishEntry(payTrigger()),
-		{ external_id: 'bench', operation: 'qrCode', amount: 1 },
+		{ external_id: 'bench', kind: 'qrCode', amount: 1 },
 		secret,
 	);
 	const bareTrigger = await publishEntry({
@@ -240,7 +240,7 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 
 async function memory(tarball: string, service: Service): Promise<Comparison> {
 	const count = QUICK ? 1000 : 10_000;
-	const n8n = await N8n.start({ version: 'latest', tarball });
+	const n8n = await N8n.start({ version: 'n8n2', tarball });
 	try {
 		const { payApi, bearer } = await credentials(n8n, service.url);
 		const pay = await publish(n8n, qrCodes(), payApi);
@@ -268,7 +268,7 @@ async function memory(tarball: string, service: Service): Promise<Comparison> {
 }
 
 async function queueMode(tarball: string, service: Service): Promise<Comparison[]> {
-	const queue = await QueueMode.start({ version: 'latest', tarball, workers: 1 });
+	const queue = await QueueMode.start({ version: 'n8n2', tarball, workers: 1 });
 	try {
 		const { main } = queue;
 		const { payApi } = await credentials(main, service.url);
@@ -321,7 +321,7 @@ async function main() {
 	try {
 		if (['requests', 'duplicates', 'postbacks'].some(wanted)) {
 			const n8n = await N8n.start({
-				version: 'latest',
+				version: 'n8n2',
 				tarball,
 				env: { N8N_CUSTOM_EXTENSIONS: __dirname },
 			});

@@ -7,7 +7,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './execution/credentialTest';
+import { testPayCredential } from './credential/test';
 import { findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { refuse } from './postback/receive';

@@ -7,9 +7,9 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './execution/credentialTest';
+import { testPayCredential } from './credential/test';
 import { asJson, keptSecret, readNotification, readSecret, refuse } from './postback/receive';
-import { verifyQuery } from './postback/signature';
+import { verifyQuery } from './postback/proof';
 
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {

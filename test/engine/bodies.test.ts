@@ -48,13 +48,13 @@ describe('what goes over the wire', () => {
 		});
 		const [item] = outputOf(done, 'Success');
 		expect(item).toMatchObject({
-			json: { external_id: 'order-1', amount: 10.5, operation: 'qrCode', outcome: 'accepted' },
+			json: { external_id: 'order-1', amount: 10.5, kind: 'qrCode', outcome: 'accepted' },
 			pairedItem: { item: 0 },
 		});
 		expect(Object.keys(item!.json)).toEqual([
 			'external_id',
 			'amount',
-			'operation',
+			'kind',
 			'outcome',
 			'statusCode',
 			'response',

@@ -33,7 +33,7 @@ test('every fault ends in its outcome, and no payment with a lost answer is sent
 			const stays = each.outcome === 'accepted' || each.outcome === 'unknown';
 			expect([where, recorded.has(`n8n-nodes-pay:payment:${external_id}`)]).toEqual([where, stays]);
 
-			const facts = { external_id, operation: 'payment', outcome: each.outcome };
+			const facts = { external_id, kind: 'payment', outcome: each.outcome };
 			const [success] = outputOf(run, 'Success');
 			if (each.outcome === 'accepted') {
 				expect(success?.json).toMatchObject({ ...facts, amount: 1, statusCode: each.statusCode });

@@ -23,7 +23,7 @@ beforeAll(async () => {
 	mkdirSync(PICTURES, { recursive: true });
 	mkdirSync(DARK, { recursive: true });
 	sandbox = await Sandbox.start();
-	n8n = await startN8n('latest');
+	n8n = await startN8n('n8n2');
 	browser = await chromium.launch({
 		executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
 		args: [

@@ -104,7 +104,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const where = `${each.name}, ${settings.onError}, retry ${settings.retryOnFail}`;
 				expect([where, facts]).toEqual([
 					where,
-					expect.objectContaining({ external_id, operation: 'payment', outcome: each.outcome }),
+					expect.objectContaining({ external_id, kind: 'payment', outcome: each.outcome }),
 				]);
 				const count = faults.arrivals(external_id);
 				expect([where, count]).toEqual([where, expectedArrivals(each, settings.retryOnFail)]);

@@ -4,7 +4,7 @@ import { N8n, until, type Execution, type N8nOptions } from '../../dev/n8n';
 /** The pinned versions; one of them alone when the environment says so. */
 export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
 	? [process.env.N8N_TRY_VERSION as N8nVersion]
-	: ['latest', 'lts'];
+	: ['n8n2', 'n8n1'];
 
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { signUrl } from '../../nodes/Pay/postback/signature';
+import { signUrl } from '../../nodes/Pay/postback/proof';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
@@ -140,7 +140,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const entry = payTrigger();
 		const id = await publish(chain('Postbacks', [entry]));
 		const url = queue.webhook.url + webhookPath(entry);
-		const reference = { external_id: randomUUID(), operation: 'payment', amount: 1 } as const;
+		const reference = { external_id: randomUUID(), kind: 'payment', amount: 1 } as const;
 		const post = async (to: string) =>
 			(
 				await fetch(to, {

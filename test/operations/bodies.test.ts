@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import * as payment from '../../nodes/Pay/operations/payment/create.operation';
 import * as qrCode from '../../nodes/Pay/operations/qrCode/create.operation';
-import { InputError } from '../../nodes/Pay/parameters/inputError';
+import { InputError } from '../../nodes/Pay/inputError';
 
 const DOCUMENTED: Record<string, string[]> = {
 	qrCode: ['amount', 'external_id', 'payerQuestion', 'payer', 'split'],

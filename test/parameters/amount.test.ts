@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parseAmount } from '../../nodes/Pay/parameters/amount';
-import { InputError } from '../../nodes/Pay/parameters/inputError';
+import { InputError } from '../../nodes/Pay/inputError';
 
 const runs = { numRuns: 2000 };
 const digits = (min: number, max: number) =>

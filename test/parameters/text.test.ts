@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { InputError } from '../../nodes/Pay/parameters/inputError';
+import { InputError } from '../../nodes/Pay/inputError';
 import { optionalIdentifier, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
 
 const runs = { numRuns: 1000 };

@@ -59,7 +59,7 @@ test('the same notification has the same eventId; any difference that matters gi
 	const base = delivery('{"a":1}', 'application/json', {
 		query: { pay_reference: 'r', pay_signature: 's', x: '1' },
 	});
-	const reference = { external_id: 'a', operation: 'payment', amount: 1 } as const;
+	const reference = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 	const id = (more: Partial<Delivery>, about: Parameters<typeof toNotification>[1] = reference) =>
 		toNotification({ ...base, ...more }, about).eventId;
 	const same = id({});

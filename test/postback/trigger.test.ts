@@ -1,6 +1,6 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
-import { signUrl } from '../../nodes/Pay/postback/signature';
+import { signUrl } from '../../nodes/Pay/postback/proof';
 
 /** A trigger of its own in each test: what one remembers is of no use to another. */
 let count = 0;
@@ -11,7 +11,7 @@ function triggerWith(credential: { postbackSecret?: string }) {
 	const reads = { count: 0 };
 	const trigger = new PayTrigger();
 	const receive = async (secret: string | undefined) => {
-		const reference = { external_id: 'a', operation: 'payment', amount: 1 } as const;
+		const reference = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 		const bare = 'https://n8n.example.com/webhook/x/postback';
 		const url = new URL(secret === undefined ? bare : signUrl(bare, reference, secret));
 		let answered: number | undefined;

@@ -1,4 +1,4 @@
-import type { ServiceOperation } from '../service/contract';
+import type { Kind } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 
 /** One attempt as written down: before it starts without an outcome, after it with one. */
@@ -44,7 +44,7 @@ export class Ledger {
 	 */
 	constructor(
 		store: LedgerStore,
-		private readonly operation: ServiceOperation,
+		private readonly kind: Kind,
 		private readonly place: string,
 	) {
 		this.attempts = store.attempts ??= {};
@@ -55,7 +55,7 @@ export class Ledger {
 	}
 
 	private key(itemIndex: number, external_id: string): string {
-		return this.operation === 'payment'
+		return this.kind === 'payment'
 			? `payment ${external_id}`
 			: `qrCode ${this.by(itemIndex)}: ${external_id}`;
 	}
@@ -64,7 +64,7 @@ export class Ledger {
 	verdict(itemIndex: number, external_id: string, amount: number): Verdict {
 		const attempt = this.attempts[this.key(itemIndex, external_id)];
 		if (attempt === undefined) return { do: 'send' };
-		if (this.operation === 'qrCode') {
+		if (this.kind === 'qrCode') {
 			const same = attempt.outcome === 'accepted' && attempt.amount === amount;
 			return same ? { do: 'replay', attempt } : { do: 'send' };
 		}
@@ -105,9 +105,9 @@ export class Ledger {
 	 */
 	settle() {
 		for (const [key, attempt] of Object.entries(this.attempts)) {
-			const mine = key.startsWith(`${this.operation} `) && attempt.by.startsWith(`${this.place}, `);
+			const mine = key.startsWith(`${this.kind} `) && attempt.by.startsWith(`${this.place}, `);
 			if (!mine) continue;
-			if (this.operation === 'qrCode') delete this.attempts[key];
+			if (this.kind === 'qrCode') delete this.attempts[key];
 			else
 				this.attempts[key] = { by: attempt.by, amount: attempt.amount, outcome: attempt.outcome };
 		}

@@ -6,13 +6,13 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import type { ServiceOperation } from '../service/contract';
+import type { Kind } from '../service/contract';
 import type { Answer } from '../service/client';
 import type { Outcome } from '../service/outcome';
 
 /** What became of one item, in facts and in words. */
 export interface Result {
-	operation: ServiceOperation;
+	kind: Kind;
 	outcome: Outcome;
 	external_id?: string;
 	amount?: number;
@@ -26,7 +26,7 @@ export interface Result {
 	description?: string;
 }
 
-const NOUN: Record<ServiceOperation, string> = { qrCode: 'QR code', payment: 'payment' };
+const NOUN: Record<Kind, string> = { qrCode: 'QR code', payment: 'payment' };
 
 function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
@@ -54,13 +54,13 @@ function correction(statusCode: number): string {
 
 /** Words for an item that was refused before any request. */
 export function refusedResult(
-	operation: ServiceOperation,
+	kind: Kind,
 	facts: { external_id?: string; amount?: number },
 	message: string,
 	advice: string,
 ): Result {
 	return {
-		operation,
+		kind,
 		outcome: 'notSent',
 		refused: true,
 		...facts,
@@ -82,13 +82,13 @@ function unknownPayment(
 
 /** Facts and words for what one request came to. */
 export function answeredResult(
-	operation: ServiceOperation,
+	kind: Kind,
 	request: { external_id: string; amount: number },
 	{ outcome, statusCode, response, reason }: Answer,
 ): Result {
 	const { external_id, amount } = request;
-	const facts = { operation, outcome, external_id, amount, statusCode, response };
-	const noun = NOUN[operation];
+	const facts = { kind, outcome, external_id, amount, statusCode, response };
+	const noun = NOUN[kind];
 	switch (outcome) {
 		case 'accepted':
 			return facts;
@@ -110,7 +110,7 @@ export function answeredResult(
 				statusCode === undefined
 					? `no complete answer came: ${reason}`
 					: `the service answered HTTP ${statusCode}, which does not say what it did.${serviceSaid(response)}`;
-			if (operation === 'payment') return { ...facts, ...unknownPayment(external_id, what) };
+			if (kind === 'payment') return { ...facts, ...unknownPayment(external_id, what) };
 			return {
 				...facts,
 				message: `It is not known whether QR code "${external_id}" was created`,
@@ -129,7 +129,7 @@ export function stillUnknownResult(
 	const { statusCode, response } = earlier;
 	const what = `an earlier try in this execution (${earlier.by}) ended without a clear answer`;
 	return {
-		operation: 'payment',
+		kind: 'payment',
 		outcome: 'unknown',
 		external_id,
 		amount,
@@ -141,16 +141,16 @@ export function stillUnknownResult(
 
 /** The output item of an accepted request; `error` never appears at its top (n8n would retry). */
 export function acceptedItem(result: Result, item: number): INodeExecutionData {
-	const { external_id, amount, operation, outcome, statusCode, response } = result;
+	const { external_id, amount, kind, outcome, statusCode, response } = result;
 	return {
-		json: { external_id, amount, operation, outcome, statusCode, response } as IDataObject,
+		json: { external_id, amount, kind, outcome, statusCode, response } as IDataObject,
 		pairedItem: { item },
 	};
 }
 
 function errorFacts(result: Result): IDataObject {
-	const { external_id, operation, outcome, statusCode, response } = result;
-	const facts = { external_id, operation, outcome, statusCode, response };
+	const { external_id, kind, outcome, statusCode, response } = result;
+	const facts = { external_id, kind, outcome, statusCode, response };
 	return Object.fromEntries(
 		Object.entries(facts).filter(([, value]) => value !== undefined),
 	) as IDataObject;

@@ -1,10 +1,10 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
-import { InputError } from '../parameters/inputError';
+import { InputError } from '../inputError';
 import { PostbackUrlError } from '../postback/postbackUrl';
-import { BaseUrlError } from '../service/baseUrl';
+import { BaseUrlError } from '../credential/baseUrl';
 import { postRequest, type Answer, type Connection } from '../service/client';
-import type { RequestOf, ServiceOperation } from '../service/contract';
-import { readConnection, type PayCredential } from './connection';
+import type { RequestOf, Kind } from '../service/contract';
+import { readConnection, type PayCredential } from '../credential/connection';
 import { forgetPayments, recordPayments, REMEMBERED_PAYMENTS } from './duplicateCheck';
 import {
 	readItem,
@@ -13,7 +13,7 @@ import {
 	type Options,
 	type RequestOperation,
 	type Settings,
-} from './items';
+} from './read';
 import { Ledger, type LedgerStore } from './ledger';
 import {
 	acceptedItem,
@@ -33,7 +33,7 @@ function isRunByAiAgent(context: IExecuteFunctions): boolean {
 const plural = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** One run of the node: all items of one execution of it. */
-class Run<O extends ServiceOperation> {
+class Run<O extends Kind> {
 	private readonly items: INodeExecutionData[];
 	private readonly results: Array<Result | undefined>;
 	private readonly requests: Array<RequestOf[O] | undefined>;
@@ -63,7 +63,7 @@ class Run<O extends ServiceOperation> {
 		this.ledger = new Ledger(
 			// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 			context.getContext('flow') as LedgerStore,
-			plan.operation,
+			plan.kind,
 			`${context.getNode().name}, run ${runIndex}`,
 		);
 	}
@@ -92,7 +92,7 @@ class Run<O extends ServiceOperation> {
 		try {
 			const options = context.getNodeParameter('options', 0, {}) as Options;
 			this.settings = readSettings(options, plan);
-			if (plan.operation === 'payment' && !this.settings.allowAiPayments && this.forAgent) {
+			if (plan.kind === 'payment' && !this.settings.allowAiPayments && this.forAgent) {
 				throw new InputError(
 					'allowAiPayments',
 					'An AI agent asked for a payment, which this node does not allow',
@@ -123,7 +123,7 @@ class Run<O extends ServiceOperation> {
 				: error instanceof BaseUrlError || error instanceof PostbackUrlError
 					? 'Correct it, then run again.'
 					: 'Check the parameters of this item and the credential, then run again.';
-		this.conclude(index, refusedResult(this.plan.operation, facts, message, advice));
+		this.conclude(index, refusedResult(this.plan.kind, facts, message, advice));
 	}
 
 	private readAll() {
@@ -135,7 +135,7 @@ class Run<O extends ServiceOperation> {
 			if (request === undefined) return this.refuse(index, error, facts);
 			const { external_id } = request;
 			const first = firstUse.get(external_id);
-			if (plan.operation === 'payment' && first !== undefined) {
+			if (plan.kind === 'payment' && first !== undefined) {
 				const refusal = new InputError(
 					'external_id',
 					`Items ${first} and ${index} have the same external_id "${external_id}"`,
@@ -160,7 +160,7 @@ class Run<O extends ServiceOperation> {
 				case 'replay': {
 					const { statusCode, response } = verdict.attempt;
 					const answer: Answer = { outcome: 'accepted', statusCode, response };
-					this.conclude(index, answeredResult(this.plan.operation, request, answer));
+					this.conclude(index, answeredResult(this.plan.kind, request, answer));
 					return;
 				}
 				case 'stayUnknown':
@@ -262,12 +262,12 @@ class Run<O extends ServiceOperation> {
 	private async send(index: number) {
 		const request = this.requests[index] as RequestOf[O];
 		const { external_id, amount } = request;
-		const { operation } = this.plan;
+		const { kind } = this.plan;
 		const { httpRequest } = this.context.helpers;
 		this.ledger.begin(index, external_id, amount);
-		const answer = await postRequest(httpRequest, this.connection, operation, request);
+		const answer = await postRequest(httpRequest, this.connection, kind, request);
 		this.ledger.complete(index, external_id, answer);
-		this.conclude(index, answeredResult(operation, request, answer));
+		this.conclude(index, answeredResult(kind, request, answer));
 	}
 
 	private failures(): Array<{ index: number; result: Result }> {
@@ -326,12 +326,12 @@ class Run<O extends ServiceOperation> {
 }
 
 /**
- * Runs an operation of the service for all input items: validates all, sends in batches, and turns
+ * Runs an kind of the service for all input items: validates all, sends in batches, and turns
  * every outcome into an item or an error.
  * @returns one output item per input item, in their order
  * @throws NodeApiError or NodeOperationError at the first failure, unless the node continues
  */
-export async function runRequests<O extends ServiceOperation>(
+export async function runRequests<O extends Kind>(
 	context: IExecuteFunctions,
 	plan: RequestOperation<O>,
 ): Promise<INodeExecutionData[][]> {

@@ -1,4 +1,4 @@
-import { InputError } from './inputError';
+import { InputError } from '../inputError';
 
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;

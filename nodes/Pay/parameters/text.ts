@@ -1,4 +1,4 @@
-import { InputError } from './inputError';
+import { InputError } from '../inputError';
 
 /** What a failed expression leaves behind when it is turned into text. */
 const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);

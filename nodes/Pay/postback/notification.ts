@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import { jsonOrText } from '../json';
-import { SIGNATURE_PARAMETER, type Reference } from './signature';
+import { SIGNATURE_PARAMETER, type Reference } from './proof';
 
 /** A postback as the service sent it; its method and payload are not documented (section 6). */
 export interface Notification {

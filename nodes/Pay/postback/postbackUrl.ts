@@ -1,4 +1,4 @@
-import { REFERENCE_PARAMETER, SIGNATURE_PARAMETER } from './signature';
+import { REFERENCE_PARAMETER, SIGNATURE_PARAMETER } from './proof';
 
 /** Where an item's postback goes: the choices of the Postback parameter. */
 export type PostbackChoice = 'credential' | 'resume' | 'url' | 'none';

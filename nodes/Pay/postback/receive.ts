@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { toNotification, type Notification } from './notification';
-import type { Reference } from './signature';
+import type { Reference } from './proof';
 
 interface RawRequest {
 	rawBody?: Buffer;

@@ -1,6 +1,6 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { jsonOrText } from '../json';
-import { PATHS, type RequestOf, type ServiceOperation } from './contract';
+import { PATHS, type RequestOf, type Kind } from './contract';
 import { outcomeOfFailure, outcomeOfStatus, type Outcome, type TransportFailure } from './outcome';
 
 /** The part of n8n's `helpers.httpRequest` that a request needs. */
@@ -77,17 +77,17 @@ function describeFailure({ code = '', name }: TransportFailure): string {
  * followed, since they would carry the body and the token elsewhere, and no status is retried.
  * @returns the outcome; a failure of the connection is an outcome too, so nothing is thrown
  */
-export async function postRequest<O extends ServiceOperation>(
+export async function postRequest<O extends Kind>(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	operation: O,
+	kind: O,
 	body: RequestOf[O],
 ): Promise<Answer> {
 	let answer: { statusCode: number; body: unknown };
 	try {
 		answer = (await httpRequest({
 			method: 'POST',
-			url: connection.baseUrl + PATHS[operation],
+			url: connection.baseUrl + PATHS[kind],
 			headers: {
 				Authorization: `Bearer ${connection.accessToken}`,
 				'Content-Type': 'application/json',

@@ -39,7 +39,7 @@ export interface CreditParty {
 }
 
 /** The two operations of the service, and the words our items and errors call them by. */
-export type ServiceOperation = 'qrCode' | 'payment';
+export type Kind = 'qrCode' | 'payment';
 
 /** The request body of each operation. */
 export interface RequestOf {
@@ -48,7 +48,7 @@ export interface RequestOf {
 }
 
 /** Path below the base address of each operation (section 4). */
-export const PATHS: Readonly<Record<ServiceOperation, string>> = {
+export const PATHS: Readonly<Record<Kind, string>> = {
 	qrCode: '/v2/pay/qrcode',
 	payment: '/v2/pay/payment',
 };

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import type { ReadParameter } from '../../execution/items';
+import type { ReadParameter } from '../../execution/read';
 import { runRequests } from '../../execution/run';
 import { parseAmount } from '../../parameters/amount';
 import { batchingOption, requestFields, showFor, timeoutOption } from '../../parameters/fields';
@@ -128,5 +128,5 @@ export function readRequest(read: ReadParameter): PaymentRequest {
 
 /** Makes a payment for each item (section 4.2). */
 export async function execute(context: IExecuteFunctions) {
-	return await runRequests(context, { operation: 'payment', batchSize: BATCH_SIZE, readRequest });
+	return await runRequests(context, { kind: 'payment', batchSize: BATCH_SIZE, readRequest });
 }

@@ -9,14 +9,14 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import type { PayCredential } from '../../execution/connection';
-import type { ReadParameter } from '../../execution/items';
+import type { PayCredential } from '../../credential/connection';
+import type { ReadParameter } from '../../execution/read';
 import { showFor } from '../../parameters/fields';
-import { InputError } from '../../parameters/inputError';
+import { InputError } from '../../inputError';
 import { parseExternalId } from '../../parameters/text';
 import { asJson, readNotification, refuse } from '../../postback/receive';
-import { verifyQuery } from '../../postback/signature';
-import { decide, type Expectation } from '../../postback/wait';
+import { verifyQuery } from '../../postback/proof';
+import { decide, type Expectation } from '../../postback/expectation';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { ReadParameter } from '../../execution/items';
+import type { ReadParameter } from '../../execution/read';
 import { runRequests } from '../../execution/run';
 import { parseAmount } from '../../parameters/amount';
 import { batchingOption, requestFields, showFor, timeoutOption } from '../../parameters/fields';
-import { InputError } from '../../parameters/inputError';
+import { InputError } from '../../inputError';
 import {
 	optionalIdentifier,
 	optionalText,
@@ -263,7 +263,7 @@ async function addImage(
 /** Creates a QR code for each item (section 4.1). */
 export async function execute(context: IExecuteFunctions) {
 	const plan = {
-		operation: 'qrCode',
+		kind: 'qrCode',
 		batchSize: BATCH_SIZE,
 		readRequest,
 		finish: addImage,

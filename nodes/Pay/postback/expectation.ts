@@ -1,4 +1,4 @@
-import type { Reference } from './signature';
+import type { Reference } from './proof';
 
 /** What a waiting execution expects of the postback that resumes it. */
 export interface Expectation {

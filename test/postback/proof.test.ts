@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { signUrl, verifyQuery, type Reference } from '../../nodes/Pay/postback/signature';
+import { signUrl, verifyQuery, type Reference } from '../../nodes/Pay/postback/proof';
 
 const reference: fc.Arbitrary<Reference> = fc.record({
 	external_id: fc.string({ unit: 'grapheme', minLength: 1 }),
-	operation: fc.constantFrom('qrCode' as const, 'payment' as const),
+	kind: fc.constantFrom('qrCode' as const, 'payment' as const),
 	amount: fc.double({ min: 0.01, max: 1e9, noNaN: true }),
 });
 const secret = fc.string({ minLength: 1 });
@@ -101,12 +101,12 @@ describe('signed postback URLs', () => {
 	});
 
 	test('an empty secret proves nothing', () => {
-		const about: Reference = { external_id: 'a', operation: 'payment', amount: 1 };
+		const about: Reference = { external_id: 'a', kind: 'payment', amount: 1 };
 		expect(verifyQuery(queryOf(signUrl('https://a.example/', about, '')), '')).toBeNull();
 	});
 
 	test('a reference of boundless length is refused unread', () => {
-		const about: Reference = { external_id: 'a'.repeat(10_000), operation: 'payment', amount: 1 };
+		const about: Reference = { external_id: 'a'.repeat(10_000), kind: 'payment', amount: 1 };
 		expect(verifyQuery(queryOf(signUrl('https://a.example/', about, 's')), 's')).toBeNull();
 	});
 });

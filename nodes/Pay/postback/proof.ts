@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'crypto';
 /** What a signed postback URL is about: the charge or payment it was made for. */
 export interface Reference {
 	external_id: string;
-	operation: 'qrCode' | 'payment';
+	kind: 'qrCode' | 'payment';
 	amount: number;
 }
 
@@ -27,10 +27,8 @@ function hmac(reference: string, secret: string): string {
  * @param secret the credential's postback secret, not empty
  */
 export function signUrl(url: string, reference: Reference, secret: string): string {
-	const { external_id, operation, amount } = reference;
-	const encoded = Buffer.from(JSON.stringify({ external_id, operation, amount })).toString(
-		'base64url',
-	);
+	const { external_id, kind, amount } = reference;
+	const encoded = Buffer.from(JSON.stringify({ external_id, kind, amount })).toString('base64url');
 	const parameters = `${REFERENCE_PARAMETER}=${encoded}&${SIGNATURE_PARAMETER}=${hmac(encoded, secret)}`;
 	const [address = '', ...fragment] = url.split('#');
 	const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
@@ -39,10 +37,10 @@ export function signUrl(url: string, reference: Reference, secret: string): stri
 
 function isReference(value: unknown): value is Reference {
 	if (typeof value !== 'object' || value === null) return false;
-	const { external_id, operation, amount } = value as Record<string, unknown>;
+	const { external_id, kind, amount } = value as Record<string, unknown>;
 	return (
 		typeof external_id === 'string' &&
-		(operation === 'qrCode' || operation === 'payment') &&
+		(kind === 'qrCode' || kind === 'payment') &&
 		typeof amount === 'number'
 	);
 }

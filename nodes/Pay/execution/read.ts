@@ -1,16 +1,16 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { InputError } from '../parameters/inputError';
+import { InputError } from '../inputError';
 import { parsePostbackUrl, postbackUrlHint, type PostbackChoice } from '../postback/postbackUrl';
-import { signUrl } from '../postback/signature';
-import type { RequestOf, ServiceOperation } from '../service/contract';
-import type { PayCredential } from './connection';
+import { signUrl } from '../postback/proof';
+import type { RequestOf, Kind } from '../service/contract';
+import type { PayCredential } from '../credential/connection';
 
 /** Reads one parameter of one item. */
 export type ReadParameter = (name: string) => unknown;
 
-/** What the run needs to know of an operation of the service. */
-export interface RequestOperation<O extends ServiceOperation> {
-	operation: O;
+/** What the run needs to know of an kind of the service. */
+export interface RequestOperation<O extends Kind> {
+	kind: O;
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	/**
@@ -57,16 +57,16 @@ function wholeNumber(value: unknown, field: string, least: number, fallback: num
  * Reads the options, which hold for all items.
  * @throws InputError
  */
-export function readSettings<O extends ServiceOperation>(
+export function readSettings<O extends Kind>(
 	options: Options,
-	{ operation, batchSize }: RequestOperation<O>,
+	{ kind, batchSize }: RequestOperation<O>,
 ): Settings {
 	const batch = options.batching?.batch ?? {};
 	return {
 		batchSize: wholeNumber(batch.batchSize, 'batchSize', 1, batchSize),
 		batchInterval: wholeNumber(batch.batchInterval, 'batchInterval', 0, 0),
 		timeout: wholeNumber(options.timeout, 'timeout', 1, 60_000),
-		checkDuplicates: operation === 'payment' && options.duplicateCheck !== 'execution',
+		checkDuplicates: kind === 'payment' && options.duplicateCheck !== 'execution',
 		allowAiPayments: options.allowAiPayments === true,
 	};
 }
@@ -78,7 +78,7 @@ export interface ItemFacts {
 }
 
 /** An item as read: a request, or why there is none. */
-export interface ItemRead<O extends ServiceOperation> {
+export interface ItemRead<O extends Kind> {
 	request?: RequestOf[O];
 	facts: ItemFacts;
 	error?: unknown;
@@ -126,9 +126,9 @@ function chosenPostbackUrl(
  * a secret.
  * @returns never throws: what is wrong with an item concerns that item alone
  */
-export function readItem<O extends ServiceOperation>(
+export function readItem<O extends Kind>(
 	context: IExecuteFunctions,
-	{ operation, readRequest }: RequestOperation<O>,
+	{ kind, readRequest }: RequestOperation<O>,
 	credential: PayCredential,
 	index: number,
 ): ItemRead<O> {
@@ -144,7 +144,7 @@ export function readItem<O extends ServiceOperation>(
 		const url = chosenPostbackUrl(context, credential, read, index);
 		if (url === undefined) return { request, facts };
 		const secret = credential.postbackSecret;
-		request.postbackUrl = secret ? signUrl(url, { external_id, operation, amount }, secret) : url;
+		request.postbackUrl = secret ? signUrl(url, { external_id, kind, amount }, secret) : url;
 		return { request, facts, hint: postbackUrlHint(url, !!secret) };
 	} catch (error) {
 		return { facts, error };

@@ -1,4 +1,4 @@
-import { BaseUrlError, parseBaseUrl } from '../../nodes/Pay/service/baseUrl';
+import { BaseUrlError, parseBaseUrl } from '../../nodes/Pay/credential/baseUrl';
 
 test.each([
 	['https://api.example.com', 'https://api.example.com'],

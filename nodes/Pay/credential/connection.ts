@@ -1,5 +1,5 @@
-import { InputError } from '../parameters/inputError';
-import { parseBaseUrl } from '../service/baseUrl';
+import { InputError } from '../inputError';
+import { parseBaseUrl } from './baseUrl';
 import type { Connection } from '../service/client';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
