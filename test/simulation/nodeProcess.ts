@@ -8,9 +8,11 @@ import type { Clock, Machine } from './clock';
 type Load = (
 	module: { exports: Record<string, unknown> },
 	require: (name: string) => unknown,
-	AbortSignal: unknown,
-	Date: unknown,
+	globals: Record<(typeof REPLACED)[number], unknown>,
 ) => void;
+
+/** What the node's code finds in the place of these: all that has to do with time and chance. */
+const REPLACED = ['AbortSignal', 'Date', 'Math', 'performance'] as const;
 
 let load: Load | undefined;
 
@@ -30,8 +32,8 @@ function payNodeCode(): Load {
 		format: 'cjs',
 	});
 	const code = outputFiles[0]?.text ?? '';
-	// eslint-disable-next-line @typescript-eslint/no-implied-eval
-	load = new Function('module', 'require', 'AbortSignal', 'Date', code) as Load;
+	const globals = `const { ${REPLACED.join(', ')} } = globals;`;
+	load = new Function('module', 'require', 'globals', `${globals}\n${code}`) as Load;
 	return load;
 }
 
@@ -110,10 +112,17 @@ export class NodeProcess implements Machine {
 		const required = (id: string): unknown => {
 			if (id === 'n8n-workflow') return workflow;
 			if (id === 'crypto' || id === 'node:crypto') return repeatable;
-			// eslint-disable-next-line @typescript-eslint/no-require-imports
 			return require(id);
 		};
-		payNodeCode()(module, required, signals, VirtualDate);
+		const repeatableMath: unknown = Object.create(Math, {
+			random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
+		});
+		payNodeCode()(module, required, {
+			AbortSignal: signals,
+			Date: VirtualDate,
+			Math: repeatableMath,
+			performance: { now: () => clock.now },
+		});
 		this.pay = new (module.exports.Pay as new () => INodeType)();
 	}
 

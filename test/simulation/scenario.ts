@@ -332,6 +332,7 @@ const otherNode = fc
 			check: () => true,
 			async run(_simulation, world) {
 				const on = world.process(0);
+				world.note(`Remove Duplicates: ${does}`);
 				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`, on));
 				const where = {
 					node: { id: 'other' } as never,

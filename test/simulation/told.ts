@@ -75,6 +75,16 @@ function earlierSends(world: World, by: Try, { id }: TypedItem): Send[] {
 
 const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
 
+/** Whether another try had the same external_id in hand in the same process at the same time. */
+function isBeside(by: Try, other: Try, id: string): boolean {
+	return (
+		other !== by &&
+		other.process === by.process &&
+		(other.ended === undefined || other.ended >= by.begun) &&
+		other.items.some((item) => item.id === id)
+	);
+}
+
 /** What is wrong with an outcome that the node told of an item, or undefined. */
 function contradiction(
 	world: World,
@@ -116,7 +126,11 @@ function contradiction(
 		}
 		case 'notSent': {
 			if (same.length > 1 || item.value === undefined) return undefined;
-			if (by.store.get(item.id) === 'processed') return 'the store said that it was sent before';
+			// What the store said of it may have been asked for another run of the process.
+			const asked = !world.tries.some((other) => isBeside(by, other, item.id));
+			if (asked && by.store.get(item.id) === 'processed') {
+				return 'the store said that it was sent before';
+			}
 			const out = earlier.find((send) => isOpen(send) || send.heard === 'accepted');
 			return out ? `an earlier try ended ${out.heard ?? 'open'}` : undefined;
 		}

@@ -106,6 +106,7 @@ export class World {
 	readonly clock: Clock;
 	readonly store: DuplicateStore;
 	readonly sends: Send[] = [];
+	readonly tries: Try[] = [];
 	readonly processes: NodeProcess[] = [];
 	/** Records that a write of somebody else ever dropped. */
 	private readonly dropped = new Set<string>();
