@@ -294,8 +294,8 @@ const freeze = fc.record({ which: process, ms: fc.constantFrom(50, 3000, 45_000,
 	({ which, ms }): Command => ({
 		check: () => true,
 		async run(_simulation, world) {
-			const process = world.process(which);
-			if (process.frozen !== undefined) return;
+			const process = world.processes[which];
+			if (process === undefined || process.frozen !== undefined) return;
 			world.note(`${process.name} is frozen for ${ms} ms`);
 			process.frozenUntil = world.clock.now + ms;
 			process.frozen = new Promise((resolve) => {
@@ -331,9 +331,8 @@ const otherNode = fc
 		({ does, keeps }): Command => ({
 			check: () => true,
 			async run(_simulation, world) {
-				const on = world.process(0);
 				world.note(`Remove Duplicates: ${does}`);
-				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`, on));
+				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`));
 				const where = {
 					node: { id: 'other' } as never,
 					workflow: { id: 'workflow-1', active: true },
