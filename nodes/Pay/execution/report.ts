@@ -91,6 +91,7 @@ export function answeredResult(
 	const noun = NOUN[kind];
 	switch (outcome) {
 		case 'accepted':
+		case 'duplicate':
 			return facts;
 		case 'rejected':
 			return {
