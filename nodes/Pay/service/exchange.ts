@@ -40,6 +40,7 @@ const STATUS_ERRORS: IHttpRequestOptions['ignoreHttpStatusErrors'] = {
 interface NodeSocket {
 	encrypted?: boolean;
 	secureConnecting?: boolean;
+	errored?: Error | null;
 }
 
 /** What is read of Node's ClientRequest. */
@@ -75,26 +76,31 @@ function headOfError({ request, response }: Thrown): Head | undefined {
 	return { statusCode: response.status, body: response.data, request };
 }
 
+/** To an https: address nothing of a request goes but through TLS. */
+function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
+	return url.startsWith('https:') && !!request?.socket && request.socket.encrypted !== true;
+}
+
 /**
  * How much of a request is out. The bytes leave Node's buffers only once a connection stands, so
  * what is not flushed did not all leave, and nothing did before the end of the TLS handshake (Node 20
  * marks it as flushed then). Over TLS the buffers run behind the wire, so there a request that is
  * not flushed proves nothing.
  */
-function sentSoFar(request: NodeRequest | undefined): Sent | undefined {
+function sentSoFar(url: string, request: NodeRequest | undefined): Sent | undefined {
 	const { socket, writableFinished } = request ?? {};
-	if (socket?.secureConnecting === true) return 'nothing';
+	if (isOutsideOfTls(url, request) || socket?.secureConnecting === true) return 'nothing';
 	if (writableFinished !== false) return undefined;
 	if (!socket) return 'nothing';
 	return socket.encrypted === true ? undefined : 'partly';
 }
 
-function readFailure(error: Thrown): TransportFailure {
+function readFailure(url: string, error: Thrown): TransportFailure {
 	return {
 		code: error.code ?? error.cause?.code,
 		syscall: error.syscall ?? error.cause?.syscall,
 		name: error.name,
-		sent: sentSoFar(error.request),
+		sent: sentSoFar(url, error.request),
 	};
 }
 
@@ -104,9 +110,7 @@ function readFailure(error: Thrown): TransportFailure {
  * address a proxy passes requests on, named by their full address, and can answer as it likes.
  */
 function answeredBy(url: string, request: NodeRequest | undefined) {
-	if (url.startsWith('https:') && request?.socket && request.socket.encrypted !== true) {
-		return 'proxy';
-	}
+	if (isOutsideOfTls(url, request)) return 'proxy';
 	return request?.path?.startsWith('http') === true ? 'either' : 'service';
 }
 
@@ -140,7 +144,7 @@ async function ask(
 	} catch (error) {
 		const thrown = (error ?? {}) as Thrown;
 		const answer = headOfError(thrown);
-		if (answer === undefined) return { end: 'failed', failure: readFailure(thrown) };
+		if (answer === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
 		head = answer;
 	}
 	const { statusCode, body, request } = head;
@@ -153,7 +157,10 @@ async function ask(
 	stop.addEventListener('abort', release, { once: true });
 	if (stop.aborted) release();
 	try {
-		return { end: 'answered', statusCode, body: await readBody(body), from };
+		const whole = await readBody(body);
+		// A body without a length ends with the connection; a reset is no such end.
+		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
+		return { end: 'answered', statusCode, body: whole, from };
 	} catch (error) {
 		release();
 		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };
