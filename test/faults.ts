@@ -140,7 +140,11 @@ export async function startFaults(): Promise<Faults> {
 		status(200, 'accepted', { body: '{"id":' }, '200 broken JSON'),
 		status(201, 'accepted'),
 		status(204, 'accepted', { body: '' }),
-		status(301, 'rejected', { location }, '301 to another host'),
+		...[301, 302, 303].map((code) =>
+			status(code, 'unknown', { location }, `${code} to another host`),
+		),
+		...[300, 304, 499].map((code) => status(code, 'unknown', { body: '' })),
+		status(407, 'notSent'),
 		status(307, 'rejected', { location }, '307 to another host'),
 		...REJECTED.map((code) => status(code, 'rejected')),
 		...UNKNOWN.map((code) => status(code, 'unknown')),
@@ -176,8 +180,9 @@ export const SETTINGS = [false, true].flatMap((retryOnFail) =>
 );
 export const MAX_TRIES = 3;
 
-/** How often a payment may arrive: only what was certainly refused is sent again. */
+/** How often a payment may arrive: only what was certainly not carried out is sent again. */
 export function expectedArrivals({ outcome, arrives }: FaultCase, retryOnFail: boolean): number {
 	if (!arrives) return 0;
-	return outcome === 'rejected' && retryOnFail ? MAX_TRIES : 1;
+	const again = outcome === 'rejected' || outcome === 'notSent';
+	return again && retryOnFail ? MAX_TRIES : 1;
 }

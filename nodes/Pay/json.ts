@@ -40,13 +40,19 @@ export function jsonOrText(text: string): unknown {
 	}
 }
 
+function exactNumber(text: string): number {
+	const value = parseNumber(text);
+	if (typeof value === 'number') return value;
+	throw new SyntaxError(`the number ${text} is too large to keep all its digits; write it as text`);
+}
+
 /**
- * Parses JSON that a person typed.
+ * Parses JSON that a person typed, to be sent.
  * @returns the value, or the mistake with its position, which JSON.parse does not always name
  */
 export function parseTypedJson(text: string): { parsed?: unknown; mistake?: string } {
 	try {
-		return { parsed: parse(text, undefined, { parseNumber }) };
+		return { parsed: parse(text, undefined, { parseNumber: exactNumber }) };
 	} catch (error) {
 		return { mistake: error instanceof Error ? error.message : String(error) };
 	}

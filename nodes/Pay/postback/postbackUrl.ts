@@ -43,12 +43,16 @@ const PRIVATE_HOST =
  * @param url what {@link parsePostbackUrl} gave
  * @param signed whether it goes out with a signature
  */
-export function postbackUrlHint(url: string, signed: boolean): string | undefined {
+export function postbackUrlHint(
+	url: string,
+	signed: boolean,
+	serviceIsLocal = false,
+): string | undefined {
 	const { hostname, pathname } = new URL(url);
 	if (pathname.includes('/webhook-test/')) {
 		return 'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
 	}
-	if (PRIVATE_HOST.test(hostname)) {
+	if (PRIVATE_HOST.test(hostname) && !serviceIsLocal) {
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
 	if (!signed && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {

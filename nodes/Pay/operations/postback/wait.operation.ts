@@ -10,8 +10,8 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import type { PayCredential } from '../../credential/connection';
-import type { ReadParameter } from '../../execution/read';
-import { showFor } from '../../parameters/fields';
+
+import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { InputError } from '../../inputError';
 import { parseExternalId } from '../../parameters/text';
 import { asJson, readNotification, refuse } from '../../postback/receive';
