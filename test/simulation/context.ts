@@ -1,8 +1,8 @@
 import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
 import type { Moment } from './duplicateStore';
 import { DuplicateStore } from './duplicateStore';
-import { answer, saidBy, transportError, type Fate } from './service';
-import type { StoreFate, Try, TypedItem, World } from './world';
+import { answerText, saidBy, transportError } from './service';
+import type { Send, StoreFate, Try, TypedItem, World } from './world';
 
 /** What the node's context needs to know beyond the try itself. */
 export interface Surroundings {
@@ -47,7 +47,7 @@ function storeOf(world: World, by: Try) {
 	const contextData = { node: { id: by.node } as never, workflow: WORKFLOW };
 	return {
 		checkProcessedAndRecord: async (...[items, scope, options]: StoreArguments) => {
-			world.recording(items, by);
+			world.recording(items);
 			const result = (await call(
 				async (store) => await store.checkProcessedAndRecord(items, scope, contextData, options),
 			)()) as { new: unknown[]; processed: unknown[] };
@@ -92,46 +92,90 @@ async function meet(world: World, by: Try, fate: StoreFate | undefined, moment: 
 	else await world.clock.sleep(fate.ms, by.process);
 }
 
-/** Sends a request into the world; settles as n8n's request helper does. */
+/** An answer's body as it comes from the connection; one that never ends breaks when destroyed. */
+function bodyStream(text: string, request: unknown, read: () => Promise<void>, endless: boolean) {
+	let gone = false;
+	let released = () => undefined as void;
+	return {
+		req: request,
+		destroy: () => {
+			gone = true;
+			released();
+		},
+		async *[Symbol.asyncIterator]() {
+			if (endless) await new Promise<void>((resolve) => (released = resolve));
+			if (!gone) await read();
+			if (gone) throw transportError('ERR_STREAM_PREMATURE_CLOSE');
+			yield Buffer.from(text);
+		},
+	};
+}
+
+type Meaning = NonNullable<Send['heard']>;
+
+/**
+ * Sends a request into the world; settles as n8n's request helper does, which hands a status over
+ * as an error where it is told to, and forgets time-out and signal once an answer's head is there.
+ */
 async function request(world: World, by: Try, options: IHttpRequestOptions): Promise<unknown> {
 	const { clock, settings } = world;
 	const headers = options.headers as Record<string, string>;
-	const signal = settings.honoursAbort
-		? (options.abortSignal as AbortSignal | undefined)
-		: undefined;
+	const given = options.abortSignal as AbortSignal | undefined;
+	const signal = settings.honoursAbort ? given : undefined;
 	if (signal?.aborted) throw transportError('ERR_CANCELED', { name: 'CanceledError' });
 	const body = (
 		typeof options.body === 'string' ? JSON.parse(options.body) : options.body
 	) as Record<string, unknown>;
-	const token = String(headers.Authorization ?? headers.authorization).replace('Bearer ', '');
-	const send = world.send(by, String(options.url), token, body);
-	const fate: Fate = world.nextFate();
+	const token = String(headers.Authorization).replace('Bearer ', '');
+	const send = world.send(by, options.url, token, body);
+	const fate = world.nextFate();
 
 	return await new Promise((resolve, reject) => {
-		let [over, withdrawn, answering] = [false, false, false];
-		const settle = (what: NonNullable<typeof send.heard>, act: () => void) => {
+		let [over, withdrawn] = [false, false];
+		const settle = (act: () => void) => {
 			if (over) return;
 			over = true;
-			void clock.step('hears', by.process).then(() => {
+			void clock.step('hears', by.process).then(act);
+		};
+		const fail = (error: Error, what: Meaning = 'unknown') =>
+			settle(() => {
 				world.heard(send, what);
-				act();
+				reject(error);
+			});
+		const giveUp = (code: string, name?: string) => () => {
+			withdrawn = !send.arrived;
+			fail(transportError(code, { name, writableFinished: send.arrived }));
+		};
+		signal?.addEventListener('abort', giveUp('ERR_CANCELED', 'CanceledError'));
+		if (options.timeout) clock.after(options.timeout, giveUp('ECONNABORTED'));
+
+		/** Hands over an answer's head, and its body where that ends. */
+		const respond = (status: number, how: { echo?: true; endless?: true; fromProxy?: true }) => {
+			const { endless = false, fromProxy = false } = how;
+			const what = fromProxy ? 'notSent' : saidBy(status);
+			const text = answerText(status, headers, how.echo);
+			const sentBy = {
+				...{ path: new URL(options.url).pathname, writableFinished: true },
+				...{ socket: { encrypted: !fromProxy }, destroy: () => undefined },
+			};
+			const streamed = options.encoding === 'stream';
+			const hear = () => world.heard(send, what);
+			const read = async () => {
+				await clock.step('reads', by.process);
+				hear();
+			};
+			const data = streamed ? bodyStream(text, sentBy, read, endless) : text;
+			if (endless && !streamed) return void (over = true);
+			settle(() => {
+				if (!streamed) hear();
+				if (typeof options.ignoreHttpStatusErrors === 'object' && settings.statusErrors) {
+					const error = transportError('ERR_BAD_REQUEST');
+					return reject(Object.assign(error, { request: sentBy, response: { status, data } }));
+				}
+				resolve({ statusCode: status, headers: {}, body: data });
 			});
 		};
-		const fail = (error: Error, what: 'notSent' | 'unknown' = 'unknown') =>
-			settle(what, () => reject(error));
-		const unsent = () => ({ writableFinished: send.arrived });
-		signal?.addEventListener('abort', () => {
-			withdrawn = !send.arrived;
-			fail(transportError('ERR_CANCELED', { name: 'CanceledError', ...unsent() }));
-		});
-		// The library's own clock stops once the head of an answer is there.
-		if (options.timeout !== undefined) {
-			clock.after(options.timeout, () => {
-				if (answering) return;
-				withdrawn = !send.arrived;
-				fail(transportError('ECONNABORTED', unsent()));
-			});
-		}
+
 		const reach = async () => {
 			await clock.step('connects');
 			if (withdrawn) return;
@@ -142,18 +186,15 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 			if (fate.does === 'cutRequest') {
 				return fail(transportError('ECONNRESET', { writableFinished: false }), 'notSent');
 			}
-			if (fate.does === 'proxyRefuses') {
-				return settle('notSent', () => resolve(answer(407, headers)));
-			}
+			if (fate.does === 'proxyRefuses') return respond(407, { fromProxy: true });
 			world.arrive(send, fate);
 			if (fate.does === 'stall') return;
-			if (fate.does === 'drip') return void (answering = true);
+			if (fate.does === 'drip') return respond(fate.status, { endless: true });
 			if (fate.does === 'breakOff') {
 				return fail(transportError(fate.code, { syscall: 'read', writableFinished: true }));
 			}
 			if (fate.after !== undefined) await clock.sleep(fate.after);
-			const { status, echo } = fate;
-			settle(saidBy(status), () => resolve(answer(status, headers, echo)));
+			respond(fate.status, { echo: fate.echo });
 		};
 		void reach();
 	});

@@ -36,6 +36,13 @@ export const EXCEPTIONS: readonly Exception[] = [
 		holds: ({ inLedger, check }) => !inLedger && check === 'execution',
 	},
 	{
+		name: 'asked for, at once',
+		reason:
+			'An execution that asks for no refusal may overtake one that has recorded the payment and has not sent it yet.',
+		holds: ({ inLedger, earlierCheck, overlapped }) =>
+			!inLedger && earlierCheck === 'execution' && overlapped,
+	},
+	{
 		name: 'another node',
 		reason:
 			'Each Pay node has a memory of its own: a row of the workflow would be shared with Remove Duplicates nodes. Within one execution the ledger covers all nodes.',
@@ -44,9 +51,12 @@ export const EXCEPTIONS: readonly Exception[] = [
 	{
 		name: 'the same moment',
 		reason:
-			'n8n\'s store has no lock: executions in two processes can both find an id new at the same moment. "workers" is for that.',
-		holds: ({ inLedger, check, sameProcess, overlapped }) =>
-			!inLedger && check === 'workflow' && !sameProcess && overlapped,
+			'The store of n8n has no lock: executions in two processes can both find an id new at the same moment. "workers" is for that, where all executions have it.',
+		holds: ({ inLedger, earlierCheck, check, sameProcess, overlapped }) =>
+			!inLedger &&
+			(earlierCheck !== 'workers' || check !== 'workers') &&
+			!sameProcess &&
+			overlapped,
 	},
 	{
 		name: 'forgotten before the second look',

@@ -150,6 +150,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	accountPerItem: fc.boolean(),
 	beyondLast: fc.constantFrom('throws' as const, 'differs' as const),
 	honoursAbort: fc.boolean(),
+	statusErrors: fc.boolean(),
 	savesProgress: fc.boolean(),
 	warm: fc.boolean(),
 	fates: fc.array(fate, { maxLength: 5 }),

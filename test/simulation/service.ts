@@ -37,13 +37,8 @@ export function transportError(
 	return Object.assign(new Error(code), { name, code, syscall, request });
 }
 
-/** The service's answer as n8n's request helper hands it over with returnFullResponse. */
-export function answer(status: number, headers: Record<string, unknown>, echo = false) {
-	const body = echo ? { status: 'seen', headers } : { id: 'tx-1', status: 'seen' };
-	return {
-		statusCode: status,
-		statusMessage: '',
-		headers: { 'content-type': 'application/json' },
-		body: status === 204 || status === 304 ? '' : JSON.stringify(body),
-	};
+/** The body of an answer. */
+export function answerText(status: number, headers: Record<string, unknown>, echo = false): string {
+	if (status === 204 || status === 304) return '';
+	return JSON.stringify(echo ? { status: 'seen', headers } : { id: 'tx-1', status: 'seen' });
 }

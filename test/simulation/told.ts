@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { Send, Try, TypedItem, World } from './world';
+import { isOptionOdd, type Send, type Try, type TypedItem, type World } from './world';
 
 type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
@@ -70,7 +70,9 @@ function readThrown(thrown: unknown, items: TypedItem[], world: World): Told {
 
 /** Sends of an external_id that a try's ledger knows of, earlier tries of the execution included. */
 function earlierSends(world: World, by: Try, { id }: TypedItem): Send[] {
-	return world.sends.filter((send) => send.id === id && send.by !== by && by.knows.has(send.by));
+	return world.sends.filter(
+		(send) => send.id === id && send.kind === by.kind && send.by !== by && by.knows.has(send.by),
+	);
 }
 
 const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
@@ -93,6 +95,8 @@ function contradiction(
 	outcome: Outcome | undefined,
 ): string | undefined {
 	const same = by.items.filter(({ id }) => id === item.id);
+	// QR codes may share an id, and then nobody can tell which is which.
+	if (same.length > 1 && by.kind === 'qrCode') return undefined;
 	const own = by.sends.filter((send) => send.item === item);
 	const earlier = earlierSends(world, by, item);
 	const sent = own.at(-1);
@@ -109,7 +113,7 @@ function contradiction(
 				(send) =>
 					send.heard === 'accepted' &&
 					send.item.value === item.value &&
-					send.item.key === item.key &&
+					(by.kind === 'qrCode' || send.item.key === item.key) &&
 					send.item.account === item.account,
 			);
 			return booking ? undefined : 'nothing like it was sent and accepted in this execution';
@@ -125,10 +129,12 @@ function contradiction(
 			return known || world.wasRecorded(item.id) ? undefined : 'it was never recorded before';
 		}
 		case 'notSent': {
-			if (same.length > 1 || item.value === undefined) return undefined;
+			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
 			// What the store said of it may have been asked for another run of the process.
 			const asked = !world.tries.some((other) => isBeside(by, other, item.id));
-			if (asked && by.store.get(item.id) === 'processed') {
+			// Who was held up does not know what the store says in the end.
+			const inTime = !by.storeFailed && !world.wasFrozen(by);
+			if (asked && inTime && by.store.get(item.id) === 'processed') {
 				return 'the store said that it was sent before';
 			}
 			const out = earlier.find((send) => isOpen(send) || send.heard === 'accepted');

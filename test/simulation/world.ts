@@ -77,6 +77,8 @@ export interface Settings {
 	beyondLast: 'throws' | 'differs';
 	/** Whether n8n's request helper honours an abort signal. */
 	honoursAbort: boolean;
+	/** Whether n8n gives a status as an error where it is told to: n8n 2 does, n8n 1 does not. */
+	statusErrors: boolean;
 	/** Whether n8n saves an execution after each node. */
 	savesProgress: boolean;
 	fates: Fate[];
@@ -93,6 +95,21 @@ export class Violation extends Error {
 	) {
 		super(`${rule}: ${text}`);
 	}
+}
+
+/** Whether an item's option is not that of item 0, which holds for the whole run. */
+export function isOptionOdd(item: TypedItem, { items, options, kind }: Try): boolean {
+	const of = ({ duplicateCheck }: TypedItem) => duplicateCheck ?? options.duplicateCheck;
+	return kind === 'payment' && of(item) !== of(items[0] ?? item);
+}
+
+/** The item of which most is true, the first of several. */
+function bestOf(items: TypedItem[], tests: Array<(item: TypedItem) => boolean>) {
+	const score = (item: TypedItem) => tests.filter((test) => test(item)).length;
+	return items.reduce<TypedItem | undefined>(
+		(best, item) => (best === undefined || score(item) > score(best) ? item : best),
+		undefined,
+	);
 }
 
 const checkOf = ({ item, by }: Send) => item.duplicateCheck ?? by.options.duplicateCheck;
@@ -187,15 +204,14 @@ export class World {
 		}
 	}
 
-	/** Notes what the node records, to know which record stands for which payment. */
-	recording(items: readonly unknown[], { items: typed }: Try) {
-		for (const { id } of typed) {
-			for (const item of items) {
-				if (!String(item).includes(id)) continue;
-				let known = this.records.get(id);
-				if (known === undefined) this.records.set(id, (known = new Set()));
-				known.add(storedForm(String(item)));
-			}
+	/** Notes what a process records, to know which record stands for which payment. */
+	recording(items: readonly unknown[]) {
+		for (const item of items) {
+			const [id] = /id-\w/.exec(String(item)) ?? [];
+			if (id === undefined) continue;
+			let known = this.records.get(id);
+			if (known === undefined) this.records.set(id, (known = new Set()));
+			known.add(storedForm(String(item)));
 		}
 	}
 
@@ -214,7 +230,13 @@ export class World {
 		const id = String(body.external_id);
 		const typed = by.items.filter((item) => item.id === id);
 		const left = typed.filter((one) => !by.sends.some((send) => send.item === one));
-		const item = left.find(({ value }) => value === body.amount) ?? left[0] ?? typed[0];
+		const party = body.creditParty as { key?: string } | undefined;
+		const item = bestOf(left.length > 0 ? left : typed, [
+			({ value }) => value === body.amount,
+			({ key }) => kind === 'qrCode' || key === party?.key,
+			(one) => token === `token-${one.account}`,
+			(one) => !isOptionOdd(one, by),
+		]);
 		if (item === undefined) {
 			throw new Violation('typed', `"${id}" was sent, which no item asked for`);
 		}
@@ -250,10 +272,7 @@ export class World {
 		if (token !== `token-${account}` || !url.startsWith(`https://bank-${account}.example.com/`)) {
 			this.violate('account', `${what}: account ${account}, but ${token} to ${url}`);
 		}
-		if (
-			item.duplicateCheck !== undefined &&
-			item.duplicateCheck !== (by.items[0]?.duplicateCheck ?? by.options.duplicateCheck)
-		) {
+		if (isOptionOdd(item, by)) {
 			this.violate('options', `${what}: its Duplicate Check is not that of item 0`);
 		}
 	}
@@ -262,7 +281,10 @@ export class World {
 		const { by } = send;
 		if (by.execution.cancelled) this.violate('cancelled', `${what}: the execution was cancelled`);
 		if (by.continues) {
-			const inFlight = by.sends.filter(({ heard }) => heard === undefined).length;
+			// A request that never ends is given up by the node's own clock.
+			const since = this.clock.now - by.options.timeout;
+			const isInFlight = ({ heard, at }: Send) => heard === undefined && at > since;
+			const inFlight = by.sends.filter(isInFlight).length;
 			if (inFlight >= by.options.batchSize) this.violate('batch', `${what}: ${inFlight} in flight`);
 			return;
 		}
@@ -304,7 +326,8 @@ export class World {
 		}
 	}
 
-	private wasFrozen({ process, begun }: Try) {
+	/** Whether a try's process stood still meanwhile. */
+	wasFrozen({ process, begun }: Try) {
 		return process.frozenUntil >= begun || process.frozen !== undefined;
 	}
 
