@@ -40,6 +40,7 @@ function copyOf(value: unknown): unknown {
 function storeOf(world: World, by: Try) {
 	const call = (work: (store: DuplicateStore) => Promise<unknown>) => async () => {
 		const fate = world.nextStoreFate();
+		if (fate !== undefined) world.storeFailed = by.storeFailed = true;
 		const store = world.store.seenBy(async (moment) => await meet(world, by, fate, moment));
 		const result = await work(store);
 		return fate?.does === 'junk' ? { new: [], processed: [] } : result;
@@ -48,17 +49,9 @@ function storeOf(world: World, by: Try) {
 	return {
 		checkProcessedAndRecord: async (...[items, scope, options]: StoreArguments) => {
 			world.recording(items);
-			const result = (await call(
+			return await call(
 				async (store) => await store.checkProcessedAndRecord(items, scope, contextData, options),
-			)()) as { new: unknown[]; processed: unknown[] };
-			for (const { id } of by.items) {
-				// What the first look at it said; the second finds the try's own record.
-				if (by.store.has(id)) continue;
-				const holds = (list: unknown[]) => list.some((key) => String(key).includes(id));
-				if (holds(result.processed)) by.store.set(id, 'processed');
-				else if (holds(result.new)) by.store.set(id, 'new');
-			}
-			return result;
+			)();
 		},
 		removeProcessed: async (...[items, scope, options]: StoreArguments) => {
 			await call(
@@ -85,7 +78,6 @@ async function meet(world: World, by: Try, fate: StoreFate | undefined, moment: 
 	await world.clock.step(moment, by.process);
 	if (fate === undefined || fate.does === 'junk' || fate.at !== moment) return;
 	world.note(`the store, for ${by.execution.name}, before ${moment}: ${JSON.stringify(fate)}`);
-	by.storeFailed = true;
 	if (fate.does === 'fail') throw new Error('connection terminated unexpectedly');
 	world.slowStore = true;
 	if (fate.does === 'hang') await never;

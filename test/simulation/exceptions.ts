@@ -13,6 +13,8 @@ export interface Repetition {
 	overlapped: boolean;
 	/** Whether another process's write dropped records. */
 	vanished: boolean;
+	/** Whether the node took a record of this external_id back. */
+	takenBack: boolean;
 	/**
 	 * Whether something held up, broke or ended what the node's second look counts on: a process
 	 * frozen or dead, a store slower than the pause, or failing.
@@ -70,5 +72,12 @@ export const EXCEPTIONS: readonly Exception[] = [
 			'"workers" waits longer than a read-change-write takes. A process frozen between reading and writing, or a store slower than the pause, comes too late to be seen.',
 		holds: ({ inLedger, check, sameProcess, overlapped, disturbed }) =>
 			!inLedger && check === 'workers' && !sameProcess && overlapped && disturbed,
+	},
+	{
+		name: 'taken back beside an execution that was not refused',
+		reason:
+			'One that asks for no refusal leaves the record to the execution that made it. If that one is rejected and takes it back, nothing remembers the payment. Found by this simulation (seed 2, scenario 20982).',
+		holds: ({ inLedger, earlierCheck, takenBack }) =>
+			!inLedger && earlierCheck === 'execution' && takenBack,
 	},
 ];

@@ -121,7 +121,7 @@ export class Execution {
 			...{ execution: this, knows: new Set(this.knows), process, node: node.id, kind: node.kind },
 			...{ items: node.items, options: plan.options, begun: world.clock.now, ended: undefined },
 			...{ continues: plan.onError !== 'stopWorkflow', crashed: false },
-			...{ store: new Map(), storeFailed: false, sends: [], logged: [] },
+			...{ storeFailed: false, sends: [], logged: [] },
 		};
 		this.knows.add(by);
 		this.current = by;

@@ -77,13 +77,25 @@ function earlierSends(world: World, by: Try, { id }: TypedItem): Send[] {
 
 const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
 
-/** Whether another try had the same external_id in hand in the same process at the same time. */
-function isBeside(by: Try, other: Try, id: string): boolean {
-	return (
-		other !== by &&
-		other.process === by.process &&
-		(other.ended === undefined || other.ended >= by.begun) &&
-		other.items.some((item) => item.id === id)
+/**
+ * A payment of an earlier execution that this try has to refuse as a duplicate, if it came so far
+ * as to ask: under Continue it does, and with one item.
+ */
+function toRefuse(world: World, by: Try, item: TypedItem): Send | undefined {
+	const asked = by.continues || by.items.length === 1;
+	const check = item.duplicateCheck ?? by.options.duplicateCheck;
+	if (!asked || check === 'execution' || world.isDisturbed(by) || world.isForgotten(item.id)) {
+		return undefined;
+	}
+	return world.sends.find(
+		({ id, kind, by: other, heard }) =>
+			id === item.id &&
+			kind === 'payment' &&
+			other.node === by.node &&
+			other.ended !== undefined &&
+			other.ended < by.begun &&
+			heard !== 'rejected' &&
+			heard !== 'notSent',
 	);
 }
 
@@ -130,13 +142,9 @@ function contradiction(
 		}
 		case 'notSent': {
 			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
-			// What the store said of it may have been asked for another run of the process.
-			const asked = !world.tries.some((other) => isBeside(by, other, item.id));
-			// Who was held up does not know what the store says in the end.
-			const inTime = !by.storeFailed && !world.wasFrozen(by);
-			if (asked && inTime && by.store.get(item.id) === 'processed') {
-				return 'the store said that it was sent before';
-			}
+			if (by.kind === 'qrCode') return undefined;
+			const before = toRefuse(world, by, item);
+			if (before) return `${before.by.execution.name} sent it, which ended ${before.heard}`;
 			const out = earlier.find((send) => isOpen(send) || send.heard === 'accepted');
 			return out ? `an earlier try ended ${out.heard ?? 'open'}` : undefined;
 		}

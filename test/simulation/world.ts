@@ -41,8 +41,6 @@ export interface Try {
 	begun: number;
 	ended: number | undefined;
 	crashed: boolean;
-	/** What the duplicate store answered the try, by external_id. */
-	store: Map<string, 'new' | 'processed'>;
 	storeFailed: boolean;
 	sends: Send[];
 	logged: string[];
@@ -127,10 +125,14 @@ export class World {
 	readonly processes: NodeProcess[] = [];
 	/** Records that a write of somebody else ever dropped. */
 	private readonly dropped = new Set<string>();
+	/** Records that the node took back. */
+	private readonly takenBack = new Set<string>();
 	/** What the node recorded for an external_id, as the store keeps it. */
 	private readonly records = new Map<string, Set<string>>();
 	/** Whether anything slowed, froze, or failed that the pauses of the node count on. */
 	slowStore = false;
+	/** Whether any call to the store met a fault. */
+	storeFailed = false;
 	readonly history: string[] = [];
 	violation: Violation | undefined;
 	echoed = false;
@@ -200,7 +202,7 @@ export class World {
 		if (before.length === 0) return;
 		const now = new Set(after);
 		for (const hash of before) {
-			if (!now.has(hash) && !removed.includes(hash)) this.dropped.add(hash);
+			if (!now.has(hash)) (removed.includes(hash) ? this.takenBack : this.dropped).add(hash);
 		}
 	}
 
@@ -215,8 +217,18 @@ export class World {
 		}
 	}
 
-	private vanished(id: string) {
-		return [...(this.records.get(id) ?? [])].some((hash) => this.dropped.has(hash));
+	private recordsIn(list: ReadonlySet<string>, id: string) {
+		return [...(this.records.get(id) ?? [])].some((hash) => list.has(hash));
+	}
+
+	/** Whether a record of it was ever dropped or taken back. */
+	isForgotten(id: string) {
+		return this.recordsIn(this.dropped, id) || this.recordsIn(this.takenBack, id);
+	}
+
+	/** Whether something held up, broke or failed that a try counts on. */
+	isDisturbed(by: Try) {
+		return this.storeFailed || this.wasFrozen(by);
 	}
 
 	/** Whether the node ever recorded this external_id. */
@@ -311,7 +323,8 @@ export class World {
 				sameProcess: one.process === two.process,
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
-				vanished: this.vanished(later.id),
+				vanished: this.recordsIn(this.dropped, later.id),
+				takenBack: this.recordsIn(this.takenBack, later.id),
 				disturbed:
 					this.slowStore ||
 					one.crashed ||
