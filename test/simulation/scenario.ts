@@ -7,8 +7,8 @@ import { World, type Options, type Settings, type StoreFate, type TypedItem } fr
 export interface Simulation {
 	world: World;
 	executions: Execution[];
-	/** What runs beside the executions, such as another node at the store. */
-	busy: number;
+	/** What the simulation itself stumbled over. */
+	mistake?: unknown;
 }
 
 type Command = fc.AsyncCommand<Simulation, World>;
@@ -187,8 +187,7 @@ function oneKindPerNode(drawn: Plan): Plan {
 
 function begin(simulation: Simulation, execution: Execution) {
 	simulation.executions.push(execution);
-	simulation.busy += 1;
-	void execution.run().finally(() => (simulation.busy -= 1));
+	void execution.run().catch((error: unknown) => (simulation.mistake ??= error));
 }
 
 const running = ({ executions }: Simulation) => executions.filter(({ ended }) => !ended);
@@ -284,7 +283,6 @@ const crash = process.map(
 			for (const execution of running(simulation)) {
 				if (execution.process !== dead) continue;
 				execution.crash();
-				simulation.busy -= 1;
 			}
 		},
 		toString: () => `process ${which} dies`,
@@ -413,37 +411,35 @@ export async function play(
 ): Promise<World> {
 	Execution.restartCount();
 	const world = new World(drawn.settings, drawn.scheduler, ignored);
-	const simulation: Simulation = { world, executions: [], busy: 0 };
+	const simulation: Simulation = { world, executions: [] };
 	if (drawn.settings.warm) await world.warmUp();
 
 	let driven = false;
-	let failure: unknown;
 	const drive = async () => {
 		for (const command of drawn.commands) {
 			await world.clock.step('command');
 			if (await command.check(simulation)) await command.run(simulation, world);
 		}
 	};
-	const driving = drive().then(
+	void drive().then(
 		() => (driven = true),
-		(error: unknown) => (failure ??= error),
+		(error: unknown) => (simulation.mistake ??= error),
 	);
 	let steps = 0;
 	const check = () => {
-		if (failure !== undefined) throw failure;
+		if (simulation.mistake !== undefined) throw simulation.mistake;
 		if (world.violation !== undefined) {
 			world.violation.message += `\n${world.history.join('\n')}`;
 			throw world.violation;
 		}
 		if ((steps += 1) > MOST_STEPS) throw new Error('The scenario does not come to an end');
 	};
-	const done = () => driven && simulation.busy === 0;
+	const done = () => driven && running(simulation).length === 0;
 	const ended = await world.clock.run(done, check);
 	if (!ended) {
 		const hanging = running(simulation).map(({ name }) => name);
 		world.violate('hangs', `${hanging.join()} never ends`);
 		check();
 	}
-	void driving;
 	return world;
 }

@@ -137,8 +137,8 @@ function contradiction(
 				? undefined
 				: 'no request of this execution is open';
 		case 'duplicate': {
-			const known = by.store.get(item.id) === 'processed' || earlier.length > 0 || same.length > 1;
-			return known || world.wasRecorded(item.id) ? undefined : 'it was never recorded before';
+			const known = earlier.length > 0 || same.length > 1 || world.wasRecorded(item.id);
+			return known ? undefined : 'it was never recorded before';
 		}
 		case 'notSent': {
 			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
