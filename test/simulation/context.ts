@@ -15,7 +15,6 @@ export interface Surroundings {
 	continues: boolean;
 }
 
-const WORKFLOW = { id: 'workflow-1', name: 'Payouts', active: true };
 const never = new Promise<never>(() => undefined);
 
 function valueAt(values: Record<string, unknown>, path: string): unknown {
@@ -45,7 +44,7 @@ function storeOf(world: World, by: Try) {
 		const result = await work(store);
 		return fate?.does === 'junk' ? { new: [], processed: [] } : result;
 	};
-	const contextData = { node: { id: by.node } as never, workflow: WORKFLOW };
+	const contextData = { node: { id: by.node } as never, workflow: world.workflow };
 	return {
 		checkProcessedAndRecord: async (...[items, scope, options]: StoreArguments) => {
 			world.recording(items);
@@ -203,7 +202,7 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			...{ id: by.node, name: `Pay ${by.node}`, type: around.nodeType, typeVersion: 1 },
 			...{ position: [0, 0], parameters: {} },
 		}),
-		getWorkflow: () => ({ ...WORKFLOW }),
+		getWorkflow: () => ({ ...world.workflow }),
 		getMode: () => 'trigger',
 		getExecutionId: () => by.execution.name,
 		getInputData: (): INodeExecutionData[] =>

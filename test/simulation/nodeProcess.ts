@@ -1,4 +1,4 @@
-import crypto from 'node:crypto';
+import crypto, { createHash } from 'node:crypto';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 import * as n8nWorkflow from 'n8n-workflow';
@@ -53,82 +53,98 @@ function defaultsOf(properties: INodeProperties[], resource: string) {
 	return found;
 }
 
-/** An n8n process: one copy of the package in memory. */
+/** One copy of the package in memory, with the clock and the chance of whoever has it now. */
+class LoadedNode {
+	readonly pay: INodeType;
+	clock: Clock;
+	machine: Machine;
+	/** Counts what was drawn by chance: the same scenario has to run the same way each time. */
+	drawn = 0;
+
+	constructor(clock: Clock, machine: Machine) {
+		this.clock = clock;
+		this.machine = machine;
+		const sleep = async (ms: number) => await this.clock.sleep(ms, this.machine);
+		const bytes = () =>
+			createHash('sha256')
+				.update(String((this.drawn += 1)))
+				.digest();
+		const uuid = () =>
+			bytes()
+				.toString('hex')
+				.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+		const now = () => this.clock.now;
+		class VirtualDate extends Date {
+			static override now() {
+				return 1_700_000_000_000 + now();
+			}
+		}
+		const timeout = (ms: number) => {
+			const controller = new AbortController();
+			const passed = () =>
+				controller.abort(new DOMException('The operation timed out', 'TimeoutError'));
+			void sleep(ms).then(passed);
+			return controller.signal;
+		};
+		const instead: Record<string, unknown> = {
+			'n8n-workflow': Object.create(n8nWorkflow, {
+				sleep: { value: sleep },
+				sleepWithAbort: { value: sleep },
+			}),
+			crypto: Object.create(crypto, {
+				randomUUID: { value: uuid },
+				randomBytes: { value: (size: number) => bytes().subarray(0, size) },
+			}),
+		};
+		const module = { exports: {} as Record<string, unknown> };
+		const required = (id: string): unknown => instead[id] ?? require(id);
+		payNodeCode()(module, required, {
+			AbortSignal: {
+				any: (list: AbortSignal[]) => AbortSignal.any(list),
+				abort: (reason?: unknown) => AbortSignal.abort(reason),
+				timeout,
+				[Symbol.hasInstance]: (value: unknown) => value instanceof AbortSignal,
+			},
+			Date: VirtualDate,
+			Math: Object.create(Math, {
+				random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
+			}) as unknown,
+			performance: { now },
+		});
+		this.pay = new (module.exports.Pay as new () => INodeType)();
+	}
+}
+
+/** Copies whose process ended well, for the next scenario: Node has compiled what it runs often. */
+const spare: LoadedNode[] = [];
+
+/** An n8n process, with a copy of the package of its own. */
 export class NodeProcess implements Machine {
 	dead = false;
 	frozen: Promise<void> | undefined;
 	/** Up to when it was frozen last, in the simulation's milliseconds. */
 	frozenUntil = -1;
-	private readonly pay: INodeType;
+	private readonly loaded: LoadedNode;
 
+	/** @param fresh whether its copy must not have run before */
 	constructor(
 		readonly name: string,
 		clock: Clock,
+		fresh: boolean,
 	) {
-		const machine = this as Machine;
-		let random = 0;
-		const workflow: unknown = Object.create(n8nWorkflow, {
-			sleep: { value: async (ms: number) => await clock.sleep(ms, machine) },
-			sleepWithAbort: {
-				value: async (ms: number, signal?: AbortSignal) => {
-					if (signal?.aborted) throw new Error('aborted');
-					await clock.sleep(ms, machine);
-				},
-			},
-		});
-		// The same scenario has to run the same way each time.
-		const bytes = () =>
-			crypto
-				.createHash('sha256')
-				.update(`${name} ${(random += 1)}`)
-				.digest();
-		const repeatable: unknown = Object.create(crypto, {
-			randomUUID: {
-				value: () =>
-					bytes()
-						.toString('hex')
-						.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5'),
-			},
-			randomBytes: { value: (size: number) => bytes().subarray(0, size) },
-		});
-		class VirtualDate extends Date {
-			static override now() {
-				return 1_700_000_000_000 + clock.now;
-			}
-		}
-		const signals = {
-			any: (list: AbortSignal[]) => AbortSignal.any(list),
-			abort: (reason?: unknown) => AbortSignal.abort(reason),
-			timeout: (ms: number) => {
-				const controller = new AbortController();
-				const passed = () =>
-					controller.abort(new DOMException('The operation timed out', 'TimeoutError'));
-				void clock.sleep(ms, machine).then(passed);
-				return controller.signal;
-			},
-			[Symbol.hasInstance]: (value: unknown) => value instanceof AbortSignal,
-		};
-		const module = { exports: {} as Record<string, unknown> };
-		const required = (id: string): unknown => {
-			if (id === 'n8n-workflow') return workflow;
-			if (id === 'crypto' || id === 'node:crypto') return repeatable;
-			return require(id);
-		};
-		const repeatableMath: unknown = Object.create(Math, {
-			random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
-		});
-		payNodeCode()(module, required, {
-			AbortSignal: signals,
-			Date: VirtualDate,
-			Math: repeatableMath,
-			performance: { now: () => clock.now },
-		});
-		this.pay = new (module.exports.Pay as new () => INodeType)();
+		const loaded = (fresh ? undefined : spare.pop()) ?? new LoadedNode(clock, this);
+		Object.assign(loaded, { clock, machine: this, drawn: 0 });
+		this.loaded = loaded;
+	}
+
+	/** Gives the copy on; not one that a scenario left in the middle of something. */
+	release() {
+		if (!this.dead) spare.push(this.loaded);
 	}
 
 	/** Runs the node, as n8n's engine does. */
 	async execute(context: unknown): Promise<n8nWorkflow.INodeExecutionData[][]> {
-		const { execute } = this.pay;
+		const { execute } = this.loaded.pay;
 		return (await execute?.call(
 			context as n8nWorkflow.IExecuteFunctions,
 		)) as n8nWorkflow.INodeExecutionData[][];
@@ -136,6 +152,6 @@ export class NodeProcess implements Machine {
 
 	/** All parameters of a resource with what a new node has. */
 	defaults(resource: string): Record<string, unknown> {
-		return defaultsOf(this.pay.description.properties, resource);
+		return defaultsOf(this.loaded.pay.description.properties, resource);
 	}
 }

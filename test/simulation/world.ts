@@ -116,10 +116,14 @@ const checkOf = ({ item, by }: Send) => item.duplicateCheck ?? by.options.duplic
 const describe = ({ id, by, at }: Send) =>
 	`"${id}" by ${by.execution.name}, ${by.node} on ${by.process.name} at ${at} ms`;
 
+let worlds = 0;
+
 /** The service, the store and the processes, and what must be true of them at any time. */
 export class World {
 	readonly clock: Clock;
 	readonly store: DuplicateStore;
+	/** One of its own: what a process keeps in memory of others' does not meet it. */
+	readonly workflow = { id: `workflow-${(worlds += 1)}`, name: 'Payouts', active: true };
 	readonly sends: Send[] = [];
 	readonly tries: Try[] = [];
 	readonly processes: NodeProcess[] = [];
@@ -145,6 +149,7 @@ export class World {
 		scheduler: Scheduler,
 		/** Rules that are not looked at: to find what is behind a known fault. */
 		private readonly ignored: ReadonlySet<string>,
+		private readonly fresh: boolean,
 	) {
 		this.clock = new Clock(scheduler);
 		this.store = new DuplicateStore({ written: (write) => this.written(write) });
@@ -152,7 +157,7 @@ export class World {
 
 	/** Lists that already hold a record: the first one of a list is made in another way. */
 	async warmUp() {
-		const workflow = { id: 'workflow-1', active: true };
+		const { workflow } = this;
 		for (const id of ['node-1', 'node-2']) {
 			const contextData = { node: { id } as never, workflow };
 			const options = { mode: 'entries', maxEntries: 10_000 } as const;
@@ -166,7 +171,11 @@ export class World {
 
 	private newProcess(index: number) {
 		this.born += 1;
-		return new NodeProcess(`process ${index}${this.born > 3 ? ` (${this.born})` : ''}`, this.clock);
+		return new NodeProcess(
+			`process ${index}${this.born > 3 ? ` (${this.born})` : ''}`,
+			this.clock,
+			this.fresh,
+		);
 	}
 
 	/** Ends a process where it stands. A new one takes its place. */
