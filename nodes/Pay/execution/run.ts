@@ -1,6 +1,5 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { PostbackUrlError } from '../postback/postbackUrl';
 import { BaseUrlError } from '../credential/baseUrl';
 import { postRequest, type Answer, type Connection } from '../service/client';
 import type { RequestOf, Kind } from '../service/contract';
@@ -120,7 +119,7 @@ class Run<O extends Kind> {
 		const advice =
 			error instanceof InputError
 				? error.advice
-				: error instanceof BaseUrlError || error instanceof PostbackUrlError
+				: error instanceof BaseUrlError
 					? 'Correct it, then run again.'
 					: 'Check the parameters of this item and the credential, then run again.';
 		this.conclude(index, refusedResult(this.plan.kind, facts, message, advice));
