@@ -1,5 +1,5 @@
 import { jsonOrText } from '../json';
-import { PATHS, type RequestOf, type Kind } from './contract';
+import { pathOf, type RequestOf, type Kind } from './contract';
 import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest, type Stop } from './exchange';
 import {
 	outcomeOfFailure,
@@ -133,7 +133,7 @@ export async function postRequest<K extends Kind>(
 	signal?: AbortSignal,
 ): Promise<Answer> {
 	if (signal?.aborted) return { outcome: 'notSent', sent: 'nothing', reason: STOPPED.cancel };
-	const { baseUrl, path = PATHS[kind], accessToken, timeout } = connection;
+	const { baseUrl, path = pathOf(kind, 'pay'), accessToken, timeout } = connection;
 	let begun = false;
 	try {
 		const options = {
@@ -156,5 +156,28 @@ export async function postRequest<K extends Kind>(
 		return begun
 			? { outcome: 'unknown', sent: 'whole', reason: 'the answer could not be read' }
 			: { outcome: 'notSent', sent: 'nothing', reason: 'the request could not be written' };
+	}
+}
+
+/**
+ * Posts a form, as a token endpoint takes it (RFC 6749, section 4.4.2), under the same clock and
+ * rules as a request of the service.
+ * @param request its timeout in milliseconds
+ * @returns the status and body, or why there is none; never rejects
+ */
+export async function postForm(
+	httpRequest: HttpRequest,
+	request: { url: string; headers: Record<string, string>; body: string; timeout: number },
+): Promise<{ statusCode: number; body: unknown } | { statusCode?: undefined; reason: string }> {
+	const { timeout, ...options } = request;
+	const clock = AbortSignal.timeout(timeout);
+	const came = await exchange(httpRequest, { method: 'POST', ...options }, clock);
+	switch (came.end) {
+		case 'answered':
+			return { statusCode: came.statusCode, body: came.body };
+		case 'brokeOff':
+			return { reason: 'its answer broke off' };
+		case 'failed':
+			return { reason: describeFailure(came.failure, came.stoppedBy) };
 	}
 }
