@@ -242,7 +242,7 @@ export class Sandbox {
 		express.json({
 			verify: (_request, _response, bytes) => {
 				received.body = bytes.toString();
-				this.journal.bodyCame(exchange, received.body, request.headers);
+				this.journal.bodyCame(exchange, received.body);
 			},
 		})(request, response, (error?: unknown) => {
 			if (error) return next(error);
@@ -272,7 +272,7 @@ export class Sandbox {
 			if (error) return next(error);
 			// Without a body, Express leaves it undefined.
 			received.body = typeof request.body === 'string' ? request.body : '';
-			this.journal.bodyCame(exchange, received.body, headers);
+			this.journal.bodyCame(exchange, received.body);
 			const give = () => {
 				const answer: TokenAnswer = path.endsWith('/revoke')
 					? tokens.revoke(headers, received.body)

@@ -93,6 +93,8 @@ export interface RawRequest {
 	cut: boolean;
 	/** Whether its proof is genuine, and about something else. */
 	foreign: boolean;
+	/** n8n has one XML parser, and answers neither of two bad documents that come at one moment. */
+	alone: boolean;
 }
 
 /**
@@ -120,6 +122,7 @@ export function hostileRequests(url: string, about: Reference, secret: string): 
 				bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
 				cut: cut === true,
 				foreign: /for another|other kind/.test(proofName),
+				alone: bodyName.endsWith('XML'),
 			};
 		}),
 	);

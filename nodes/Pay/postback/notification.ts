@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import { isTooDeep, jsonOrText, withHidden } from '../json';
 import { PROOF_PARAMETER, withoutProof, type Reference } from './proof';
+import { parseXmlBody } from './xml';
 
 /** A request to a postback address, in plain values. */
 export interface Delivery {
@@ -9,7 +10,7 @@ export interface Delivery {
 	headers: Record<string, unknown>;
 	/** The body's bytes; none for a multipart form, which n8n has read and taken apart. */
 	rawBody: Buffer;
-	/** The body as n8n parsed it; used for XML and multipart forms. */
+	/** The body as n8n parsed it; used for multipart forms only. */
 	parsedBody: unknown;
 	receivedAt: Date;
 	/** n8n's own token in the query of a resume URL. */
@@ -80,14 +81,14 @@ function parseForm(text: string): Record<string, unknown> {
 	);
 }
 
-function parseBody(text: string, contentType: string, parsedBody: unknown): unknown {
+function parseBody(text: string, contentType: string): unknown {
 	const value = jsonOrText(text);
 	// Services name JSON in many ways: as text, as a form, not at all.
 	if (typeof value === 'object' && value !== null) return value;
 	if (JSON_TYPE.test(contentType) || contentType === '') return value;
 	if (FORM.test(contentType)) return parseForm(text);
-	const isXml = XML.test(contentType) && text !== '' && parsedBody !== undefined;
-	return isXml && !isTooDeep(parsedBody) ? parsedBody : text;
+	const xml = XML.test(contentType) ? parseXmlBody(text) : undefined;
+	return xml === undefined || isTooDeep(xml) ? text : xml;
 }
 
 function without(
@@ -132,7 +133,7 @@ export function readDelivery(delivery: Delivery): Postback {
 		return { ...shared, body: withHidden({ ...data }, secrets), rawBody: '', content };
 	}
 	const text = textOf(delivery.rawBody, contentType);
-	const body = parseBody(text, contentType, parsedBody);
+	const body = parseBody(text, contentType);
 	const repeats = secrets.some((secret) => secret !== undefined && text.includes(secret));
 	return {
 		...shared,
