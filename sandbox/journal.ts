@@ -1,14 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Request, Response } from 'express';
 import { isLosslessNumber, parse } from 'lossless-json';
 
-/** A request of any kind and what became of it, as the page may show it: without its secrets. */
+/** A request of any kind and what became of it; the page gets it without its secrets. */
 export interface Exchange {
 	number: number;
 	at: string;
 	method: string;
 	path: string;
-	/** Authorization with its secret shortened, and the body's type. */
+	/** Authorization, the body's type and the caller's program. */
 	headers: Record<string, string>;
 	body: string;
 	answer?: { at: string; status?: number; body: string };
@@ -16,29 +15,55 @@ export interface Exchange {
 	transaction?: string;
 }
 
-/** How many exchanges are kept, and how much of a body: a soak test must not fill the memory. */
+/** How many exchanges are kept: a soak test must not fill the memory. */
 const KEPT = 200;
-const LONGEST_BODY = 20_000;
+/** How much of a text is shown. */
+const LONGEST = 20_000;
+/** A shorter token, such as "x", opens nothing here, and taking it out would spoil every text. */
+const SHORTEST_SECRET = 8;
 
 /** The first characters of a secret, which tell two of them apart and open nothing. */
 export function shortened(secret: string): string {
 	return secret.length >= 12 ? `${secret.slice(0, 4)}…` : '…';
 }
 
-/** A text in which tokens, client secrets and the proofs in postback URLs are shortened. */
-export function withoutSecrets(text: string, headers: IncomingHttpHeaders = {}): string {
-	const [, token = ''] = /^Bearer +(\S+)/i.exec(headers.authorization ?? '') ?? [];
-	// A token such as "x" opens nothing here, and taking it out would spoil the text.
-	const bare = token.length >= 8 ? text.replaceAll(token, shortened(token)) : text;
-	return bare
-		.replace(
-			/((?:^|[?&])(?:client_secret|token|access_token|pay_proof|signature)=)([^&"\s]*)/g,
-			(_all, name: string, value: string) => name + shortened(value),
-		)
-		.replace(
-			/("(?:client_secret|access_token)"\s*:\s*")([^"]*)/g,
-			(_all, name: string, value: string) => name + shortened(value),
-		);
+/** The scheme of an Authorization header and its secret. */
+function partsOf(authorization = ''): { scheme: string; secret: string } {
+	const [, scheme = '', secret = ''] = /^(\S+)(?: +(.*))?$/s.exec(authorization) ?? [];
+	return { scheme, secret };
+}
+
+/** The secrets with which these requests came. */
+export function secretsOf(exchanges: Exchange[]): string[] {
+	return [...new Set(exchanges.map(({ headers }) => partsOf(headers.authorization).secret))];
+}
+
+/** The headers as they may be shown. */
+export function headersWithoutSecret({ headers }: Exchange): Record<string, string> {
+	const { scheme, secret } = partsOf(headers.authorization);
+	return { ...headers, authorization: scheme === '' ? '(none)' : `${scheme} ${shortened(secret)}` };
+}
+
+/**
+ * JSON in which each text is without secrets: those that are named, and what stands where tokens,
+ * client secrets and the proofs in postback URLs stand.
+ */
+export function jsonWithoutSecrets(value: unknown, secrets: string[]): string {
+	const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+	return JSON.stringify(value, (_name, member: unknown) => {
+		if (typeof member !== 'string') return member;
+		const named = long.reduce((text, each) => text.replaceAll(each, () => shortened(each)), member);
+		return named
+			.replace(
+				/((?:^|[?&])(?:client_secret|token|access_token|pay_proof|signature)=)([^&"\s]*)/g,
+				(_all, name: string, secret: string) => name + shortened(secret),
+			)
+			.replace(
+				/("(?:client_secret|access_token)"\s*:\s*")([^"]*)/g,
+				(_all, name: string, secret: string) => name + shortened(secret),
+			)
+			.slice(0, LONGEST);
+	});
 }
 
 function flatten(value: unknown, name: string, depth: number): Array<[string, string]> {
@@ -76,15 +101,14 @@ export class Journal {
 
 	/** Begins an exchange and follows its answer. */
 	begin(request: Request, response: Response): Exchange {
-		const { authorization, 'content-type': type, 'user-agent': agent } = request.headers;
-		const [, scheme = '', secret = ''] = /^(\S+)(?: +(.*))?$/s.exec(authorization ?? '') ?? [];
+		const { authorization = '', 'content-type': type, 'user-agent': agent } = request.headers;
 		const exchange: Exchange = {
 			number: ++this.count,
 			at: new Date().toISOString(),
 			method: request.method,
 			path: request.path,
 			headers: {
-				authorization: authorization === undefined ? '(none)' : `${scheme} ${shortened(secret)}`,
+				authorization,
 				'content-type': type ?? '(none)',
 				'user-agent': agent ?? '(none)',
 			},
@@ -104,7 +128,7 @@ export class Journal {
 				const whole = response.writableFinished;
 				this.answered(
 					exchange,
-					whole ? withoutSecrets(sent, request.headers) : 'The connection ended without an answer.',
+					whole ? sent : 'The connection ended without an answer.',
 					whole ? response.statusCode : undefined,
 				);
 			}
@@ -114,14 +138,14 @@ export class Journal {
 	}
 
 	/** Adds the body of a request, once it was read. */
-	bodyCame(exchange: Exchange, body: string, headers: IncomingHttpHeaders): void {
-		exchange.body = withoutSecrets(body, headers).slice(0, LONGEST_BODY);
+	bodyCame(exchange: Exchange, body: string): void {
+		exchange.body = body;
 		this.changed();
 	}
 
 	/** Writes down what was answered, or in words what was done instead. */
 	answered(exchange: Exchange, body: string, status?: number): void {
-		exchange.answer = { at: new Date().toISOString(), status, body: body.slice(0, LONGEST_BODY) };
+		exchange.answer = { at: new Date().toISOString(), status, body };
 		this.changed();
 	}
 }

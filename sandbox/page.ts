@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router, type Response } from 'express';
 import { renderSVG } from 'uqr';
-import { fieldsOf, shortened, withoutSecrets, type Exchange } from './journal';
+import {
+	fieldsOf,
+	headersWithoutSecret,
+	jsonWithoutSecrets,
+	secretsOf,
+	shortened,
+	type Exchange,
+} from './journal';
 import { REHEARSALS, SEQUELS } from './rehearsals';
 import type { Sandbox, Transaction } from './service';
 
@@ -21,36 +28,37 @@ function exchangeView(exchange: Exchange) {
 	const { body } = exchange;
 	let known = fields.get(exchange);
 	if (known?.body !== body) fields.set(exchange, (known = { body, fields: fieldsOf(body) }));
-	return { ...exchange, fields: known.fields };
+	return { ...exchange, headers: headersWithoutSecret(exchange), fields: known.fields };
 }
 
-function transactionView(transaction: Transaction, all: Transaction[]) {
-	const { deliveries: _all, postbackUrl, postbacks, exchange, ...rest } = transaction;
-	const same = all.filter(
-		({ kind, external_id }) => kind === transaction.kind && external_id === transaction.external_id,
-	);
+function transactionView(transaction: Transaction) {
+	const { deliveries: _tries, exchange, ...rest } = transaction;
 	return {
 		...rest,
-		postbackUrl: postbackUrl && withoutSecrets(postbackUrl),
-		// A receiver may answer with the very URL that it was called at.
-		postbacks: postbacks.map(({ deliveries, ...postback }) => ({
-			...postback,
-			deliveries: deliveries.map(({ text, ...delivery }) => ({
-				...delivery,
-				text: text && withoutSecrets(text),
-			})),
-		})),
 		exchange: exchangeView(exchange),
-		/** 1 for the first of its kind with this external_id, 2 for the second. */
-		occurrence: same.indexOf(transaction) + 1,
 	};
 }
 
-/** What the page shows, newest first, without secrets. */
-function stateOf(sandbox: Sandbox) {
+/** JSON for the page: whatever it holds, the secrets that the sandbox knows of are not in it. */
+function told(sandbox: Sandbox, value: unknown): string {
+	const { transactions, journal, tokens, options } = sandbox;
+	const exchanges = [
+		...journal.exchanges,
+		...transactions.slice(-SHOWN).map((each) => each.exchange),
+	];
+	const { clientSecret = '' } = options.clientCredentials ?? {};
+	return jsonWithoutSecrets(value, [
+		...secretsOf(exchanges),
+		...(tokens?.given ?? []),
+		clientSecret,
+	]);
+}
+
+/** What the page shows, newest first. */
+function stateOf(sandbox: Sandbox): string {
 	const { transactions, journal, options, tokens, next } = sandbox;
 	const { clientCredentials: client, schemeName = 'pay' } = options;
-	return {
+	return told(sandbox, {
 		baseUrl: sandbox.url,
 		schemeName,
 		tokens: tokens &&
@@ -63,12 +71,9 @@ function stateOf(sandbox: Sandbox) {
 				active: tokens.active,
 			},
 		next: next?.name ?? 'normal',
-		transactions: transactions
-			.slice(-SHOWN)
-			.reverse()
-			.map((transaction) => transactionView(transaction, transactions)),
+		transactions: transactions.slice(-SHOWN).reverse().map(transactionView),
 		exchanges: [...journal.exchanges].reverse().map(exchangeView),
-	};
+	});
 }
 
 /** What the page's script is given once: the lists that it does not have of its own. */
@@ -127,7 +132,7 @@ export function pageRoutes(sandbox: Sandbox): Router {
 	router.get('/', (_request, response) => show(response, page));
 	router.get('/pay/:id', (_request, response) => show(response, payer));
 	router.get('/state', (_request, response) => {
-		response.json(stateOf(sandbox));
+		response.type('json').send(stateOf(sandbox));
 	});
 	router.get('/lists', (_request, response) => {
 		response.json({ ...LISTS, amountsAct: sandbox.options.amountsAct === true });
@@ -138,7 +143,7 @@ export function pageRoutes(sandbox: Sandbox): Router {
 		const send = () => {
 			soon = undefined;
 			// The data is one line: JSON has no line breaks of its own.
-			response.write(`data: ${JSON.stringify(stateOf(sandbox))}\n\n`);
+			response.write(`data: ${stateOf(sandbox)}\n\n`);
 		};
 		send();
 		const unwatch = sandbox.watch(() => (soon ??= setTimeout(send, TOGETHER)));
@@ -150,7 +155,7 @@ export function pageRoutes(sandbox: Sandbox): Router {
 	router.get('/transactions/:id', (request, response, next) => {
 		const transaction = find(request.params.id);
 		if (transaction === undefined) return next();
-		response.json(transactionView(transaction, sandbox.transactions));
+		response.type('json').send(told(sandbox, transactionView(transaction)));
 	});
 	router.get('/transactions/:id/qr.svg', (request, response, next) => {
 		const qrCode = find(request.params.id)?.qrCode;

@@ -17,7 +17,7 @@ const status = (code: number, message: string, more: Partial<Fault> = {}): Fault
 	({ kind: 'status', status: code, body: JSON.stringify({ message }), ...more }) as Fault;
 
 /** How long the slow answer takes, in milliseconds. */
-const SLOW = 5000;
+const SLOW = 3000;
 
 /** Ways to answer badly. Which of them the real service has is not documented. */
 export const REHEARSALS: readonly Rehearsal[] = [
@@ -85,7 +85,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 	},
 	{
 		name: 'slow',
-		label: 'Slow (5 s)',
+		label: `Slow (${SLOW / 1000} s)`,
 		says: `Carries the request out and answers after ${SLOW / 1000} seconds.`,
 		amount: 9.05,
 		fault: { kind: 'delay', ms: SLOW },

@@ -79,7 +79,12 @@ export class Tokens {
 	}
 
 	get active(): number {
-		return [...this.expiries.keys()].filter((token) => this.isActive(token)).length;
+		return this.given.filter((token) => this.isActive(token)).length;
+	}
+
+	/** The tokens that were given out and not revoked. */
+	get given(): string[] {
+		return [...this.expiries.keys()];
 	}
 
 	revokeAll(): void {

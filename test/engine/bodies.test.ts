@@ -114,7 +114,7 @@ describe('what goes over the wire', () => {
 		}
 		const urls = sandbox.bodies('qrcode').map(({ postbackUrl }) => postbackUrl);
 		expect(urls).toHaveLength(3);
-		for (const url of urls) expect(url).toMatch(/pay_reference=[\w-]+&pay_signature=[\w-]{43}$/);
+		for (const url of urls) expect(url).toMatch(/pay_proof=[\w-]+\.[\w-]{22}$/);
 	});
 });
 

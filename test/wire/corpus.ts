@@ -67,9 +67,11 @@ export async function playCorpus(
 			);
 		// Alone, so that n8n's modules are loaded and no clock runs out for lack of a processor.
 		await playAll(rows.slice(0, 1));
-		const short = (row: Row) => row.timeout !== undefined && !row.long;
-		await playAll(rows.filter(short));
-		await playAll(rows.filter((row) => !short(row)));
+		const heavy = ({ long, heavy }: Row) => long === true || heavy === true;
+		const light = rows.filter((row) => !heavy(row));
+		await playAll(light.filter(({ timeout }) => timeout !== undefined));
+		await playAll(light.filter(({ timeout }) => timeout === undefined));
+		for (const row of rows.filter(heavy)) await playAll([row]);
 		return played;
 	} finally {
 		servers.close();

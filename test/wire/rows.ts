@@ -14,6 +14,8 @@ export interface Row {
 	timeout?: number;
 	/** A request this long cannot go out while nobody reads. */
 	long?: true;
+	/** Keeps the processor busy, so that it goes alone. */
+	heavy?: true;
 	/** Through the proxy: to an https: or an http: address. */
 	proxy?: { to: 'https' | 'http'; play: ProxyBehaviour };
 	/** Which token to send. */
@@ -113,12 +115,14 @@ const BEFORE_THE_ANSWER: Row[] = [
 const FRAMING: Row[] = [
 	answer('HTTP/1.0, ended by the close', ACCEPTED, 'HTTP/1.0 200 OK\r\n\r\n{"id":1}'),
 	{
-		name: 'HTTP/1.0, ended by a reset',
+		// Where data and reset are read at once, libuv takes the reset for the end: hence the pause.
+		name: 'HTTP/1.0 422, ended by a reset',
 		expected: UNKNOWN,
+		timeout: 10_000,
 		server: {
 			onRequest: (socket) => {
-				socket.write('HTTP/1.0 200 OK\r\n\r\n{"id":');
-				setTimeout(() => socket.resetAndDestroy(), 100);
+				socket.write('HTTP/1.0 422 No\r\n\r\n{"id":');
+				setTimeout(() => socket.resetAndDestroy(), 500);
 			},
 		},
 	},
@@ -199,16 +203,22 @@ const BODIES: Row[] = [
 		{ ...ACCEPTED, response: { id: 1 } },
 		http('200 OK', '{"id":1}', 'Content-Encoding: rot13'),
 	),
-	answer(
-		'a gzip bomb of 200 MB',
-		{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
-		http('201 Made', gzipSync(Buffer.alloc(200_000_000, 'a')), 'Content-Encoding: gzip'),
-	),
-	answer(
-		'a body of 11 MB',
-		{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
-		http('201 Made', 'a'.repeat(11_000_000)),
-	),
+	{
+		...answer(
+			'a gzip bomb of 200 MB',
+			{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
+			http('201 Made', gzipSync(Buffer.alloc(200_000_000, 'a')), 'Content-Encoding: gzip'),
+		),
+		heavy: true,
+	},
+	{
+		...answer(
+			'a body of 11 MB',
+			{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
+			http('201 Made', 'a'.repeat(11_000_000)),
+		),
+		heavy: true,
+	},
 	answer(
 		'a byte order mark',
 		{ ...ACCEPTED, response: { id: 1 } },
@@ -504,7 +514,7 @@ const PROXIES: Row[] = [
 		proxy(
 			'http',
 			`answers ${line} to everything`,
-			{ ...ACCEPTED, statusCode: parseInt(line), maybeProxy: true },
+			{ ...ACCEPTED, statusCode: parseInt(line) },
 			says(http(line)),
 		),
 	),

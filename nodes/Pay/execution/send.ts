@@ -85,7 +85,7 @@ async function takeBack<K extends Kind>(run: Run<K>, ids: string[], done: Done[]
 /** A 2xx that does not say what the user told us an acceptance says confirms nothing. */
 function confirmed(answer: Answer, { acceptance }: Settings): Answer {
 	if (answer.outcome !== 'accepted' || acceptance === undefined) return answer;
-	if (isMatch(answer.response, acceptance)) return answer;
+	if (isMatch(acceptance, answer.response)) return answer;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
 	return { ...answer, outcome: 'unknown', reason };
 }

@@ -1,53 +1,44 @@
 import { InputError } from '../inputError';
+import { valueAt } from '../json';
 
-/** A field of a JSON value, and the values of it that are looked for. */
+/** That a field has one of some values. */
 export interface FieldMatch {
-	/** A key, or a path with dots between the levels ("data.0.status"). */
+	/** A path as `valueAt` takes it. */
 	field: string;
-	/** As text; numbers and booleans are compared as JSON writes them. */
 	values: string[];
 }
 
 /**
- * The value at a path, looking at own members only: the path as a key of its own first, then with
- * its dots as levels.
- * @returns undefined where there is none
- */
-export function valueAt(value: unknown, path: string): unknown {
-	if (typeof value !== 'object' || value === null) return undefined;
-	const members = value as Record<string, unknown>;
-	if (Object.hasOwn(members, path)) return members[path];
-	for (let dot = path.indexOf('.'); dot !== -1; dot = path.indexOf('.', dot + 1)) {
-		const head = path.slice(0, dot);
-		if (!Object.hasOwn(members, head)) continue;
-		const found = valueAt(members[head], path.slice(dot + 1));
-		if (found !== undefined) return found;
-	}
-	return undefined;
-}
-
-/** Whether a field of a value is a text, number or boolean that is one of those looked for. */
-export function isMatch(value: unknown, { field, values }: FieldMatch): boolean {
-	const found = valueAt(value, field);
-	return ['string', 'number', 'boolean'].includes(typeof found) && values.includes(String(found));
-}
-
-/**
- * Reads a field and the values of it that are looked for.
- * @param name the parameter's name, for the error
- * @throws InputError where one of the two is missing
+ * Reads what a person entered as field and values; spaces around them count for nothing.
+ * @param name the parameter that holds the field
+ * @throws InputError when either is missing
  */
 export function readFieldMatch(field: unknown, values: unknown, name: string): FieldMatch {
 	const match = {
 		field: String(field ?? '').trim(),
-		values: [values ?? []].flat().map(String),
+		values: [values ?? []]
+			.flat()
+			.map((value) => String(value).trim())
+			.filter((value) => value !== ''),
 	};
 	if (match.field === '' || match.values.length === 0) {
 		throw new InputError(
 			name,
 			'The field or its values are missing',
-			'Enter the field to look at and at least one value.',
+			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
 		);
 	}
 	return match;
+}
+
+/**
+ * Whether the field has one of the values in the first of some sources that has the field at all:
+ * a postback's body, then its query. Upper and lower case count.
+ */
+export function isMatch({ field, values }: FieldMatch, ...sources: unknown[]): boolean {
+	const value = sources
+		.map((source) => valueAt(source, field))
+		.find((found) => found !== undefined && found !== null);
+	const isScalar = ['string', 'number', 'boolean'].includes(typeof value);
+	return isScalar && values.includes(String(value).trim());
 }

@@ -1,4 +1,4 @@
-import { valueAt } from '../parameters/fieldMatch';
+import { valueAt } from '../json';
 
 /** What a QR code image is made from: text to encode, or a PNG that the service made itself. */
 export type QrSource = { text: string } | { png: Buffer };
