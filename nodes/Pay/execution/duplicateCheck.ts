@@ -1,39 +1,151 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { InputError } from '../inputError';
+import { RememberedList, type Entry } from './rememberedList';
 
-/** n8n reads and writes the whole list at each check, so it has to have an end. */
-export const REMEMBERED_PAYMENTS = 10_000;
-
-/** Other nodes may keep lists of their own in the workflow's store. */
-const PREFIX = 'n8n-nodes-pay:payment:';
-const OPTIONS = { mode: 'entries', maxEntries: REMEMBERED_PAYMENTS } as const;
-
-type Store = Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
+export { REMEMBERED_PAYMENTS } from './rememberedList';
 
 /**
- * n8n's store reads, changes and writes without a lock. One after the other within this process,
- * simultaneous executions cannot both see an id as new; other processes can (see the README).
+ * What the duplicate check refuses:
+ * - `workflow`: payments that an earlier execution recorded
+ * - `workers`: also those that another worker records at the same time; costs a pause per batch
+ * - `execution`: nothing across executions; records all the same
  */
-let last: Promise<unknown> = Promise.resolve();
-function oneAtATime<T>(work: () => Promise<T>): Promise<T> {
-	const next = last.then(work, work);
-	last = next.catch(() => undefined);
-	return next;
+export type DuplicateCheck = 'workflow' | 'workers' | 'execution';
+
+/** What one run of a node records in n8n's duplicate store. */
+export interface Records {
+	/**
+	 * Records ids before they are sent. With check `execution` nothing is reported as known.
+	 * @returns those that were recorded before: they are duplicates
+	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
+	 */
+	record(ids: readonly string[]): Promise<Set<string>>;
+	/** Takes back ids that this run recorded, never others; gives those that stay. Never throws. */
+	takeBack(ids: readonly string[]): Promise<{ remembered: string[]; reason?: string }>;
+	/**
+	 * Looks again at what this run recorded and has not taken back, and records again what vanished.
+	 * Never throws.
+	 * @param atEnd until all of it lasts; else only if that costs no waiting
+	 * @returns words for a hint, where it could not be made sure
+	 */
+	lookAgain(atEnd: boolean): Promise<string | undefined>;
 }
 
-/**
- * Records payments in n8n's database before they are sent.
- * @returns those of the external_ids that an earlier execution of the workflow recorded
- */
-export async function recordPayments(store: Store, ids: string[]): Promise<Set<string>> {
-	const keys = ids.map((id) => PREFIX + id);
-	const { processed } = await oneAtATime(
-		async () => await store.checkProcessedAndRecord(keys, 'workflow', OPTIONS),
+/** How often one run tries again when the store fails while it looks. */
+const LOOKS_THAT_MAY_FAIL = 3;
+/** How long one run waits until all it recorded lasts. */
+const LONGEST_LOOKING_MS = 60_000;
+/** So many are let to wait for the look at the end. */
+const MOST_UNSETTLED = 1_000;
+
+/** One per node and process: within a process changes of one list go one after the other. */
+const lists = new Map<string, RememberedList>();
+
+function listOf(place: string): RememberedList {
+	const list = lists.get(place) ?? new RememberedList();
+	lists.set(place, list);
+	return list;
+}
+
+const quoted = (ids: readonly string[]) =>
+	ids
+		.slice(0, 10)
+		.map((id) => `"${id}"`)
+		.join(', ') + (ids.length > 10 ? ` and ${ids.length - 10} more` : '');
+
+function refusal(error: Error): InputError {
+	// n8n asserts that the workflow has an id, in words that say nothing.
+	const unsaved = 'code' in error && error.code === 'ERR_ASSERTION';
+	return new InputError(
+		'duplicateCheck',
+		unsaved
+			? 'The duplicate check could not be made, because the workflow has not been saved'
+			: `The duplicate check could not be made: ${error.message}`,
+		unsaved
+			? 'Nothing was sent. Save the workflow, then run again.'
+			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the external_id, and only if it does not, pay it with a new one.",
 	);
-	return new Set(processed.map((key) => String(key).slice(PREFIX.length)));
 }
 
-/** Takes back payments that certainly were not made, so that they can be sent again. */
-export async function forgetPayments(store: Store, ids: string[]): Promise<void> {
-	const keys = ids.map((id) => PREFIX + id);
-	await oneAtATime(async () => await store.removeProcessed(keys, 'workflow', OPTIONS));
+/** Opens the records of one run of a node. */
+export function openRecords(options: {
+	helpers: Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
+	check: DuplicateCheck;
+	/** Workflow id and node id: n8n keeps a list for each. */
+	place: string;
+	/** The execution's cancel signal. */
+	signal?: AbortSignal;
+}): Records {
+	const { helpers, check, place, signal } = options;
+	const list = listOf(place);
+	const mine = new Map<string, Entry>();
+	const kind = { exclusive: check === 'workers', evenIfKnown: check === 'execution' };
+
+	const unsettled = () => [...mine.values()].filter(({ state }) => state === 'recorded');
+
+	/** Gives up entries of a batch that is not sent. */
+	async function giveUp(batch: Entry[]): Promise<void> {
+		await records.takeBack(batch.map(({ id }) => id));
+		for (const entry of batch) {
+			list.drop(entry);
+			mine.delete(entry.id);
+		}
+	}
+
+	/** Changes the list until no entry of mine waits for a verdict. */
+	async function settle(what: () => Entry[], quiet: boolean): Promise<Error | undefined> {
+		const end = performance.now() + LONGEST_LOOKING_MS;
+		let failures = 0;
+		for (let turn = 0; what().length > 0; turn++) {
+			// What is still not told after a turn waits behind too much that is not settled.
+			const failed = await list.change(helpers, quiet || turn > 0);
+			if (failed !== undefined && ++failures >= LOOKS_THAT_MAY_FAIL) return failed;
+			if (performance.now() > end) return failed ?? new Error('other executions overwrite it');
+		}
+		return undefined;
+	}
+
+	const records: Records = {
+		async record(ids) {
+			if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
+			const batch = ids.map((id) => list.add(id, kind));
+			for (const entry of batch) mine.set(entry.id, entry);
+			const waiting = () => batch.filter(({ state }) => state === 'waiting');
+			const racing = () => batch.filter(({ token }) => token !== undefined);
+			const error = (await settle(waiting, false)) ?? (await settle(racing, true));
+			const failed = error ?? batch.find(({ state }) => state === 'failed')?.error;
+			if (failed !== undefined || signal?.aborted === true) {
+				await giveUp(batch);
+				throw refusal(failed ?? new Error('the execution was cancelled meanwhile'));
+			}
+			return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
+		},
+
+		async takeBack(ids) {
+			const own = ids.flatMap((id) => mine.get(id) ?? []).filter((entry) => entry.own === true);
+			if (own.length === 0) return { remembered: [] };
+			try {
+				await list.remove(helpers, own);
+				for (const { id } of own) mine.delete(id);
+				return { remembered: [] };
+			} catch (error) {
+				const reason = error instanceof Error ? error.message : String(error);
+				return { remembered: own.map(({ id }) => id), reason };
+			}
+		},
+
+		async lookAgain(atEnd) {
+			if (!atEnd) {
+				if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
+				return undefined;
+			}
+			const error = await settle(unsettled, true);
+			await list.tidy(helpers);
+			if (error === undefined) return undefined;
+			const left = unsettled();
+			for (const entry of left) list.drop(entry);
+			return `n8n may forget ${quoted(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
+		},
+	};
+	return records;
 }
