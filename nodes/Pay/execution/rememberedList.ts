@@ -20,7 +20,8 @@ const LIMIT_MS = 30_000;
 /** A pause is longer than a change takes: several times the slowest of the last ones. */
 const SLOWEST_TIMES = 4;
 const SHORTEST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+/** No pause is longer than this, so a change that is has no proof in it. */
+export const LONGEST_CHANGE_MS = 5_000;
 const CHANGES_KEPT = 20;
 const JITTER_MS = 50;
 /** Far below what the list holds, so that a look never pushes out what it looks for. */
@@ -87,6 +88,8 @@ export class RememberedList {
 	private last: Promise<unknown> = Promise.resolve();
 	private ended = -Infinity;
 	private durations: number[] = [];
+	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
+	overlong = 0;
 	private spent = new Set<string>();
 
 	/** Adds an id that the next change records. */
@@ -104,7 +107,7 @@ export class RememberedList {
 	/** What is left of the pause since this process's last change, in ms. */
 	private get rest(): number {
 		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
+		const pause = Math.min(LONGEST_CHANGE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
 		return this.ended + pause - performance.now();
 	}
 
@@ -121,7 +124,9 @@ export class RememberedList {
 			return await within(LIMIT_MS, work());
 		} finally {
 			this.ended = performance.now();
-			this.durations = [...this.durations, this.ended - begun].slice(-CHANGES_KEPT);
+			const duration = this.ended - begun;
+			this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
+			if (duration > LONGEST_CHANGE_MS) this.overlong++;
 		}
 	}
 
