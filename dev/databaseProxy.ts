@@ -4,10 +4,11 @@ import { freePort } from './n8n';
 /**
  * What becomes of a connection when a client sends something on it:
  * - `hold`: that and all that follows waits, in both directions, until it is released
+ * - `holdAnswer`: the server gets it; its answer and all that follows waits until it is released
  * - `cutBefore`: closed, the server never sees it
  * - `cutAfter`: the server gets it and carries it out; its answer is lost and both sides are closed
  */
-export type Play = 'hold' | 'cutBefore' | 'cutAfter';
+export type Play = 'hold' | 'holdAnswer' | 'cutBefore' | 'cutAfter';
 
 /**
  * Stands between one n8n process and its database, so that single connections can be held or cut
@@ -55,7 +56,8 @@ export class DatabaseProxy {
 			const play = waiting === undefined ? this.play?.(piece.toString('latin1')) : undefined;
 			if (play === 'cutBefore') return close();
 			if (play === 'cutAfter') cut = true;
-			if (play === 'hold') {
+			if (play === 'holdAnswer') database.write(piece);
+			if (play === 'hold' || play === 'holdAnswer') {
 				waiting = [];
 				this.held.push(() => {
 					const pieces = waiting ?? [];
@@ -63,7 +65,7 @@ export class DatabaseProxy {
 					for (const forward of pieces) forward();
 				});
 			}
-			pass(() => database.write(piece));
+			if (play !== 'holdAnswer') pass(() => database.write(piece));
 		});
 		database.on('data', (piece) => (cut ? close() : pass(() => client.write(piece))));
 	}
