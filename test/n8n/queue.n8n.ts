@@ -216,7 +216,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const once = paid(flat);
 			const remembered = new Set(
 				queue.sql(
-					`SELECT json_array_elements_text(value->'data') FROM processed_data WHERE "workflowId" = '${id}'`,
+					`SELECT json_array_elements_text(value::json->'data') FROM processed_data WHERE "workflowId" = '${id}'`,
 				),
 			);
 			const keys = flat.map((each) =>
