@@ -50,6 +50,15 @@ export class PayApi implements ICredentialType {
 				'A long random text of your own. Pay nodes sign postback URLs with it, and the Pay Trigger takes only what it signed.',
 		},
 		{
+			displayName: 'Previous Postback Secret',
+			name: 'previousPostbackSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			description:
+				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
+		},
+		{
 			displayName: 'Allow HTTP',
 			name: 'allowHttp',
 			type: 'boolean',

@@ -28,6 +28,23 @@ export function parseFault(name: string): Fault | undefined {
 	return plain.includes(name) ? ({ kind: name } as Fault) : undefined;
 }
 
+/** What is done instead of an answer, in words; undefined for what is answered. */
+export function wordsOf({ kind }: Fault): string | undefined {
+	switch (kind) {
+		case 'reset-before-body':
+		case 'reset-after-body':
+			return 'The connection was reset.';
+		case 'hang-up':
+			return 'Half an answer with status 200, then the connection was closed.';
+		case 'garbage':
+			return 'What was answered is not HTTP.';
+		case 'no-answer':
+			return 'No answer was given; the caller still waits, or has hung up.';
+		default:
+			return undefined;
+	}
+}
+
 /** Plays a fault that comes after the request was taken. */
 export function playFault(fault: Fault, request: Request, response: Response, next: NextFunction) {
 	const { socket } = request;

@@ -1,10 +1,102 @@
-import { Sandbox } from './service';
+import { parseArgs } from 'node:util';
+import { Sandbox, type SandboxOptions } from './service';
 
-async function main() {
-	const port = Number(process.env.SANDBOX_PORT ?? 8787);
-	const sandbox = await Sandbox.start({ port, settlePaymentsAfter: 1000 });
-	console.log(`Sandbox service: ${sandbox.url} (any access token; its answers are illustrations)`);
-	console.log(`Faults: use a base URL such as ${sandbox.url}/fault/status-500`);
+const HELP = `The sandbox: a stand-in for the service, on this machine only.
+
+  npm run sandbox -- [options]
+
+  --port NUMBER          port (SANDBOX_PORT; 8787)
+  --settle-after MS      a payment is reported as paid after so many milliseconds (1000); never: off
+  --help                 this text
+
+What the service's document leaves open, off unless named; each an illustration:
+
+  --scheme NAME          the scheme's name in both paths, instead of pay
+  --oauth                tokens come from /oauth/token (OAuth 2.0 client credentials)
+  --client-id TEXT       (sandbox-client)
+  --client-secret TEXT   (SANDBOX_CLIENT_SECRET; sandbox-secret)
+  --client-auth WAY      header or body alone; both are taken without it
+  --token-life SECONDS   (3600)
+  --one-token            a new token ends the one before it
+  --scope TEXT           the only scope that is given
+  --allow ADDRESS        refuse requests from other IP addresses with 403; may be repeated
+  --success-field        answers have "success"; a body that breaks the contract gets false in a 200
+  --nested-postback      notifications are { event, data: { … } }
+`;
+
+function number(name: string, text: string): number {
+	if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`--${name} needs a number, not "${text}"`);
+	return Number(text);
 }
 
-void main();
+/** Reads the options of the command line; undefined when only the help was asked for. */
+export function readOptions(
+	args: string[],
+	env: Record<string, string | undefined>,
+): SandboxOptions | undefined {
+	const { values } = parseArgs({
+		args,
+		options: {
+			port: { type: 'string', default: env.SANDBOX_PORT ?? '8787' },
+			'settle-after': { type: 'string', default: '1000' },
+			help: { type: 'boolean' },
+			scheme: { type: 'string' },
+			oauth: { type: 'boolean' },
+			'client-id': { type: 'string', default: 'sandbox-client' },
+			'client-secret': { type: 'string', default: env.SANDBOX_CLIENT_SECRET ?? 'sandbox-secret' },
+			'client-auth': { type: 'string' },
+			'token-life': { type: 'string', default: '3600' },
+			'one-token': { type: 'boolean' },
+			scope: { type: 'string' },
+			allow: { type: 'string', multiple: true },
+			'success-field': { type: 'boolean' },
+			'nested-postback': { type: 'boolean' },
+		},
+	});
+	if (values.help) return undefined;
+	const way = values['client-auth'];
+	if (way !== undefined && way !== 'header' && way !== 'body') {
+		throw new Error(`--client-auth is header or body, not "${way}"`);
+	}
+	const settleAfter = values['settle-after'];
+	return {
+		port: number('port', values.port),
+		settlePaymentsAfter: settleAfter === 'off' ? undefined : number('settle-after', settleAfter),
+		amountsAct: true,
+		schemeName: values.scheme,
+		clientCredentials: values.oauth
+			? {
+					clientId: values['client-id'],
+					clientSecret: values['client-secret'],
+					clientAuthentication: way,
+					tokenLife: number('token-life', values['token-life']),
+					oneActiveToken: values['one-token'],
+					scope: values.scope,
+				}
+			: undefined,
+		allowedAddresses: values.allow,
+		saysSuccess: values['success-field'],
+		postbackBody: values['nested-postback'] ? 'nested' : undefined,
+	};
+}
+
+async function main() {
+	const options = readOptions(process.argv.slice(2), process.env);
+	if (options === undefined) {
+		console.log(HELP);
+		return;
+	}
+	const sandbox = await Sandbox.start(options);
+	const token = options.clientCredentials ? `tokens from ${sandbox.tokenUrl}` : 'any access token';
+	console.log(`Sandbox service: ${sandbox.url} (${token}; its answers are illustrations)`);
+	console.log(
+		`Open it in a browser, or order a fault by the base URL: ${sandbox.url}/fault/status-500`,
+	);
+}
+
+if (require.main === module) {
+	main().catch((error: unknown) => {
+		console.error(error instanceof Error ? error.message : error);
+		process.exitCode = 1;
+	});
+}

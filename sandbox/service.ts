@@ -6,8 +6,13 @@ import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { middleware as openApi } from 'express-openapi-validator';
 import { brCode } from './brCode';
-import { parseFault, playFault, type Fault } from './faults';
-import { deliver, type Delivery } from './postbacks';
+import { parseFault, playFault, wordsOf, type Fault } from './faults';
+import { guard } from './guard';
+import { Journal, type Exchange } from './journal';
+import { pageRoutes } from './page';
+import { deliver, nested, pause, type Notification, type Postback } from './postbacks';
+import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
+import { Tokens, type ClientCredentials, type TokenAnswer } from './tokens';
 
 /** A request of one of the two operations, as it came, whatever became of it. */
 export interface Received {
@@ -17,23 +22,45 @@ export interface Received {
 	body: string;
 }
 
+type Status = 'waiting' | 'paid' | 'failed';
+
 /** A charge or payment that the sandbox took, with what it told about it. */
 export interface Transaction {
 	id: string;
 	kind: 'qrCode' | 'payment';
 	external_id: string;
 	amount: number;
-	status: 'waiting' | 'paid' | 'failed';
+	payerQuestion?: string;
+	status: Status;
+	/** The statuses it came to, oldest first. */
+	changes: Array<{ at: string; status: Status }>;
 	postbackUrl?: string;
 	qrCode?: string;
-	deliveries: Delivery[];
+	postbacks: Postback[];
+	/** The tries of all postbacks. */
+	readonly deliveries: Postback['deliveries'];
+	/** The request that made it, and its answer. */
+	exchange: Exchange;
 }
 
+/** What the service's document leaves open is off by default, and an illustration when it is on. */
 export interface SandboxOptions {
 	/** 0 takes a free port. */
 	port?: number;
 	/** Milliseconds until a payment is reported as paid; never, when undefined. */
 	settlePaymentsAfter?: number;
+	/** Whether the amounts of rehearsals.ts do what the page says of them. */
+	amountsAct?: boolean;
+	/** The scheme's name in both paths; `pay`, when absent. */
+	schemeName?: string;
+	/** Only tokens from the endpoint `/oauth/token` are taken, and only while they live. */
+	clientCredentials?: ClientCredentials;
+	/** Requests from other IP addresses are refused with 403. */
+	allowedAddresses?: string[];
+	/** Answers have a `success`, and a body that breaks the contract gets a 200 with `false`. */
+	saysSuccess?: boolean;
+	/** The form of notifications: nested one level deep, or whatever the function makes of one. */
+	postbackBody?: 'nested' | ((notification: Notification) => unknown);
 }
 
 /**
@@ -43,13 +70,24 @@ export interface SandboxOptions {
 export class Sandbox {
 	readonly received: Received[] = [];
 	readonly transactions: Transaction[] = [];
+	/** Requests for a token or to revoke one, as they came. */
+	readonly tokenRequests: Received[] = [];
 	/** Orders a fault for a request; the base URL `…/fault/<name>` orders one too. */
 	faultFor?: (request: Received) => Fault | undefined;
+	/** The same for requests to the token endpoint. */
+	tokenFaultFor?: (request: Received) => Fault | undefined;
+	/** What the page ordered for the next request. */
+	next?: Rehearsal;
 
+	readonly journal = new Journal(() => this.changed());
+	readonly tokens?: Tokens;
 	private readonly server: Server;
-	private readonly deliveries = new Set<Promise<void>>();
+	private readonly watchers = new Set<() => void>();
+	private readonly closing = new AbortController();
 
-	private constructor(private readonly options: SandboxOptions) {
+	private constructor(readonly options: SandboxOptions) {
+		const { clientCredentials } = options;
+		this.tokens = clientCredentials && new Tokens(clientCredentials);
 		this.server = createServer(this.application());
 		// Answers that never come are ordered by tests, which then close the sandbox.
 		this.server.requestTimeout = 0;
@@ -67,7 +105,16 @@ export class Sandbox {
 		return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
 	}
 
+	get tokenUrl(): string {
+		return `${this.url}/oauth/token`;
+	}
+
+	private get schemeName(): string {
+		return this.options.schemeName ?? 'pay';
+	}
+
 	async close(): Promise<void> {
+		this.closing.abort();
 		this.server.closeAllConnections();
 		this.server.close();
 		await once(this.server, 'close');
@@ -75,45 +122,82 @@ export class Sandbox {
 
 	/** The bodies that arrived for one operation, parsed, oldest first. */
 	bodies(operation: 'qrcode' | 'payment'): Array<Record<string, unknown>> {
+		const ends = `/v2/${encodeURIComponent(this.schemeName)}/${operation}`;
 		return this.received
-			.filter(({ path, body }) => path === `/v2/pay/${operation}` && body !== '')
+			.filter(({ path, body }) => path === ends && body !== '')
 			.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
 	}
 
-	/** Reports a status to the transaction's postback URL, again if it was reported before. */
-	async settle(id: string, status: Transaction['status']): Promise<void> {
-		const transaction = this.transactions.find((known) => known.id === id);
-		if (transaction === undefined) throw new Error(`There is no transaction ${id}`);
-		transaction.status = status;
-		await this.notify(transaction);
+	/** Ends all access tokens that were given out. */
+	revokeTokens(): void {
+		this.tokens?.revokeAll();
+		this.changed();
 	}
 
-	private async notify(transaction: Transaction): Promise<void> {
-		const { id, kind, external_id, amount, status, postbackUrl } = transaction;
+	/** Orders what becomes of the next request; nothing special, when undefined. */
+	order(rehearsal: Rehearsal | undefined): void {
+		this.next = rehearsal;
+		this.changed();
+	}
+
+	/** Reports a status to the transaction's postback URL, again if it was reported before. */
+	async settle(id: string, status: Status): Promise<void> {
+		const transaction = this.transactions.find((known) => known.id === id);
+		if (transaction === undefined) throw new Error(`There is no transaction ${id}`);
+		await this.notify(transaction, this.change(transaction, status));
+	}
+
+	/** Calls back after every change of what the page shows, until the returned function is called. */
+	watch(changed: () => void): () => void {
+		this.watchers.add(changed);
+		return () => this.watchers.delete(changed);
+	}
+
+	/**
+	 * Sends a notification to the transaction's postback URL, if it has one.
+	 * @param wait milliseconds until it is sent
+	 */
+	async notify(
+		transaction: Transaction,
+		body: string,
+		note?: Postback['note'],
+		wait = 0,
+	): Promise<void> {
+		const { postbackUrl, postbacks } = transaction;
 		if (postbackUrl === undefined) return;
-		const illustration = { event: `${kind}.${status}`, id, external_id, amount, status };
-		const delivery = deliver(postbackUrl, illustration, (done) =>
-			transaction.deliveries.push(done),
-		);
-		this.deliveries.add(delivery);
-		await delivery.finally(() => this.deliveries.delete(delivery));
+		const now = Date.now();
+		const postback: Postback = { at: new Date(now).toISOString(), body, note, deliveries: [] };
+		if (wait > 0) postback.due = new Date(now + wait).toISOString();
+		postbacks.push(postback);
+		this.changed();
+		if (wait > 0 && !(await pause(wait, this.closing.signal))) return;
+		await deliver(postbackUrl, body, this.closing.signal, (delivery) => {
+			postback.deliveries.push(delivery);
+			this.changed();
+		});
+	}
+
+	private changed(): void {
+		for (const watcher of this.watchers) watcher();
+	}
+
+	/** Gives a transaction a status, and the notification of it. */
+	private change(transaction: Transaction, status: Status): string {
+		transaction.status = status;
+		transaction.changes.push({ at: new Date().toISOString(), status });
+		this.changed();
+		const { id, kind, external_id, amount } = transaction;
+		const flat: Notification = { event: `${kind}.${status}`, id, external_id, amount, status };
+		const { postbackBody } = this.options;
+		const form = postbackBody === 'nested' ? nested : postbackBody;
+		return JSON.stringify(form ? form(flat) : flat);
 	}
 
 	private application() {
 		const app = express();
 		app.disable('x-powered-by');
-		app.get('/', (_request, response) => response.sendFile(join(__dirname, 'page.html')));
-		app.get('/transactions', (_request, response) => {
-			response.json(this.transactions);
-		});
-		app.post('/transactions/:id/:act', (request, response, next) => {
-			const { id, act } = request.params;
-			const transaction = this.transactions.find((known) => known.id === id);
-			if (transaction === undefined) return next();
-			const status = act === 'pay' ? 'paid' : act === 'fail' ? 'failed' : transaction.status;
-			void this.settle(id, status);
-			response.json(transaction);
-		});
+		app.use(guard((request, response) => this.journal.begin(request, response)));
+		app.use(pageRoutes(this));
 
 		app.use('/fault/:name', (request, response, next) => {
 			const fault = parseFault(request.params.name ?? '');
@@ -122,92 +206,191 @@ export class Sandbox {
 		});
 		// The fault's part of the path is cut off, so that the contract sees its own paths.
 		app.use((request, _response, next) => {
-			request.url = request.url.replace(/^\/fault\/[^/]+/, '');
-			request.originalUrl = request.url;
+			rewrite(request, request.url.replace(/^\/fault\/[^/]+/, ''));
 			next();
 		});
+		app.post(['/oauth/token', '/oauth/revoke'], this.takeTokenRequest);
 		app.use(this.takeRequest);
+		app.use(this.checkCaller);
 		app.use(
 			openApi({
 				apiSpec: join(__dirname, 'openapi.yaml'),
 				validateResponses: false,
-				validateSecurity: {
-					handlers: {
-						accessToken: (request) => /^Bearer \S+$/.test(request.headers.authorization ?? ''),
-					},
-				},
+				validateSecurity: { handlers: { accessToken: this.takesToken } },
 			}),
 		);
-		app.post('/v2/pay/qrcode', (request, response) => {
-			response.status(201).json(this.charge(request.body));
-		});
-		app.post('/v2/pay/payment', (request, response) => {
-			response.status(201).json(this.pay(request.body));
-		});
-		app.use(explainRefusal);
+		app.post('/v2/pay/qrcode', (request, response) => this.carryOut('qrCode', request, response));
+		app.post('/v2/pay/payment', (request, response) => this.carryOut('payment', request, response));
+		app.use(this.explainRefusal);
 		return app;
 	}
+
+	private readonly takesToken = ({ headers }: Request): boolean => {
+		const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
+		return token !== undefined && (this.tokens?.isActive(token) ?? true);
+	};
 
 	/** Writes every request down, reads its body, and plays an ordered fault. */
 	private readonly takeRequest = (request: Request, response: Response, next: NextFunction) => {
 		const received: Received = { path: request.path, headers: request.headers, body: '' };
 		this.received.push(received);
+		const exchange = this.journal.begin(request, response);
+		response.locals.exchange = exchange;
 		const orderedByUrl = response.locals.fault as Fault | undefined;
-		if (orderedByUrl?.kind === 'reset-before-body') {
-			return playFault(orderedByUrl, request, response, next);
-		}
+		const play = (fault: Fault) => this.play(fault, request, response, next);
+		if (orderedByUrl?.kind === 'reset-before-body') return play(orderedByUrl);
 		express.json({
 			verify: (_request, _response, bytes) => {
 				received.body = bytes.toString();
+				this.journal.bodyCame(exchange, received.body);
 			},
 		})(request, response, (error?: unknown) => {
 			if (error) return next(error);
 			const fault = orderedByUrl ?? this.faultFor?.(received);
-			if (fault) playFault(fault, request, response, next);
-			else next();
+			if (fault) return play(fault);
+			const ordered = this.next;
+			if (ordered) this.order(undefined);
+			if (ordered && !ordered.carriedOut) return play(ordered.fault);
+			response.locals.rehearsal = ordered;
+			next();
 		});
 	};
 
-	private remember(kind: Transaction['kind'], body: Record<string, unknown>): Transaction {
+	private readonly takeTokenRequest = (
+		request: Request,
+		response: Response,
+		next: NextFunction,
+	) => {
+		const { tokens } = this;
+		if (tokens === undefined) return next();
+		const { path, headers } = request;
+		const received: Received = { path, headers, body: '' };
+		this.tokenRequests.push(received);
+		const exchange = this.journal.begin(request, response);
+		response.locals.exchange = exchange;
+		express.text({ type: () => true })(request, response, (error?: unknown) => {
+			if (error) return next(error);
+			// Without a body, Express leaves it undefined.
+			received.body = typeof request.body === 'string' ? request.body : '';
+			this.journal.bodyCame(exchange, received.body);
+			const give = () => {
+				const answer: TokenAnswer = path.endsWith('/revoke')
+					? tokens.revoke(headers, received.body)
+					: tokens.give(headers, received.body);
+				response.status(answer.status).set(answer.headers).json(answer.body);
+			};
+			const fault = (response.locals.fault as Fault | undefined) ?? this.tokenFaultFor?.(received);
+			if (fault) this.play(fault, request, response, give);
+			else give();
+		});
+	};
+
+	/** Looks at where a request comes from and at the scheme's name, which the contract calls `pay`. */
+	private readonly checkCaller = (request: Request, response: Response, next: NextFunction) => {
+		const { allowedAddresses, schemeName } = this.options;
+		const address = request.socket.remoteAddress ?? '';
+		if (allowedAddresses !== undefined && !allowedAddresses.includes(address)) {
+			return response.status(403).json({ message: `${address} is not an allowed address` });
+		}
+		if (schemeName === undefined) return next();
+		const prefix = `/v2/${encodeURIComponent(schemeName)}/`;
+		if (!request.url.startsWith(prefix)) return response.status(404).json({ message: 'not found' });
+		rewrite(request, `/v2/pay/${request.url.slice(prefix.length)}`);
+		next();
+	};
+
+	private play(fault: Fault, request: Request, response: Response, next: NextFunction): void {
+		const words = wordsOf(fault);
+		if (words !== undefined) this.journal.answered(response.locals.exchange as Exchange, words);
+		playFault(fault, request, response, next);
+	}
+
+	/** Makes a charge or payment of a request that the contract allows, and answers. */
+	private async carryOut(kind: Transaction['kind'], request: Request, response: Response) {
+		const { amountsAct, saysSuccess } = this.options;
+		const body = request.body as { amount: number };
+		const byAmount = <T extends { amount: number }>(list: readonly T[]) =>
+			amountsAct ? list.find(({ amount }) => amount === body.amount) : undefined;
+		const rehearsal = (response.locals.rehearsal as Rehearsal | undefined) ?? byAmount(REHEARSALS);
+		if (rehearsal && !rehearsal.carriedOut) {
+			return this.play(rehearsal.fault, request, response, () => {});
+		}
+		const exchange = response.locals.exchange as Exchange;
+		const transaction = this.remember(kind, request.body, exchange);
+		const sequel = byAmount(SEQUELS) ?? this.usualSequel(kind);
+		if (sequel?.status !== undefined && sequel.after === 0) {
+			await this.notify(transaction, this.change(transaction, sequel.status));
+		}
+		const { id, external_id, amount, status, qrCode } = transaction;
+		const answer = () =>
+			response
+				.status(201)
+				.json({ ...(saysSuccess && { success: true }), id, external_id, amount, status, qrCode });
+		if (rehearsal) this.play(rehearsal.fault, request, response, answer);
+		else answer();
+		if (sequel?.status !== undefined && sequel.after > 0) {
+			if (!(await pause(sequel.after, this.closing.signal))) return;
+			const notification = this.change(transaction, sequel.status);
+			await Promise.all(
+				Array.from({ length: sequel.times }, async (_none, index) => {
+					await this.notify(transaction, notification, index > 0 ? 'twice' : undefined);
+				}),
+			);
+		}
+	}
+
+	private usualSequel(kind: Transaction['kind']) {
+		const { settlePaymentsAfter: after } = this.options;
+		if (kind !== 'payment' || after === undefined) return undefined;
+		return { status: 'paid' as const, after: Math.max(after, 1), times: 1 };
+	}
+
+	private remember(
+		kind: Transaction['kind'],
+		body: Record<string, unknown>,
+		exchange: Exchange,
+	): Transaction {
+		const id = randomUUID();
+		const amount = body.amount as number;
 		const transaction: Transaction = {
-			id: randomUUID(),
+			id,
 			kind,
 			external_id: body.external_id as string,
-			amount: body.amount as number,
+			amount,
+			payerQuestion: body.payerQuestion as string | undefined,
 			status: 'waiting',
+			changes: [],
 			postbackUrl: body.postbackUrl as string | undefined,
-			deliveries: [],
+			qrCode: kind === 'qrCode' ? brCode(id, amount) : undefined,
+			postbacks: [],
+			get deliveries() {
+				return this.postbacks.flatMap(({ deliveries }) => deliveries);
+			},
+			exchange,
 		};
+		exchange.transaction = id;
 		this.transactions.push(transaction);
 		return transaction;
 	}
 
-	private charge(body: Record<string, unknown>) {
-		const charge = this.remember('qrCode', body);
-		charge.qrCode = brCode(charge.id, charge.amount);
-		const { id, external_id, amount, status, qrCode } = charge;
-		return { id, external_id, amount, status, qrCode };
-	}
-
-	private pay(body: Record<string, unknown>) {
-		const payment = this.remember('payment', body);
-		const { settlePaymentsAfter } = this.options;
-		if (settlePaymentsAfter !== undefined) {
-			setTimeout(() => void this.settle(payment.id, 'paid'), settlePaymentsAfter).unref();
+	private readonly explainRefusal = (
+		error: Error & { status?: number; errors?: unknown },
+		_request: Request,
+		response: Response,
+		next: NextFunction,
+	) => {
+		if (response.headersSent) return next(error);
+		const { message, errors } = error;
+		// A body that breaks the contract, however it does, is answered alike.
+		const broken = error.status === 400 || error.status === 415;
+		if (broken && this.options.saysSuccess) {
+			return response.status(200).json({ success: false, message, errors });
 		}
-		const { id, external_id, amount, status } = payment;
-		return { id, external_id, amount, status };
-	}
+		response.status(broken ? 422 : (error.status ?? 500)).json({ message, errors });
+	};
 }
 
-function explainRefusal(
-	error: Error & { status?: number; errors?: unknown },
-	_request: Request,
-	response: Response,
-	next: NextFunction,
-) {
-	if (response.headersSent) return next(error);
-	// A body that breaks the contract, however it does, is answered alike.
-	const status = error.status === 400 || error.status === 415 ? 422 : (error.status ?? 500);
-	response.status(status).json({ message: error.message, errors: error.errors });
+function rewrite(request: Request, url: string): void {
+	request.url = url;
+	request.originalUrl = url;
 }

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type AddressInfo } from 'node:net';
+import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
 import type { Outcome } from '../nodes/Pay/service/outcome';
 import type { Fault } from '../sandbox/faults';
@@ -16,24 +17,41 @@ export interface FaultCase {
 	arrives: boolean;
 	/** Played by the sandbox for external_ids that begin with the case's name. */
 	fault?: Fault;
-	/** Where the request goes; the sandbox, when absent. */
-	baseUrl?: string;
+	/** Played by a server that knows nothing of HTTP's rules, once the request came whole. */
+	play?: (socket: Socket) => void;
+	/** Resets the connection on the request's headers, before its body was read. */
+	resetOnHead?: true;
+	/** Where the request goes, when neither to the sandbox nor to that server. */
+	address?: keyof Addresses;
 	/** Milliseconds; long enough for a busy machine, when absent. */
 	timeout?: number;
 	statusCode?: number;
 }
 
+/** Base URLs where no service is. */
+interface Addresses {
+	unknownHost: string;
+	closed: string;
+	unreachable: string;
+	selfSigned: string;
+	tlsToPlain: string;
+	deaf: string;
+}
+
 export interface Faults {
-	cases: FaultCase[];
 	sandbox: Sandbox;
 	/** Where a redirect leads; nothing may ever arrive there. */
 	elsewhere: Sandbox;
+	/** The base URL for one payment of a case. */
+	baseUrl(fault: FaultCase, external_id: string): string;
 	/** How often requests with this external_id arrived, bodies read or not. */
 	arrivals(external_id: string): number;
 	close(): Promise<void>;
 }
 
 const LOOPBACK = '127.0.0.1';
+/** Where redirects lead is known only once that server runs. */
+const ELSEWHERE = 'elsewhere';
 
 /** A port whose connections are never completed: nobody accepts, and the queue is full. */
 async function deafPort(): Promise<{ port: number; close(): void }> {
@@ -55,16 +73,30 @@ async function deafPort(): Promise<{ port: number; close(): void }> {
 	};
 }
 
-async function selfSignedServer() {
-	const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
-	const server = createHttpsServer({ key, cert }, (_request, response) => response.end('{}'));
+async function listen(server: Server): Promise<number> {
 	server.listen(0, LOOPBACK);
 	await once(server, 'listening');
-	return server;
+	return (server.address() as AddressInfo).port;
 }
 
-const REJECTED = [400, 401, 403, 404, 409, 422, 429];
-const UNKNOWN = [408, 500, 502, 503, 504];
+/** Answers the faults that `play` and `resetOnHead` describe; the first part of the path is the id. */
+function oddServer(arrived: string[]) {
+	return createHttpServer((request) => {
+		const [, id = ''] = (request.url ?? '').split('/');
+		const external_id = decodeURIComponent(id);
+		const fault = CASES.find(({ name }) => external_id.startsWith(`${name}|`));
+		const { socket } = request;
+		if (fault?.resetOnHead) {
+			arrived.push(external_id);
+			socket.resetAndDestroy();
+			return;
+		}
+		request.resume().on('end', () => {
+			arrived.push(external_id);
+			fault?.play?.(socket);
+		});
+	});
+}
 
 function status(
 	code: number,
@@ -76,92 +108,119 @@ function status(
 	return { name, outcome, arrives: true, statusCode: code, fault };
 }
 
+function odd(name: string, play: (socket: Socket) => void): FaultCase {
+	return { name, outcome: 'unknown', arrives: true, timeout: 1000, play };
+}
+
+const drips = (line: string) => (socket: Socket) => {
+	socket.write(`HTTP/1.1 ${line}\r\nContent-Length: 100000\r\n\r\n`);
+	const timer = setInterval(() => socket.write('x'), 50);
+	socket.on('close', () => clearInterval(timer));
+};
+
+const nowhere = (name: string, address: keyof Addresses, timeout?: number): FaultCase => ({
+	name,
+	outcome: 'notSent',
+	arrives: false,
+	address,
+	timeout,
+});
+
+export const CASES: FaultCase[] = [
+	nowhere('DNS', 'unknownHost'),
+	nowhere('refused', 'closed'),
+	nowhere('unreachable', 'unreachable'),
+	nowhere('TLS self-signed', 'selfSigned'),
+	nowhere('TLS to a plain port', 'tlsToPlain'),
+	nowhere('time-out connecting', 'deaf', 500),
+	{
+		name: 'time-out answering',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'no-answer' },
+		timeout: 1000,
+	},
+	{ name: 'reset before the body', outcome: 'unknown', arrives: true, resetOnHead: true },
+	{
+		name: 'reset after the body',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'reset-after-body' },
+	},
+	{ name: 'hang-up mid-response', outcome: 'unknown', arrives: true, fault: { kind: 'hang-up' } },
+	{ name: 'not HTTP', outcome: 'unknown', arrives: true, fault: { kind: 'garbage' } },
+	odd('dripping 200', drips('200 OK')),
+	odd('dripping 422', drips('422 No')),
+	odd('101', (socket) =>
+		socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+	),
+	odd('102 and nothing more', (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')),
+	odd('103, then the end', (socket) => socket.end('HTTP/1.1 103 Hints\r\n\r\n')),
+	status(200, 'accepted', { body: '{"error":""}' }, '200 with error ""'),
+	status(200, 'accepted', { body: '{"error":{"message":"x"}}' }, '200 with error object'),
+	status(200, 'accepted', { body: '<html>', contentType: 'text/html' }, '200 HTML'),
+	status(200, 'accepted', { body: '' }, '200 empty'),
+	status(200, 'accepted', { body: '{"id":' }, '200 broken JSON'),
+	status(201, 'accepted'),
+	status(204, 'accepted', { body: '' }),
+	...[300, 301, 302, 303].map((code) =>
+		status(code, 'unknown', { location: ELSEWHERE }, `${code} to another host`),
+	),
+	status(304, 'unknown', { body: '' }),
+	...[307, 308].map((code) =>
+		status(code, 'rejected', { location: ELSEWHERE }, `${code} to another host`),
+	),
+	...[400, 401, 403, 404, 409, 422, 429].map((code) => status(code, 'rejected')),
+	status(407, 'notSent', {}, '407, a proxy'),
+	...[408, 499, 500, 502, 503, 504].map((code) => status(code, 'unknown')),
+];
+
 /** Starts the service and the servers around it that the cases need. */
 export async function startFaults(): Promise<Faults> {
-	const [sandbox, elsewhere] = [await Sandbox.start(), await Sandbox.start()];
-	const [deaf, selfSigned, closed] = [await deafPort(), await selfSignedServer(), await freePort()];
-	const tlsPort = (selfSigned.address() as AddressInfo).port;
-	const location = `${elsewhere.url}/v2/pay/payment`;
-
-	const cases: FaultCase[] = [
-		{ name: 'DNS', outcome: 'notSent', arrives: false, baseUrl: 'https://nowhere.invalid' },
-		{
-			name: 'refused',
-			outcome: 'notSent',
-			arrives: false,
-			baseUrl: `http://${LOOPBACK}:${closed}`,
-		},
+	const [sandbox, elsewhere, deaf] = await Promise.all([
+		Sandbox.start(),
+		Sandbox.start(),
+		deafPort(),
+	]);
+	const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+	const selfSigned = createHttpsServer({ key, cert }, (_, response) => response.end('{}'));
+	const oddArrived: string[] = [];
+	const odds = oddServer(oddArrived);
+	const oddPort = await listen(odds);
+	const addresses: Addresses = {
+		unknownHost: 'https://nowhere.invalid',
+		closed: `http://${LOOPBACK}:${await freePort()}`,
 		// The kernel itself refuses to connect to the broadcast address: no packet leaves.
-		{ name: 'unreachable', outcome: 'notSent', arrives: false, baseUrl: 'http://255.255.255.255' },
-		{
-			name: 'TLS self-signed',
-			outcome: 'notSent',
-			arrives: false,
-			baseUrl: `https://localhost:${tlsPort}`,
-		},
-		{
-			name: 'TLS to a plain port',
-			outcome: 'notSent',
-			arrives: false,
-			baseUrl: sandbox.url.replace('http', 'https'),
-		},
-		{
-			name: 'time-out connecting',
-			outcome: 'notSent',
-			arrives: false,
-			baseUrl: `http://${LOOPBACK}:${deaf.port}`,
-			timeout: 500,
-		},
-		{
-			name: 'time-out answering',
-			outcome: 'unknown',
-			arrives: true,
-			fault: { kind: 'no-answer' },
-			timeout: 1000,
-		},
-		{
-			name: 'reset before the body',
-			outcome: 'unknown',
-			arrives: true,
-			baseUrl: `${sandbox.url}/fault/reset-before-body`,
-		},
-		{
-			name: 'reset after the body',
-			outcome: 'unknown',
-			arrives: true,
-			fault: { kind: 'reset-after-body' },
-		},
-		{ name: 'hang-up mid-response', outcome: 'unknown', arrives: true, fault: { kind: 'hang-up' } },
-		{ name: 'not HTTP', outcome: 'unknown', arrives: true, fault: { kind: 'garbage' } },
-		status(200, 'accepted', { body: '{"error":""}' }, '200 with error ""'),
-		status(200, 'accepted', { body: '{"error":{"message":"x"}}' }, '200 with error object'),
-		status(200, 'accepted', { body: '<html>', contentType: 'text/html' }, '200 HTML'),
-		status(200, 'accepted', { body: '' }, '200 empty'),
-		status(200, 'accepted', { body: '{"id":' }, '200 broken JSON'),
-		status(201, 'accepted'),
-		status(204, 'accepted', { body: '' }),
-		status(301, 'rejected', { location }, '301 to another host'),
-		status(307, 'rejected', { location }, '307 to another host'),
-		...REJECTED.map((code) => status(code, 'rejected')),
-		...UNKNOWN.map((code) => status(code, 'unknown')),
-	];
+		unreachable: 'http://255.255.255.255',
+		selfSigned: `https://localhost:${await listen(selfSigned)}`,
+		tlsToPlain: sandbox.url.replace('http', 'https'),
+		deaf: `http://${LOOPBACK}:${deaf.port}`,
+	};
 	sandbox.faultFor = ({ body }) => {
 		const { external_id } = JSON.parse(body) as { external_id: string };
-		return cases.find(({ name }) => external_id.startsWith(`${name}|`))?.fault;
+		const fault = CASES.find(({ name }) => external_id.startsWith(`${name}|`))?.fault;
+		return fault?.kind === 'status' && fault.location === ELSEWHERE
+			? { ...fault, location: `${elsewhere.url}/v2/pay/payment` }
+			: fault;
 	};
 	return {
-		cases,
 		sandbox,
 		elsewhere,
+		baseUrl: ({ address, play, resetOnHead }, external_id) => {
+			if (address !== undefined) return addresses[address];
+			return play || resetOnHead
+				? `http://${LOOPBACK}:${oddPort}/${encodeURIComponent(external_id)}`
+				: sandbox.url;
+		},
 		arrivals: (external_id) =>
-			external_id.startsWith('reset before the body|')
-				? sandbox.received.filter(({ body, headers }) => body === '' && headers['content-length'])
-						.length
-				: sandbox.bodies('payment').filter((body) => body.external_id === external_id).length,
+			oddArrived.filter((id) => id === external_id).length +
+			sandbox.bodies('payment').filter((body) => body.external_id === external_id).length,
 		close: async () => {
 			deaf.close();
-			selfSigned.closeAllConnections();
-			selfSigned.close();
+			for (const server of [selfSigned, odds]) {
+				server.closeAllConnections();
+				server.close();
+			}
 			await Promise.all([sandbox.close(), elsewhere.close()]);
 		},
 	};
@@ -176,8 +235,9 @@ export const SETTINGS = [false, true].flatMap((retryOnFail) =>
 );
 export const MAX_TRIES = 3;
 
-/** How often a payment may arrive: only what was certainly refused is sent again. */
+/** How often a payment may arrive: only what was certainly not carried out is sent again. */
 export function expectedArrivals({ outcome, arrives }: FaultCase, retryOnFail: boolean): number {
 	if (!arrives) return 0;
-	return outcome === 'rejected' && retryOnFail ? MAX_TRIES : 1;
+	const again = outcome === 'rejected' || outcome === 'notSent';
+	return again && retryOnFail ? MAX_TRIES : 1;
 }

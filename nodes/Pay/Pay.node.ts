@@ -10,7 +10,7 @@ import {
 import { testPayCredential } from './credential/test';
 import { findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
-import { refuse } from './postback/receive';
+import { answered, refuse } from './postback/receive';
 
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {
@@ -39,11 +39,13 @@ export class Pay implements INodeType {
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		const resource = this.getNodeParameter('resource') as string;
-		const operation = this.getNodeParameter('operation') as string;
-		const { receive } = findOperation(resource, operation);
-		return (
-			(await receive?.(this)) ?? refuse(this, 409, 'The execution is not waiting for a postback')
-		);
+		return await answered(this, async () => {
+			const resource = this.getNodeParameter('resource') as string;
+			const operation = this.getNodeParameter('operation') as string;
+			const { receive } = findOperation(resource, operation);
+			return (
+				(await receive?.(this)) ?? refuse(this, 409, 'The execution is not waiting for a postback')
+			);
+		});
 	}
 }

@@ -7,9 +7,51 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
+import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/test';
-import { asJson, keptSecret, readNotification, readSecret, refuse } from './postback/receive';
-import { verifyQuery } from './postback/proof';
+import type { InputError } from './inputError';
+import { isMatch, readFieldMatch } from './parameters/fieldMatch';
+import { verify, type Reference } from './postback/proof';
+import { answered, readPostback, refuse, toItem } from './postback/receive';
+
+/** The options as n8n hands them over. */
+interface Options {
+	startWhen?: { match?: { field?: unknown; values?: unknown } };
+	responseBody?: unknown;
+}
+
+/** Where the Postback Secret belongs: in the message, for n8n's toast shows nothing else. */
+const NO_SECRET =
+	'Postbacks could not be verified: enter a long random text as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
+
+const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
+	readFieldMatch(field, values, 'startWhen');
+
+/**
+ * Checks the options before any postback comes. n8n itself reads them at each call, with nothing
+ * that an expression could use, and an expression that fails there is answered 500 for good.
+ */
+function checkOptions(context: IHookFunctions): void {
+	const { options = {} } = context.getNode().parameters;
+	const hasExpression = (value: unknown): boolean =>
+		typeof value === 'object' && value !== null
+			? Object.values(value).some(hasExpression)
+			: typeof value === 'string' && value.startsWith('=');
+	if (hasExpression(options)) {
+		throw new NodeOperationError(
+			context.getNode(),
+			'The options of the Pay Trigger take no expressions, for there is no item yet when a postback is answered. Enter fixed values',
+		);
+	}
+	const { match } = (options as Options).startWhen ?? {};
+	if (match === undefined) return;
+	try {
+		readMatch(match);
+	} catch (error) {
+		const { message, advice } = error as InputError;
+		throw new NodeOperationError(context.getNode(), `Start Only When: ${message}. ${advice}`);
+	}
+}
 
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -40,17 +82,30 @@ export class PayTrigger implements INodeType {
 				// At once, n8n 2 answers when the execution is stored, n8n 1 a moment before.
 				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}' as 'onReceived',
 				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
-				responseData:
-					'={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : $parameter["options"]["responseBody"] || "noData" }}',
+				// Without a text here, n8n answers with what webhook() gives, whatever text that is.
+				responseData: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
 				path: 'postback',
 				// The editor has room for one method's name.
 				ndvHideMethod: true,
 			},
 		],
+		eventTriggerDescription:
+			'Waiting for a postback. Create a QR code or make a payment with a Pay node whose Postback URL is the Test URL of this trigger; then pay it, or press a button on the page of the sandbox.',
+		triggerPanel: {
+			header: 'Pay Trigger',
+			executionsHelp: {
+				inactive:
+					'Postbacks have two addresses. While you build: press "Listen for test event", put the <b>Test URL</b> into the Postback URL of a Pay node and run that node; in the sandbox, then settle the transaction on its page. When the workflow is published, postbacks to the <b>Production URL</b> start it by themselves, and you find them under Executions.',
+				active:
+					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Listen for test event", put the <b>Test URL</b> into the Postback URL of a Pay node and run that node.',
+			},
+			activationHint:
+				'Publish the workflow, then put the Production URL into the Postback URL of the Pay API credential.',
+		},
 		properties: [
 			{
 				displayName:
-					'Publish the workflow, copy the Production URL above, and put it into the Postback URL of the Pay API credential (or into a Pay node, as Postback "To a URL"). The Test URL works only while the editor listens.',
+					'1. Publish the workflow.<br>2. Copy the Production URL above.<br>3. Paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").<br>The Test URL works only while the editor listens.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',
@@ -94,6 +149,7 @@ export class PayTrigger implements INodeType {
 						displayName: 'Respond',
 						name: 'respond',
 						type: 'options',
+						noDataExpression: true,
 						options: [
 							{
 								name: 'Immediately',
@@ -115,6 +171,7 @@ export class PayTrigger implements INodeType {
 						displayName: 'Response Body',
 						name: 'responseBody',
 						type: 'string',
+						noDataExpression: true,
 						default: '',
 						placeholder: 'e.g. OK',
 						displayOptions: { hide: { '/options.respond': ['lastNode'] } },
@@ -124,9 +181,46 @@ export class PayTrigger implements INodeType {
 						displayName: 'Response Code',
 						name: 'responseCode',
 						type: 'number',
+						noDataExpression: true,
 						typeOptions: { minValue: 200, maxValue: 299 },
 						default: 200,
 						description: 'HTTP status to answer postbacks with',
+					},
+					{
+						displayName: 'Start Only When',
+						name: 'startWhen',
+						type: 'fixedCollection',
+						placeholder: 'Add Condition',
+						default: {},
+						description:
+							'Which postbacks start the workflow. All others are verified and answered as these are, but kept nowhere.',
+						options: [
+							{
+								displayName: 'A Field Has a Value',
+								name: 'match',
+								values: [
+									{
+										displayName: 'Field',
+										name: 'field',
+										type: 'string',
+										noDataExpression: true,
+										default: '',
+										placeholder: 'e.g. data.status',
+										description:
+											"Field of the postback's body, or of its query, with dots between the levels. The form of the body is not documented: look at one postback first.",
+									},
+									{
+										displayName: 'Values',
+										name: 'values',
+										type: 'string',
+										noDataExpression: true,
+										typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
+										default: [],
+										description: 'Values that start the workflow, upper and lower case as sent',
+									},
+								],
+							},
+						],
 					},
 				],
 			},
@@ -142,17 +236,14 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
+				checkOptions(this);
 				if (this.getNodeParameter('authentication') === 'none') return true;
-				const { postbackSecret } = await this.getCredentials<{ postbackSecret?: string }>('payApi');
-				if (postbackSecret) return true;
-				throw new NodeOperationError(
-					this.getNode(),
-					'The Pay API credential has no Postback Secret, so no postback could be verified',
-					{
-						description:
-							'Enter a long random text as Postback Secret in the credential of this trigger and of the Pay nodes. To take unverified postbacks instead, set Authentication to None.',
-					},
-				);
+				const secrets = await readSecrets(this).catch((error: unknown) => {
+					const reason = error instanceof Error ? error.message : String(error);
+					throw new NodeOperationError(this.getNode(), `${NO_SECRET} (${reason})`);
+				});
+				if (secrets.current !== '') return true;
+				throw new NodeOperationError(this.getNode(), NO_SECRET);
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
 				return true;
@@ -161,17 +252,23 @@ export class PayTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		let reference = null;
-		if (this.getNodeParameter('authentication') !== 'none') {
-			const query = this.getQueryData() as Record<string, unknown>;
-			reference = verifyQuery(query, keptSecret(this) ?? '');
-			// Before anything is refused the credential itself is asked: its secret may be a new one.
-			reference ??= verifyQuery(query, await readSecret(this));
-			if (reference === null) {
-				return refuse(this, 401, 'This address takes only postbacks with a valid signature');
+		return await answered(this, async () => {
+			let reference: Reference | null = null;
+			if (this.getNodeParameter('authentication') !== 'none') {
+				const query = this.getQueryData() as Record<string, unknown>;
+				reference = verify(query, keptSecrets(this)?.taken ?? []);
+				// Before anything is refused the credential itself is asked: its secret may be a new one.
+				reference ??= verify(query, (await readAndKeepSecrets(this)).taken);
+				if (reference === null) {
+					return refuse(this, 401, 'This address takes only postbacks with a valid signature');
+				}
 			}
-		}
-		const notification = await readNotification(this, reference);
-		return { workflowData: [[{ json: asJson(notification) }]] };
+			const postback = await readPostback(this);
+			const { startWhen, responseBody } = this.getNodeParameter('options', {}) as Options;
+			const webhookResponse = String(responseBody ?? '');
+			const match = startWhen?.match && readMatch(startWhen.match);
+			if (match && !isMatch(match, postback.body, postback.query)) return { webhookResponse };
+			return { webhookResponse, workflowData: [[await toItem(this, postback, reference)]] };
+		});
 	}
 }

@@ -27,6 +27,11 @@ function hasLevels(value: unknown, levels: number): boolean {
 	return levels === 0 || Object.values(value).some((member) => hasLevels(member, levels - 1));
 }
 
+/** Whether a value is nested beyond all use. */
+export function isTooDeep(value: unknown): boolean {
+	return hasLevels(value, MAX_LEVELS);
+}
+
 /**
  * Parses JSON as {@link parseJsonExactly}. Text that is no JSON, or nested beyond all use, comes
  * back as it is.
@@ -34,20 +39,61 @@ function hasLevels(value: unknown, levels: number): boolean {
 export function jsonOrText(text: string): unknown {
 	try {
 		const value = parseJsonExactly(text);
-		return hasLevels(value, MAX_LEVELS) ? text : value;
+		return isTooDeep(value) ? text : value;
 	} catch {
 		return text;
 	}
 }
 
+function exactNumber(text: string): number {
+	const value = parseNumber(text);
+	if (typeof value === 'number') return value;
+	throw new SyntaxError(`the number ${text} is too large to keep all its digits; write it as text`);
+}
+
 /**
- * Parses JSON that a person typed.
+ * Parses JSON that a person typed, to be sent.
  * @returns the value, or the mistake with its position, which JSON.parse does not always name
  */
 export function parseTypedJson(text: string): { parsed?: unknown; mistake?: string } {
 	try {
-		return { parsed: parse(text, undefined, { parseNumber }) };
+		return { parsed: parse(text, undefined, { parseNumber: exactNumber }) };
 	} catch (error) {
 		return { mistake: error instanceof Error ? error.message : String(error) };
 	}
+}
+
+/**
+ * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: the
+ * longest one that is there goes first, so the whole path is looked for as one key before all else.
+ */
+export function valueAt(value: unknown, path: string): unknown {
+	if (typeof value !== 'object' || value === null) return undefined;
+	for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+		const key = path.slice(0, end);
+		if (!Object.hasOwn(value, key)) continue;
+		const member: unknown = (value as Record<string, unknown>)[key];
+		const found = end === path.length ? member : valueAt(member, path.slice(end + 1));
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
+/**
+ * A JSON value with `***` in place of each secret, wherever one stands in its texts and keys.
+ * @param value nested no deeper than {@link jsonOrText} allows
+ */
+export function withHidden(value: unknown, secrets: ReadonlyArray<string | undefined>): unknown {
+	const hide = (text: string) =>
+		secrets.reduce<string>(
+			(rest, secret) => (secret ? rest.replaceAll(secret, '***') : rest),
+			text,
+		);
+	const walk = (member: unknown): unknown => {
+		if (typeof member === 'string') return hide(member);
+		if (typeof member !== 'object' || member === null) return member;
+		if (Array.isArray(member)) return member.map(walk);
+		return Object.fromEntries(Object.entries(member).map(([key, rest]) => [hide(key), walk(rest)]));
+	};
+	return walk(value);
 }

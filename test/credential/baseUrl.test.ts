@@ -1,17 +1,20 @@
-import { BaseUrlError, parseBaseUrl } from '../../nodes/Pay/credential/baseUrl';
+import { parseBaseUrl, parseSchemeName } from '../../nodes/Pay/credential/baseUrl';
+import { InputError } from '../../nodes/Pay/inputError';
 
 test.each([
 	['https://api.example.com', 'https://api.example.com'],
 	[' https://api.example.com/// ', 'https://api.example.com'],
 	['https://api.example.com/v2/pay/qrcode', 'https://api.example.com'],
-	['https://api.example.com/v2', 'https://api.example.com'],
+	['https://api.example.com/v2', 'https://api.example.com/v2'],
+	['https://gw.example.com/v2/tenant', 'https://gw.example.com/v2/tenant'],
+	['https://gw.example.com/v2/tenant/v2/pay/qrcode', 'https://gw.example.com/v2/tenant'],
 	['https://api.example.com/bank/v2/pay/payment/', 'https://api.example.com/bank'],
 	['https://api.example.com:8443/v20', 'https://api.example.com:8443/v20'],
 	['http://localhost:8787', 'http://localhost:8787'],
 	['http://127.0.0.1:8787/', 'http://127.0.0.1:8787'],
 	['http://[::1]:8787', 'http://[::1]:8787'],
 ])('%p is used as %p', (given, used) => {
-	expect(parseBaseUrl(given, false)).toBe(used);
+	expect(parseBaseUrl(given, false, 'pay')).toBe(used);
 });
 
 test.each([
@@ -27,10 +30,46 @@ test.each([
 	['https://user:word@api.example.com', /user name/],
 	['https://api.example.com/?a=1', /query/],
 ])('%p is refused', (given, why) => {
-	expect(() => parseBaseUrl(given, false)).toThrow(BaseUrlError);
-	expect(() => parseBaseUrl(given, false)).toThrow(why);
+	expect(() => parseBaseUrl(given, false, 'pay')).toThrow(InputError);
+	expect(() => parseBaseUrl(given, false, 'pay')).toThrow(why);
 });
 
 test('http: to another host needs the person to allow it', () => {
-	expect(parseBaseUrl('http://sandbox:8787', true)).toBe('http://sandbox:8787');
+	expect(parseBaseUrl('http://sandbox:8787', true, 'pay')).toBe('http://sandbox:8787');
+});
+
+test.each([
+	['https://api.example.com/v2/other/qrcode', 'pay', 'other'],
+	['https://api.example.com/v2/pay/payment', 'other', 'pay'],
+])('%p with the scheme name %p says to enter %p', (given, schemeName, right) => {
+	expect(() => parseBaseUrl(given, false, schemeName)).toThrow(
+		expect.objectContaining({ field: 'schemeName', advice: expect.stringContaining(`"${right}"`) }),
+	);
+	expect(parseBaseUrl(given, false, right)).toBe('https://api.example.com');
+});
+
+test.each([
+	[undefined, 'pay'],
+	['pay', 'pay'],
+	[' other-1 ', 'other-1'],
+])('the scheme name %p is %p', (given, used) => {
+	expect(parseSchemeName(given)).toBe(used);
+});
+
+test.each(['', ' ', '..', '.', 'a/b', 'a b', 'a?b', 'a#b', 'ä', '%2e%2e', {}])(
+	'the scheme name %p is refused, since it is no segment of a path',
+	(given) => {
+		expect(() => parseSchemeName(given)).toThrow(InputError);
+	},
+);
+
+test('no refusal repeats what was entered: it may be a token in the wrong field', () => {
+	const token = 'secret-token-1234';
+	for (const read of [
+		() => parseBaseUrl(token, false, 'pay'),
+		() => parseSchemeName(`${token}/`),
+	]) {
+		expect(read).toThrow(InputError);
+		expect(read).not.toThrow(token);
+	}
 });

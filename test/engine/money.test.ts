@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox } from '../../sandbox/service';
 import {
@@ -62,7 +65,7 @@ describe('validation of all items comes first', () => {
 		const run = await pay([...itemsFor(ids(3)), { id: 'bad', amount: '10,50' }]);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
 		expect(errorOf(run)?.description).toMatch(
-			/Of 4 items: 0 accepted, 0 rejected, 0 unknown, 4 not sent/,
+			/Of 4 items: 0 accepted, 0 rejected, 0 unknown, 0 duplicate, 4 not sent/,
 		);
 		expect(arrived()).toEqual([]);
 	});
@@ -94,14 +97,16 @@ describe('validation of all items comes first', () => {
 
 	test('two payments with one external_id: the second is refused before anything is sent', async () => {
 		const stopped = await pay(itemsFor(['same', 'other', 'same']));
-		expect(errorOf(stopped)?.message).toMatch(/Items 0 and 2 have the same external_id "same"/);
+		expect(errorOf(stopped)?.message).toMatch(
+			/Items 0 and 2 have the same External ID \(external_id\) "same"/,
+		);
 		expect(arrived()).toEqual([]);
 
 		const continued = await pay(itemsFor(['same', 'other', 'same']), {
 			settings: { onError: 'continueRegularOutput' },
 		});
 		expect(arrived()).toEqual(['same', 'other']);
-		expect(outcomes(continued)).toEqual(['accepted', 'accepted', 'notSent']);
+		expect(outcomes(continued)).toEqual(['accepted', 'accepted', 'duplicate']);
 	});
 });
 
@@ -110,13 +115,24 @@ describe('batches', () => {
 		'at most %d are in flight, and the output keeps the order',
 		async (batchSize) => {
 			let [inFlight, most] = [0, 0];
-			sandbox.faultFor = () => {
+			const server = createServer((request, response) => {
 				most = Math.max(most, ++inFlight);
-				setTimeout(() => inFlight--, 15);
-				return { kind: 'delay', ms: 20 };
-			};
+				request.resume().on('end', () =>
+					setTimeout(() => {
+						inFlight--;
+						response.end('{}');
+					}, 20),
+				);
+			}).listen(0, '127.0.0.1');
+			await once(server, 'listening');
+			const { port } = server.address() as AddressInfo;
 			const list = ids(10);
-			const run = await pay(itemsFor(list), {}, { batching: { batch: { batchSize } } });
+			const run = await pay(
+				itemsFor(list),
+				{ credential: { baseUrl: `http://127.0.0.1:${port}` } },
+				{ batching: { batch: { batchSize } } },
+			);
+			server.close();
 			expect(outputOf(run, 'Success').map(({ json }) => json.external_id)).toEqual(list);
 			expect(most).toBe(batchSize);
 		},
@@ -135,7 +151,7 @@ describe('batches', () => {
 		expect(arrived().sort()).toEqual(list.slice(0, 6).sort());
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
 		expect(errorOf(run)?.description).toMatch(
-			/Of 9 items: 5 accepted, 1 rejected, 0 unknown, 3 not sent/,
+			/Of 9 items: 5 accepted, 1 rejected, 0 unknown, 0 duplicate, 3 not sent/,
 		);
 	});
 
@@ -232,7 +248,9 @@ describe('a re-run of the node', () => {
 			previous: failed,
 			parameters: { ...FIELDS, amount: '={{ $json.amount + 1 }}' },
 		});
-		expect(errorOf(retried)?.message).toMatch(/was already accepted in this execution .*amount 1/);
+		expect(errorOf(retried)?.message).toMatch(
+			/already accepted in an earlier try of this item, with other details \(amount 1\)/,
+		);
 		expect(arrived()).toEqual(list);
 	});
 });
@@ -303,7 +321,7 @@ describe('the duplicate check across executions', () => {
 		await pay(itemsFor([lost]));
 		for (const id of [paid, lost]) {
 			const again = await pay(itemsFor([id]));
-			expect(errorOf(again)?.message).toContain(`Payment "${id}" was sent by an earlier execution`);
+			expect(errorOf(again)?.message).toContain(`Payment "${id}" was recorded before`);
 			expect(errorOf(again)?.description).toMatch(/Ask the service/);
 		}
 		expect(arrived()).toEqual([paid, lost]);

@@ -1,9 +1,6 @@
 import type { DeduplicationItemTypes, ICheckProcessedOptions } from 'n8n-workflow';
-import {
-	openRecords,
-	type DuplicateCheck,
-	type Records,
-} from '../../nodes/Pay/execution/duplicateCheck';
+import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
+import type { DuplicateCheck } from '../../nodes/Pay/parameters/duplicateCheck';
 
 type Helpers = Parameters<typeof openRecords>[0]['helpers'];
 

@@ -1,6 +1,23 @@
 import fc from 'fast-check';
-import { Ledger, type LedgerStore } from '../../nodes/Pay/execution/ledger';
+import {
+	begin,
+	consult,
+	openLedger,
+	settle,
+	type LedgerStore,
+} from '../../nodes/Pay/execution/ledger';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+
+const entry = (
+	index: number,
+	external_id: string,
+	amount: number,
+	fingerprint = `of ${amount}`,
+) => ({
+	index,
+	fingerprint,
+	request: { external_id, amount },
+});
 
 const ids = ['a', 'b', 'c'];
 const outcome = fc.constantFrom<Array<Outcome | 'lost'>>(
@@ -17,7 +34,7 @@ const step = fc.record({
 	id: fc.constantFrom(...ids),
 	amount: fc.constantFrom(1, 2),
 	outcome,
-	settle: fc.boolean(),
+	settled: fc.boolean(),
 	stored: fc.boolean(),
 });
 
@@ -26,20 +43,21 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 		fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
 			let store: LedgerStore = {};
 			const out = new Map<string, string>();
-			for (const { place, item, id, amount, outcome: result, settle, stored } of steps) {
-				const ledger = new Ledger(store, 'payment', place);
-				const verdict = ledger.verdict(item, id, amount);
+			for (const { place, item, id, amount, outcome: result, settled, stored } of steps) {
+				const ledger = openLedger(store, 'payment', place);
+				const verdict = consult(ledger, entry(item, id, amount));
 				const before = out.get(id);
 				if (before === 'accepted') expect(['replay', 'refuse']).toContain(verdict.do);
-				else if (before === 'unknown' || before === 'lost') expect(verdict.do).toBe('stayUnknown');
-				else expect(verdict.do).toBe('send');
+				else if (before === 'unknown' || before === 'lost') {
+					expect(['stayUnknown', 'refuse']).toContain(verdict.do);
+				} else expect(verdict.do).toBe('send');
 
 				if (verdict.do === 'send') {
-					ledger.begin(item, id, amount);
+					const end = begin(ledger, entry(item, id, amount));
 					out.set(id, result);
-					if (result !== 'lost') ledger.complete(item, id, { outcome: result });
+					if (result !== 'lost') end({ outcome: result });
 				}
-				if (settle) ledger.settle();
+				if (settled) settle(ledger);
 				// The execution is saved and read again between tries.
 				if (stored) store = JSON.parse(JSON.stringify(store)) as LedgerStore;
 			}
@@ -48,34 +66,63 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 	);
 });
 
-test('a re-run gets the accepted answer back, for the same item and amount only', () => {
+test('a re-run gets the accepted answer back, for the same item and details only', () => {
 	const store: LedgerStore = {};
-	const ledger = new Ledger(store, 'payment', 'Pay, run 0');
-	ledger.begin(0, 'a', 5);
-	ledger.complete(0, 'a', { outcome: 'accepted', statusCode: 201, response: { id: 1 } });
-	const again = new Ledger(store, 'payment', 'Pay, run 0');
-	expect(again.verdict(0, 'a', 5)).toMatchObject({
+	const ledger = openLedger(store, 'payment', 'Pay, run 0');
+	begin(ledger, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response: { id: 1 } });
+	const again = openLedger(store, 'payment', 'Pay, run 0');
+	expect(consult(again, entry(0, 'a', 5))).toMatchObject({
 		do: 'replay',
 		attempt: { response: { id: 1 } },
 	});
-	expect(again.verdict(0, 'a', 6)).toMatchObject({ do: 'refuse' });
-	expect(again.verdict(1, 'a', 5)).toMatchObject({ do: 'refuse' });
-	expect(new Ledger(store, 'payment', 'Pay, run 1').verdict(0, 'a', 5)).toMatchObject({
+	expect(consult(again, entry(0, 'a', 5, 'to another key'))).toMatchObject({
 		do: 'refuse',
+		sameItem: true,
 	});
+	expect(consult(again, entry(1, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
+	const later = openLedger(store, 'payment', 'Pay, run 1');
+	expect(consult(later, entry(0, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
+});
+
+test('a QR code is replayed for the same details, and created again for others or after a failure', () => {
+	const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
+	begin(ledger, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response: 'it' });
+	expect(consult(ledger, entry(0, 'a', 5))).toMatchObject({
+		do: 'replay',
+		attempt: { response: 'it' },
+	});
+	expect(consult(ledger, entry(0, 'a', 6))).toEqual({ do: 'send' });
+	expect(consult(ledger, entry(1, 'a', 5))).toEqual({ do: 'send' });
+	for (const outcome of ['unknown', 'rejected', 'notSent'] as const) {
+		begin(ledger, entry(0, 'a', 5))({ outcome });
+		expect(consult(ledger, entry(0, 'a', 5))).toEqual({ do: 'send' });
+	}
+});
+
+test('a payment that was begun and never completed is unknown to its own item', () => {
+	const ledger = openLedger({}, 'payment', 'Pay, run 0');
+	begin(ledger, entry(0, 'a', 5));
+	expect(consult(ledger, entry(0, 'a', 5))).toMatchObject({ do: 'stayUnknown' });
+	expect(consult(ledger, entry(1, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
 });
 
 test('after a run that went well only what later runs need remains', () => {
 	const store: LedgerStore = {};
-	const payments = new Ledger(store, 'payment', 'Pay, run 0');
-	payments.begin(0, 'a', 5);
-	payments.complete(0, 'a', { outcome: 'accepted', statusCode: 201, response: 'x'.repeat(1000) });
-	const charges = new Ledger(store, 'qrCode', 'Pay, run 0');
-	charges.begin(0, 'b', 5);
-	charges.complete(0, 'b', { outcome: 'accepted', statusCode: 201, response: 'x'.repeat(1000) });
-	payments.settle();
-	charges.settle();
-	expect(store).toEqual({
-		attempts: { 'payment a': { by: 'Pay, run 0, item 0', amount: 5, outcome: 'accepted' } },
+	const payments = openLedger(store, 'payment', 'Pay, run 0');
+	const response = 'x'.repeat(1000);
+	begin(payments, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response });
+	const charges = openLedger(store, 'qrCode', 'Pay, run 0');
+	begin(charges, entry(0, 'b', 5))({ outcome: 'accepted', statusCode: 201, response });
+	settle(payments);
+	settle(charges);
+	expect(JSON.parse(JSON.stringify(store))).toEqual({
+		attempts: {
+			'payment a': {
+				by: 'Pay, run 0, item 0',
+				amount: 5,
+				fingerprint: 'of 5',
+				outcome: 'accepted',
+			},
+		},
 	});
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
-import { expectedArrivals, MAX_TRIES, SETTINGS, startFaults, type Faults } from '../faults';
+import { CASES, expectedArrivals, MAX_TRIES, SETTINGS, startFaults, type Faults } from '../faults';
 import { call, chain, noOp, pay, splitItems, start } from '../../dev/workflow';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
@@ -73,12 +73,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const id = await n8n.importWorkflow(workflow, { payApi: byExpression });
 			await n8n.activate(id);
 
-			const asked = faults.cases.map((each) => ({
-				each,
-				id: `${each.name}|${randomUUID()}`,
-				baseUrl: each.baseUrl ?? faults.sandbox.url,
-				timeout: each.timeout ?? 10_000,
-			}));
+			const asked = CASES.map((each) => {
+				const external_id = `${each.name}|${randomUUID()}`;
+				const baseUrl = faults.baseUrl(each, external_id);
+				return { each, id: external_id, baseUrl, timeout: each.timeout ?? 10_000 };
+			});
 			for (const { each: _, ...body } of asked) await call(n8n, first.webhookId, body);
 			const executions = await allFinished(n8n, id, asked.length);
 			const mine = (external_id: string) =>

@@ -39,7 +39,7 @@ const parameters = fc.record({
 		{ key: either, keyType: either, document: either, name: either },
 		{ requiredKeys: [] },
 	),
-	specifySplit: fc.constantFrom('fields', 'json'),
+	specifySplit: fc.constantFrom('none', 'fields', 'json'),
 	split: fc.record({ recipient: fc.array(recipient) }, { requiredKeys: [] }),
 	splitJson: fc.oneof(
 		fc.array(recipient),
@@ -106,10 +106,10 @@ describe('split from JSON', () => {
 		['[{"username":"a",}]', /position \d+/],
 		['[', /position \d+/],
 		['{}', /no list/],
-		['["a"]', /splitJson\[0\] is no object/],
+		['["a"]', /splitJson\[0\]\) is no object/],
 		['[{"user":"a"}]', /"user".*not document/],
 		['[{"username":"a"},{"percentageSplit":"10,5"}]', /splitJson\[1\]\.percentageSplit.*"10,5"/],
-		['[{"percentageSplit":null}]', /splitJson\[0\]\.percentageSplit is missing/],
+		['[{"percentageSplit":null}]', /splitJson\[0\]\.percentageSplit\) is missing/],
 	])('%p is refused with its place', (text, why) => {
 		expect(() => read(text)).toThrow(why);
 	});

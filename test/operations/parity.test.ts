@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import ts from 'typescript';
 import { parse } from 'yaml';
+import { labelOf } from '../../nodes/Pay/parameters/label';
+import { FORM_MEMBERS, type Kind, type MemberTree } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 
@@ -68,6 +70,9 @@ const NOT_IN_THE_BODY = [
 	'binaryPropertyName',
 ];
 
+/** Numbers that people type: as text, since a browser's number input drops a typed comma. */
+const TYPED_NUMBERS = ['amount', 'percentageSplit'];
+
 function fieldsOfParameters(properties: INodeProperties[], prefix = ''): Fields {
 	return properties.flatMap((property) => {
 		const name = prefix === '' ? property.name : `${prefix}.${property.name}`;
@@ -78,7 +83,9 @@ function fieldsOfParameters(properties: INodeProperties[], prefix = ''): Fields 
 			const [group] = property.options as INodePropertyCollection[];
 			return fieldsOfParameters(group!.values, `${name}[]`);
 		}
-		return [`${name}: ${property.type}`];
+		const typed = TYPED_NUMBERS.includes(property.name);
+		if (typed) expect(property.type).toBe('string');
+		return [`${name}: ${typed ? 'number' : property.type}`];
 	});
 }
 
@@ -95,6 +102,29 @@ describe.each([
 		expect(documented.length).toBeGreaterThanOrEqual(8);
 		expect(fieldsOfInterface(request).sort()).toEqual(documented);
 		expect(fieldsOfParameters(body).sort()).toEqual(documented);
+	});
+
+	test('errors call every field as the form does', () => {
+		const flat = (properties: INodeProperties[]): INodeProperties[] =>
+			properties.flatMap((property) => [
+				property,
+				...flat((property.options ?? []).filter((each) => 'type' in each) as INodeProperties[]),
+				...(property.options ?? []).flatMap((each) => ('values' in each ? flat(each.values) : [])),
+			]);
+		const labelled = flat(create.description).filter(({ name }) => labelOf(name) !== name);
+		expect(labelled.length).toBeGreaterThanOrEqual(10);
+		for (const { name, displayName } of labelled) {
+			expect(`${displayName.replace(/ \(Ms\)$/, '')} (${name})`).toBe(labelOf(name));
+		}
+	});
+
+	test('what Additional Members may not set is exactly what the form can set', () => {
+		const fields = (tree: MemberTree, prefix = ''): string[] =>
+			Object.entries(tree).flatMap(([name, below]) =>
+				below === true ? [prefix + name] : fields(below, `${prefix}${name}.`),
+			);
+		const documented = fieldsOfSchema(schema).map((field) => field.replace(/(\[\].*)?: .*$/, ''));
+		expect(fields(FORM_MEMBERS[resource as Kind]).sort()).toEqual([...new Set(documented)].sort());
 	});
 
 	test('the required fields are required in the editor', () => {

@@ -1,4 +1,11 @@
-import { toNotification, type Delivery } from '../../nodes/Pay/postback/notification';
+import fc from 'fast-check';
+import { readDelivery, toNotification, type Delivery } from '../../nodes/Pay/postback/notification';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+
+const ABOUT: Reference = { external_id: 'a', kind: 'payment', amount: 1 };
+const SIGNED = signUrl('https://n8n.example.com/webhook/x/postback', ABOUT, 'a secret');
+const PROOF = new URL(SIGNED).searchParams.get('pay_proof')!;
+const MAC = PROOF.split('.')[1]!;
 
 function delivery(
 	body: string | Buffer,
@@ -16,17 +23,35 @@ function delivery(
 	};
 }
 
-const bodyOf = (...args: Parameters<typeof delivery>) =>
-	toNotification(delivery(...args), null).body;
+const bodyOf = (...args: Parameters<typeof delivery>) => readDelivery(delivery(...args)).body;
+const BOM = '\uFEFF';
 
 test.each([
 	['application/json', '{"a":1}', { a: 1 }],
 	['application/json; charset=utf-8', '{"a":1}', { a: 1 }],
 	['application/vnd.pay+json', '{"a":1}', { a: 1 }],
+	['Application/JSON;', '{"a":1}', { a: 1 }],
+	['application/x-json', '"paid"', 'paid'],
+	['text/json', '{"a":1}', { a: 1 }],
+	['text/plain', '{"a":1}', { a: 1 }],
+	['text/plain', '[{"a":1}]', [{ a: 1 }]],
+	['text/plain', '007', '007'],
+	['text/plain', '42', '42'],
+	['text/html', '<p>paid</p>', '<p>paid</p>'],
+	['json', '{"a":1}', { a: 1 }],
+	['application/json', `${BOM}{"a":1}`, { a: 1 }],
+	['application/json', 'null', null],
+	['application/json', '{"a":', '{"a":'],
 	[undefined, '{"a":1}', { a: 1 }],
 	[undefined, 'plain', 'plain'],
-	['text/plain', '{"a":1}', '{"a":1}'],
 	['application/octet-stream', 'x', 'x'],
+	[
+		'application/x-www-form-urlencoded',
+		'a=1&b=J%C3%B3+o&c=1&c=2',
+		{ a: '1', b: 'Jó o', c: ['1', '2'] },
+	],
+	['application/x-www-form-urlencoded', 'data.status=paid', { 'data.status': 'paid' }],
+	['application/x-www-form-urlencoded', '{"status":"paid"}', { status: 'paid' }],
 	['application/json', '{"id":12345678901234567890}', { id: '12345678901234567890' }],
 	['application/json', '{"id":9007199254740991,"x":1.5}', { id: 9007199254740991, x: 1.5 }],
 	[undefined, '', ''],
@@ -34,56 +59,210 @@ test.each([
 	expect(bodyOf(text, type)).toEqual(body);
 });
 
-test('forms and XML are taken as n8n parses them', () => {
-	expect(bodyOf('a=1', 'application/x-www-form-urlencoded', { parsedBody: { a: '1' } })).toEqual({
-		a: '1',
+const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
+test.each([
+	['utf-16le', 'application/json; charset=utf-16le', Buffer.from('{"a":"é"}', 'utf16le')],
+	['utf-16', 'application/json; charset="UTF-16"', Buffer.from('{"a":"é"}', 'utf16le')],
+	['utf-16le by its mark', 'application/json', Buffer.from(`${BOM}{"a":"é"}`, 'utf16le')],
+	['utf-16be by its mark', 'text/plain', utf16be(`${BOM}{"a":"é"}`)],
+	['latin1', 'application/json; charset=iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
+	['windows-1252', 'text/plain; charset=windows-1252', Buffer.from('{"a":"é"}', 'latin1')],
+	['utf-8, said to be unknown', 'application/json; charset=utf8mb4', Buffer.from('{"a":"é"}')],
+	[
+		'utf-8, whatever the type says, by its mark',
+		'text/json; charset=latin1',
+		Buffer.from(`${BOM}{"a":"é"}`),
+	],
+])('a body in %s', (_name, type, bytes) => {
+	expect(readDelivery(delivery(bytes, type))).toMatchObject({
+		body: { a: 'é' },
+		rawBody: '{"a":"é"}',
 	});
-	expect(bodyOf('<a>1</a>', 'text/xml', { parsedBody: { a: '1' } })).toEqual({ a: '1' });
+});
+
+test('JSON of any shape is taken as it was sent', () => {
+	fc.assert(
+		fc.property(
+			fc.jsonValue({ maxDepth: 5 }),
+			fc.constantFrom('application/json', 'application/problem+json', undefined),
+			(value, type) => {
+				const text = JSON.stringify(value);
+				// Integers beyond 2^53 become texts, see above.
+				fc.pre(!/\d{16}/.test(text));
+				expect(bodyOf(text, type)).toEqual(JSON.parse(text));
+			},
+		),
+	);
+});
+
+test.each([
+	['an element', '<Pay><Status> paid </Status></Pay>', { pay: { status: 'paid' } }],
+	['a text alone', '<a>1</a>', { a: '1' }],
+	[
+		'attributes',
+		'<a id="1">x<b k="v"/></a>',
+		{ a: { $: { id: '1' }, _: 'x', b: { $: { k: 'v' } } } },
+	],
+	['repeated elements', '<a><b>1</b><b>2</b></a>', { a: { b: ['1', '2'] } }],
+	['an empty element', '<a><b/></a>', { a: { b: '' } }],
+	['a prefix, CDATA and entities', '<n:a><![CDATA[1<2]]> &amp; 3</n:a>', { 'n:a': '1<2 & 3' }],
+	[
+		'keys of the prototype',
+		'<constructor><__proto__>1</__proto__></constructor>',
+		JSON.parse('{"constructor":{"__proto__":"1"}}'),
+	],
+	['no XML', 'no < xml', 'no < xml'],
+	[
+		'entities of its own',
+		'<!DOCTYPE l [<!ENTITY a "x">]><l>&a;</l>',
+		'<!DOCTYPE l [<!ENTITY a "x">]><l>&a;</l>',
+	],
+	['nothing', '', ''],
+])('XML with %s', (_name, text, body) => {
+	expect(bodyOf(text, 'application/soap+xml; charset=utf-8')).toEqual(body);
+	// What n8n parsed may be another request's body.
+	expect(bodyOf(text, 'text/xml', { parsedBody: { status: 'of another' } })).toEqual(body);
+});
+
+test.each([101, 1000, 8000, 100_000])('XML of %d levels is left as text, at once', (levels) => {
+	const deep = '<a>'.repeat(levels) + '</a>'.repeat(levels);
+	const begun = performance.now();
+	expect(bodyOf(deep, 'application/xml')).toBe(deep);
+	expect(performance.now() - begun).toBeLessThan(2000);
+});
+
+describe('a multipart form', () => {
+	const form = (data: unknown, boundary = 'B') =>
+		delivery('', `multipart/form-data; boundary=${boundary}`, { parsedBody: { data, files: {} } });
+
+	test('gives its fields, and one eventId whatever the boundary', () => {
+		const [one, two] = [
+			form({ status: 'paid', a: ['1', '2'] }),
+			form({ status: 'paid', a: ['1', '2'] }, 'C'),
+		];
+		expect(readDelivery(one).body).toEqual({ status: 'paid', a: ['1', '2'] });
+		const id = (each: Delivery, files: Array<[string, string]> = []) =>
+			toNotification(readDelivery(each), ABOUT, files).eventId;
+		expect(id(one)).toBe(id(two));
+		const others = [id(form({ status: 'failed' })), id(one, [['f', 'h']]), id(one, [['f', 'i']])];
+		expect(new Set([id(one), ...others]).size).toBe(4);
+	});
+
+	test('that n8n could not read is an error, not an empty one', () => {
+		expect(() => readDelivery(form(undefined))).toThrow(/could not be read/);
+	});
 });
 
 test('a __proto__ key pollutes nothing, and deep or binary bodies do no harm', () => {
 	const long = '{"n":12345678901234567890,"__proto__":{"polluted":true}}';
-	for (const text of ['{"__proto__":{"polluted":true}}', long]) {
-		bodyOf(text, 'application/json');
+	for (const text of [
+		'{"__proto__":{"polluted":true}}',
+		long,
+		`{"__proto__":{"polluted":"${MAC}"}}`,
+	]) {
+		bodyOf(text, 'application/json', { query: { pay_proof: PROOF } });
 		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 	}
+	bodyOf('__proto__=x&constructor=y', 'application/x-www-form-urlencoded');
 	for (const levels of [101, 20_000, 200_000]) {
 		const deep = '['.repeat(levels) + ']'.repeat(levels);
 		expect(bodyOf(deep, 'application/json')).toBe(deep);
 	}
 	expect(bodyOf('['.repeat(100) + ']'.repeat(100), 'application/json')).toBeInstanceOf(Array);
-	expect(bodyOf(Buffer.from([0xff, 0xfe, 0x00]), undefined)).toBe('\uFFFD\uFFFD\0');
+	expect(bodyOf(Buffer.from([0xfe, 0x00]), undefined)).toBe('\uFFFD\0');
 });
 
 test('the same notification has the same eventId; any difference that matters gives another', () => {
 	const base = delivery('{"a":1}', 'application/json', {
-		query: { pay_reference: 'r', pay_signature: 's', x: '1' },
+		query: { pay_proof: PROOF, x: '1', y: '2' },
 	});
-	const reference = { external_id: 'a', kind: 'payment', amount: 1 } as const;
-	const id = (more: Partial<Delivery>, about: Parameters<typeof toNotification>[1] = reference) =>
-		toNotification({ ...base, ...more }, about).eventId;
+	const id = (more: Partial<Delivery>, about: Reference | null = ABOUT) =>
+		toNotification(readDelivery({ ...base, ...more }), about).eventId;
 	const same = id({});
 	expect(same).toMatch(/^[0-9a-f]{64}$/);
 	expect(id({ receivedAt: new Date(5), headers: { 'x-try': '2' } })).toBe(same);
-	expect(id({ query: { ...base.query, pay_signature: 'other' } })).toBe(same);
+	expect(id({ query: { y: '2', x: '1', pay_proof: PROOF } })).toBe(same);
+	expect(id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
 	const others = [
 		id({ method: 'PUT' }),
 		id({ rawBody: Buffer.from('{"a":2}') }),
 		id({ query: { ...base.query, x: '2' } }),
+		id({ query: { ...base.query, pay_proof: `${PROOF}?status=paid` } }),
+		id({ query: { ...base.query, pay_proof: `${PROOF}?status=failed` } }),
 		id({}, null),
-		id({}, { ...reference, external_id: 'b' }),
+		id({}, { ...ABOUT, external_id: 'b' }),
 	];
 	expect(new Set([same, ...others]).size).toBe(others.length + 1);
 });
 
-test('credentials of the sender and the signature are left out', () => {
-	const { headers, query } = toNotification(
-		delivery('', undefined, {
-			headers: { authorization: 'x', cookie: 'y', 'proxy-authorization': 'z', host: 'h' },
-			query: { pay_signature: 's', pay_reference: 'r' },
-		}),
-		null,
-	);
-	expect(headers).toEqual({ host: 'h' });
-	expect(query).toEqual({ pay_reference: 'r' });
+describe('what would let a reader of the execution call again is left out', () => {
+	const url = new URL(SIGNED);
+	const [path, token] = [url.pathname + url.search, 'f'.repeat(64)];
+	const percent = [...PROOF].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+
+	test.each([
+		['x-original-url', path],
+		['x-forwarded-uri', `${path}&signature=${token}`],
+		['x-envoy-original-path', path],
+		['referer', `${SIGNED}?status=paid`],
+		['x-percent', `/x?pay_proof=${percent}&a=1`],
+		['x-encoded-whole', encodeURIComponent(SIGNED)],
+		['x-bare', MAC],
+	])('in the header %s', (name, value) => {
+		const { headers } = readDelivery(
+			delivery('', undefined, {
+				headers: { [name]: value },
+				query: { pay_proof: PROOF, signature: token },
+				resumeToken: token,
+			}),
+		);
+		const kept = decodeURIComponent(String(headers[name]));
+		expect(kept).not.toContain(MAC);
+		expect(kept).not.toContain(token);
+		expect(kept).toContain('***');
+	});
+
+	test.each([
+		['JSON', 'application/json', JSON.stringify({ postbackUrl: SIGNED, [SIGNED]: [SIGNED] })],
+		['a form', 'application/x-www-form-urlencoded', `url=${encodeURIComponent(SIGNED)}`],
+		['a text', 'text/plain', SIGNED],
+	])('in a body of %s that repeats the URL', (_name, type, body) => {
+		const postback = readDelivery(delivery(body, type, { query: { pay_proof: PROOF } }));
+		expect(JSON.stringify({ ...postback, content: '' })).not.toContain(MAC);
+		expect(postback.rawBody).toContain('***');
+	});
+
+	test('in a multipart form, and in the query', () => {
+		const { body, query } = readDelivery(
+			delivery('', 'multipart/form-data; boundary=B', {
+				parsedBody: { data: { url: SIGNED }, files: {} },
+				query: { pay_proof: PROOF, signature: token, url: SIGNED, status: 'paid' },
+				resumeToken: token,
+			}),
+		);
+		expect(JSON.stringify([body, query])).not.toContain(MAC);
+		expect(query).toEqual({ url: expect.stringContaining('***'), status: 'paid' });
+	});
+
+	test("a service's own signature stays, and the sender's credentials go", () => {
+		const headers = { authorization: 'x', cookie: 'y', 'proxy-authorization': 'z', host: 'h' };
+		const postback = readDelivery(
+			delivery('', undefined, { headers, query: { signature: 'of the service' } }),
+		);
+		expect(postback.headers).toEqual({ host: 'h' });
+		expect(postback.query).toEqual({ signature: 'of the service' });
+	});
+});
+
+test('the item has its fields in the order in which a person looks for them', () => {
+	expect(Object.keys(toNotification(readDelivery(delivery('')), null))).toEqual([
+		'reference',
+		'body',
+		'eventId',
+		'receivedAt',
+		'method',
+		'query',
+		'headers',
+		'rawBody',
+	]);
 });

@@ -1,5 +1,14 @@
+import { parse } from 'node:querystring';
 import fc from 'fast-check';
-import { signUrl, verifyQuery, type Reference } from '../../nodes/Pay/postback/proof';
+import { InputError } from '../../nodes/Pay/inputError';
+import {
+	macIn,
+	MAX_URL_LENGTH,
+	signUrl,
+	verify,
+	withoutProof,
+	type Reference,
+} from '../../nodes/Pay/postback/proof';
 
 const reference: fc.Arbitrary<Reference> = fc.record({
 	external_id: fc.string({ unit: 'grapheme', minLength: 1 }),
@@ -7,20 +16,19 @@ const reference: fc.Arbitrary<Reference> = fc.record({
 	amount: fc.double({ min: 0.01, max: 1e9, noNaN: true }),
 });
 const secret = fc.string({ minLength: 1 });
+const SECRET = 'the secret of the test';
+const ABOUT: Reference = { external_id: 'order-1042', kind: 'payment', amount: 49.9 };
 
-/** A query as express parses it: a repeated parameter is a list. */
-function queryOf(url: string): Record<string, unknown> {
-	const query: Record<string, unknown> = {};
-	for (const [name, value] of new URL(url).searchParams) {
-		query[name] = name in query ? [query[name], value].flat() : value;
-	}
-	return query;
-}
+/** A query as n8n's web server parses it: a repeated parameter is a list. */
+const queryOf = (url: string): Record<string, unknown> => ({
+	...parse(/\?([^#]*)/s.exec(url)?.[1] ?? ''),
+});
+const proofOf = (url: string) => String(queryOf(url).pay_proof);
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
-describe('signed postback URLs', () => {
-	test('prove the reference they were made for, and leave the rest of the URL alone', () => {
+describe('a signed postback URL', () => {
+	test('proves the reference it was made for, and leaves the rest of the URL alone', () => {
 		const url = fc.constantFrom(
 			'https://n8n.example.com/webhook/1/postback',
 			'https://n8n.example.com/webhook/1/postback?',
@@ -31,82 +39,166 @@ describe('signed postback URLs', () => {
 		fc.assert(
 			fc.property(url, reference, secret, (address, about, key) => {
 				const signed = signUrl(address, about, key);
-				expect(verifyQuery(queryOf(signed), key)).toEqual(about);
+				expect(verify(queryOf(signed), [key])).toEqual(about);
 				const [before = '', fragment] = address.split('#');
 				expect(signed.startsWith(before)).toBe(true);
 				expect(signed.split('#')[1]).toBe(fragment);
-				const { pay_reference, pay_signature, ...rest } = queryOf(signed);
-				expect(rest).toEqual(queryOf(address));
+				expect(withoutProof(queryOf(signed))).toEqual({
+					query: withoutProof(queryOf(address)).query,
+					mac: macIn(signed),
+				});
 			}),
 			{ numRuns: 1000 },
 		);
 	});
 
+	const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
+	const addresses = {
+		// 20 characters of host; n8n 1 and 2 have the same address for a trigger.
+		trigger: `https://n8n.example-shop.com/webhook/${uuid}/postback`,
+		'resume, n8n 1': 'https://n8n.example-shop.com/webhook-waiting/123456',
+		'resume, n8n 2': `https://n8n.example-shop.com/webhook-waiting/123456?signature=${'a'.repeat(64)}`,
+	};
+	test.each([
+		['trigger', 10, 154],
+		['trigger', 36, 188],
+		['trigger', 100, 274],
+		['resume, n8n 1', 10, 123],
+		['resume, n8n 1', 36, 157],
+		['resume, n8n 1', 100, 243],
+		['resume, n8n 2', 10, 198],
+		['resume, n8n 2', 36, 232],
+		['resume, n8n 2', 100, 318],
+	] as const)('%s, an id of %d characters: %d', (address, length, expected) => {
+		const external_id = (uuid + uuid + uuid).slice(0, length);
+		const url = signUrl(addresses[address], { ...ABOUT, kind: 'qrCode', external_id }, SECRET);
+		expect(url).toHaveLength(expected);
+	});
+
+	const signed = signUrl('https://a.example/x', ABOUT, SECRET);
+	const proof = proofOf(signed);
+	const percent = [...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+	test.each([
+		['?status=paid appended', `${signed}?status=paid`, { status: 'paid' }],
+		['&x=1 appended', `${signed}&x=1`, { x: '1' }],
+		['&x appended', `${signed}&x`, { x: '' }],
+		['/ appended', `${signed}/`, {}],
+		['& appended', `${signed}&`, {}],
+		['a space appended', `${signed}%20`, {}],
+		['a parameter before it', `https://a.example/x?x=1&pay_proof=${proof}`, { x: '1' }],
+		['every letter percent-encoded', `https://a.example/x?pay_proof=${percent}`, {}],
+		['its name percent-encoded', `https://a.example/x?pay%5Fproof=${proof}`, {}],
+	])('verifies with %s, and nothing of that is lost', (_name, url, query) => {
+		expect(verify(queryOf(url), [SECRET])).toEqual(ABOUT);
+		expect(withoutProof(queryOf(url)).query).toEqual(query);
+	});
+
+	test.each([
+		['lower-cased', `?pay_proof=${proof.toLowerCase()}`],
+		['its name in capitals', `?PAY_PROOF=${proof}`],
+		['given twice', `?pay_proof=${proof}&pay_proof=${proof}`],
+		['one letter short', `?pay_proof=${proof.slice(0, -1)}`],
+		['one letter long', `?pay_proof=${proof}A`],
+		['without its mac', `?pay_proof=${proof.split('.')[0]}`],
+		['without its reference', `?pay_proof=.${proof.split('.')[1]}`],
+		['empty', '?pay_proof='],
+	])('is refused %s', (_name, query) => {
+		expect(verify(queryOf(query), [SECRET])).toBeNull();
+	});
+
 	test('no forgery is taken, of 10,000', () => {
-		const SECRET = 'the secret of the test';
 		const forge = fc.tuple(
 			reference,
 			reference,
 			secret.filter((other) => other !== SECRET),
 			fc.nat(),
-			fc.constantFrom(...BASE64URL, '=', '+', '/', '%', ' ', '.'),
-			fc.integer({ min: 0, max: 13 }),
+			fc.constantFrom(...BASE64URL, '+', '%', ' ', '.'),
+			fc.integer({ min: 0, max: 7 }),
 		);
 		let forged = 0;
 		fc.assert(
-			fc.property(forge, ([about, other, otherSecret, at, letter, kind]) => {
-				const genuine = queryOf(signUrl('https://a.example/', about, SECRET)) as Record<
-					string,
-					string
-				>;
-				const foreign = queryOf(signUrl('https://a.example/', other, SECRET)) as Record<
-					string,
-					string
-				>;
-				const wrong = queryOf(signUrl('https://a.example/', about, otherSecret)) as Record<
-					string,
-					string
-				>;
-				const { pay_reference: r = '', pay_signature: s = '' } = genuine;
+			fc.property(forge, ([about, other, otherSecret, at, letter, which]) => {
+				const genuine = proofOf(signUrl('https://a.example/', about, SECRET));
+				const foreign = proofOf(signUrl('https://a.example/', other, SECRET));
+				const [r = '', m = ''] = genuine.split('.');
+				const [foreignR = '', foreignM = ''] = foreign.split('.');
 				const put = (text: string) => {
 					const place = at % text.length;
 					return text.slice(0, place) + letter + text.slice(place + 1);
 				};
-				const cut = (text: string) => text.slice(0, at % text.length);
-				const forgeries: Array<Record<string, unknown>> = [
-					{ pay_reference: put(r), pay_signature: s },
-					{ pay_reference: r, pay_signature: put(s) },
-					{ pay_reference: cut(r), pay_signature: s },
-					{ pay_reference: r, pay_signature: cut(s) },
-					{ pay_reference: foreign.pay_reference, pay_signature: s },
-					{ pay_reference: r, pay_signature: foreign.pay_signature },
-					wrong,
-					{ pay_reference: [r, r], pay_signature: s },
-					{ pay_reference: r, pay_signature: [s, s] },
-					{ pay_reference: r },
-					{ pay_signature: s },
-					{ pay_reference: s, pay_signature: r },
-					{ pay_reference: `${r}=`, pay_signature: s },
-					{ pay_reference: r, pay_signature: Buffer.from(s, 'base64url').toString('base64') },
+				const forgeries: unknown[] = [
+					`${put(r)}.${m}`,
+					`${r}.${put(m)}`,
+					genuine.slice(0, at % genuine.length),
+					`${foreignR}.${m}`,
+					`${r}.${foreignM}`,
+					proofOf(signUrl('https://a.example/', about, otherSecret)),
+					[genuine],
+					{ toString: () => genuine },
 				];
-				const forgery = forgeries[kind]!;
+				const forgery = forgeries[which];
 				// A mutation may give back what it started from, and then it is no forgery.
-				fc.pre(forgery.pay_reference !== r || forgery.pay_signature !== s);
+				fc.pre(forgery !== genuine && forgery !== foreign);
 				forged++;
-				expect(verifyQuery(forgery, SECRET)).toBeNull();
+				expect(verify({ pay_proof: forgery }, [SECRET])).toBeNull();
 			}),
 			{ numRuns: 10_000 },
 		);
 		expect(forged).toBeGreaterThanOrEqual(10_000);
 	});
 
-	test('an empty secret proves nothing', () => {
-		const about: Reference = { external_id: 'a', kind: 'payment', amount: 1 };
-		expect(verifyQuery(queryOf(signUrl('https://a.example/', about, '')), '')).toBeNull();
+	test('is taken with the previous secret too, and with no other', () => {
+		const query = queryOf(signUrl('https://a.example/', ABOUT, 'old'));
+		expect(verify(query, ['new', 'old'])).toEqual(ABOUT);
+		expect(verify(query, ['new'])).toBeNull();
 	});
 
-	test('a reference of boundless length is refused unread', () => {
-		const about: Reference = { external_id: 'a'.repeat(10_000), kind: 'payment', amount: 1 };
-		expect(verifyQuery(queryOf(signUrl('https://a.example/', about, 's')), 's')).toBeNull();
+	test('an empty secret proves nothing', () => {
+		const query = queryOf(signUrl('https://a.example/', ABOUT, ''));
+		expect(verify(query, [''])).toBeNull();
+		expect(verify(query, [])).toBeNull();
+	});
+
+	test('what was signed for something else with the same secret proves nothing', () => {
+		const odd = { ...ABOUT, kind: 'refund' } as unknown as Reference;
+		expect(verify(queryOf(signUrl('https://a.example/', odd, SECRET)), [SECRET])).toBeNull();
+	});
+});
+
+describe('a URL too long for its own postback', () => {
+	const sign = (url: string, external_id: string) =>
+		signUrl(url, { ...ABOUT, external_id }, SECRET);
+
+	test('is refused by name: the external_id, or the address', () => {
+		const field = (work: () => unknown) => {
+			try {
+				work();
+			} catch (error) {
+				return error instanceof InputError && error.field;
+			}
+			return undefined;
+		};
+		expect(field(() => sign('https://a.example/', 'e'.repeat(6200)))).toBe('external_id');
+		expect(field(() => sign(`https://a.example/${'p'.repeat(8000)}`, 'e'))).toBe('postbackUrl');
+		expect(field(() => sign('https://a.example/', 'e'))).toBeUndefined();
+	});
+
+	test('every one that is made is taken, up to the last character', () => {
+		for (const letter of ['e', 'ü', '😀', '\u0001']) {
+			let [fits, tooMany] = [1, MAX_URL_LENGTH];
+			while (tooMany - fits > 1) {
+				const middle = Math.floor((fits + tooMany) / 2);
+				try {
+					sign('https://a.example/', letter.repeat(middle));
+					fits = middle;
+				} catch {
+					tooMany = middle;
+				}
+			}
+			const longest = sign('https://a.example/', letter.repeat(fits));
+			expect(longest.length).toBeGreaterThan(MAX_URL_LENGTH - 20);
+			expect(longest.length).toBeLessThanOrEqual(MAX_URL_LENGTH);
+			expect(verify(queryOf(longest), [SECRET])).not.toBeNull();
+		}
 	});
 });

@@ -1,7 +1,4 @@
-/** A base address that cannot be used: found before any request, so nothing was sent. */
-export class BaseUrlError extends Error {
-	override readonly name = 'BaseUrlError';
-}
+import { InputError } from '../inputError';
 
 /** True for hosts that never leave this machine. */
 export function isLoopback(hostname: string): boolean {
@@ -15,35 +12,94 @@ export function isLoopback(hostname: string): boolean {
 }
 
 /**
- * Reads the credential's base address (the document's {base_url}).
+ * Reads an address of the service that a credential holds.
+ * @param label what the form calls the field
  * @param allowHttp whether plain http: may be used with hosts other than this machine
- * @returns the address without trailing slashes and without a pasted `/v2/...` tail
- * @throws BaseUrlError with what is wrong and what to do
+ * @throws InputError with what is wrong and what to do
  */
-export function parseBaseUrl(value: unknown, allowHttp: boolean): string {
+export function parseServiceUrl(
+	value: unknown,
+	field: string,
+	label: string,
+	allowHttp: boolean,
+): URL {
+	const refuse = (what: string, advice: string) =>
+		new InputError(field, `The ${label} of the Pay API credential ${what}`, advice);
 	const text = typeof value === 'string' ? value.trim() : '';
-	if (text === '') throw new BaseUrlError('The Base URL of the Pay API credential is empty');
+	if (text === '') throw refuse('is empty', 'Open the credential and enter the address.');
 	if (!URL.canParse(text)) {
-		throw new BaseUrlError(
-			`The Base URL of the Pay API credential is no absolute URL: "${text}". Write it in full, for example https://api.example.com`,
+		throw refuse(
+			// Not quoted: it may be the token, pasted into the wrong field.
+			'is no absolute URL',
+			'Write it in full, for example https://api.example.com.',
 		);
 	}
 	const url = new URL(text);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-		throw new BaseUrlError(
-			`The Base URL of the Pay API credential must start with https://, but starts with "${url.protocol}"`,
+		throw refuse(
+			`must start with https://, but starts with "${url.protocol}"`,
+			'Write it in full, for example https://api.example.com.',
 		);
 	}
-	if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-		throw new BaseUrlError(
-			'The Base URL of the Pay API credential must hold no user name, query or fragment. Write only the address, for example https://api.example.com',
+	if (url.username !== '' || url.password !== '' || url.hash !== '') {
+		throw refuse(
+			'must hold no user name, password or fragment',
+			'Write only the address, for example https://api.example.com.',
 		);
 	}
 	if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-		throw new BaseUrlError(
-			`The Base URL of the Pay API credential uses http:, which would send the access token unencrypted to ${url.hostname}. Use https://, or turn on "Allow HTTP" for a sandbox on a private network`,
+		throw refuse(
+			`uses http:, which would send secrets unencrypted to ${url.hostname}`,
+			'Use https://, or turn on "Allow HTTP" for a sandbox on a private network.',
 		);
 	}
-	const path = url.pathname.replace(/\/v2(\/.*)?$/, '').replace(/\/+$/, '');
+	return url;
+}
+
+/** One segment of a path, of characters that need no encoding. */
+const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
+/** What people paste who copy the address of an operation. */
+const PASTED_TAIL = /\/v2\/([^/]+)\/(?:qrcode|payment)\/*$/;
+
+/**
+ * Reads the scheme's name, which stands in both paths (the document's note on names replaced it by
+ * the neutral word "pay").
+ * @throws InputError when it is no single segment of a path
+ */
+export function parseSchemeName(value: unknown): string {
+	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
+	if (SEGMENT.test(text)) return text;
+	throw new InputError(
+		'schemeName',
+		'Scheme Name in Paths of the Pay API credential must be one segment of a path',
+		'Enter the word that stands between /v2/ and /qrcode in the addresses of the service, for example pay.',
+	);
+}
+
+/**
+ * Reads the credential's base address (the document's {base_url}).
+ * @param allowHttp whether plain http: may be used with hosts other than this machine
+ * @param schemeName what {@link parseSchemeName} gave
+ * @returns the address without trailing slashes, and without the pasted path of an operation
+ * @throws InputError with what is wrong and what to do
+ */
+export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
+	const url = parseServiceUrl(value, 'baseUrl', 'Base URL', allowHttp);
+	if (url.search !== '') {
+		throw new InputError(
+			'baseUrl',
+			'The Base URL of the Pay API credential must hold no query',
+			'Write only the address, for example https://api.example.com.',
+		);
+	}
+	const [, pasted] = PASTED_TAIL.exec(url.pathname) ?? [];
+	if (pasted !== undefined && pasted !== schemeName) {
+		throw new InputError(
+			'schemeName',
+			`The Base URL of the Pay API credential ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
+			`Enter "${pasted}" as Scheme Name in Paths if the service's addresses hold it, and leave /v2/… out of the Base URL.`,
+		);
+	}
+	const path = url.pathname.replace(PASTED_TAIL, '').replace(/\/+$/, '');
 	return url.origin + path;
 }

@@ -3,35 +3,64 @@ import type {
 	ICredentialTestFunctions,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { PATHS } from '../service/contract';
-import { readConnection, type PayCredential } from './connection';
+import { InputError } from '../inputError';
+import { pathOf } from '../service/contract';
+import { bearerToken, type PostForm } from './accessToken';
+import { readAccount, type PayCredential } from './connection';
 
 /** A credential test should answer while the person is looking. */
 const TIMEOUT = 15_000;
 
-function verdictOn(statusCode: number): INodeCredentialTestResult {
+interface TestAnswer {
+	statusCode: number;
+	headers?: Record<string, unknown>;
+	body: unknown;
+}
+
+const wrong = (message: string): INodeCredentialTestResult => ({ status: 'Error', message });
+
+function isPage({ headers, body }: TestAnswer): boolean {
+	return (
+		/\bhtml\b/i.test(String(headers?.['content-type'] ?? '')) ||
+		(typeof body === 'string' && /^\s*<(!doctype|html)/i.test(body))
+	);
+}
+
+function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
+	const { statusCode } = answer;
+	const which = `(HTTP ${statusCode})`;
 	if (statusCode === 401 || statusCode === 403) {
-		return {
-			status: 'Error',
-			message: `The service refused the access token (HTTP ${statusCode})`,
-		};
+		return wrong(
+			`The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`,
+		);
 	}
-	if (statusCode === 404) {
-		return {
-			status: 'Error',
-			message: 'The service does not know this address (HTTP 404): the Base URL is wrong',
-		};
+	if (statusCode === 407)
+		return wrong(`A proxy on the way asks for a password of its own ${which}`);
+	if (statusCode === 404 || statusCode === 405) {
+		return wrong(
+			`The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`,
+		);
 	}
-	if (statusCode >= 300 && statusCode < 400) {
-		return {
-			status: 'Error',
-			message: `The service redirects elsewhere (HTTP ${statusCode}): the Base URL is wrong`,
-		};
+	if (statusCode >= 300 && statusCode <= 399) {
+		return wrong(`The service redirects elsewhere ${which}: the Base URL is wrong`);
 	}
-	if (statusCode >= 500) {
-		return { status: 'Error', message: `The service is failing (HTTP ${statusCode})` };
+	if (statusCode >= 500 || statusCode < 200) return wrong(`The service is failing ${which}`);
+	if (isPage(answer)) {
+		return wrong(`A web page answered ${which}, not a service: the Base URL is wrong`);
+	}
+	if (statusCode <= 299) {
+		return {
+			status: 'OK',
+			message: `The service accepts the access token. Oddly, it also accepted an empty request ${which}`,
+		};
 	}
 	return { status: 'OK', message: 'The service accepts the access token' };
+}
+
+function unreachable(error: unknown): string {
+	const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
+	const reason = code ?? cause?.code;
+	return `cannot be reached${reason ? ` (${reason})` : ''}`;
 }
 
 /**
@@ -44,34 +73,38 @@ export async function testPayCredential(
 ): Promise<INodeCredentialTestResult> {
 	// A credential test has no other request function than this one.
 	const { helpers } = this;
-	let connection;
-	try {
-		connection = readConnection((credential.data ?? {}) as PayCredential, TIMEOUT);
-	} catch (error) {
-		return { status: 'Error', message: error instanceof Error ? error.message : String(error) };
-	}
-	try {
-		const answer = (await helpers.request({
+	const post = async (uri: string, headers: Record<string, string>, body: string) =>
+		(await helpers.request({
 			method: 'POST',
-			uri: connection.baseUrl + PATHS.qrCode,
-			headers: {
-				Authorization: `Bearer ${connection.accessToken}`,
-				'Content-Type': 'application/json',
-			},
-			body: '{}',
+			uri,
+			headers,
+			body,
 			simple: false,
 			resolveWithFullResponse: true,
 			followRedirect: false,
 			followAllRedirects: false,
-			timeout: connection.timeout,
-		})) as { statusCode: number };
-		return verdictOn(answer.statusCode);
+			timeout: TIMEOUT,
+		})) as TestAnswer;
+	const postForm: PostForm = async (url, headers, body) =>
+		await post(url, headers, body).catch((error: unknown) => ({
+			reason: unreachable(error),
+		}));
+	let url, accessToken;
+	try {
+		const account = readAccount((credential.data ?? {}) as PayCredential);
+		url = account.baseUrl + pathOf('qrCode', account.schemeName);
+		({ accessToken } = await bearerToken(account, postForm));
 	} catch (error) {
-		const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
-		const reason = code ?? cause?.code;
-		return {
-			status: 'Error',
-			message: `The service cannot be reached${reason ? ` (${reason})` : ''}: check the Base URL and the network`,
+		if (!(error instanceof InputError)) return wrong('The credential could not be read');
+		return wrong(`${error.message}. ${error.advice}`);
+	}
+	try {
+		const headers = {
+			Authorization: `Bearer ${accessToken}`,
+			'Content-Type': 'application/json',
 		};
+		return verdictOn(await post(url, headers, '{}'));
+	} catch (error) {
+		return wrong(`The service ${unreachable(error)}: check the Base URL and the network`);
 	}
 }

@@ -1,16 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import type { DuplicateCheck } from '../parameters/duplicateCheck';
 import { LONGEST_CHANGE_MS, RememberedList, type Entry } from './rememberedList';
 
 export { REMEMBERED_PAYMENTS } from './rememberedList';
-
-/**
- * What the duplicate check refuses:
- * - `workflow`: payments that an earlier execution recorded
- * - `workers`: also those that another worker records at the same time; costs a pause per batch
- * - `execution`: nothing across executions; records all the same
- */
-export type DuplicateCheck = 'workflow' | 'workers' | 'execution';
 
 /** What one run of a node records in n8n's duplicate store. */
 export interface Records {

@@ -6,23 +6,26 @@ export interface Attempt {
 	/** Node, run and item that made it. */
 	by: string;
 	amount: number;
+	/** Of what was sent, see `Ready`. */
+	fingerprint: string;
 	outcome?: Outcome;
 	statusCode?: number;
 	response?: unknown;
+	/** Why it ended without a clear answer, in words. */
 	reason?: string;
 }
 
 /** What the ledger says about an item that is about to be sent. */
 export type Verdict =
 	| { do: 'send' }
-	/** This very item was accepted before: its answer, not a second request. */
+	/** This very request of this very item was accepted before: its answer, not a second request. */
 	| { do: 'replay'; attempt: Attempt }
-	/** A payment with this external_id is out and its fate is not known. */
+	/** A payment of this item is out and its fate is not known. */
 	| { do: 'stayUnknown'; attempt: Attempt }
-	/** A payment with this external_id was accepted for another item or another amount. */
-	| { do: 'refuse'; attempt: Attempt };
+	/** A payment with this external_id was sent, for another item, node or run, or with other details. */
+	| { do: 'refuse'; attempt: Attempt; sameItem: boolean };
 
-/** Where the attempts live: n8n's context object of the execution, saved with it. */
+/** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
 	attempts?: Record<string, Attempt>;
 }
@@ -31,85 +34,88 @@ export interface LedgerStore {
  * The attempts of one execution. n8n re-runs the WHOLE node with all items after a failure (Retry
  * On Fail, the editor's Retry), and keeps this store across both, so the ledger is what tells an
  * item that is already paid from one that is not.
- *
+ */
+export interface Ledger {
+	readonly attempts: Record<string, Attempt>;
+	readonly kind: Kind;
+	/** The node's name and the run's number: loops run a node several times. */
+	readonly place: string;
+}
+
+/** What the ledger knows an item by. */
+interface Entry {
+	index: number;
+	fingerprint: string;
+	request: { external_id: string; amount: number };
+}
+
+/** Opens the ledger of an execution; `store` is written to in place. */
+export function openLedger(store: LedgerStore, kind: Kind, place: string): Ledger {
+	return { attempts: (store.attempts ??= {}), kind, place };
+}
+
+const byOf = ({ place }: Ledger, index: number) => `${place}, item ${index}`;
+
+/**
  * Payments are kept by external_id over all nodes, runs and items of the execution. QR codes are
  * kept by node, run and item: a second QR code harms nobody.
  */
-export class Ledger {
-	private readonly attempts: Record<string, Attempt>;
+function keyOf(ledger: Ledger, { index, request }: Entry): string {
+	return ledger.kind === 'payment'
+		? `payment ${request.external_id}`
+		: `qrCode ${byOf(ledger, index)}: ${request.external_id}`;
+}
 
-	/**
-	 * @param store n8n's context of the execution; written to in place
-	 * @param place the node's name and the run's number: loops run a node several times
-	 */
-	constructor(
-		store: LedgerStore,
-		private readonly kind: Kind,
-		private readonly place: string,
-	) {
-		this.attempts = store.attempts ??= {};
+/** Whether an item may be sent, given all that was tried in this execution. */
+export function consult(ledger: Ledger, entry: Entry): Verdict {
+	const attempt = ledger.attempts[keyOf(ledger, entry)];
+	if (attempt === undefined) return { do: 'send' };
+	const same = attempt.fingerprint === entry.fingerprint;
+	if (ledger.kind === 'qrCode') {
+		return attempt.outcome === 'accepted' && same ? { do: 'replay', attempt } : { do: 'send' };
 	}
-
-	private by(itemIndex: number): string {
-		return `${this.place}, item ${itemIndex}`;
+	const sameItem = attempt.by === byOf(ledger, entry.index);
+	switch (attempt.outcome) {
+		case 'rejected':
+		case 'notSent':
+			return { do: 'send' };
+		case 'accepted':
+			return sameItem && same ? { do: 'replay', attempt } : { do: 'refuse', attempt, sameItem };
+		// Without an outcome it was begun and never completed: n8n went away meanwhile.
+		default:
+			return sameItem ? { do: 'stayUnknown', attempt } : { do: 'refuse', attempt, sameItem };
 	}
+}
 
-	private key(itemIndex: number, external_id: string): string {
-		return this.kind === 'payment'
-			? `payment ${external_id}`
-			: `qrCode ${this.by(itemIndex)}: ${external_id}`;
-	}
-
-	/** Whether this item may be sent, given all that was tried in this execution. */
-	verdict(itemIndex: number, external_id: string, amount: number): Verdict {
-		const attempt = this.attempts[this.key(itemIndex, external_id)];
-		if (attempt === undefined) return { do: 'send' };
-		if (this.kind === 'qrCode') {
-			const same = attempt.outcome === 'accepted' && attempt.amount === amount;
-			return same ? { do: 'replay', attempt } : { do: 'send' };
-		}
-		switch (attempt.outcome) {
-			case 'rejected':
-			case 'notSent':
-				return { do: 'send' };
-			case 'accepted':
-				return attempt.by === this.by(itemIndex) && attempt.amount === amount
-					? { do: 'replay', attempt }
-					: { do: 'refuse', attempt };
-			// Begun and never completed: n8n went away meanwhile, so nobody knows.
-			default:
-				return { do: 'stayUnknown', attempt };
-		}
-	}
-
-	/** Writes an attempt down before its request starts. */
-	begin(itemIndex: number, external_id: string, amount: number) {
-		this.attempts[this.key(itemIndex, external_id)] = { by: this.by(itemIndex), amount };
-	}
-
-	/** Completes an attempt with what became of it. */
-	complete(
-		itemIndex: number,
-		external_id: string,
-		result: { outcome: Outcome; statusCode?: number; response?: unknown; reason?: string },
-	) {
-		const attempt = this.attempts[this.key(itemIndex, external_id)];
-		if (attempt === undefined) throw new Error('An attempt is completed that was never begun');
-		const { outcome, statusCode, response, reason } = result;
+/**
+ * Writes an attempt down before its request starts.
+ * @returns completes it with what became of it
+ */
+export function begin(
+	ledger: Ledger,
+	entry: Entry,
+): (end: Pick<Attempt, 'outcome' | 'statusCode' | 'response' | 'reason'>) => void {
+	const { fingerprint, request } = entry;
+	const attempt: Attempt = { by: byOf(ledger, entry.index), amount: request.amount, fingerprint };
+	ledger.attempts[keyOf(ledger, entry)] = attempt;
+	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
-	}
+	};
+}
 
-	/**
-	 * Drops what a run that went well no longer needs: answers, and QR codes as a whole. What stays
-	 * is which payments were made, so that a later run of the execution does not make them again.
-	 */
-	settle() {
-		for (const [key, attempt] of Object.entries(this.attempts)) {
-			const mine = key.startsWith(`${this.kind} `) && attempt.by.startsWith(`${this.place}, `);
-			if (!mine) continue;
-			if (this.kind === 'qrCode') delete this.attempts[key];
-			else
-				this.attempts[key] = { by: attempt.by, amount: attempt.amount, outcome: attempt.outcome };
+/**
+ * Drops what a run that went well no longer needs: answers, and QR codes as a whole. What stays is
+ * which payments were made, so that a later run of the execution does not make them again.
+ */
+export function settle({ attempts, kind, place }: Ledger): void {
+	for (const [key, attempt] of Object.entries(attempts)) {
+		const mine = key.startsWith(`${kind} `) && attempt.by.startsWith(`${place}, item `);
+		if (!mine) continue;
+		if (kind === 'qrCode') {
+			delete attempts[key];
+		} else {
+			delete attempt.statusCode;
+			delete attempt.response;
 		}
 	}
 }

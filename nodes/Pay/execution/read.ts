@@ -1,89 +1,110 @@
-import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { InputError } from '../inputError';
-import { parsePostbackUrl, postbackUrlHint, type PostbackChoice } from '../postback/postbackUrl';
+import { createHash } from 'crypto';
+import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { isLoopback } from '../credential/baseUrl';
+import type { Account } from '../credential/connection';
+import { readAcceptance } from '../parameters/acceptance';
+import { readBatching, type Batching } from '../parameters/batching';
+import { readDuplicateCheck, type DuplicateCheck } from '../parameters/duplicateCheck';
+import type { FieldMatch } from '../parameters/fieldMatch';
+import type { ReadParameter } from '../parameters/parameter';
+import { readTimeout } from '../parameters/timeout';
+import { postbackUrlHint } from '../postback/postbackUrl';
 import { signUrl } from '../postback/proof';
-import type { RequestOf, Kind } from '../service/contract';
-import type { PayCredential } from '../credential/connection';
+import { readPostbackTarget } from '../postback/target';
+import type { Kind, RequestOf } from '../service/contract';
+import { optionsDiffer } from './refusals';
+import { refusedResult, type AcceptedResult, type FailedResult } from './report';
 
-/** Reads one parameter of one item. */
-export type ReadParameter = (name: string) => unknown;
+/**
+ * Adds to the output item of an accepted request; gives a hint for the editor where that cannot be.
+ * It may throw: the request is accepted all the same.
+ */
+export type Finish = (
+	item: INodeExecutionData,
+	prepareBinaryData: BinaryHelperFunctions['prepareBinaryData'],
+) => Promise<string | undefined>;
 
-/** What the run needs to know of an kind of the service. */
-export interface RequestOperation<O extends Kind> {
-	kind: O;
-	/** Items in flight at once unless the user says otherwise. */
-	batchSize: number;
-	/**
-	 * Reads an item's parameters into the documented body, `postbackUrl` excepted.
-	 * @throws InputError
-	 */
-	readRequest(read: ReadParameter): RequestOf[O];
-	/** Adds to the output of an accepted item; gives a hint for the editor where that cannot be. */
-	finish?(
-		context: IExecuteFunctions,
-		item: INodeExecutionData,
-		itemIndex: number,
-	): Promise<string | undefined>;
+/** An item as its operation reads it, before anything is sent. */
+export interface ItemPlan<K extends Kind> {
+	/** The documented body, `postbackUrl` excepted. */
+	request: RequestOf[K];
+	/** For the person in the editor, where a request is fine but will hardly do what is wanted. */
+	hint?: string;
+	finish?: Finish;
 }
 
-/** What the options of a run say, checked. */
-export interface Settings {
+/** What the run needs to know of an operation of the service. */
+export interface RequestOperation<K extends Kind> {
+	kind: K;
+	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
-	batchInterval: number;
-	timeout: number;
-	checkDuplicates: boolean;
-	allowAiPayments: boolean;
+	/** @throws InputError */
+	readPlan(read: ReadParameter): ItemPlan<K>;
+}
+
+/** An item that may be sent. */
+export interface Ready<K extends Kind> {
+	index: number;
+	request: RequestOf[K];
+	account: Account;
+	/** Stands for what an acceptance is about, so that nothing else is passed off as accepted. */
+	fingerprint: string;
+	finish?: Finish;
+}
+
+/** An item that has a result: there is nothing left to do but to tell it. */
+export type Done =
+	| { index: number; result: FailedResult }
+	| { index: number; result: AcceptedResult; finish?: Finish };
+
+/** What is left of some items after a step of the run. */
+export interface Step<K extends Kind> {
+	ready: Array<Ready<K>>;
+	done: Done[];
 }
 
 /** The options as n8n hands them over. */
 export interface Options {
-	batching?: { batch?: { batchSize?: unknown; batchInterval?: unknown } };
-	timeout?: unknown;
-	duplicateCheck?: string;
+	acceptedField?: unknown;
+	acceptedValues?: unknown;
+	additionalMembers?: unknown;
 	allowAiPayments?: unknown;
+	batching?: unknown;
+	duplicateCheck?: unknown;
+	qrCodePath?: unknown;
+	timeout?: unknown;
 }
 
-function wholeNumber(value: unknown, field: string, least: number, fallback: number): number {
-	if (value === undefined || value === '') return fallback;
-	if (typeof value === 'number' && Number.isInteger(value) && value >= least) return value;
-	throw new InputError(
-		field,
-		`${field} must be a whole number from ${least} up, but is ${JSON.stringify(value) ?? 'undefined'}`,
-		'Correct it under Options.',
-	);
+/** What the options of a run say, checked. */
+export interface Settings extends Batching {
+	/** In milliseconds, for one whole exchange. */
+	timeout: number;
+	acceptance?: FieldMatch;
+	duplicateCheck: DuplicateCheck;
+	allowAiPayments: boolean;
+	/** The options as they were read, for items to be compared with. */
+	source: string;
+}
+
+/** Members of the body may differ from item to item; what governs the run may not. */
+function governing(options: Options): string {
+	return JSON.stringify({ ...options, additionalMembers: undefined });
 }
 
 /**
  * Reads the options, which hold for all items.
+ * @param batchSize items per batch where the user sets none
  * @throws InputError
  */
-export function readSettings<O extends Kind>(
-	options: Options,
-	{ kind, batchSize }: RequestOperation<O>,
-): Settings {
-	const batch = options.batching?.batch ?? {};
+export function readSettings(options: Options, batchSize: number): Settings {
 	return {
-		batchSize: wholeNumber(batch.batchSize, 'batchSize', 1, batchSize),
-		batchInterval: wholeNumber(batch.batchInterval, 'batchInterval', 0, 0),
-		timeout: wholeNumber(options.timeout, 'timeout', 1, 60_000),
-		checkDuplicates: kind === 'payment' && options.duplicateCheck !== 'execution',
+		...readBatching(options.batching, batchSize),
+		timeout: readTimeout(options.timeout),
+		acceptance: readAcceptance(options.acceptedField, options.acceptedValues),
+		duplicateCheck: readDuplicateCheck(options.duplicateCheck),
 		allowAiPayments: options.allowAiPayments === true,
+		source: governing(options),
 	};
-}
-
-/** What is known of an item, also of one that cannot be sent. */
-export interface ItemFacts {
-	external_id?: string;
-	amount?: number;
-}
-
-/** An item as read: a request, or why there is none. */
-export interface ItemRead<O extends Kind> {
-	request?: RequestOf[O];
-	facts: ItemFacts;
-	error?: unknown;
-	/** For the person in the editor, where a request is fine but will hardly do what is wanted. */
-	hint?: string;
 }
 
 /** Resolves each parameter of an item once: an expression is what costs most in a run. */
@@ -95,30 +116,28 @@ function reader(context: IExecuteFunctions, index: number): ReadParameter {
 	};
 }
 
-/** The URL that an item's postback goes to, not yet signed; undefined where none is asked for. */
-function chosenPostbackUrl(
-	context: IExecuteFunctions,
-	credential: PayCredential,
-	read: ReadParameter,
-	index: number,
-): string | undefined {
-	const choice = read('postback') as PostbackChoice;
-	switch (choice) {
-		case 'none':
-			return undefined;
-		case 'credential':
-			return credential.postbackUrl ? parsePostbackUrl(credential.postbackUrl) : undefined;
-		case 'url':
-			return parsePostbackUrl(read('postbackUrl'));
-		case 'resume':
-			return parsePostbackUrl(context.evaluateExpression('{{ $execution.resumeUrl }}', index));
-		default:
-			throw new InputError(
-				'postback',
-				`Postback must be one of credential, none, resume and url, but is ${JSON.stringify(choice)}`,
-				'Choose one from the list.',
-			);
-	}
+/**
+ * A hash over what makes a request the one that was meant: where it goes, and its body but for the
+ * description and the postback URL. Not the token, which changes while the account stays.
+ */
+function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object): string {
+	const matters = { ...request, payerQuestion: undefined, postbackUrl: undefined };
+	const client = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
+	return createHash('sha256')
+		.update(JSON.stringify([baseUrl, schemeName, client, matters]))
+		.digest('base64url')
+		.slice(0, 22);
+}
+
+/** The parts of n8n and of the run that reading an item needs. */
+export interface ReadingContext<K extends Kind> {
+	context: IExecuteFunctions;
+	operation: RequestOperation<K>;
+	settings: Settings;
+	accountOf: (itemIndex: number) => Promise<Account>;
+	resumeUrl: () => unknown;
+	/** Takes hints for the person in the editor. */
+	hint: (text: string) => void;
 }
 
 /**
@@ -126,27 +145,42 @@ function chosenPostbackUrl(
  * a secret.
  * @returns never throws: what is wrong with an item concerns that item alone
  */
-export function readItem<O extends Kind>(
-	context: IExecuteFunctions,
-	{ kind, readRequest }: RequestOperation<O>,
-	credential: PayCredential,
+export async function readItem<K extends Kind>(
+	{ context, operation, settings, accountOf, resumeUrl, hint }: ReadingContext<K>,
 	index: number,
-): ItemRead<O> {
-	const facts: ItemFacts = {};
+): Promise<Ready<K> | Done> {
+	const { kind } = operation;
+	let facts: { external_id?: string; amount?: number } = {};
 	try {
 		const read = reader(context, index);
 		const given = read('external_id');
 		// So that an item with a bad amount can be told by its id.
-		if (typeof given === 'string' || typeof given === 'number') facts.external_id = String(given);
-		const request = readRequest(read);
-		const { external_id, amount } = request;
-		Object.assign(facts, { external_id, amount });
-		const url = chosenPostbackUrl(context, credential, read, index);
-		if (url === undefined) return { request, facts };
-		const secret = credential.postbackSecret;
-		request.postbackUrl = secret ? signUrl(url, { external_id, kind, amount }, secret) : url;
-		return { request, facts, hint: postbackUrlHint(url, !!secret) };
+		if (typeof given === 'string' || typeof given === 'number') {
+			facts = { external_id: String(given).trim() };
+		}
+		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
+		const account = await accountOf(index);
+		const plan = operation.readPlan(read);
+		const { external_id, amount } = plan.request;
+		facts = { external_id, amount };
+		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
+		const request = { ...plan.request };
+		const secret = account.postbackSecret;
+		if (target.url === undefined) {
+			if (target.hint !== undefined) hint(target.hint);
+		} else {
+			request.postbackUrl =
+				secret === undefined
+					? target.url
+					: signUrl(target.url, { external_id, kind, amount }, secret);
+			const isLocal = isLoopback(new URL(account.baseUrl).hostname);
+			const doubt = postbackUrlHint(target.url, secret !== undefined, isLocal);
+			if (doubt !== undefined) hint(doubt);
+		}
+		if (plan.hint !== undefined) hint(plan.hint);
+		const fingerprint = fingerprintOf(account, request);
+		return { index, request, account, fingerprint, finish: plan.finish };
 	} catch (error) {
-		return { facts, error };
+		return { index, result: refusedResult(kind, facts, error) };
 	}
 }

@@ -6,25 +6,40 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import type { Kind } from '../service/contract';
+import { InputError } from '../inputError';
 import type { Answer } from '../service/client';
+import type { Kind } from '../service/contract';
 import type { Outcome } from '../service/outcome';
+import type { Attempt } from './ledger';
 
-/** What became of one item, in facts and in words. */
-export interface Result {
+/** What became of an item whose request was accepted. */
+export interface AcceptedResult {
 	kind: Kind;
-	outcome: Outcome;
+	outcome: 'accepted';
+	external_id: string;
+	amount: number;
+	statusCode?: number;
+	response?: unknown;
+}
+
+/** What became of any other item, in facts and in words. */
+export interface FailedResult {
+	kind: Kind;
+	outcome: Exclude<Outcome, 'accepted'>;
+	/** Absent where the item has none that can be read. */
 	external_id?: string;
 	amount?: number;
 	statusCode?: number;
 	response?: unknown;
-	/** Whether the item was refused by this node, before any request. */
-	refused?: true;
-	/** What happened; absent for accepted items. */
-	message?: string;
+	/** The field at fault, of an item that this node refused. */
+	field?: string;
+	/** What happened. */
+	message: string;
 	/** What was and was not sent, and what to do. */
-	description?: string;
+	description: string;
 }
+
+export type Result = AcceptedResult | FailedResult;
 
 const NOUN: Record<Kind, string> = { qrCode: 'QR code', payment: 'payment' };
 
@@ -32,102 +47,121 @@ function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
 }
 
-function serviceSaid(response: unknown): string {
+function answerSaid(response: unknown): string {
 	if (response === undefined || response === '') return '';
 	const text = typeof response === 'string' ? response : JSON.stringify(response);
-	return ` The service said: ${quoted(text)}`;
+	return ` The answer said: ${quoted(text)}`;
 }
 
-function correction(statusCode: number): string {
-	if (statusCode === 401 || statusCode === 403) {
-		return 'Check the Access Token of the Pay API credential, then run again.';
+function correction(statusCode: number, external_id: string): string {
+	switch (statusCode) {
+		case 401:
+			return 'Check the token of the Pay API credential, then run again.';
+		case 403:
+			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list, then run again.';
+		case 404:
+		case 405:
+			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
+		case 409:
+			return `This status tells of a conflict: ask the service whether it knows "${external_id}" already.`;
+		case 429:
+			return 'Wait a while and use smaller batches, then run again.';
 	}
-	if (statusCode === 404) {
-		return 'Check the Base URL of the Pay API credential, then run again.';
-	}
-	if (statusCode === 429) return 'Wait a while and use smaller batches, then run again.';
 	if (statusCode < 400) {
-		return 'It redirected the request, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
+		return 'The request was redirected, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
 	}
 	return 'Correct the item, then run again.';
 }
 
-/** Words for an item that was refused before any request. */
+/**
+ * Facts and words for an item that this node does not send.
+ * @param facts what is known of the item
+ * @param error why; an InputError brings its advice along
+ * @param outcome `duplicate` where a payment with its external_id is or may be out
+ */
 export function refusedResult(
 	kind: Kind,
 	facts: { external_id?: string; amount?: number },
-	message: string,
-	advice: string,
-): Result {
+	error: unknown,
+	outcome: 'notSent' | 'duplicate' = 'notSent',
+): FailedResult {
+	const known = error instanceof InputError ? error : undefined;
+	const advice =
+		known?.advice ?? 'Check the parameters of this item and the credential, then run again.';
 	return {
 		kind,
-		outcome: 'notSent',
-		refused: true,
+		outcome,
 		...facts,
-		message,
-		description: `Nothing was sent for this item. ${advice}`,
+		field: known?.field ?? '',
+		message: error instanceof Error ? error.message : String(error),
+		description: `${outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.'} ${advice}`,
 	};
 }
 
 /** Words for a payment whose answer was lost, now or in an earlier try. */
-function unknownPayment(
-	external_id: string,
-	what: string,
-): Pick<Result, 'message' | 'description'> {
+function unknownPayment(external_id: string, what: string) {
 	return {
 		message: `It is not known whether payment "${external_id}" was made`,
 		description: `The request was sent, but ${what}. Ask the service whether "${external_id}" was paid before you pay again: this node does not send it a second time.`,
 	};
 }
 
+function unclear(answer: Pick<Answer, 'statusCode' | 'response' | 'reason'>): string {
+	const { statusCode, response, reason } = answer;
+	if (statusCode === undefined)
+		return `no complete answer came: ${reason ?? 'n8n ended meanwhile'}`;
+	const which = reason ?? 'which does not say what the service did';
+	return `the answer, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${answerSaid(response)}`;
+}
+
 /** Facts and words for what one request came to. */
 export function answeredResult(
 	kind: Kind,
 	request: { external_id: string; amount: number },
-	{ outcome, statusCode, response, reason }: Answer,
+	answer: Answer,
 ): Result {
 	const { external_id, amount } = request;
-	const facts = { kind, outcome, external_id, amount, statusCode, response };
+	const { outcome, statusCode, response, reason } = answer;
+	const facts = { kind, external_id, amount, statusCode, response };
 	const noun = NOUN[kind];
 	switch (outcome) {
 		case 'accepted':
-			return facts;
+			return { ...facts, outcome };
 		case 'rejected':
 			return {
 				...facts,
+				outcome,
 				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused. ${correction(statusCode ?? 0)}${serviceSaid(response)}`,
+				description: `The request was sent and refused, by the service or a proxy on the way. ${correction(statusCode ?? 0, external_id)}${answerSaid(response)}`,
 			};
 		case 'notSent':
 			return {
 				...facts,
+				outcome,
 				message: `The ${noun} "${external_id}" was not sent: ${reason}`,
-				description:
-					'Nothing reached the service. Check the Base URL of the Pay API credential and the network, then run again.',
+				description: `${
+					answer.sent === 'partly'
+						? 'The request was cut off before it was out whole, so it cannot have been carried out.'
+						: 'Nothing reached the service.'
+				} Check the Base URL of the Pay API credential and the network, then run again.`,
 			};
-		case 'unknown': {
-			const what =
-				statusCode === undefined
-					? `no complete answer came: ${reason}`
-					: `the service answered HTTP ${statusCode}, which does not say what it did.${serviceSaid(response)}`;
-			if (kind === 'payment') return { ...facts, ...unknownPayment(external_id, what) };
+		default:
 			return {
 				...facts,
-				message: `It is not known whether QR code "${external_id}" was created`,
-				description: `The request was sent, but ${what}. It is safe to create the QR code again.`,
+				outcome: 'unknown',
+				...(kind === 'payment'
+					? unknownPayment(external_id, unclear(answer))
+					: {
+							message: `It is not known whether QR code "${external_id}" was created`,
+							description: `The request was sent, but ${unclear(answer)}. It is safe to create the QR code again.`,
+						}),
 			};
-		}
 	}
 }
 
-/** Words for a payment of this execution that is out and must not go out again. */
-export function stillUnknownResult(
-	external_id: string,
-	amount: number,
-	earlier: { by: string; statusCode?: number; response?: unknown; reason?: string },
-): Result {
-	const { statusCode, response } = earlier;
-	const what = `an earlier try in this execution (${earlier.by}) ended without a clear answer`;
+/** Words for a payment that is out since an earlier try and must not go out again. */
+export function stillUnknownResult(external_id: string, attempt: Attempt): FailedResult {
+	const { amount, by, statusCode, response } = attempt;
 	return {
 		kind: 'payment',
 		outcome: 'unknown',
@@ -135,12 +169,15 @@ export function stillUnknownResult(
 		amount,
 		statusCode,
 		response,
-		...unknownPayment(external_id, what),
+		...unknownPayment(
+			external_id,
+			`in an earlier try in this execution (${by}, amount ${amount}) ${unclear(attempt)}`,
+		),
 	};
 }
 
 /** The output item of an accepted request; `error` never appears at its top (n8n would retry). */
-export function acceptedItem(result: Result, item: number): INodeExecutionData {
+export function acceptedItem(result: AcceptedResult, item: number): INodeExecutionData {
 	const { external_id, amount, kind, outcome, statusCode, response } = result;
 	return {
 		json: { external_id, amount, kind, outcome, statusCode, response } as IDataObject,
@@ -148,16 +185,16 @@ export function acceptedItem(result: Result, item: number): INodeExecutionData {
 	};
 }
 
-function errorFacts(result: Result): IDataObject {
-	const { external_id, kind, outcome, statusCode, response } = result;
-	const facts = { external_id, kind, outcome, statusCode, response };
+function errorFacts(result: FailedResult): IDataObject {
+	const { external_id, kind, outcome, statusCode, response, field } = result;
+	const facts = { external_id, kind, outcome, statusCode, response, field };
 	return Object.fromEntries(
-		Object.entries(facts).filter(([, value]) => value !== undefined),
+		Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''),
 	) as IDataObject;
 }
 
 /** The output item of a failure under "continue": `error` is its only key (n8n's facts demand it). */
-export function failedItem(result: Result, item: number): INodeExecutionData {
+export function failedItem(result: FailedResult, item: number): INodeExecutionData {
 	const { message, description } = result;
 	return {
 		json: { error: { message, description, ...errorFacts(result) } },
@@ -165,26 +202,66 @@ export function failedItem(result: Result, item: number): INodeExecutionData {
 	};
 }
 
-/**
- * The error that stops the node.
- * @param summary what became of the other items
- */
+/** The external_ids of a run by outcome; items that were not reached stand under `notSent`. */
+export type IdsByOutcome = Record<Outcome, string[]>;
+
+/** The items of a run by what became of them, see `Tally`. */
+export interface Summary {
+	readonly items: number;
+	readonly done: ReadonlyArray<{ index: number; result: Result }>;
+	/** The external_ids of items that were read and not reached. */
+	readonly waiting: ReadonlyMap<number, string>;
+}
+
+/** Every external_id of a run by outcome. */
+export function idsByOutcome({ done, waiting }: Summary): IdsByOutcome {
+	const ids: IdsByOutcome = { accepted: [], rejected: [], duplicate: [], notSent: [], unknown: [] };
+	for (const { result } of done) {
+		if (result.external_id !== undefined) ids[result.outcome].push(result.external_id);
+	}
+	ids.notSent.push(...waiting.values());
+	return ids;
+}
+
+function inWords(summary: Summary, told: number): string {
+	const { items, done } = summary;
+	if (items === 1) return '';
+	const count = (outcome: Outcome) =>
+		done.filter(({ result }) => result.outcome === outcome).length;
+	const notReached = items - done.length;
+	const failed = done.filter(
+		({ index, result }) => result.outcome !== 'accepted' && index !== told,
+	);
+	const some = failed
+		.slice(0, 20)
+		.map(({ index, result }) => `item ${index} "${result.external_id ?? ''}" ${result.outcome}`);
+	const more = failed.length - some.length;
+	return [
+		`Of ${items} items: ${count('accepted')} accepted, ${count('rejected')} rejected, ${count('unknown')} unknown, ${count('duplicate')} duplicate, ${count('notSent') + notReached} not sent.`,
+		...(some.length > 0
+			? [`Also failed: ${some.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`]
+			: []),
+		"The error's context holds every external_id by outcome.",
+	].join(' ');
+}
+
+/** The error that stops the node for one failure; in its context stand all external_ids of the run. */
 export function stoppingError(
 	node: INode,
-	result: Result,
-	itemIndex: number,
-	summary: string,
+	{ index: itemIndex, result }: { index: number; result: FailedResult },
+	summary: Summary,
 ): NodeApiError | NodeOperationError {
-	const message = result.message ?? 'The item failed';
-	const description = [result.description, summary].filter(Boolean).join(' ');
-	const error = result.refused
-		? new NodeOperationError(node, message, { description, itemIndex })
-		: new NodeApiError(node, {} as JsonObject, {
-				message,
-				description,
-				itemIndex,
-				httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
-			});
+	const { message } = result;
+	const description = [result.description, inWords(summary, itemIndex)].filter(Boolean).join(' ');
+	const error =
+		result.field !== undefined
+			? new NodeOperationError(node, message, { description, itemIndex })
+			: new NodeApiError(node, {} as JsonObject, {
+					message,
+					description,
+					itemIndex,
+					httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
+				});
 	// n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry,
 	// which is wrong for money; an external_id can hold such a code. Ours stand as they are.
 	error.message = message;
@@ -194,5 +271,6 @@ export function stoppingError(
 	error.stack = `${error.name}: ${message}`;
 	if (error instanceof NodeApiError && result.statusCode === undefined) error.httpCode = null;
 	error.context.data = errorFacts(result);
+	error.context.externalIds = idsByOutcome(summary);
 	return error;
 }

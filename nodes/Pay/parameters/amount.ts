@@ -1,18 +1,47 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { labelOf } from './label';
+
+/**
+ * `amount` (sections 2.1 and 2.2). A text, since a browser's number input drops a typed comma: what
+ * was typed as 10,50 would go out as 1050.
+ */
+export const amountField: INodeProperties = {
+	displayName: 'Amount',
+	name: 'amount',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: '49.90',
+	description:
+		'Value of the transaction, above 0, with a decimal point. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
+};
 
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;
 
 const PLAIN_NUMBER = /^(0|[1-9]\d*)(\.\d+)?$/;
-const DECIMAL_COMMA = /^-?[\d.\s]*,\d+$|^-?\d[\d.]*,\d/;
+/** "1.000": a thousand where the point groups digits, one where it is the decimal point. */
+const THREE_DECIMALS = /^(\d+)\.(\d{3})$/;
 
-function significantDigits(plain: string): number {
-	const digits = plain.replace(/e.*$/i, '').replace('-', '');
-	const [whole = '', fraction = ''] = digits.split('.');
-	const trimmedFraction = fraction.replace(/0+$/, '');
-	const all = (whole + trimmedFraction).replace(/^0+/, '');
-	return trimmedFraction === '' ? all.replace(/0+$/, '').length : all.length;
+/** The decimal form without an exponent; String() writes 1e21 and 1e-7 for such numbers. */
+function plainForm(value: number): string {
+	const [mantissa = '', exponent] = String(value).split('e');
+	if (exponent === undefined) return mantissa;
+	const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
+	const shift = Number(exponent);
+	return shift > 0
+		? whole + fraction.padEnd(shift, '0')
+		: `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
 }
+
+/** Whether two decimals are what is left of a value when the noise of a calculation goes. */
+function roundsWell(value: number): boolean {
+	const rounded = Number(value.toFixed(2));
+	return rounded > 0 && Math.abs(rounded - value) < 1e-6 && countDigits(plainForm(rounded)) <= 15;
+}
+
+const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
 function quote(value: unknown): string {
 	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
@@ -25,52 +54,86 @@ function quote(value: unknown): string {
 	}
 }
 
+/** The two numbers that digits in front of and behind one separator can mean, three of them behind. */
+function bothReadings(whole: string, thousandths: string): string {
+	const decimal = thousandths === '000' ? whole : `${whole}.${thousandths}0`;
+	return `Write ${Number(whole + thousandths)} or ${decimal}, whichever is meant.`;
+}
+
+/**
+ * How to write a text that is no plain number. The one formula that is offered is right or refused
+ * for every text: it changes a single comma, and what it then makes of "1,000" ("1.000") and of
+ * "1.234,56" ("1.234.56") is refused by the rules here. One that drops grouping would make "10.50"
+ * a thousand and fifty for the next item.
+ */
+function spelling(text: string): string {
+	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
+	if (whole !== undefined && thousandths !== undefined) return bothReadings(whole, thousandths);
+	if (/^\d+,\d+$/.test(text)) {
+		return `Write ${text.replace(',', '.')}, with a decimal point. In an expression: {{ $json.amount.replace(",", ".") }}.`;
+	}
+	const grouped =
+		/^\d{1,3}(\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(\.\d{3}){2,}$/.test(text)
+			? text.replaceAll('.', '').replace(',', '.')
+			: /^\d{1,3}(,\d{3})+(\.\d+)$/.test(text) || /^\d{1,3}(,\d{3}){2,}$/.test(text)
+				? text.replaceAll(',', '')
+				: undefined;
+	return grouped === undefined
+		? 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.'
+		: `Write ${grouped}, with a decimal point and without separators between thousands.`;
+}
+
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3).
  *
- * Takes a finite number with at most 15 significant digits, or a string that is plainly one
- * ("10.50"). Nothing is coerced: n8n hands over whatever an expression gave, and a guessed amount
- * is a wrong payment.
+ * Takes a finite number whose plain decimal form has at most 15 digits, or a text that is plainly
+ * one ("10.50"). Nothing is coerced: n8n hands over whatever an expression gave, and a guessed
+ * amount is a wrong payment.
  * @param field the parameter's name, for the message
  * @param zeroAllowed true for percentages, where 0 means something
  * @throws InputError that quotes what came in and says how to correct it
  */
 export function parseAmount(value: unknown, field: string, zeroAllowed = false): number {
+	const label = labelOf(field);
 	const refuse = (advice: string) =>
-		new InputError(field, `${field} must be a number, but is ${quote(value)}`, advice);
+		new InputError(field, `${label} must be a number, but is ${quote(value)}`, advice);
 
 	if (value === undefined || value === null || value === '') {
 		throw new InputError(
 			field,
-			`${field} is missing`,
+			`${label} is missing`,
 			`Enter a number${zeroAllowed ? '' : ' above 0'}. If it comes from an expression, check that the input item has the value the expression asks for.`,
 		);
 	}
 	if (typeof value !== 'number' && typeof value !== 'string') {
 		throw refuse('Use an expression that gives one number, for example {{ $json.amount }}.');
 	}
-	const text = String(value).trim();
-	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) {
-		throw refuse(
-			DECIMAL_COMMA.test(text)
-				? 'Write it with a decimal point and without thousands separators, for example 1234.56. In an expression: {{ $json.amount.replaceAll(".", "").replace(",", ".") }}.'
-				: 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
-		);
-	}
+	const text = typeof value === 'number' ? plainForm(value) : value.trim();
+	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) throw refuse(spelling(text));
 	const amount = Number(text);
 	if (!Number.isFinite(amount)) throw refuse('Check the calculation that gives this value.');
-	if (significantDigits(text) > MAX_DIGITS) {
+	if (countDigits(text) > MAX_DIGITS) {
 		throw new InputError(
 			field,
-			`${field} has more digits than a number can carry: ${quote(value)}`,
-			'This is usually the noise of a calculation such as 0.1 + 0.2. Round it, for example {{ $json.amount.round(2) }}.',
+			`${label} has more than ${MAX_DIGITS} digits: ${quote(value)}`,
+			roundsWell(amount)
+				? 'This is usually the noise of a calculation such as 0.1 + 0.2. Round it, for example {{ $json.amount.round(2) }}.'
+				: 'A number cannot carry so many faithfully. Check the value and where it comes from.',
 		);
 	}
 	if (amount < 0 || (amount === 0 && !zeroAllowed)) {
 		throw new InputError(
 			field,
-			`${field} must be ${zeroAllowed ? '0 or more' : 'above 0'}, but is ${quote(value)}`,
+			`${label} must be ${zeroAllowed ? '0 or more' : 'above 0'}, but is ${quote(value)}`,
 			'Check the value and where it comes from.',
+		);
+	}
+	const [, whole, thousandths] = (typeof value === 'string' && THREE_DECIMALS.exec(text)) || [];
+	if (whole !== undefined && thousandths !== undefined) {
+		throw new InputError(
+			field,
+			`${label} can be read in two ways: ${quote(value)}`,
+			bothReadings(whole, thousandths),
 		);
 	}
 	return amount;

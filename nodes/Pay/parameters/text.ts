@@ -1,17 +1,52 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { labelOf } from './label';
+
+/** `external_id` (sections 2.1 and 2.2). */
+export const externalIdField: INodeProperties = {
+	displayName: 'External ID',
+	name: 'external_id',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. order-1042',
+	description:
+		'Your own identifier of this charge or payment. Use a different one for each, for example the number of an order or payout.',
+};
+
+/** `payerQuestion` (sections 2.1 and 2.2). */
+export const payerQuestionField: INodeProperties = {
+	displayName: 'Description',
+	name: 'payerQuestion',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. Order 1042',
+	description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+};
 
 /** What a failed expression leaves behind when it is turned into text. */
 const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);
 
-// eslint's no-control-regex is right for patterns typed by accident; here they are what is refused.
 const CONTROL_CHARACTER = /\p{Cc}/u;
+/** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
+const LONE_SURROGATE = /\p{Cs}/u;
 
 function refuseLeftover(text: string, field: string) {
 	if (EXPRESSION_LEFTOVERS.has(text)) {
 		throw new InputError(
 			field,
-			`${field} is "${text}"`,
+			`${labelOf(field)} is "${text}"`,
 			'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
+		);
+	}
+}
+
+function refuseMalformed(text: string, field: string) {
+	if (LONE_SURROGATE.test(text)) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} holds half a character, as a text that was cut in the middle of an emoji does`,
+			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 		);
 	}
 }
@@ -27,14 +62,14 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
 		throw new InputError(
 			field,
-			`${field} is a number too large to keep all its digits`,
+			`${labelOf(field)} is a number too large to keep all its digits`,
 			'Pass it as text from the start, for example as a string in the data it comes from.',
 		);
 	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
 		throw new InputError(
 			field,
-			`${field} must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
+			`${labelOf(field)} must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
 			'Use an expression that gives one text, for example {{ $json.name }}.',
 		);
 	}
@@ -49,7 +84,10 @@ export function optionalText(value: unknown, field: string): string | undefined 
  */
 export function optionalIdentifier(value: unknown, field: string): string | undefined {
 	const text = optionalText(value, field);
-	if (text !== undefined) refuseLeftover(text.trim(), field);
+	if (text !== undefined) {
+		refuseLeftover(text.trim(), field);
+		refuseMalformed(text, field);
+	}
 	return text;
 }
 
@@ -62,14 +100,14 @@ export function parseExternalId(value: unknown): string {
 	if (typeof value === 'boolean') {
 		throw new InputError(
 			field,
-			`${field} must be text, but is ${String(value)}`,
+			`${labelOf(field)} must be text, but is ${String(value)}`,
 			'Use the id of your own order or payout, for example {{ $json.orderId }}.',
 		);
 	}
 	if (typeof value === 'number' && !Number.isSafeInteger(value)) {
 		throw new InputError(
 			field,
-			`${field} must be text or a whole number, but is ${String(value)}`,
+			`${labelOf(field)} must be text or a whole number, but is ${String(value)}`,
 			'Pass the identifier as text so that no digit is lost.',
 		);
 	}
@@ -77,15 +115,16 @@ export function parseExternalId(value: unknown): string {
 	if (text === '') {
 		throw new InputError(
 			field,
-			`${field} is missing`,
+			`${labelOf(field)} is missing`,
 			'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 		);
 	}
 	refuseLeftover(text, field);
+	refuseMalformed(text, field);
 	if (CONTROL_CHARACTER.test(text)) {
 		throw new InputError(
 			field,
-			`${field} holds a line break or another control character`,
+			`${labelOf(field)} holds a line break or another control character`,
 			'Remove it, for example with {{ $json.id.trim() }}.',
 		);
 	}

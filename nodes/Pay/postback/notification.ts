@@ -1,77 +1,164 @@
 import { createHash } from 'crypto';
-import { jsonOrText } from '../json';
-import { SIGNATURE_PARAMETER, type Reference } from './proof';
+import { isTooDeep, jsonOrText, withHidden } from '../json';
+import { PROOF_PARAMETER, withoutProof, type Reference } from './proof';
+import { parseXmlBody } from './xml';
 
-/** A postback as the service sent it; its method and payload are not documented (section 6). */
-export interface Notification {
-	/** The same for the same notification delivered again, different otherwise. */
-	eventId: string;
-	receivedAt: string;
+/** A request to a postback address, in plain values. */
+export interface Delivery {
 	method: string;
-	/** What a verified signed URL says the postback is about, else null. */
-	reference: Reference | null;
+	query: Record<string, unknown>;
+	headers: Record<string, unknown>;
+	/** The body's bytes; none for a multipart form, which n8n has read and taken apart. */
+	rawBody: Buffer;
+	/** The body as n8n parsed it; used for multipart forms only. */
+	parsedBody: unknown;
+	receivedAt: Date;
+	/** n8n's own token in the query of a resume URL. */
+	resumeToken?: string;
+}
+
+/** What a delivery says; its method and payload are not documented (section 6). */
+export interface Postback {
+	method: string;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
 	body: unknown;
 	/** The body's text as it came. */
 	rawBody: string;
+	receivedAt: string;
+	/** What makes it this one and no other, files apart. */
+	content: string | Buffer;
 }
 
-/** What arrived, in plain values. */
-export interface Delivery {
-	method: string;
-	query: Record<string, unknown>;
-	headers: Record<string, unknown>;
-	rawBody: Buffer;
-	/** The body as n8n parsed it; used for forms and XML. */
-	parsedBody: unknown;
-	receivedAt: Date;
+/** A postback as nodes give it. */
+export interface Notification extends Omit<Postback, 'content'> {
+	/** What a verified signed URL says the postback is about, else null. */
+	reference: Reference | null;
+	/** The same for the same notification delivered again, different otherwise. */
+	eventId: string;
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
 const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+const BYTE_ORDER_MARK = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
 
-const PARSED_BY_N8N =
-	/^(application\/x-www-form-urlencoded|application\/xml|text\/xml|application\/[^;]*\+xml)\b/i;
-const JSON_TYPE = /^application\/([^;]+\+)?json\b/i;
+const MULTIPART = /^multipart\/form-data\b/i;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+const XML = /^[^;]+[/+]xml\s*(;|$)/i;
+const JSON_TYPE = /^([^;]+[/+-])?json\s*(;|$)/i;
 
-function parseBody(delivery: Delivery, text: string): unknown {
-	const contentType = String(delivery.headers['content-type'] ?? '').trim();
-	if (PARSED_BY_N8N.test(contentType) && delivery.parsedBody !== undefined) {
-		return delivery.parsedBody;
+const contentTypeOf = (headers: Record<string, unknown>) =>
+	String(headers['content-type'] ?? '').trim();
+
+/** Whether n8n reads the body itself and leaves no bytes of it. */
+export function isMultipartForm(headers: Record<string, unknown>): boolean {
+	return MULTIPART.test(contentTypeOf(headers));
+}
+
+/** The text of a body: as its byte order mark says, else as the charset of its type does. */
+function textOf(bytes: Buffer, contentType: string): string {
+	const [, named] = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType) ?? [];
+	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
+	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
+	const charset = mark === undefined ? named : byMark[mark as keyof typeof byMark];
+	try {
+		return new TextDecoder(charset ?? 'utf-8').decode(bytes);
+	} catch {
+		// A charset that nobody knows, or that only its sender does.
+		return bytes.toString('utf8');
 	}
-	// n8n's own JSON parser rounds integers beyond 2^53, and leaves +json and untyped bodies alone.
-	if (JSON_TYPE.test(contentType) || contentType === '') return jsonOrText(text);
-	return text;
 }
 
-function without(members: Record<string, unknown>, drop: (name: string) => boolean) {
-	return Object.fromEntries(Object.entries(members).filter(([name]) => !drop(name)));
+/** Repeated names become lists, as in a query. */
+function parseForm(text: string): Record<string, unknown> {
+	const fields = new URLSearchParams(text);
+	const names = [...new Set(fields.keys())];
+	return Object.fromEntries(
+		names.map((name) => {
+			const values = fields.getAll(name);
+			return [name, values.length === 1 ? values[0] : values];
+		}),
+	);
 }
 
-function eventId(delivery: Delivery, query: object, reference: Reference | null): string {
-	return createHash('sha256')
-		.update(JSON.stringify([delivery.method, reference, query]))
-		.update('\n')
-		.update(delivery.rawBody)
-		.digest('hex');
+function parseBody(text: string, contentType: string): unknown {
+	const value = jsonOrText(text);
+	// Services name JSON in many ways: as text, as a form, not at all.
+	if (typeof value === 'object' && value !== null) return value;
+	if (JSON_TYPE.test(contentType) || contentType === '') return value;
+	if (FORM.test(contentType)) return parseForm(text);
+	const xml = XML.test(contentType) ? parseXmlBody(text) : undefined;
+	return xml === undefined || isTooDeep(xml) ? text : xml;
+}
+
+function without(
+	members: Record<string, unknown>,
+	drop: (name: string, value: unknown) => boolean,
+) {
+	return Object.fromEntries(Object.entries(members).filter(([name, value]) => !drop(name, value)));
 }
 
 /**
- * What the trigger and the wait operation give for one delivery: any method, any payload.
- * @param reference what the URL's signature proved, or null
+ * Reads any method and any payload. What would let a reader of the execution call again, the proof
+ * and n8n's token, is left out or replaced by `***`.
+ * @throws Error for a multipart form that n8n could not read
  */
-export function toNotification(delivery: Delivery, reference: Reference | null): Notification {
-	const query = without(delivery.query, (name) => name === SIGNATURE_PARAMETER);
-	const rawBody = delivery.rawBody.toString('utf8');
-	return {
-		eventId: eventId(delivery, query, reference),
+export function readDelivery(delivery: Delivery): Postback {
+	const { method, headers, parsedBody, resumeToken } = delivery;
+	const contentType = contentTypeOf(headers);
+	const { query, mac } = withoutProof(delivery.query);
+	const secrets = [mac, resumeToken];
+	const spelled = new RegExp(`(${PROOF_PARAMETER}(?:=|%3d))[^&\\s"']+`, 'gi');
+	const shownHeaders = Object.entries(headers)
+		.filter(([name]) => !CREDENTIAL_HEADERS.has(name))
+		.map(([name, value]) => [
+			name,
+			typeof value === 'string' ? value.replace(spelled, '$1***') : value,
+		]);
+	const shared = {
+		method,
+		query: withHidden(
+			without(query, (name, value) => name === 'signature' && value === resumeToken),
+			secrets,
+		) as Record<string, unknown>,
+		headers: withHidden(Object.fromEntries(shownHeaders), secrets) as Record<string, unknown>,
 		receivedAt: delivery.receivedAt.toISOString(),
-		method: delivery.method,
-		reference,
-		query,
-		headers: without(delivery.headers, (name) => CREDENTIAL_HEADERS.has(name)),
-		body: parseBody(delivery, rawBody),
-		rawBody,
 	};
+	if (isMultipartForm(headers)) {
+		const { data } = (parsedBody ?? {}) as { data?: unknown };
+		if (typeof data !== 'object' || data === null) {
+			throw new Error('The multipart form could not be read');
+		}
+		const content = JSON.stringify(data);
+		return { ...shared, body: withHidden({ ...data }, secrets), rawBody: '', content };
+	}
+	const text = textOf(delivery.rawBody, contentType);
+	const body = parseBody(text, contentType);
+	const repeats = secrets.some((secret) => secret !== undefined && text.includes(secret));
+	return {
+		...shared,
+		body: repeats ? withHidden(body, secrets) : body,
+		rawBody: repeats ? String(withHidden(text, secrets)) : text,
+		content: delivery.rawBody,
+	};
+}
+
+/**
+ * What the trigger and the wait operation give for one postback.
+ * @param reference what its URL proved, or null
+ * @param files the hashes of its files, by field
+ */
+export function toNotification(
+	{ content, ...postback }: Postback,
+	reference: Reference | null,
+	files: Array<[field: string, hash: string]> = [],
+): Notification {
+	const query = Object.entries(postback.query).sort(([a], [b]) => (a < b ? -1 : 1));
+	const eventId = createHash('sha256')
+		.update(JSON.stringify([postback.method, reference, query, files]))
+		.update('\n')
+		.update(content)
+		.digest('hex');
+	const { body, receivedAt, method, headers, rawBody } = postback;
+	return { reference, body, eventId, receivedAt, method, query: postback.query, headers, rawBody };
 }

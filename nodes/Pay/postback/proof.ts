@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'crypto';
+import { InputError } from '../inputError';
 
 /** What a signed postback URL is about: the charge or payment it was made for. */
 export interface Reference {
@@ -7,61 +8,103 @@ export interface Reference {
 	amount: number;
 }
 
-export const REFERENCE_PARAMETER = 'pay_reference';
-export const SIGNATURE_PARAMETER = 'pay_signature';
+/** The one query parameter that a signed URL has: `<reference>.<mac>`. */
+export const PROOF_PARAMETER = 'pay_proof';
 
-/** Longer references are refused unread: a genuine one is made from a single external_id. */
-const MAX_REFERENCE_LENGTH = 8192;
-const BASE64URL = /^[A-Za-z0-9_-]+$/;
+/** In base64url characters: 132 bits. */
+const MAC_LENGTH = 22;
 
-function hmac(reference: string, secret: string): string {
-	return createHmac('sha256', secret).update(reference).digest('base64url');
+/**
+ * No signed URL is longer: web servers and proxies take 8 KB for a request's first line unless told
+ * otherwise, and a postback that is refused there is lost.
+ */
+export const MAX_URL_LENGTH = 8000;
+
+/** What comes after the mac was appended by the service, `?status=paid` for example. */
+const PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
+
+function macOf(reference: string, secret: string): string {
+	const hash = createHmac('sha256', secret).update(reference).digest('base64url');
+	return hash.slice(0, MAC_LENGTH);
 }
 
 /**
- * Appends a signed reference to a postback URL. The service documents no signature (section 6), so
- * the URL itself is the proof: whoever holds it can post for this one reference only.
+ * Appends a proof of its reference to a postback URL. The service documents no signature (section
+ * 6), so the URL itself is the proof: whoever holds it can post for this one reference only.
  *
  * The rest of the URL is left byte for byte, n8n's own `signature` on resume URLs included.
- * @param url an absolute http(s) URL without the two parameters
+ * @param url an absolute http(s) URL without the parameter, see `parsePostbackUrl`
  * @param secret the credential's postback secret, not empty
+ * @throws InputError when the URL gets too long for its postback to be taken
  */
 export function signUrl(url: string, reference: Reference, secret: string): string {
 	const { external_id, kind, amount } = reference;
-	const encoded = Buffer.from(JSON.stringify({ external_id, kind, amount })).toString('base64url');
-	const parameters = `${REFERENCE_PARAMETER}=${encoded}&${SIGNATURE_PARAMETER}=${hmac(encoded, secret)}`;
+	const encoded = Buffer.from(JSON.stringify([kind, amount, external_id])).toString('base64url');
+	const parameter = `${PROOF_PARAMETER}=${encoded}.${macOf(encoded, secret)}`;
 	const [address = '', ...fragment] = url.split('#');
 	const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
-	return [address + separator + parameters, ...fragment].join('#');
+	const signed = [address + separator + parameter, ...fragment].join('#');
+	if (signed.length <= MAX_URL_LENGTH) return signed;
+	const what = `has ${signed.length} characters, and postbacks to more than ${MAX_URL_LENGTH} are refused on their way`;
+	throw parameter.length > url.length
+		? new InputError(
+				'external_id',
+				`external_id is too long: the signed postback URL that holds it ${what}`,
+				'Use a shorter identifier of your own, for example the number of an order. Nothing was sent.',
+			)
+		: new InputError(
+				'postbackUrl',
+				`The postback URL is too long: signed it ${what}`,
+				'Use a shorter address, for example the Production URL of a Pay Trigger. Nothing was sent.',
+			);
 }
 
-function isReference(value: unknown): value is Reference {
-	if (typeof value !== 'object' || value === null) return false;
-	const { external_id, kind, amount } = value as Record<string, unknown>;
-	return (
-		typeof external_id === 'string' &&
-		(kind === 'qrCode' || kind === 'payment') &&
-		typeof amount === 'number'
-	);
+function readReference(encoded: string): Reference | null {
+	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
+	if (!Array.isArray(value) || value.length !== 3) return null;
+	const [kind, amount, external_id] = value as unknown[];
+	if (kind !== 'qrCode' && kind !== 'payment') return null;
+	if (typeof amount !== 'number' || typeof external_id !== 'string') return null;
+	return { external_id, kind, amount };
 }
 
 /**
- * The reference that a notification's query proves, or null when it proves none: parameters
- * missing, repeated, too long, not base64url, or signed with another secret. Compares in constant
- * time.
+ * The reference that a postback's query proves, or null when it proves none: the parameter missing,
+ * repeated, cut short, or signed with another secret. Compares in constant time.
  * @param query the parsed query; a repeated parameter is a list there and is refused
+ * @param secrets those that are taken; empty ones prove nothing
  */
-export function verifyQuery(query: Record<string, unknown>, secret: string): Reference | null {
-	const reference = query[REFERENCE_PARAMETER];
-	const signature = query[SIGNATURE_PARAMETER];
-	if (typeof reference !== 'string' || typeof signature !== 'string' || secret === '') return null;
-	if (reference.length > MAX_REFERENCE_LENGTH || !BASE64URL.test(reference)) return null;
+export function verify(
+	query: Record<string, unknown>,
+	secrets: readonly string[],
+): Reference | null {
+	const proof = query[PROOF_PARAMETER];
+	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
+	const [, reference = '', mac = ''] = PROOF.exec(proof) ?? [];
+	if (mac === '') return null;
+	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
+	const given = Buffer.from(mac);
+	const isGenuine = secrets.some(
+		(secret) => secret !== '' && timingSafeEqual(given, Buffer.from(macOf(reference, secret))),
+	);
+	return isGenuine ? readReference(reference) : null;
+}
 
-	// Comparing the encoded text, not its bytes, refuses second spellings of one signature.
-	const expected = Buffer.from(hmac(reference, secret));
-	const given = Buffer.from(signature);
-	if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+/**
+ * Takes a query apart: what the service says in it, and the mac, which belongs in no execution.
+ * Parameters that a service appended with a second question mark are among the former.
+ */
+export function withoutProof(query: Record<string, unknown>): {
+	query: Record<string, unknown>;
+	mac: string | undefined;
+} {
+	const { [PROOF_PARAMETER]: proof, ...rest } = query;
+	const [, , mac, appended = ''] = (typeof proof === 'string' && PROOF.exec(proof)) || [];
+	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
+	return { query: { ...more, ...rest }, mac };
+}
 
-	const decoded: unknown = JSON.parse(Buffer.from(reference, 'base64url').toString());
-	return isReference(decoded) ? decoded : null;
+/** The mac of a signed URL, to be kept out of executions where a service repeats it. */
+export function macIn(url: string): string | undefined {
+	return withoutProof(Object.fromEntries(new URL(url).searchParams)).mac;
 }

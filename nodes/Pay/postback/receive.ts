@@ -1,5 +1,13 @@
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { toNotification, type Notification } from './notification';
+import { createHash } from 'crypto';
+import type {
+	IBinaryData,
+	IBinaryKeyData,
+	IDataObject,
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
+import { isMultipartForm, readDelivery, toNotification, type Postback } from './notification';
 import type { Reference } from './proof';
 
 interface RawRequest {
@@ -7,72 +15,134 @@ interface RawRequest {
 	readRawBody?: () => Promise<void>;
 }
 
-/**
- * Reading a credential is what costs n8n 2 most in a postback (an isolate of its expression engine
- * for each), so the secret is kept for so long, in milliseconds; a removed one is taken that long.
- */
-const KEEP_SECRET = 10_000;
-const kept = new Map<string, { secret: string; until: number }>();
-
-const keyOf = (context: IWebhookFunctions) => {
-	const { name, credentials } = context.getNode();
-	return JSON.stringify([context.getWorkflow().id, name, credentials?.payApi?.id]);
-};
-
-/** The Postback Secret of a trigger's credential, if it was read a moment ago. */
-export function keptSecret(context: IWebhookFunctions): string | undefined {
-	const found = kept.get(keyOf(context));
-	return found !== undefined && Date.now() < found.until ? found.secret : undefined;
-}
-
-/** Reads the Postback Secret of a trigger's credential; empty where it has none. */
-export async function readSecret(context: IWebhookFunctions): Promise<string> {
-	const { postbackSecret } = await context.getCredentials<{ postbackSecret?: string }>('payApi');
-	const secret = postbackSecret ?? '';
-	kept.set(keyOf(context), { secret, until: Date.now() + KEEP_SECRET });
-	return secret;
-}
-
-/** Reads the request that called a webhook into a notification. */
-export async function readNotification(
-	context: IWebhookFunctions,
-	reference: Reference | null,
-): Promise<Notification> {
-	const request = context.getRequestObject();
-	const raw = request as RawRequest;
-	if (raw.rawBody === undefined) await raw.readRawBody?.();
-	return toNotification(
-		{
-			method: request.method,
-			query: context.getQueryData() as Record<string, unknown>,
-			headers: context.getHeaderData() as Record<string, unknown>,
-			rawBody: raw.rawBody ?? Buffer.alloc(0),
-			parsedBody: context.getBodyData(),
-			receivedAt: new Date(),
-		},
-		reference,
-	);
+/** A file of a multipart form as n8n left it. */
+interface FormFile {
+	filepath: string;
+	originalFilename?: string | null;
+	newFilename?: string;
+	mimetype?: string | null;
 }
 
 /**
  * Answers a caller whose postback is not taken: nothing starts and nothing resumes. Logged without
- * the URL, whose signature is a secret, and without the body.
+ * the URL, whose proof is a secret, and without the body.
  */
 export function refuse(
 	context: IWebhookFunctions,
 	statusCode: number,
 	message: string,
+	reason?: unknown,
 ): { noWebhookResponse: true } {
 	const { id } = context.getWorkflow();
-	context.logger.warn(`Pay refused a postback (${statusCode}): ${message}`, {
+	const because = reason instanceof Error ? ` (${reason.name}: ${reason.message})` : '';
+	context.logger.warn(`Pay refused a postback (${statusCode}): ${message}${because}`, {
 		workflowId: id,
 		node: context.getNode().name,
 	});
-	context.getResponseObject().status(statusCode).json({ message });
+	const response = context.getResponseObject();
+	if (!response.headersSent) response.status(statusCode).json({ message });
 	return { noWebhookResponse: true };
 }
 
-/** A notification as the JSON of an n8n item. */
-export function asJson(notification: Notification): IDataObject {
-	return { ...notification } as unknown as IDataObject;
+/** The status of an error that n8n found in the request, as of a body over its limit. */
+function statusOf(error: unknown): number {
+	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;
+	const status = httpStatusCode ?? statusCode;
+	return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
+}
+
+/**
+ * Runs the work of a `webhook()`, none of whose failures may get out: when one does, n8n goes on
+ * with an empty item and starts the workflow or resumes the execution, whoever called (measured on
+ * 2.41 and 1.123). A failure is answered and logged instead, and the sender may come again.
+ */
+export async function answered(
+	context: IWebhookFunctions,
+	work: () => Promise<IWebhookResponseData>,
+): Promise<IWebhookResponseData> {
+	try {
+		return await work();
+	} catch (error) {
+		try {
+			return refuse(context, statusOf(error), 'The postback could not be taken', error);
+		} catch {
+			return { noWebhookResponse: true };
+		}
+	}
+}
+
+/**
+ * Reads the request that called a webhook, its files excepted. Only after its proof: an unproven
+ * body may be anything, or never end.
+ * @param resumeToken n8n's own token, where the request came to a resume URL
+ */
+export async function readPostback(
+	context: IWebhookFunctions,
+	resumeToken?: string,
+): Promise<Postback> {
+	const request = context.getRequestObject();
+	const headers = context.getHeaderData() as Record<string, unknown>;
+	const raw = request as RawRequest;
+	// n8n has read a multipart form itself, and reading it again throws.
+	if (raw.rawBody === undefined && !isMultipartForm(headers)) await raw.readRawBody?.();
+	return readDelivery({
+		method: request.method,
+		query: context.getQueryData() as Record<string, unknown>,
+		headers,
+		rawBody: raw.rawBody ?? Buffer.alloc(0),
+		parsedBody: context.getBodyData(),
+		receivedAt: new Date(),
+		resumeToken,
+	});
+}
+
+async function hashOf(context: IWebhookFunctions, { id, data }: IBinaryData): Promise<string> {
+	const hash = createHash('sha256');
+	if (id === undefined) return hash.update(data, 'base64').digest('hex');
+	for await (const chunk of await context.helpers.getBinaryStream(id)) hash.update(chunk as Buffer);
+	return hash.digest('hex');
+}
+
+/** Keeps the files of a multipart form as binary data: one by its field's name, more with numbers. */
+async function keepFiles(context: IWebhookFunctions) {
+	const binary: IBinaryKeyData = {};
+	const hashes: Array<[field: string, hash: string]> = [];
+	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return { hashes };
+	const { files } = context.getBodyData() as { files?: Record<string, FormFile | FormFile[]> };
+	for (const [field, found] of Object.entries(files ?? {})) {
+		const list = [found].flat();
+		for (const [index, file] of list.entries()) {
+			const name = list.length === 1 ? field : `${field}${index}`;
+			const { filepath, originalFilename, newFilename, mimetype } = file;
+			const kept = await context.nodeHelpers.copyBinaryFile(
+				filepath,
+				originalFilename ?? newFilename ?? field,
+				mimetype ?? undefined,
+			);
+			hashes.push([name, await hashOf(context, kept)]);
+			binary[name] = kept;
+		}
+	}
+	return hashes.length > 0 ? { hashes, binary } : { hashes };
+}
+
+/**
+ * The item for a postback that is taken.
+ * @param reference what its URL proved, or null
+ * @param input the item that waited for it, which it is added to
+ */
+export async function toItem(
+	context: IWebhookFunctions,
+	postback: Postback,
+	reference: Reference | null,
+	input?: INodeExecutionData,
+): Promise<INodeExecutionData> {
+	const { hashes, binary: files } = await keepFiles(context);
+	const notification = toNotification(postback, reference, hashes) as unknown as IDataObject;
+	const binary = { ...files, ...input?.binary };
+	return {
+		json: input ? { ...input.json, postback: notification } : notification,
+		...(Object.keys(binary).length > 0 ? { binary } : {}),
+		...(input ? { pairedItem: { item: 0 } } : {}),
+	};
 }

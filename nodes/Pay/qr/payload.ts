@@ -1,3 +1,5 @@
+import { valueAt } from '../json';
+
 /** What a QR code image is made from: text to encode, or a PNG that the service made itself. */
 export type QrSource = { text: string } | { png: Buffer };
 
@@ -63,17 +65,17 @@ export function findQrSource(
 	response: unknown,
 	path: string,
 ): { source: QrSource } | { hint: string } {
-	const fields = textFields(response);
 	if (path !== '') {
-		const chosen = fields.find((field) => field.path === path);
-		if (chosen === undefined || chosen.value === '') {
+		const chosen = valueAt(response, path);
+		if (typeof chosen !== 'string' || chosen === '') {
 			return {
-				hint: `No QR image: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(fields)}.`,
+				hint: `No QR image: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(textFields(response))}.`,
 			};
 		}
-		const png = asPng(chosen.value);
-		return { source: png ? { png } : { text: chosen.value } };
+		const png = asPng(chosen);
+		return { source: png ? { png } : { text: chosen } };
 	}
+	const fields = textFields(response);
 	const codes = fields.filter(({ value }) => isEmvPayload(value));
 	const images = fields.filter(({ value }) => asPng(value) !== undefined);
 	// A service often gives the code and a picture of it; the code is the one to draw.

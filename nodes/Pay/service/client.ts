@@ -1,55 +1,49 @@
-import type { IHttpRequestOptions } from 'n8n-workflow';
 import { jsonOrText } from '../json';
-import { PATHS, type RequestOf, type Kind } from './contract';
-import { outcomeOfFailure, outcomeOfStatus, type Outcome, type TransportFailure } from './outcome';
+import { pathOf, type RequestOf, type Kind } from './contract';
+import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest, type Stop } from './exchange';
+import {
+	outcomeOfFailure,
+	outcomeOfStatus,
+	sentOfFailure,
+	type Outcome,
+	type Sent,
+	type TransportFailure,
+} from './outcome';
+import { proofsOf, redact } from './redact';
 
-/** The part of n8n's `helpers.httpRequest` that a request needs. */
-export type HttpRequest = (options: IHttpRequestOptions) => Promise<unknown>;
+export type { HttpRequest } from './exchange';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 export interface Connection {
 	baseUrl: string;
 	accessToken: string;
-	/** How long to wait for an answer, in milliseconds. */
+	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
+	/** Path below the base address, where it is not the document's own. */
+	path?: string;
 }
 
 /** What one attempt came to. */
 export interface Answer {
 	outcome: Outcome;
-	/** The HTTP status, where the service answered. */
+	/** The HTTP status of a whole answer: the service's, or that of a proxy on the way. */
 	statusCode?: number;
-	/** The answer's body as it came: parsed JSON with every digit kept, or the text. */
+	/**
+	 * The answer's body as it came, parsed JSON with every digit kept, or the text; the access token
+	 * and the postback URL's proof in it are replaced by `***`.
+	 */
 	response?: unknown;
-	/** Why there was no answer, in words; never holds a header or the token. */
+	/** Why it was not sent, or why what came of it is not known, in words; never holds a secret. */
 	reason?: string;
-}
-
-interface ThrownError extends Error {
-	code?: string;
-	syscall?: string;
-	request?: { writableFinished?: boolean; socket?: { secureConnecting?: boolean } | null };
-	cause?: { code?: string; syscall?: string };
-}
-
-/**
- * Reads what n8n's request helper threw. The bytes of a request leave Node's buffers only once a
- * connection stands, so a request that is not flushed never left, and neither did one whose TLS
- * handshake never ended (Node 20 marks those as flushed). Where Node says neither, nothing is proven.
- */
-function readFailure(error: ThrownError): TransportFailure {
-	return {
-		code: error.code ?? error.cause?.code,
-		syscall: error.syscall ?? error.cause?.syscall,
-		name: error.name,
-		unsent:
-			error.request?.writableFinished === false || error.request?.socket?.secureConnecting === true,
-	};
+	/** How much of the request can have reached the service. */
+	sent?: Sent;
+	/** True where a proxy on the way could have given this answer instead of the service. */
+	maybeProxy?: true;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-	ENOTFOUND: 'the host name of the Base URL is not known',
-	EAI_AGAIN: 'the host name of the Base URL could not be looked up',
+	ENOTFOUND: 'the host name is not known',
+	EAI_AGAIN: 'the host name could not be looked up',
 	ECONNREFUSED: 'the connection was refused',
 	EHOSTUNREACH: 'the host cannot be reached',
 	ENETUNREACH: 'the network cannot be reached',
@@ -66,48 +60,124 @@ const REASONS: Readonly<Record<string, string>> = {
 	ERR_TLS_CERT_ALTNAME_INVALID: "the service's certificate is for another host name",
 };
 
-function describeFailure({ code = '', name }: TransportFailure): string {
+/** Codes that say no more than their words do. */
+const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RESPONSE']);
+
+const STOPPED: Readonly<Record<Stop, string>> = {
+	clock: 'the time-out passed',
+	cancel: 'the execution was cancelled',
+};
+
+function describeFailure({ code = '', name }: TransportFailure, stoppedBy?: Stop): string {
+	if (stoppedBy !== undefined) return STOPPED[stoppedBy];
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';
-	return code === '' ? words : `${words} (${code})`;
+	// A code is one word of a known form; what else stands there could hold anything.
+	return PLAIN.has(code) || !/^[A-Z][A-Z0-9_]*$/.test(code) ? words : `${words} (${code})`;
+}
+
+function notSentBy(proxy: string, statusCode: number): string {
+	return statusCode === 407
+		? `${proxy} asks for a name and password of its own (HTTP 407)`
+		: `${proxy} did not connect to the service (HTTP ${statusCode})`;
+}
+
+function toAnswer(came: Exchange, secrets: string[]): Answer {
+	switch (came.end) {
+		case 'failed': {
+			const reason = describeFailure(came.failure, came.stoppedBy);
+			return {
+				outcome: outcomeOfFailure(came.failure),
+				sent: sentOfFailure(came.failure),
+				reason,
+			};
+		}
+		case 'brokeOff': {
+			const { statusCode, stoppedBy, tooLong } = came;
+			const what = tooLong
+				? `is longer than ${LONGEST_ANSWER / 1_000_000} MB`
+				: stoppedBy === undefined
+					? 'broke off or could not be read'
+					: `had not ended when ${STOPPED[stoppedBy]}`;
+			return {
+				outcome: 'unknown',
+				sent: 'whole',
+				reason: `the answer (HTTP ${statusCode}) ${what}`,
+			};
+		}
+		case 'answered': {
+			const { statusCode, body, from } = came;
+			const outcome = from === 'proxy' ? 'notSent' : outcomeOfStatus(statusCode);
+			const response = redact(typeof body === 'string' ? jsonOrText(body) : body, secrets);
+			const answer: Answer = { outcome, sent: 'whole', statusCode, response };
+			if (outcome === 'notSent') {
+				const reason = notSentBy('a proxy on the way', statusCode);
+				return { ...answer, sent: 'nothing', reason };
+			}
+			return from === 'either' ? { ...answer, maybeProxy: true } : answer;
+		}
+	}
 }
 
 /**
  * Sends one request of the service (sections 4 and 5): POST, JSON, bearer token. Redirects are not
- * followed, since they would carry the body and the token elsewhere, and no status is retried.
- * @returns the outcome; a failure of the connection is an outcome too, so nothing is thrown
+ * followed and no status is retried.
+ * @param signal the execution's cancel signal
+ * @returns the outcome; whatever fails is an outcome too, so nothing is thrown
  */
-export async function postRequest<O extends Kind>(
+export async function postRequest<K extends Kind>(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	kind: O,
-	body: RequestOf[O],
+	kind: K,
+	body: RequestOf[K],
+	signal?: AbortSignal,
 ): Promise<Answer> {
-	let answer: { statusCode: number; body: unknown };
+	if (signal?.aborted) return { outcome: 'notSent', sent: 'nothing', reason: STOPPED.cancel };
+	const { baseUrl, path = pathOf(kind, 'pay'), accessToken, timeout } = connection;
+	let begun = false;
 	try {
-		answer = (await httpRequest({
+		const options = {
 			method: 'POST',
-			url: connection.baseUrl + PATHS[kind],
+			url: baseUrl + path,
 			headers: {
-				Authorization: `Bearer ${connection.accessToken}`,
+				Authorization: `Bearer ${accessToken}`,
 				'Content-Type': 'application/json',
 				Accept: 'application/json',
+				// A compressed answer hides who gave it, and its size.
+				'Accept-Encoding': 'identity',
 			},
 			body: JSON.stringify(body),
-			// As text, or integers beyond 2^53 in the answer would be rounded.
-			encoding: 'text',
-			returnFullResponse: true,
-			ignoreHttpStatusErrors: true,
-			disableFollowRedirect: true,
-			timeout: connection.timeout,
-		})) as typeof answer;
-	} catch (error) {
-		const failure = readFailure((error ?? {}) as ThrownError);
-		return { outcome: outcomeOfFailure(failure), reason: describeFailure(failure) };
+		} as const;
+		const secrets = [accessToken, ...proofsOf(body.postbackUrl)];
+		const clock = AbortSignal.timeout(timeout);
+		begun = true;
+		return toAnswer(await exchange(httpRequest, options, clock, signal), secrets);
+	} catch {
+		return begun
+			? { outcome: 'unknown', sent: 'whole', reason: 'the answer could not be read' }
+			: { outcome: 'notSent', sent: 'nothing', reason: 'the request could not be written' };
 	}
-	return {
-		outcome: outcomeOfStatus(answer.statusCode),
-		statusCode: answer.statusCode,
-		response: typeof answer.body === 'string' ? jsonOrText(answer.body) : (answer.body ?? ''),
-	};
+}
+
+/**
+ * Posts a form, as a token endpoint takes it (RFC 6749, section 4.4.2), under the same clock and
+ * rules as a request of the service.
+ * @param request its timeout in milliseconds
+ * @returns the status and body, or why there is none; never rejects
+ */
+export async function postForm(
+	httpRequest: HttpRequest,
+	request: { url: string; headers: Record<string, string>; body: string; timeout: number },
+): Promise<{ statusCode: number; body: unknown } | { statusCode?: undefined; reason: string }> {
+	const { timeout, ...options } = request;
+	const clock = AbortSignal.timeout(timeout);
+	const came = await exchange(httpRequest, { method: 'POST', ...options }, clock);
+	switch (came.end) {
+		case 'answered':
+			return { statusCode: came.statusCode, body: came.body };
+		case 'brokeOff':
+			return { reason: 'its answer broke off' };
+		case 'failed':
+			return { reason: describeFailure(came.failure, came.stoppedBy) };
+	}
 }

@@ -47,8 +47,31 @@ export interface RequestOf {
 	payment: PaymentRequest;
 }
 
-/** Path below the base address of each operation (section 4). */
-export const PATHS: Readonly<Record<Kind, string>> = {
-	qrCode: '/v2/pay/qrcode',
-	payment: '/v2/pay/payment',
+/** Path below the base address (section 4); the scheme's name stands where the document has "pay". */
+export function pathOf(kind: Kind, schemeName: string): string {
+	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;
+}
+
+/** Names of members: true where the member has a field in the editor, a tree for an object's own. */
+export interface MemberTree {
+	readonly [name: string]: true | MemberTree;
+}
+
+/** The members of both bodies (sections 2.1 and 2.2), each of which has a field in the editor. */
+export const FORM_MEMBERS: Readonly<Record<Kind, MemberTree>> = {
+	qrCode: {
+		amount: true,
+		external_id: true,
+		payerQuestion: true,
+		postbackUrl: true,
+		payer: { name: true, document: true, email: true },
+		split: true,
+	},
+	payment: {
+		amount: true,
+		external_id: true,
+		payerQuestion: true,
+		postbackUrl: true,
+		creditParty: { key: true, keyType: true, document: true, name: true },
+	},
 };

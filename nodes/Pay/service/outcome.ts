@@ -1,7 +1,10 @@
 /** What became of one attempt; every attempt ends in exactly one of these. */
-export type Outcome = 'accepted' | 'rejected' | 'notSent' | 'unknown';
+export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
-/** What is known of a request that ended without an answer. */
+/** How much of a request went out: nothing, at most a part, or perhaps all of it. */
+export type Sent = 'nothing' | 'partly' | 'whole';
+
+/** What is known of a request that ended without a whole answer. */
 export interface TransportFailure {
 	/** Node's or OpenSSL's error code, for example ECONNRESET. */
 	code?: string;
@@ -9,18 +12,25 @@ export interface TransportFailure {
 	syscall?: string;
 	/** The error's class name. */
 	name?: string;
-	/** True only where it is proven that the request never left for the service. */
-	unsent?: boolean;
+	/** How much Node proves to have gone out; absent, where it proves nothing. */
+	sent?: Sent;
 }
 
 /**
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
- * only the classes that HTTP itself defines are told apart.
+ * only what HTTP itself defines is told apart (RFC 9110, section 15).
  */
 export function outcomeOfStatus(statusCode: number): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
-	// 408 says the server gave up waiting; whether it acted on what it had is not said.
-	if (statusCode >= 300 && statusCode <= 499 && statusCode !== 408) return 'rejected';
+	// The same request is asked for elsewhere, so it was not carried out here. The other redirects are
+	// the ordinary answer to a POST that was: "see there what came of it".
+	if (statusCode === 307 || statusCode === 308) return 'rejected';
+	// Said by a proxy that let nothing pass.
+	if (statusCode === 407) return 'notSent';
+	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
+	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 499) {
+		return 'rejected';
+	}
 	return 'unknown';
 }
 
@@ -52,18 +62,22 @@ const CERTIFICATE_REFUSED = new Set([
 /** n8n's own guard against requests to forbidden hosts; it acts before the request is made. */
 const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
 
-/**
- * The outcome of a request that ended without a complete answer: `notSent` only on proof, else
- * `unknown`, because a payment that is wrongly called "not sent" is paid twice.
- */
-export function outcomeOfFailure(failure: TransportFailure): Outcome {
-	const { code = '', syscall, name = '', unsent } = failure;
-	const provenUnsent =
-		unsent === true ||
+/** How much of a request went out that ended without a whole answer: the most that is possible. */
+export function sentOfFailure({ code = '', syscall, name = '', sent }: TransportFailure): Sent {
+	const nothing =
 		syscall === 'getaddrinfo' ||
 		syscall === 'connect' ||
 		BEFORE_CONNECTION.has(code) ||
 		CERTIFICATE_REFUSED.has(code) ||
 		BLOCKED_BY_N8N.has(name);
-	return provenUnsent ? 'notSent' : 'unknown';
+	return nothing ? 'nothing' : (sent ?? 'whole');
+}
+
+/**
+ * The outcome of a request that ended without a whole answer: `notSent` only on proof, else
+ * `unknown`, because a payment that is wrongly called "not sent" is paid twice. A part of a request
+ * is no request: its length is announced, and what came of its JSON cannot be read.
+ */
+export function outcomeOfFailure(failure: TransportFailure): Outcome {
+	return sentOfFailure(failure) === 'whole' ? 'unknown' : 'notSent';
 }

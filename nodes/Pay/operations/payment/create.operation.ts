@@ -1,14 +1,22 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-import type { ReadParameter } from '../../execution/read';
+import type { ItemPlan, Options } from '../../execution/read';
 import { runRequests } from '../../execution/run';
-import { parseAmount } from '../../parameters/amount';
-import { batchingOption, requestFields, showFor, timeoutOption } from '../../parameters/fields';
+import { acceptanceOptions } from '../../parameters/acceptance';
+import { additionalMembersOption, withAdditionalMembers } from '../../parameters/additionalMembers';
+import { amountField, parseAmount } from '../../parameters/amount';
+import { batchingOption } from '../../parameters/batching';
+import { duplicateCheckOption } from '../../parameters/duplicateCheck';
+import { showFor, type ReadParameter } from '../../parameters/parameter';
 import {
+	externalIdField,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,
+	payerQuestionField,
 	withoutEmpty,
 } from '../../parameters/text';
+import { timeoutOption } from '../../parameters/timeout';
+import { postbackFields } from '../../postback/target';
 import type { CreditParty, PaymentRequest } from '../../service/contract';
 
 /** One payment at a time, so that a stop leaves the fewest in doubt. */
@@ -23,14 +31,14 @@ export const option = {
 
 export const description: INodeProperties[] = showFor(
 	[
-		...requestFields,
 		{
-			displayName: 'Credit Party',
+			displayName: 'Recipient',
 			name: 'creditParty',
 			type: 'collection',
 			placeholder: 'Add Field',
-			default: {},
-			description: 'Who receives the payment. Empty fields are left out.',
+			// These two stand open from the start: a payment needs somewhere to go.
+			default: { key: '', keyType: '' },
+			description: 'Who receives the payment (creditParty of the API). Empty fields are left out.',
 			options: [
 				{
 					displayName: 'Document',
@@ -62,6 +70,10 @@ export const description: INodeProperties[] = showFor(
 				},
 			],
 		},
+		amountField,
+		externalIdField,
+		payerQuestionField,
+		...postbackFields,
 		{
 			displayName: 'Options',
 			name: 'options',
@@ -69,6 +81,8 @@ export const description: INodeProperties[] = showFor(
 			placeholder: 'Add Option',
 			default: {},
 			options: [
+				...acceptanceOptions,
+				additionalMembersOption,
 				{
 					displayName: 'Allow Payments by AI Agents',
 					name: 'allowAiPayments',
@@ -77,27 +91,7 @@ export const description: INodeProperties[] = showFor(
 					description: 'Whether an AI agent that has this node as a tool may make payments',
 				},
 				batchingOption(BATCH_SIZE),
-				{
-					displayName: 'Duplicate Check',
-					name: 'duplicateCheck',
-					type: 'options',
-					options: [
-						{
-							name: 'Across Executions of This Workflow',
-							value: 'workflow',
-							description:
-								'Refuse an External ID that an earlier execution has sent. Best effort: executions that start at the same moment in different n8n processes can both pass.',
-						},
-						{
-							name: 'Within This Execution',
-							value: 'execution',
-							description: 'Refuse an External ID only when this very execution has sent it',
-						},
-					],
-					default: 'workflow',
-					description:
-						'How far back to look before a payment is sent. The last 10,000 payments of the workflow are remembered. The check is not atomic across n8n processes.',
-				},
+				duplicateCheckOption,
 				timeoutOption,
 			],
 		},
@@ -116,17 +110,35 @@ function readCreditParty(value: unknown): CreditParty | undefined {
 	});
 }
 
-/** Reads the parameters into the body of "Make payment" (section 2.2). */
+/**
+ * Reads the parameters into the body of "Make payment" (section 2.2), `postbackUrl` excepted.
+ * @throws InputError
+ */
 export function readRequest(read: ReadParameter): PaymentRequest {
-	return withoutEmpty<PaymentRequest>({
+	const creditParty = readCreditParty(read('creditParty'));
+	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
+	const request: PaymentRequest = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
-		payerQuestion: optionalText(read('payerQuestion'), 'payerQuestion'),
-		creditParty: readCreditParty(read('creditParty')),
-	}) as PaymentRequest;
+		...(payerQuestion === undefined ? {} : { payerQuestion }),
+		...(creditParty === undefined ? {} : { creditParty }),
+	};
+	const { additionalMembers } = (read('options') ?? {}) as Options;
+	return withAdditionalMembers(request, additionalMembers, 'payment');
+}
+
+function readPlan(read: ReadParameter): ItemPlan<'payment'> {
+	const request = readRequest(read);
+	return {
+		request,
+		hint:
+			request.creditParty?.key === undefined
+				? 'A payment was asked for without a Key of its Recipient: the service was not told where the money goes.'
+				: undefined,
+	};
 }
 
 /** Makes a payment for each item (section 4.2). */
 export async function execute(context: IExecuteFunctions) {
-	return await runRequests(context, { kind: 'payment', batchSize: BATCH_SIZE, readRequest });
+	return await runRequests(context, { kind: 'payment', batchSize: BATCH_SIZE, readPlan });
 }

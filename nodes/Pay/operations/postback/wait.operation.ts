@@ -1,7 +1,6 @@
 import {
 	NodeOperationError,
 	WAIT_INDEFINITELY,
-	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeProperties,
@@ -9,14 +8,14 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import type { PayCredential } from '../../credential/connection';
-import type { ReadParameter } from '../../execution/read';
-import { showFor } from '../../parameters/fields';
+import { readSecrets, readSecretsOfWait } from '../../credential/secret';
 import { InputError } from '../../inputError';
+import { isMatch, readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
+import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { asJson, readNotification, refuse } from '../../postback/receive';
-import { verifyQuery } from '../../postback/proof';
-import { decide, type Expectation } from '../../postback/expectation';
+import { expectationOf, isExpected } from '../../postback/expectation';
+import { verify } from '../../postback/proof';
+import { readPostback, refuse, toItem } from '../../postback/receive';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -55,11 +54,15 @@ export const description: INodeProperties[] = showFor(
 			name: 'resumeWhen',
 			type: 'options',
 			options: [
-				{ name: 'On Any Postback', value: 'any' },
+				{
+					name: 'On Any Postback',
+					value: 'any',
+					description: 'Go on with the first one, also when it says "pending" or "failed"',
+				},
 				{
 					name: 'When a Field Has a Value',
 					value: 'match',
-					description: 'Take other postbacks too, but keep waiting',
+					description: 'Answer other postbacks too, but keep waiting. Those are not stored.',
 				},
 			],
 			default: 'any',
@@ -74,7 +77,7 @@ export const description: INodeProperties[] = showFor(
 			placeholder: 'e.g. data.status',
 			displayOptions: { show: { resumeWhen: ['match'] } },
 			description:
-				"Field of the postback's body, with dots between the levels. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+				"Field of the postback's body, or of its query, with dots between the levels. The form of the body is not documented: look at one postback in a Pay Trigger first.",
 		},
 		{
 			displayName: 'Values',
@@ -95,16 +98,17 @@ export const description: INodeProperties[] = showFor(
 				'Whether to go on without a postback after a while. The item then has no "postback" field.',
 		},
 		{
-			displayName: 'Amount',
+			displayName: 'Wait at Most',
 			name: 'resumeAmount',
 			type: 'number',
 			typeOptions: { minValue: 0, numberPrecision: 2 },
 			default: 1,
 			displayOptions: { show: { limitWaitTime: [true] } },
-			description: 'How long to wait. N8n looks for ended waits about once a minute.',
+			description:
+				'How many of the units below to wait. N8n looks for ended waits about once a minute.',
 		},
 		{
-			displayName: 'Unit',
+			displayName: 'Wait at Most, in',
 			name: 'resumeUnit',
 			type: 'options',
 			options: [
@@ -115,7 +119,7 @@ export const description: INodeProperties[] = showFor(
 			],
 			default: 'hours',
 			displayOptions: { show: { limitWaitTime: [true] } },
-			description: 'Unit of the amount',
+			description: 'Unit of the time to wait',
 		},
 	],
 	'postback',
@@ -135,19 +139,19 @@ export const resumeWebhooks: IWebhookDescription[] = [
 	},
 ];
 
-function readExpectation(read: ReadParameter, secret: string | undefined): Expectation {
-	const expectation = { external_id: parseExternalId(read('external_id')), signed: !!secret };
-	if (read('resumeWhen') !== 'match') return expectation;
-	const field = String(read('matchField') ?? '').trim();
-	const values = [read('matchValues') ?? []].flat().map(String);
-	if (field === '' || values.length === 0) {
-		throw new InputError(
-			'matchField',
-			'The field or its values are missing',
-			'Enter the field of the body to look at and at least one value.',
-		);
-	}
-	return { ...expectation, match: { field, values } };
+/** Which of its own postbacks end the wait; undefined where any does. */
+function readMatch(read: ReadParameter): FieldMatch | undefined {
+	if (read('resumeWhen') !== 'match') return undefined;
+	return readFieldMatch(read('matchField'), read('matchValues'), 'matchField');
+}
+
+/**
+ * The token that n8n 2 puts into resume URLs, without which it answers 401 itself. n8n 1 has none
+ * (measured), and there anyone can guess the address.
+ */
+function resumeTokenOf(context: Pick<IExecuteFunctions, 'evaluateExpression'>): string {
+	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	return url.searchParams.get('signature') ?? '';
 }
 
 function readLimit(read: ReadParameter): Date {
@@ -172,10 +176,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		const { postbackSecret } = await context.getCredentials<PayCredential>('payApi');
-		readExpectation(read, postbackSecret);
-		const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-		if (!postbackSecret && !resumeUrl.searchParams.has('signature')) {
+		parseExternalId(read('external_id'));
+		readMatch(read);
+		const { taken } = await readSecretsOfWait(context);
+		if (taken.length === 0 && resumeTokenOf(context) === '') {
 			throw new InputError(
 				'postbackSecret',
 				'This version of n8n does not protect resume URLs, and the Pay API credential has no Postback Secret',
@@ -183,7 +187,9 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		await context.putExecutionToWait(readLimit(read));
-		return [items];
+		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
+		// input would be gone when the postback comes.
+		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
 		const message = error instanceof Error ? error.message : String(error);
 		const advice = error instanceof InputError ? error.advice : undefined;
@@ -196,26 +202,37 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 }
 
 /**
- * Takes a call to the resume URL of a waiting execution.
+ * The item that waits. As text through n8n's expression engine: a key like "toString" in it would
+ * break the engine's own copy.
+ */
+function waitingItem(context: IWebhookFunctions): INodeExecutionData {
+	const text = context.evaluateExpression('{{ JSON.stringify($input.item) }}', 0);
+	return JSON.parse(String(text)) as INodeExecutionData;
+}
+
+/**
+ * Takes a call to the resume URL of a waiting execution. Proof first, body after: nothing of an
+ * unproven request is read.
  * @returns the input item with the postback to go on with; else an answer, and the wait goes on
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { postbackSecret } = await context.getCredentials<PayCredential>('payApi');
+	const { taken } = await readSecrets(context);
 	const query = context.getQueryData() as Record<string, unknown>;
-	const reference = verifyQuery(query, postbackSecret ?? '');
-	const expectation = readExpectation((name) => context.getNodeParameter(name), postbackSecret);
-	const notification = await readNotification(context, reference);
-	switch (decide(expectation, reference, notification.body)) {
-		case 'unsigned':
-			return refuse(context, 401, 'This address takes only postbacks with a valid signature');
-		case 'foreign':
-			return refuse(context, 409, 'The execution is waiting for another charge or payment');
-		case 'keepWaiting':
-			return { webhookResponse: '' };
-		case 'resume': {
-			const input = context.evaluateExpression('{{ $json }}') as unknown as IDataObject;
-			const json = { ...input, postback: asJson(notification) };
-			return { workflowData: [[{ json, pairedItem: { item: 0 } }]] };
-		}
+	const reference = verify(query, taken);
+	const resumeToken = resumeTokenOf(context);
+	// Asked at each call: the secret may have been removed since the wait began.
+	const isProtected = resumeToken !== '' && query.signature === resumeToken;
+	if (reference === null && (taken.length > 0 || !isProtected)) {
+		return refuse(context, 401, 'This address takes only postbacks with a valid signature');
 	}
+	const read: ReadParameter = (name) => context.getNodeParameter(name);
+	const item = waitingItem(context);
+	const expectation = expectationOf(parseExternalId(read('external_id')), item.json);
+	if (reference !== null && !isExpected(expectation, reference)) {
+		return refuse(context, 409, 'The execution is waiting for another charge or payment');
+	}
+	const match = readMatch(read);
+	const postback = await readPostback(context, resumeToken);
+	if (match && !isMatch(match, postback.body, postback.query)) return { webhookResponse: '' };
+	return { workflowData: [[await toItem(context, postback, reference, item)]] };
 }

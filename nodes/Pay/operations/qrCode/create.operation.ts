@@ -1,19 +1,27 @@
-import type { IExecuteFunctions, INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { ReadParameter } from '../../execution/read';
+import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { Finish, ItemPlan, Options } from '../../execution/read';
 import { runRequests } from '../../execution/run';
-import { parseAmount } from '../../parameters/amount';
-import { batchingOption, requestFields, showFor, timeoutOption } from '../../parameters/fields';
 import { InputError } from '../../inputError';
+import { parseTypedJson } from '../../json';
+import { acceptanceOptions } from '../../parameters/acceptance';
+import { additionalMembersOption, withAdditionalMembers } from '../../parameters/additionalMembers';
+import { amountField, parseAmount } from '../../parameters/amount';
+import { batchingOption } from '../../parameters/batching';
+import { labelOf } from '../../parameters/label';
+import { showFor, type ReadParameter } from '../../parameters/parameter';
 import {
+	externalIdField,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,
+	payerQuestionField,
 	withoutEmpty,
 } from '../../parameters/text';
-import type { Payer, QrCodeRequest, SplitRecipient } from '../../service/contract';
-import { parseTypedJson } from '../../json';
+import { timeoutOption } from '../../parameters/timeout';
+import { postbackFields } from '../../postback/target';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
+import type { Payer, QrCodeRequest, SplitRecipient } from '../../service/contract';
 
 const BATCH_SIZE = 25;
 
@@ -26,7 +34,26 @@ export const option = {
 
 export const description: INodeProperties[] = showFor(
 	[
-		...requestFields,
+		amountField,
+		externalIdField,
+		payerQuestionField,
+		{
+			displayName: 'Put QR Code Image in Binary Field',
+			name: 'qrCodeImage',
+			type: 'boolean',
+			default: false,
+			description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
+		},
+		{
+			displayName: 'Output Binary Field',
+			name: 'binaryPropertyName',
+			type: 'string',
+			default: 'data',
+			required: true,
+			displayOptions: { show: { qrCodeImage: [true] } },
+			hint: 'The name of the output binary field to put the image in',
+		},
+		...postbackFields,
 		{
 			displayName: 'Payer',
 			name: 'payer',
@@ -60,18 +87,19 @@ export const description: INodeProperties[] = showFor(
 			],
 		},
 		{
-			displayName: 'Specify Split',
+			displayName: 'Split',
 			name: 'specifySplit',
 			type: 'options',
 			options: [
+				{ name: 'No Split', value: 'none' },
 				{ name: 'Using Fields Below', value: 'fields' },
 				{ name: 'Using JSON', value: 'json' },
 			],
-			default: 'fields',
-			description: 'How to enter the recipients who share the amount',
+			default: 'none',
+			description: 'Whether recipients share the amount, and how to enter them',
 		},
 		{
-			displayName: 'Split',
+			displayName: 'Split Recipients',
 			name: 'split',
 			type: 'fixedCollection',
 			typeOptions: { multipleValues: true },
@@ -92,11 +120,12 @@ export const description: INodeProperties[] = showFor(
 							description: 'Username of the recipient at the service',
 						},
 						{
-							displayName: 'Percentage Split',
+							displayName: 'Percentage',
 							name: 'percentageSplit',
-							type: 'number',
-							typeOptions: { minValue: 0 },
-							default: 0,
+							// A text, as the amount is: number inputs drop a typed comma.
+							type: 'string',
+							default: '',
+							placeholder: '12.5',
 							description:
 								'Share of the recipient in percent. Its bounds and what the shares must add up to are not documented.',
 						},
@@ -113,28 +142,14 @@ export const description: INodeProperties[] = showFor(
 			description: 'Recipients as a list, for example [{ "username": "…", "percentageSplit": 10 }]',
 		},
 		{
-			displayName: 'Put QR Code Image in Binary Field',
-			name: 'qrCodeImage',
-			type: 'boolean',
-			default: false,
-			description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
-		},
-		{
-			displayName: 'Output Binary Field',
-			name: 'binaryPropertyName',
-			type: 'string',
-			default: 'data',
-			required: true,
-			displayOptions: { show: { qrCodeImage: [true] } },
-			hint: 'The name of the output binary field to put the image in',
-		},
-		{
 			displayName: 'Options',
 			name: 'options',
 			type: 'collection',
 			placeholder: 'Add Option',
 			default: {},
 			options: [
+				...acceptanceOptions,
+				additionalMembersOption,
 				batchingOption(BATCH_SIZE),
 				{
 					displayName: 'QR Code Path',
@@ -166,7 +181,7 @@ function readRecipient(value: unknown, field: string): SplitRecipient | undefine
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
 		throw new InputError(
 			field,
-			`${field} is no object`,
+			`${labelOf(field)} is no object`,
 			'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 		);
 	}
@@ -175,7 +190,7 @@ function readRecipient(value: unknown, field: string): SplitRecipient | undefine
 	if (unknownKey !== undefined) {
 		throw new InputError(
 			field,
-			`${field} has a member "${unknownKey}", which the service does not document`,
+			`${labelOf(field)} has a member "${unknownKey}", which the service does not document`,
 			'The documented members are username and percentageSplit.',
 		);
 	}
@@ -195,7 +210,7 @@ function parseSplitJson(value: unknown): unknown {
 	if (mistake !== undefined) {
 		throw new InputError(
 			'splitJson',
-			`splitJson is no valid JSON: ${mistake}`,
+			`${labelOf('splitJson')} is no valid JSON: ${mistake}`,
 			'Correct the JSON.',
 		);
 	}
@@ -203,16 +218,25 @@ function parseSplitJson(value: unknown): unknown {
 }
 
 function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
-	const fromJson = read('specifySplit') === 'json';
-	const field = fromJson ? 'splitJson' : 'split';
-	const recipients = fromJson
-		? parseSplitJson(read('splitJson'))
-		: (read('split') as { recipient?: unknown } | undefined)?.recipient;
+	const how = read('specifySplit');
+	if (how === undefined || how === 'none') return undefined;
+	if (how !== 'fields' && how !== 'json') {
+		throw new InputError(
+			'specifySplit',
+			`Split (specifySplit) must be one of none, fields and json, but is ${JSON.stringify(how)}`,
+			'Choose one from the list.',
+		);
+	}
+	const field = how === 'json' ? 'splitJson' : 'split';
+	const recipients =
+		how === 'json'
+			? parseSplitJson(read('splitJson'))
+			: (read('split') as { recipient?: unknown } | undefined)?.recipient;
 	if (recipients === undefined || recipients === null) return undefined;
 	if (!Array.isArray(recipients)) {
 		throw new InputError(
 			field,
-			`${field} is no list`,
+			`${labelOf(field)} is no list`,
 			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 		);
 	}
@@ -222,51 +246,77 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	return split.length > 0 ? split : undefined;
 }
 
-/** Reads the parameters into the body of "Generate QR code" (section 2.1). */
+/**
+ * Reads the parameters into the body of "Generate QR code" (section 2.1), `postbackUrl` excepted.
+ * @throws InputError
+ */
 export function readRequest(read: ReadParameter): QrCodeRequest {
-	return withoutEmpty<QrCodeRequest>({
+	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
+	const payer = readPayer(read('payer'));
+	const split = readSplit(read);
+	const request: QrCodeRequest = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
-		payerQuestion: optionalText(read('payerQuestion'), 'payerQuestion'),
-		payer: readPayer(read('payer')),
-		split: readSplit(read),
-	}) as QrCodeRequest;
+		...(payerQuestion === undefined ? {} : { payerQuestion }),
+		...(payer === undefined ? {} : { payer }),
+		...(split === undefined ? {} : { split }),
+	};
+	const { additionalMembers } = (read('options') ?? {}) as Options;
+	return withAdditionalMembers(request, additionalMembers, 'qrCode');
 }
 
 /**
- * Puts the image of an accepted QR code into the item's binary data, if the user wants it. The
- * charge exists already, so whatever is wrong with the image is a hint and never an error.
+ * Reads whether an image is wanted, and where to put it: now, since nothing may fail once the charge
+ * exists.
+ * @throws InputError
  */
-async function addImage(
-	context: IExecuteFunctions,
-	item: INodeExecutionData,
-	itemIndex: number,
-): Promise<string | undefined> {
-	if (context.getNodeParameter('qrCodeImage', itemIndex, false) !== true) return undefined;
-	const path = String(context.getNodeParameter('options.qrCodePath', itemIndex, '') ?? '').trim();
-	const found = findQrSource(item.json.response, path);
-	if ('hint' in found) return found.hint;
-	const { source } = found;
-	let png: Buffer;
-	try {
-		png = 'png' in source ? source.png : qrPng(source.text);
-	} catch (error) {
-		const reason = error instanceof Error ? error.message : String(error);
-		return `No QR image: the payload does not fit into a QR code (${reason}).`;
-	}
-	const property = String(context.getNodeParameter('binaryPropertyName', itemIndex, 'data'));
-	const fileName = imageFileName(String(item.json.external_id));
-	item.binary = { [property]: await context.helpers.prepareBinaryData(png, fileName, 'image/png') };
-	return undefined;
+function readImageField(read: ReadParameter): string | undefined {
+	if (read('qrCodeImage') !== true) return undefined;
+	const property = optionalText(read('binaryPropertyName'), 'binaryPropertyName')?.trim() ?? '';
+	if (property !== '' && property !== '__proto__') return property;
+	throw new InputError(
+		'binaryPropertyName',
+		`${labelOf('binaryPropertyName')} is missing`,
+		'Enter the name of the binary field that the image goes to, for example data.',
+	);
+}
+
+/**
+ * Adds what an accepted answer holds for the customer: the text to copy, and the image if it is
+ * wanted. The charge exists already, so whatever is wrong with the image is a hint.
+ */
+function finishWith(property: string | undefined, path: string): Finish {
+	return async (item, prepareBinaryData) => {
+		const found = findQrSource(item.json.response, path);
+		if ('hint' in found) return property === undefined ? undefined : found.hint;
+		const { source } = found;
+		if ('text' in source) item.json = withQrCode(item.json, source.text);
+		if (property === undefined) return undefined;
+		let png: Buffer;
+		try {
+			png = 'png' in source ? source.png : qrPng(source.text);
+		} catch (error) {
+			const reason = error instanceof Error ? error.message : String(error);
+			return `No QR image: the payload does not fit into a QR code (${reason}).`;
+		}
+		const fileName = imageFileName(String(item.json.external_id));
+		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
+		return undefined;
+	};
+}
+
+/** The item with the text to copy before the answer it was found in. */
+function withQrCode({ response, ...facts }: IDataObject, qrCode: string): IDataObject {
+	return { ...facts, qrCode, response };
+}
+
+function readPlan(read: ReadParameter): ItemPlan<'qrCode'> {
+	const { qrCodePath } = (read('options') ?? {}) as Options;
+	const path = optionalText(qrCodePath, 'qrCodePath')?.trim() ?? '';
+	return { request: readRequest(read), finish: finishWith(readImageField(read), path) };
 }
 
 /** Creates a QR code for each item (section 4.1). */
 export async function execute(context: IExecuteFunctions) {
-	const plan = {
-		kind: 'qrCode',
-		batchSize: BATCH_SIZE,
-		readRequest,
-		finish: addImage,
-	} as const;
-	return await runRequests(context, plan);
+	return await runRequests(context, { kind: 'qrCode', batchSize: BATCH_SIZE, readPlan });
 }

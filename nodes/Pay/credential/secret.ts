@@ -1,0 +1,90 @@
+import { InputError } from '../inputError';
+
+/** What reads a credential, in whichever of n8n's contexts. */
+interface CredentialReader {
+	getCredentials<T extends object>(type: string, itemIndex?: number): Promise<T>;
+}
+
+/** What says whose secrets are kept. */
+interface SecretOwner extends CredentialReader {
+	getNode(): { name: string; credentials?: Record<string, { id: string | null }> };
+	getWorkflow(): { id?: string };
+}
+
+interface SecretFields extends Record<string, unknown> {
+	postbackSecret?: string;
+	previousPostbackSecret?: string;
+}
+
+/** The Postback Secrets of a credential. */
+export interface Secrets {
+	/** What postback URLs are signed with; empty where there is none. */
+	current: string;
+	/** All that a proof may have been made with; none where postbacks go unsigned. */
+	taken: string[];
+}
+
+function secretsOf({ postbackSecret, previousPostbackSecret }: SecretFields): Secrets {
+	const [current = '', previous = ''] = [postbackSecret, previousPostbackSecret].map((secret) =>
+		typeof secret === 'string' ? secret : '',
+	);
+	return { current, taken: [current, previous].filter((secret) => secret !== '') };
+}
+
+/** Reads the Postback Secrets of a node's credential. */
+export async function readSecrets(context: CredentialReader): Promise<Secrets> {
+	return secretsOf(await context.getCredentials<SecretFields>('payApi'));
+}
+
+/**
+ * Reads the Postback Secrets where an execution begins to wait. The call that ends the wait has no
+ * item to resolve expressions with, so a credential that depends on the item is refused here.
+ * @throws InputError
+ */
+export async function readSecretsOfWait(context: CredentialReader): Promise<Secrets> {
+	const ofItem = await context.getCredentials<SecretFields>('payApi', 0);
+	// Beyond the last item n8n resolves what does not depend on it, and throws or differs otherwise.
+	const ofNone = await context.getCredentials<SecretFields>('payApi', 1).catch(() => undefined);
+	if (
+		ofNone !== undefined &&
+		JSON.stringify(secretsOf(ofNone)) === JSON.stringify(secretsOf(ofItem))
+	)
+		return secretsOf(ofItem);
+	throw new InputError(
+		'postbackSecret',
+		'The Pay API credential depends on the item, so the postback that ends this wait could not be verified',
+		'A call from outside has no item. Remove expressions like {{ $json.… }} from the credential of this node, or wait with a credential per account.',
+	);
+}
+
+/**
+ * Reading a credential is what costs n8n 2 most in a postback (an isolate of its expression engine
+ * for each), so secrets are kept for so long, in milliseconds; removed ones are taken that long.
+ */
+const KEEP = 10_000;
+/** How many triggers' secrets are kept; those kept longest make room. */
+const MOST = 1000;
+const kept = new Map<string, { secrets: Secrets; since: number }>();
+
+const keyOf = (context: SecretOwner) => {
+	const { name, credentials } = context.getNode();
+	return JSON.stringify([context.getWorkflow().id, name, credentials?.payApi?.id]);
+};
+
+/** The Postback Secrets of a trigger's credential, if they were read a moment ago. */
+export function keptSecrets(context: SecretOwner): Secrets | undefined {
+	const found = kept.get(keyOf(context));
+	// Not Date.now(): a wall clock that is set back would keep a removed secret alive.
+	return found !== undefined && performance.now() - found.since < KEEP ? found.secrets : undefined;
+}
+
+/** Reads the Postback Secrets of a trigger's credential, for {@link keptSecrets} to find. */
+export async function readAndKeepSecrets(context: SecretOwner): Promise<Secrets> {
+	const key = keyOf(context);
+	kept.delete(key);
+	const secrets = await readSecrets(context);
+	kept.set(key, { secrets, since: performance.now() });
+	const [oldest] = kept.keys();
+	if (kept.size > MOST && oldest !== undefined) kept.delete(oldest);
+	return secrets;
+}

@@ -1,0 +1,68 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { idsByOutcome } from './report';
+import type { Tally } from './tally';
+
+/*
+ * What a run shows besides its items. Requests have been sent by then, so nothing in here throws;
+ * older versions of n8n, and the contexts of AI agents' tools, lack some of the functions.
+ */
+
+/** More than a person reads; items of one kind bring the same hint anyway. */
+const MAX_HINTS = 10;
+/** n8n keeps ten values per execution, which other nodes may want too. */
+const MAX_HIGHLIGHTED = 3;
+
+/** Shows hints beside the output, where this n8n can. */
+export function showHints(context: IExecuteFunctions, hints: Set<string>): void {
+	try {
+		if (hints.size === 0) return;
+		const shown = [...hints].slice(0, MAX_HINTS);
+		context.addExecutionHints?.(
+			...shown.map((message) => ({ message, location: 'outputPane' as const })),
+		);
+	} catch (error) {
+		context.logger.warn(`Pay could not show its hints: ${String(error)}`);
+	}
+}
+
+/** Makes an execution of few items findable by external_id and outcome (n8n's highlighted data). */
+export function highlight(context: IExecuteFunctions, { done, items }: Tally): void {
+	try {
+		if (items > MAX_HIGHLIGHTED) return;
+		for (const { index, result } of done) {
+			const { kind, external_id, outcome } = result;
+			if (external_id === undefined) continue;
+			const which = items === 1 ? kind : `${kind}_${index + 1}`;
+			context.customData?.set(`${which}_external_id`, external_id);
+			context.customData?.set(`${which}_outcome`, outcome);
+		}
+	} catch (error) {
+		context.logger.warn(`Pay could not highlight its data: ${String(error)}`);
+	}
+}
+
+/**
+ * Logs what was accepted and what is in flight when the execution is cancelled, since nobody learns
+ * it from a cancelled execution: at once, for n8n may end before the answers come, and at the end.
+ * @returns call it at the end of the run
+ */
+export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
+	const log = (when: string) => {
+		const { accepted, unknown } = idsByOutcome(tally);
+		context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
+			workflowId: context.getWorkflow().id,
+			executionId: context.getExecutionId(),
+			node: tally.node.name,
+			accepted,
+			unknown,
+			inFlight: [...tally.inFlight],
+		});
+	};
+	const signal = context.getExecutionCancelSignal?.();
+	const onAbort = () => log('Requests in flight are still awaited.');
+	signal?.addEventListener('abort', onAbort);
+	return () => {
+		signal?.removeEventListener('abort', onAbort);
+		if (signal?.aborted === true) log('This is what became of its requests.');
+	};
+}

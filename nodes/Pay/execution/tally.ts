@@ -1,0 +1,39 @@
+import type { INode } from 'n8n-workflow';
+import type { Done } from './read';
+import { stoppingError, type FailedResult } from './report';
+
+/** What has become of the items of a run so far. Only {@link conclude} adds to `done`. */
+export interface Tally {
+	readonly node: INode;
+	/** How many items came in. */
+	readonly items: number;
+	/** Whether failures become items; otherwise the first one stops the run. */
+	readonly goesOn: boolean;
+	readonly done: Done[];
+	/** The external_ids of items that were read and have no result yet, by index. */
+	readonly waiting: Map<number, string>;
+	/** The external_ids whose requests are out and not answered. */
+	readonly inFlight: Set<string>;
+}
+
+/** A tally without any result. */
+export function openTally(node: INode, items: number, goesOn: boolean): Tally {
+	return { node, items, goesOn, done: [], waiting: new Map(), inFlight: new Set() };
+}
+
+/**
+ * Writes results down, and stops the run at a failure unless it goes on: the one place that does.
+ * An unknown payment is told before any other failure.
+ * @throws NodeApiError or NodeOperationError
+ */
+export function conclude(tally: Tally, done: Done[]): void {
+	tally.done.push(...done);
+	for (const { index } of done) tally.waiting.delete(index);
+	if (tally.goesOn) return;
+	const failures = tally.done.flatMap(({ index, result }) =>
+		result.outcome === 'accepted' ? [] : [{ index, result }],
+	);
+	const isUnknown = ({ result }: { result: FailedResult }) => result.outcome === 'unknown';
+	const told = failures.find(isUnknown) ?? failures.sort((a, b) => a.index - b.index)[0];
+	if (told !== undefined) throw stoppingError(tally.node, told, tally);
+}

@@ -1,0 +1,60 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { readWholeNumber } from './wholeNumber';
+
+/** How many items are in flight at once, and the pause after them in milliseconds. */
+export interface Batching {
+	batchSize: number;
+	batchInterval: number;
+}
+
+/** Below what the duplicate check remembers, so that no batch pushes its own items out of it. */
+const MAX_BATCH_SIZE = 1000;
+const HOUR = 3_600_000;
+
+/** Batching as the HTTP Request node has it; other defaults, for payments go one by one. */
+export function batchingOption(batchSize: number): INodeProperties {
+	return {
+		displayName: 'Batching',
+		name: 'batching',
+		type: 'fixedCollection',
+		placeholder: 'Add Batching',
+		default: { batch: {} },
+		options: [
+			{
+				displayName: 'Batching',
+				name: 'batch',
+				values: [
+					{
+						displayName: 'Items per Batch',
+						name: 'batchSize',
+						type: 'number',
+						typeOptions: { minValue: 1, maxValue: MAX_BATCH_SIZE },
+						default: batchSize,
+						description: 'How many items are in flight at once, at most',
+					},
+					{
+						displayName: 'Batch Interval (Ms)',
+						name: 'batchInterval',
+						type: 'number',
+						typeOptions: { minValue: 0, maxValue: HOUR },
+						default: 0,
+						description: 'Pause after a batch has finished, in milliseconds',
+					},
+				],
+			},
+		],
+	};
+}
+
+/**
+ * Reads the option {@link batchingOption}.
+ * @param defaultSize items per batch where the user sets none
+ * @throws InputError
+ */
+export function readBatching(value: unknown, defaultSize: number): Batching {
+	const { batch } = (value ?? {}) as { batch?: { batchSize?: unknown; batchInterval?: unknown } };
+	return {
+		batchSize: readWholeNumber(batch?.batchSize, 'batchSize', [1, MAX_BATCH_SIZE], defaultSize),
+		batchInterval: readWholeNumber(batch?.batchInterval, 'batchInterval', [0, HOUR], 0),
+	};
+}

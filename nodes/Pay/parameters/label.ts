@@ -1,0 +1,36 @@
+/** What the form calls the members that a request can have; a test holds them against the form. */
+const LABELS: Readonly<Record<string, string>> = {
+	amount: 'Amount',
+	external_id: 'External ID',
+	payerQuestion: 'Description',
+	creditParty: 'Recipient',
+	key: 'Key',
+	keyType: 'Key Type',
+	document: 'Document',
+	name: 'Name',
+	email: 'Email',
+	payer: 'Payer',
+	split: 'Split Recipients',
+	splitJson: 'Split (JSON)',
+	username: 'Username',
+	percentageSplit: 'Percentage',
+	additionalMembers: 'Additional Members',
+	postbackUrl: 'Postback URL',
+	binaryPropertyName: 'Output Binary Field',
+	batchSize: 'Items per Batch',
+	batchInterval: 'Batch Interval',
+	timeout: 'Timeout',
+	duplicateCheck: 'Duplicate Check',
+	postback: 'Postback',
+};
+
+/** A field as an error calls it: the form's label, and the API's own name once. */
+export function labelOf(field: string): string {
+	const member =
+		field
+			.split('.')
+			.at(-1)
+			?.replace(/\[\d+\]$/, '') ?? field;
+	const label = LABELS[member];
+	return label === undefined ? field : `${label} (${field})`;
+}

@@ -1,0 +1,19 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+/** Reads one parameter of one item, expressions resolved. */
+export type ReadParameter = (name: string) => unknown;
+
+/** The same fields, shown for one resource and operation only. */
+export function showFor(
+	fields: INodeProperties[],
+	resource: string,
+	operation: string,
+): INodeProperties[] {
+	return fields.map((field) => ({
+		...field,
+		displayOptions: {
+			...field.displayOptions,
+			show: { resource: [resource], operation: [operation], ...field.displayOptions?.show },
+		},
+	}));
+}

@@ -1,0 +1,22 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { readWholeNumber } from './wholeNumber';
+
+const DEFAULT = 60_000;
+/** An hour; timers of more than 2^31 ms would fire at once. */
+const MOST = 3_600_000;
+
+export const timeoutOption: INodeProperties = {
+	displayName: 'Timeout',
+	name: 'timeout',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: MOST },
+	default: DEFAULT,
+	description: 'How long one request may take, its whole answer included, in milliseconds',
+};
+
+/**
+ * Reads the option {@link timeoutOption}, in milliseconds.
+ * @throws InputError
+ */
+export const readTimeout = (value: unknown) =>
+	readWholeNumber(value, 'timeout', [1, MOST], DEFAULT);

@@ -1,0 +1,221 @@
+import type { IHttpRequestOptions } from 'n8n-workflow';
+import type { Sent, TransportFailure } from './outcome';
+
+/** The part of n8n's `helpers.httpRequest` that a request needs. */
+export type HttpRequest = (options: IHttpRequestOptions) => Promise<unknown>;
+
+/** What one request and its answer came to. */
+export type Exchange =
+	| {
+			end: 'answered';
+			statusCode: number;
+			/** The text as it came, or what n8n had parsed already. */
+			body: unknown;
+			/** `proxy`: proven to be a proxy's own answer. `either`: a proxy could have given it. */
+			from: 'service' | 'proxy' | 'either';
+	  }
+	/** The head of an answer came, the rest did not. */
+	| { end: 'brokeOff'; statusCode: number; stoppedBy?: Stop; tooLong: boolean }
+	| { end: 'failed'; failure: TransportFailure; stoppedBy?: Stop };
+
+/** What ended an exchange from our side. */
+export type Stop = 'clock' | 'cancel';
+
+/** More than any answer of this service can mean; a few kilobytes of gzip can become gigabytes. */
+export const LONGEST_ANSWER = 10_000_000;
+
+/** How long n8n's request helper may take to say what it knows of a request that was aborted. */
+const GRACE = 1_000;
+
+/**
+ * Every status is an error to n8n 2, because only its errors hold the request, and only the request
+ * says whether the service or a proxy answered. n8n 1 takes this to mean "no status is an error"
+ * and gives the answer as it comes from Node, which holds the request too.
+ */
+const STATUS_ERRORS: IHttpRequestOptions['ignoreHttpStatusErrors'] = {
+	ignore: true,
+	except: Array.from({ length: 900 }, (_, index) => 100 + index),
+};
+
+interface NodeSocket {
+	encrypted?: boolean;
+	secureConnecting?: boolean;
+	errored?: Error | null;
+}
+
+/** What is read of Node's ClientRequest. */
+interface NodeRequest {
+	path?: string;
+	writableFinished?: boolean;
+	socket?: NodeSocket | null;
+	destroy?: () => void;
+}
+
+interface Thrown {
+	name?: string;
+	code?: string;
+	syscall?: string;
+	request?: NodeRequest;
+	response?: { status?: number; data?: unknown };
+	cause?: { code?: string; syscall?: string };
+}
+
+interface Head {
+	statusCode: number;
+	body: unknown;
+	request?: NodeRequest;
+}
+
+function headOfResult(result: unknown): Head {
+	const { statusCode, body } = result as { statusCode?: unknown; body?: { req?: NodeRequest } };
+	return { statusCode: Number(statusCode), body, request: body?.req };
+}
+
+function headOfError({ request, response }: Thrown): Head | undefined {
+	if (typeof response?.status !== 'number') return undefined;
+	return { statusCode: response.status, body: response.data, request };
+}
+
+/** To an https: address nothing of a request goes but through TLS. */
+function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
+	return url.startsWith('https:') && !!request?.socket && request.socket.encrypted !== true;
+}
+
+/**
+ * How much of a request is out. The bytes leave Node's buffers only once a connection stands, so
+ * what is not flushed did not all leave, and nothing did before the end of the TLS handshake (Node 20
+ * marks it as flushed then). Over TLS the buffers run behind the wire, so there a request that is
+ * not flushed proves nothing.
+ */
+function sentSoFar(url: string, request: NodeRequest | undefined): Sent | undefined {
+	const { socket, writableFinished } = request ?? {};
+	if (isOutsideOfTls(url, request) || socket?.secureConnecting === true) return 'nothing';
+	if (writableFinished !== false) return undefined;
+	if (!socket) return 'nothing';
+	return socket.encrypted === true ? undefined : 'partly';
+}
+
+function readFailure(url: string, error: Thrown): TransportFailure {
+	return {
+		code: error.code ?? error.cause?.code,
+		syscall: error.syscall ?? error.cause?.syscall,
+		name: error.name,
+		sent: sentSoFar(url, error.request),
+	};
+}
+
+/**
+ * Whose answer it is. To an https: address a request goes through an encrypted tunnel, and a proxy
+ * that does not open one answers outside of it, so nothing of the request was sent. To an http:
+ * address a proxy passes requests on, named by their full address, and can answer as it likes.
+ */
+function answeredBy(url: string, request: NodeRequest | undefined) {
+	if (isOutsideOfTls(url, request)) return 'proxy';
+	return request?.path?.startsWith('http') === true ? 'either' : 'service';
+}
+
+class TooLong extends Error {}
+
+async function readBody(body: unknown): Promise<unknown> {
+	if (body === undefined || body === null) return '';
+	if (typeof body !== 'object') return body;
+	if (body instanceof Uint8Array) return new TextDecoder().decode(body);
+	if (!(Symbol.asyncIterator in body)) return body;
+	const chunks: Buffer[] = [];
+	let length = 0;
+	for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
+		length += chunk.length;
+		if (length > LONGEST_ANSWER) throw new TooLong();
+		chunks.push(Buffer.from(chunk as Uint8Array));
+	}
+	// Without a byte order mark, which JSON.parse would trip over.
+	return new TextDecoder().decode(Buffer.concat(chunks));
+}
+
+/** Makes the request and reads the answer to its end; never rejects. */
+async function ask(
+	httpRequest: HttpRequest,
+	options: IHttpRequestOptions,
+	stop: AbortSignal,
+): Promise<Exchange> {
+	let head: Head;
+	try {
+		head = headOfResult(await httpRequest(options));
+	} catch (error) {
+		const thrown = (error ?? {}) as Thrown;
+		const answer = headOfError(thrown);
+		if (answer === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
+		head = answer;
+	}
+	const { statusCode, body, request } = head;
+	const from = answeredBy(options.url, request);
+	// n8n's helper forgets the signal once it has the head, so the rest is ended here.
+	const release = () => {
+		request?.destroy?.();
+		(body as { destroy?: () => void } | undefined)?.destroy?.();
+	};
+	stop.addEventListener('abort', release, { once: true });
+	if (stop.aborted) release();
+	try {
+		const whole = await readBody(body);
+		// A body without a length ends with the connection; a reset is no such end.
+		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
+		return { end: 'answered', statusCode, body: whole, from };
+	} catch (error) {
+		release();
+		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };
+	}
+}
+
+/**
+ * One request and its answer under our own clock: n8n's time-out ends with the answer's head, and
+ * some answers (101) never settle its promise at all.
+ * @param options url, method, headers and body; the rest is set here
+ * @param clock aborts when the time for the whole exchange is over, the answer's body included
+ * @param cancel the execution's cancel signal
+ * @returns what it came to; never rejects, and always settles
+ */
+export async function exchange(
+	httpRequest: HttpRequest,
+	options: IHttpRequestOptions,
+	clock: AbortSignal,
+	cancel?: AbortSignal,
+): Promise<Exchange> {
+	const stop = new AbortController();
+	let stoppedBy: Stop | undefined;
+	let lateBy: (() => void) | undefined;
+	const late = new Promise<Exchange>((resolve) => {
+		lateBy = () => resolve({ end: 'failed', failure: {} });
+	});
+	const stopBecause = (reason: Stop) => () => {
+		stoppedBy ??= reason;
+		stop.abort();
+		AbortSignal.timeout(GRACE).addEventListener('abort', () => lateBy?.(), { once: true });
+	};
+	const [onTime, onCancel] = [stopBecause('clock'), stopBecause('cancel')];
+	clock.addEventListener('abort', onTime, { once: true });
+	cancel?.addEventListener('abort', onCancel, { once: true });
+	try {
+		const asked = ask(
+			httpRequest,
+			{
+				...options,
+				encoding: 'stream',
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: STATUS_ERRORS,
+				// Redirects would carry the body and the token elsewhere.
+				disableFollowRedirect: true,
+				// n8n's own is 300 s; ours alone decides.
+				timeout: 0,
+				abortSignal: stop.signal,
+			},
+			stop.signal,
+		);
+		const came = await Promise.race([asked, late]);
+		return came.end === 'answered' || stoppedBy === undefined ? came : { ...came, stoppedBy };
+	} finally {
+		// Or each request would stay in memory until its time-out.
+		clock.removeEventListener('abort', onTime);
+		cancel?.removeEventListener('abort', onCancel);
+	}
+}

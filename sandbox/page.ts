@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Router, type Response } from 'express';
+import { renderSVG } from 'uqr';
+import {
+	fieldsOf,
+	headersWithoutSecret,
+	jsonWithoutSecrets,
+	secretsOf,
+	shortened,
+	type Exchange,
+} from './journal';
+import { REHEARSALS, SEQUELS } from './rehearsals';
+import type { Sandbox, Transaction } from './service';
+
+/** How many charges and payments the page shows. */
+const SHOWN = 50;
+/** How late "send late" is, in milliseconds. */
+const LATE = 10_000;
+/** Changes within this time reach the page at once, in milliseconds. */
+const TOGETHER = 50;
+
+/** Bodies do not change once they came; a page that is open would parse them at every change. */
+const fields = new WeakMap<Exchange, { body: string; fields: ReturnType<typeof fieldsOf> }>();
+
+function exchangeView(exchange: Exchange) {
+	const { body } = exchange;
+	let known = fields.get(exchange);
+	if (known?.body !== body) fields.set(exchange, (known = { body, fields: fieldsOf(body) }));
+	return { ...exchange, headers: headersWithoutSecret(exchange), fields: known.fields };
+}
+
+function transactionView(transaction: Transaction, all: Transaction[]) {
+	const { deliveries: _tries, exchange, ...rest } = transaction;
+	const same = all.filter(
+		({ kind, external_id }) => kind === transaction.kind && external_id === transaction.external_id,
+	);
+	return {
+		...rest,
+		exchange: exchangeView(exchange),
+		/** 1 for the first of its kind with this external_id, 2 for the second. */
+		occurrence: same.indexOf(transaction) + 1,
+	};
+}
+
+/** JSON for the page: whatever it holds, the secrets that the sandbox knows of are not in it. */
+function told(sandbox: Sandbox, value: unknown): string {
+	const { transactions, journal, tokens, options } = sandbox;
+	const exchanges = [
+		...journal.exchanges,
+		...transactions.slice(-SHOWN).map((each) => each.exchange),
+	];
+	const { clientSecret = '' } = options.clientCredentials ?? {};
+	return jsonWithoutSecrets(value, [
+		...secretsOf(exchanges),
+		...(tokens?.given ?? []),
+		clientSecret,
+	]);
+}
+
+/** What the page shows, newest first. */
+function stateOf(sandbox: Sandbox): string {
+	const { transactions, journal, options, tokens, next } = sandbox;
+	const { clientCredentials: client, schemeName = 'pay' } = options;
+	return told(sandbox, {
+		baseUrl: sandbox.url,
+		schemeName,
+		tokens: tokens &&
+			client && {
+				url: sandbox.tokenUrl,
+				clientId: client.clientId,
+				clientSecret: shortened(client.clientSecret),
+				life: client.tokenLife ?? 3600,
+				oneActive: client.oneActiveToken === true,
+				active: tokens.active,
+			},
+		next: next?.name ?? 'normal',
+		transactions: transactions
+			.slice(-SHOWN)
+			.reverse()
+			.map((transaction) => transactionView(transaction, transactions)),
+		exchanges: [...journal.exchanges].reverse().map(exchangeView),
+	});
+}
+
+/** What the page's script is given once: the lists that it does not have of its own. */
+const LISTS = {
+	rehearsals: REHEARSALS.map(({ name, label, says, amount }) => ({ name, label, says, amount })),
+	sequels: SEQUELS.map(({ amount, says }) => ({ amount, says })),
+};
+
+interface Html {
+	text: string;
+	policy: string;
+}
+
+/**
+ * Reads a page and makes a Content Security Policy that lets only its own script and style in:
+ * should a request's text ever become markup, it still could not run.
+ */
+function readPage(name: string): Html {
+	const text = readFileSync(join(__dirname, name), 'utf8');
+	const hashes = (tag: string) =>
+		[...text.matchAll(new RegExp(`<${tag}>(.*?)</${tag}>`, 'gs'))]
+			.map(([, inner = '']) => `'sha256-${createHash('sha256').update(inner).digest('base64')}'`)
+			.join(' ');
+	const policy = [
+		"default-src 'none'",
+		`script-src ${hashes('script')}`,
+		`style-src ${hashes('style')}`,
+		"img-src 'self' data:",
+		"connect-src 'self'",
+		"base-uri 'none'",
+		"form-action 'none'",
+		"frame-ancestors 'none'",
+	].join('; ');
+	return { text, policy };
+}
+
+function show(response: Response, { text, policy }: Html): void {
+	response.set('Content-Security-Policy', policy).type('html').send(text);
+}
+
+/** The page for the person, the page for the payer, and what both call. */
+export function pageRoutes(sandbox: Sandbox): Router {
+	const router = Router();
+	const [page, payer] = [readPage('page.html'), readPage('payer.html')];
+	const find = (id: string) => sandbox.transactions.find((known) => known.id === id);
+
+	router.use((_request, response, next) => {
+		response.set({
+			'Cache-Control': 'no-store',
+			'Cross-Origin-Resource-Policy': 'same-origin',
+			'Referrer-Policy': 'no-referrer',
+			'X-Content-Type-Options': 'nosniff',
+		});
+		next();
+	});
+	router.get('/', (_request, response) => show(response, page));
+	router.get('/pay/:id', (_request, response) => show(response, payer));
+	router.get('/state', (_request, response) => {
+		response.type('json').send(stateOf(sandbox));
+	});
+	router.get('/lists', (_request, response) => {
+		response.json({ ...LISTS, amountsAct: sandbox.options.amountsAct === true });
+	});
+	router.get('/events', (request, response) => {
+		response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+		let soon: NodeJS.Timeout | undefined;
+		const send = () => {
+			soon = undefined;
+			// The data is one line: JSON has no line breaks of its own.
+			response.write(`data: ${stateOf(sandbox)}\n\n`);
+		};
+		send();
+		const unwatch = sandbox.watch(() => (soon ??= setTimeout(send, TOGETHER)));
+		request.on('close', () => {
+			unwatch();
+			clearTimeout(soon);
+		});
+	});
+	router.get('/transactions/:id', (request, response, next) => {
+		const transaction = find(request.params.id);
+		if (transaction === undefined) return next();
+		response.type('json').send(told(sandbox, transactionView(transaction, sandbox.transactions)));
+	});
+	router.get('/transactions/:id/qr.svg', (request, response, next) => {
+		const qrCode = find(request.params.id)?.qrCode;
+		if (qrCode === undefined) return next();
+		response.type('svg').send(renderSVG(qrCode, { ecc: 'M', border: 4, pixelSize: 4 }));
+	});
+	router.post('/transactions/:id/:act', (request, response, next) => {
+		const { id, act } = request.params;
+		if (find(id) === undefined || (act !== 'pay' && act !== 'fail')) return next();
+		void sandbox.settle(id, act === 'pay' ? 'paid' : 'failed');
+		response.status(202).end();
+	});
+	router.post('/transactions/:id/postbacks/:index/:how', (request, response, next) => {
+		const transaction = find(request.params.id);
+		const postback = transaction?.postbacks[Number(request.params.index)];
+		if (transaction === undefined || postback === undefined) return next();
+		const { body } = postback;
+		const { how } = request.params;
+		if (how === 'again') void sandbox.notify(transaction, body, 'again');
+		else if (how === 'late') void sandbox.notify(transaction, body, 'late', LATE);
+		else if (how === 'twice') {
+			void sandbox.notify(transaction, body, 'twice');
+			void sandbox.notify(transaction, body, 'twice');
+		} else return next();
+		response.status(202).end();
+	});
+	router.post('/next/:name', (request, response, next) => {
+		const { name } = request.params;
+		const rehearsal = REHEARSALS.find((known) => known.name === name);
+		if (rehearsal === undefined && name !== 'normal') return next();
+		sandbox.order(rehearsal);
+		response.status(202).end();
+	});
+	router.post('/tokens/revoke', (_request, response) => {
+		sandbox.revokeTokens();
+		response.status(202).end();
+	});
+	return router;
+}

@@ -1,0 +1,89 @@
+/** One thing that a service may tell, in the ways that services tell it. */
+export interface Spelling {
+	method?: string;
+	headers?: Record<string, string>;
+	body?: string | Buffer;
+	/** Appended to the signed URL. */
+	query?: string;
+	/** What n8n 1 answers before the node is asked, where it takes no such body. */
+	onN8n1?: number;
+}
+
+const PAID = '{"data":{"status":"paid"}}';
+const BOUNDARY = 'XXBOUNDARYXX';
+
+/** A multipart form; a part with a file name is a file. */
+export function multipart(
+	parts: Array<{ name: string; value: string; filename?: string }>,
+	boundary = BOUNDARY,
+): Required<Pick<Spelling, 'headers' | 'body'>> {
+	const text = parts.map(({ name, value, filename }) =>
+		[
+			`--${boundary}`,
+			`Content-Disposition: form-data; name="${name}"${filename ? `; filename="${filename}"` : ''}`,
+			...(filename ? ['Content-Type: text/plain'] : []),
+			'',
+			value,
+			'',
+		].join('\r\n'),
+	);
+	return {
+		headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+		body: `${text.join('')}--${boundary}--\r\n`,
+	};
+}
+
+/** Each says that `data.status` is `paid`. */
+export const SPELLINGS: Record<string, Spelling> = {
+	JSON: { headers: { 'Content-Type': 'application/json' }, body: PAID },
+	'JSON with a byte order mark': {
+		headers: { 'Content-Type': 'application/json; charset=utf-8' },
+		body: Buffer.from(`\uFEFF${PAID}`),
+		onN8n1: 422,
+	},
+	'JSON sent as text/plain': { headers: { 'Content-Type': 'text/plain' }, body: PAID },
+	'JSON sent as text/json': { headers: { 'Content-Type': 'text/json' }, body: PAID },
+	'JSON sent as a form': {
+		headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+		body: PAID,
+	},
+	'JSON in UTF-16LE': {
+		headers: { 'Content-Type': 'application/json; charset=utf-16le' },
+		body: Buffer.from(PAID, 'utf16le'),
+	},
+	'JSON of a type of its own': {
+		headers: { 'Content-Type': 'application/vnd.x+json' },
+		body: PAID,
+	},
+	'JSON of no type': { headers: { 'Content-Type': '' }, body: Buffer.from(PAID) },
+	'a form': {
+		headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+		body: 'data.status=paid',
+	},
+	'a multipart form': multipart([{ name: 'data.status', value: 'paid' }]),
+	XML: {
+		headers: { 'Content-Type': 'application/xml' },
+		body: '<data><status>paid</status></data>',
+	},
+	'a key with a dot': {
+		headers: { 'Content-Type': 'application/json' },
+		body: '{"data.status":"paid"}',
+	},
+	'the query of a GET': { method: 'GET', query: '&data.status=paid' },
+	'a second query appended to the URL': { method: 'GET', query: '?data.status=paid' },
+	'the query of a POST with another body': {
+		headers: { 'Content-Type': 'text/plain' },
+		body: 'notification',
+		query: '&data.status=paid',
+	},
+};
+
+/** Sends it to a signed URL; gives the answer's status. */
+export async function deliver(url: string, spelling: Spelling = SPELLINGS.JSON!): Promise<number> {
+	const { method = 'POST', query = '' } = spelling;
+	const headers = Object.entries(spelling.headers ?? {}).filter(([, value]) => value !== '');
+	const body = spelling.body === undefined ? undefined : Buffer.from(spelling.body);
+	const answer = await fetch(url + query, { method, headers, body });
+	await answer.text();
+	return answer.status;
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { itemsOf, webhookPath, type N8n } from '../../dev/n8n';
+import { chain, noOp, pay, payTrigger } from '../../dev/workflow';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import { hostileRequests, sendRaw, type RawRequest } from './hostileRequests';
+import { allFinished, startN8n, VERSIONS } from './nodes';
+import { ended, startWaiting } from './waiting';
+
+const SECRET = 'the postback secret of the test';
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	jest.setTimeout(600_000);
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: { id: string; name: string };
+
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		n8n = await startN8n(version);
+		payApi = await n8n.createCredential({
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
+		});
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+
+	/** Sends them, some at a time; none may be told that it was taken. */
+	async function sendAll(url: string, requests: RawRequest[]): Promise<number[]> {
+		const statuses: number[] = [];
+		const sendEach = async (list: Iterable<RawRequest>) => {
+			for (const each of list) {
+				const status = await sendRaw(url, each);
+				statuses.push(status);
+				// A connection that was cut hears nothing.
+				const isRefused = status === 0 ? each.cut : status >= 400;
+				expect([each.name, status, isRefused]).toEqual([each.name, status, true]);
+			}
+		};
+		const together = requests.filter(({ alone }) => !alone).values();
+		await Promise.all(Array.from({ length: 5 }, async () => await sendEach(together)));
+		await sendEach(requests.filter(({ alone }) => alone).values());
+		return statuses;
+	}
+
+	/** Statuses by how often they came, for the log. */
+	function tally(statuses: number[]): string {
+		const counts = new Map<number, number>();
+		for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+		return [...counts].map(([status, count]) => `${status || 'no answer'} x ${count}`).join(', ');
+	}
+
+	test('300 hostile requests move no waiting execution and pay nothing; the genuine one does', async () => {
+		const payout = pay('Payout', {
+			amount: 250,
+			external_id: `payout-${randomUUID()}`,
+			postback: 'none',
+			creditParty: { party: { key: 'k' } },
+		});
+		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
+		const requests = hostileRequests(waiting.bare, waiting.about, SECRET);
+		expect(requests).toHaveLength(300);
+		const statuses = await sendAll(waiting.bare, requests);
+		console.log(`n8n ${version}, wait: 300 hostile requests answered ${tally(statuses)}`);
+		const { status, data } = await n8n.execution(waiting.executionId);
+		expect(status).toBe('waiting');
+		expect(data.resultData.runData).not.toHaveProperty('Payout');
+		expect(sandbox.bodies('payment')).toEqual([]);
+
+		const genuine = await fetch(waiting.url, { method: 'POST', body: '{"status":"paid"}' });
+		expect(genuine.status).toBe(200);
+		const execution = await ended(n8n, waiting.executionId);
+		expect(itemsOf(execution, 'Wait')[0]).toMatchObject({
+			postback: { reference: waiting.about },
+		});
+		expect(sandbox.bodies('payment')).toHaveLength(1);
+	});
+
+	test('hostile requests start no execution of a trigger; the genuine one does', async () => {
+		const entry = payTrigger();
+		const workflowId = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), {
+			payApi,
+		});
+		await n8n.activate(workflowId);
+		const url = n8n.url + webhookPath(entry);
+		const about: Reference = { external_id: randomUUID(), kind: 'qrCode', amount: 1 };
+		// What is proven for something else is a postback about that, to a trigger.
+		const requests = hostileRequests(url, about, SECRET).filter(({ foreign }) => !foreign);
+		expect(requests.length).toBeGreaterThanOrEqual(200);
+		const statuses = await sendAll(url, requests);
+		console.log(
+			`n8n ${version}, trigger: ${requests.length} hostile requests answered ${tally(statuses)}`,
+		);
+		const genuine = await fetch(signUrl(url, about, SECRET), { method: 'POST', body: '{}' });
+		expect(genuine.status).toBe(200);
+		const executions = await allFinished(n8n, workflowId, 1);
+		expect(executions).toHaveLength(1);
+		expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({ reference: about, body: {} });
+	});
+});

@@ -1,0 +1,145 @@
+import { gzipSync } from 'node:zlib';
+import { connect } from 'node:net';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+
+/** A body, and what its sender says of it. */
+interface HostileBody {
+	headers?: string[];
+	body?: string | Buffer;
+	/** The connection ends before the body does. */
+	cut?: true;
+}
+
+const FORM = 'Content-Type: multipart/form-data; boundary=B';
+const MIXED = 'Content-Type: multipart/mixed; boundary=B';
+const JSON_TYPE = 'Content-Type: application/json';
+const PAID = '{"status":"paid"}';
+const FIELD = '--B\r\nContent-Disposition: form-data; name="status"\r\n\r\npaid\r\n--B--\r\n';
+const FILE =
+	'--B\r\nContent-Disposition: form-data; name="f"; filename="../../f.txt"\r\nContent-Type: text/plain\r\n\r\nhello\r\n--B--\r\n';
+
+/** Bodies that n8n leaves to the node, has consumed, or fails on. */
+const BODIES: Record<string, HostileBody> = {
+	'plain JSON': { headers: [JSON_TYPE], body: PAID },
+	'a multipart form': { headers: [FORM], body: FIELD },
+	'a multipart form with a file': { headers: [FORM], body: FILE },
+	'an empty multipart form': { headers: [FORM], body: '--B--\r\n' },
+	'a multipart form without a body': { headers: [FORM] },
+	'a multipart form without a boundary': {
+		headers: ['Content-Type: multipart/form-data'],
+		body: FIELD,
+	},
+	'a multipart form that ends early': { headers: [FORM], body: FIELD.slice(0, 40) },
+	'a multipart form, cut off': { headers: [FORM], body: FIELD.slice(0, 40), cut: true },
+	'multipart/mixed': { headers: [MIXED], body: FIELD },
+	'multipart/mixed, bad gzip': { headers: [MIXED, 'Content-Encoding: gzip'], body: 'no gzip' },
+	'multipart/mixed, cut off': { headers: [MIXED], body: '--B', cut: true },
+	'multipart/mixed, bad deflate': { headers: [MIXED, 'Content-Encoding: deflate'], body: 'no' },
+	'JSON, cut off': { headers: [JSON_TYPE], body: PAID.slice(0, 8), cut: true },
+	'JSON, bad gzip': { headers: [JSON_TYPE, 'Content-Encoding: gzip'], body: 'no gzip' },
+	'JSON, gzip of something else': {
+		headers: [JSON_TYPE, 'Content-Encoding: gzip'],
+		body: gzipSync('{"status":'),
+	},
+	'JSON in an encoding that n8n does not know': {
+		headers: [JSON_TYPE, 'Content-Encoding: br'],
+		body: PAID,
+	},
+	'JSON in a charset that nobody knows': { headers: [`${JSON_TYPE}; charset=foo`], body: PAID },
+	'no JSON': { headers: [JSON_TYPE], body: '{' },
+	'deep JSON': { headers: [JSON_TYPE], body: '['.repeat(2000) + ']'.repeat(2000) },
+	'deep XML': {
+		headers: ['Content-Type: application/xml'],
+		body: '<a>'.repeat(300) + '</a>'.repeat(300),
+	},
+	'no XML': { headers: ['Content-Type: text/xml'], body: 'no < xml' },
+	'a form': { headers: ['Content-Type: application/x-www-form-urlencoded'], body: 'status=paid' },
+	'no content type': { body: PAID },
+	'no body': {},
+	'keys of the prototype': {
+		headers: [JSON_TYPE],
+		body: '{"__proto__":{"status":"paid"},"constructor":1,"toString":2}',
+	},
+};
+
+/** What is sent in place of a genuine proof, or beside one that proves something else. */
+const PROOFS: Record<string, (about: Reference, secret: string) => string> = {
+	none: () => '',
+	'an empty one': () => 'pay_proof=',
+	'one with another secret': (about) => proof(about, 'another secret'),
+	'one with the empty secret': (about) => proof(about, ''),
+	'a mac with one letter changed': (about, secret) =>
+		proof(about, secret).replace(/.$/, (letter) => (letter === 'A' ? 'B' : 'A')),
+	'a lower-cased one': (about, secret) =>
+		proof(about, secret).replace(/=.*/, (text) => text.toLowerCase()),
+	'a genuine one twice': (about, secret) => `${proof(about, secret)}&${proof(about, secret)}`,
+	'a genuine one as a list': (about, secret) => proof(about, secret).replace('=', '[]='),
+	'one for another external_id': (about, secret) =>
+		proof({ ...about, external_id: 'another' }, secret),
+	'one for another amount': (about, secret) => proof({ ...about, amount: 0.01 }, secret),
+	'one for the other kind': (about, secret) => proof({ ...about, kind: 'payment' }, secret),
+	'the words of a proof': () => 'pay_proof=paid.paid&status=paid&verified=true',
+};
+
+const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
+
+const proof = (about: Reference, secret: string) =>
+	signUrl('http://a/', about, secret).split('?')[1]!;
+
+/** A request as it goes over the wire. */
+export interface RawRequest {
+	name: string;
+	bytes: Buffer;
+	cut: boolean;
+	/** Whether its proof is genuine, and about something else. */
+	foreign: boolean;
+	/** n8n has one XML parser, and answers neither of two bad documents that come at one moment. */
+	alone: boolean;
+}
+
+/**
+ * Every body with every proof, 300 in all; the method goes round.
+ * @param url an address without a proof
+ * @param about what a genuine postback to it would prove (a charge)
+ */
+export function hostileRequests(url: string, about: Reference, secret: string): RawRequest[] {
+	const { pathname, search, host } = new URL(url);
+	return Object.entries(BODIES).flatMap(([bodyName, { headers = [], body, cut }], row) =>
+		Object.entries(PROOFS).map(([proofName, make], column) => {
+			const query = [search.slice(1), make(about, secret)].filter((part) => part !== '').join('&');
+			const method = METHODS[(row + column) % METHODS.length]!;
+			const content = Buffer.from(body ?? '');
+			const length = content.length + (cut ? 1000 : 0);
+			const head = [
+				`${method} ${pathname}${query === '' ? '' : `?${query}`} HTTP/1.1`,
+				`Host: ${host}`,
+				'Connection: close',
+				...headers,
+				`Content-Length: ${length}`,
+			];
+			return {
+				name: `${method} ${bodyName}, with ${proofName} for a proof`,
+				bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
+				cut: cut === true,
+				foreign: /for another|other kind/.test(proofName),
+				alone: bodyName.endsWith('XML'),
+			};
+		}),
+	);
+}
+
+/** Sends it as it is; gives the answer's status, 0 where the connection ended without one. */
+export async function sendRaw(url: string, { bytes, cut }: RawRequest): Promise<number> {
+	const { hostname, port } = new URL(url);
+	return await new Promise((resolve) => {
+		let answer = '';
+		const socket = connect(Number(port), hostname, () => {
+			// What is cut off ends when n8n has begun to read it, which takes it a moment.
+			socket.write(bytes, () => cut && setTimeout(() => socket.destroy(), 30));
+		});
+		socket.setTimeout(20_000, () => socket.destroy());
+		socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
+		socket.on('error', () => undefined);
+		socket.on('close', () => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0)));
+	});
+}

@@ -1,0 +1,288 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import {
+	chromium,
+	type Browser,
+	type BrowserContext,
+	type Locator,
+	type Page,
+} from 'playwright-core';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { Sandbox } from '../../sandbox/service';
+import { send, startReceiver, type Receiver } from '../sandbox/service';
+
+const PICTURES =
+	process.env.PAY_SCREENSHOTS ?? join(__dirname, '..', '..', '.cache', 'screenshots');
+const DARK = join(__dirname, '..', '..', '.cache', 'screenshots', 'dark');
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let sandbox: Sandbox;
+let receiver: Receiver;
+
+beforeAll(async () => {
+	mkdirSync(PICTURES, { recursive: true });
+	mkdirSync(DARK, { recursive: true });
+	browser = await chromium.launch({
+		executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+		args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+	});
+});
+afterAll(async () => await browser?.close());
+beforeEach(async () => {
+	sandbox = await Sandbox.start({ amountsAct: true });
+	receiver = await startReceiver();
+	context = await browser.newContext({
+		viewport: { width: 1280, height: 1000 },
+		permissions: ['clipboard-read', 'clipboard-write'],
+		locale: 'en-GB',
+		timezoneId: 'Asia/Tokyo',
+	});
+	page = await context.newPage();
+	page.setDefaultTimeout(15_000);
+	await page.goto(sandbox.url);
+	await page.getByText('Nothing yet. What n8n sends').waitFor();
+});
+afterEach(async () => {
+	await context.close();
+	receiver.close();
+	await sandbox.close();
+});
+
+async function accessible() {
+	for (const colorScheme of ['light', 'dark'] as const) {
+		await page.emulateMedia({ colorScheme });
+		const { violations } = await new AxeBuilder({ page }).analyze();
+		expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+	}
+	await page.emulateMedia({ colorScheme: 'light' });
+}
+async function picture(name: string) {
+	await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+	await page.emulateMedia({ colorScheme: 'dark' });
+	await page.screenshot({ path: join(DARK, `${name}.png`) });
+	await page.emulateMedia({ colorScheme: 'light' });
+}
+
+/** Opens all that can be opened. */
+async function openAll() {
+	await page
+		.locator('details')
+		.evaluateAll((all) => all.forEach((node) => node.setAttribute('open', '')));
+	expect(await page.locator('details:not([open])').count()).toBe(0);
+}
+
+const charge = async (external_id: string, more: object = {}) =>
+	await send(sandbox, '/v2/pay/qrcode', {
+		amount: 49.9,
+		external_id,
+		postbackUrl: `${receiver.url}?pay_proof=WyJxckNvZGUiLDQ5LjldLg.a-proof`,
+		...more,
+	});
+const pay = async (external_id: string, more: object = {}) =>
+	await send(sandbox, '/v2/pay/payment', {
+		amount: 12.5,
+		external_id,
+		creditParty: { key: 'ana@example.com', keyType: 'email' },
+		postbackUrl: receiver.url,
+		...more,
+	});
+const card = (name: string) => page.getByRole('article', { name });
+
+test('a charge appears without a reload, is paid by a click, and its postback is sent again, twice, late', async () => {
+	await charge('order-1042', { payerQuestion: 'Order 1042', payer: { name: 'Ana' } });
+	const order = card('order-1042');
+	await order.getByText('Waiting for the customer').waitFor();
+	for (const field of ['payerQuestion', '"Order 1042"', 'payer.name', '"Ana"']) {
+		await order.getByText(field, { exact: true }).waitFor();
+	}
+	await order.getByRole('button', { name: 'Customer pays' }).click();
+	await order.getByText('answered 200', { exact: false }).first().waitFor();
+	expect(receiver.came).toHaveLength(1);
+	await order.getByRole('button', { name: 'Send again' }).click();
+	await receiver.count(2);
+	await order.getByRole('button', { name: 'Send twice: postback 1 ' }).click();
+	await receiver.count(4);
+	await order.getByRole('button', { name: 'Send late (10 s): postback 1 ' }).click();
+	await order.getByText('Not sent yet').waitFor();
+	expect(new Set(receiver.came).size).toBe(1);
+	await order.getByText('Postback 5, sent late').waitFor();
+});
+
+test('a payment has words of its own, and says to whom it goes', async () => {
+	await pay('payout-7');
+	const payout = card('payout-7');
+	await payout.getByText('Not settled yet').waitFor();
+	await payout.getByText('to ana@example.com').waitFor();
+	expect(await payout.getByRole('button', { name: /Customer|Charge/ }).count()).toBe(0);
+	await payout.getByRole('button', { name: 'Payment fails' }).click();
+	await receiver.count(1);
+	expect(JSON.parse(receiver.came[0]!)).toMatchObject({ event: 'payment.failed' });
+	await payout.getByText('Failed', { exact: true }).first().waitFor();
+});
+
+test('the QR code is a picture that a phone reads, and its code can be copied', async () => {
+	const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
+	await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer as ArrayBuffer } });
+	await charge('order-1042');
+	const image = page.getByRole('img', { name: 'QR code of order-1042' });
+	await image.waitFor();
+	for (const colorScheme of ['light', 'dark'] as const) {
+		await page.emulateMedia({ colorScheme });
+		const [found] = await readBarcodes(new Uint8Array(await image.screenshot()), {
+			formats: ['QRCode'],
+		});
+		expect(found?.text).toBe(sandbox.transactions[0]?.qrCode);
+	}
+	await page.getByRole('button', { name: 'Copy code of order-1042' }).click();
+	await page.getByText('Code copied').waitFor();
+	expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(
+		sandbox.transactions[0]?.qrCode,
+	);
+});
+
+test('the payer’s page is a phone with one button, and the sandbox’s page sees it used', async () => {
+	await charge('order-1042', { payerQuestion: 'Order 1042' });
+	const [phone] = await Promise.all([
+		context.waitForEvent('page'),
+		page.getByRole('link', { name: 'Payer’s page of order-1042' }).click(),
+	]);
+	await phone.setViewportSize({ width: 900, height: 760 });
+	const button = phone.getByRole('button');
+	await button.waitFor();
+	expect(await button.allInnerTexts()).toEqual(['Pay 49.9']);
+	await phone.getByText('Order 1042').waitFor();
+	const sandboxPage = page;
+	page = phone;
+	await picture('sandbox-payer');
+	await accessible();
+	await button.dblclick();
+	await phone.getByText('Paid').waitFor();
+	expect(await button.count()).toBe(0);
+	await receiver.count(1);
+	await accessible();
+	page = sandboxPage;
+	await card('order-1042').getByText('Paid', { exact: true }).first().waitFor();
+	expect(sandbox.transactions[0]?.changes).toHaveLength(1);
+});
+
+test('the next request is ordered with the keyboard alone, once, and the page shows when it was used', async () => {
+	await page.getByRole('radio', { name: 'Normal' }).focus();
+	await page.keyboard.press('ArrowRight');
+	await page.getByText('Answers 422.', { exact: false }).first().waitFor();
+	expect(await page.getByRole('radio', { name: 'Refuse (422)' }).isChecked()).toBe(true);
+	while (sandbox.next === undefined) await page.waitForTimeout(20);
+	expect((await pay('payout-1')).status).toBe(422);
+	await page.getByText('Carries the request out and answers 201.').waitFor();
+	expect(await page.getByRole('radio', { name: 'Normal' }).isChecked()).toBe(true);
+	const refused = page.getByRole('listitem').filter({ hasText: 'payout-1' });
+	await refused.getByText('422').waitFor();
+	await refused.locator('summary').focus();
+	await page.keyboard.press('Enter');
+	await refused.getByText('Refused, as ordered in the sandbox').waitFor();
+	expect((await pay('payout-2')).status).toBe(201);
+});
+
+test('what a person opened and where the keyboard is survive a change', async () => {
+	await charge('order-1');
+	await card('order-1').getByText('Headers and body as sent').click();
+	const button = card('order-1').getByRole('button', { name: 'Customer pays' });
+	await button.focus();
+	await page.keyboard.press('Enter');
+	await card('order-1').getByText('Postback 1').waitFor();
+	await charge('order-2');
+	await card('order-2').waitFor();
+	expect(await card('order-1').getByText('user-agent: node').isVisible()).toBe(true);
+	const focused = page.locator(':focus');
+	expect(await focused.getAttribute('aria-label')).toBe('Customer pays: order-1');
+});
+
+test('times are the person’s own', async () => {
+	await charge('order-1');
+	const time = card('order-1').locator('time').first();
+	const iso = (await time.getAttribute('datetime'))!;
+	const tokyo = new Date(iso).toLocaleTimeString('en-GB', { timeZone: 'Asia/Tokyo' });
+	expect(await time.innerText()).toBe(tokyo);
+});
+
+test('nothing that came from a request becomes markup', async () => {
+	const evil = (where: string) =>
+		`<img src=x class=evil onerror="document.title='${where}'"><script>document.title='${where}'</script>"'>`;
+	receiver.close();
+	receiver = await startReceiver(evil('the receiver'));
+	// First that the check finds what it looks for, and that the policy stops what would run.
+	await page.evaluate(
+		`document.querySelector('header').insertAdjacentHTML('beforeend', ${JSON.stringify(evil('control').replace(/<script.*/, ''))})`,
+	);
+	expect(await page.locator('.evil').count()).toBe(1);
+	await page.waitForTimeout(300);
+	expect(await page.title()).toBe('Sandbox');
+	await page.evaluate(`document.querySelector('.evil').remove()`);
+
+	await charge(evil('external_id'), {
+		payerQuestion: evil('description'),
+		payer: { name: evil('name') },
+		[evil('member')]: { [evil('nested')]: evil('value') },
+		__proto__: null,
+		postbackUrl: `${receiver.url}?${encodeURIComponent(evil('url'))}`,
+	});
+	await pay(evil('payment'), { creditParty: { key: evil('key') }, postbackUrl: evil('no URL') });
+	await send(sandbox, `/v2/${evil('path').replace(/[\s]/g, '/')}`, evil('body'), {
+		Authorization: `${evil('scheme').replace(/\s/g, '')} ${evil('token')}`,
+		'User-Agent': evil('agent'),
+	});
+	for (const { id } of sandbox.transactions) await sandbox.settle(id, 'paid').catch(() => {});
+	await page.reload();
+	await page.getByRole('article').nth(1).waitFor();
+	await openAll();
+	for (const where of ['external_id', 'description', 'name', 'value', 'payment', 'the receiver']) {
+		expect(await page.getByText(`document.title='${where}'`).count()).toBeGreaterThan(0);
+	}
+	expect(await page.locator('.evil').count()).toBe(0);
+	expect(await page.locator('script').count()).toBe(1);
+	await page.goto(`${sandbox.url}/pay/${sandbox.transactions[0]!.id}`);
+	await page.getByText(`document.title='description'`).waitFor();
+	expect(await page.locator('.evil').count()).toBe(0);
+	expect(await page.title()).toBe('Payer’s page');
+}, 60_000);
+
+test('full: accessible in both themes, wide and at 400 px, where nothing sticks out', async () => {
+	expect((await pay('payout-8', { amount: undefined })).status).toBe(422);
+	await pay('payout-7');
+	await pay('payout-7', { postbackUrl: undefined });
+	const wide = 'a-very-long-external-id-'.repeat(8);
+	await charge(wide);
+	await charge('order-1042', { payerQuestion: 'Order 1042', payer: { name: 'Ana' } });
+	await card('order-1042').getByRole('button', { name: 'Customer pays' }).click();
+	await card('order-1042').getByRole('button', { name: 'Send again' }).click();
+	await card('order-1042').getByText('Postback 2, sent again').waitFor();
+	await page.getByText(/^New request/).waitFor({ state: 'detached' });
+	await accessible();
+	await page.evaluate('scrollTo(0, 0)');
+	await picture('sandbox');
+	await page.setViewportSize({ width: 400, height: 900 });
+	await openAll();
+	await accessible();
+	expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(400);
+	await page.screenshot({ path: join(DARK, '..', 'sandbox-narrow.png'), fullPage: true });
+}, 120_000);
+
+test('every button can be reached with the Tab key, and says what it is for', async () => {
+	await charge('order-1');
+	await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
+	await card('order-1').getByRole('button', { name: 'Send late' }).waitFor();
+	const nameOf = async (node: Locator) =>
+		(await node.getAttribute('aria-label')) ?? (await node.innerText());
+	const names = await Promise.all((await page.getByRole('button').all()).map(nameOf));
+	expect(names.length).toBeGreaterThan(6);
+	expect(new Set(names).size).toBe(names.length);
+	const reached = new Set<string>();
+	for (let presses = 0; presses < 60 && reached.size < names.length; presses++) {
+		await page.keyboard.press('Tab');
+		const focused = page.locator('button:focus');
+		if ((await focused.count()) === 1) reached.add(await nameOf(focused));
+	}
+	expect([...reached].sort()).toEqual([...names].sort());
+});

@@ -1,0 +1,292 @@
+import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
+import { chain, noOp, node, pay, payTrigger, start, call } from '../../dev/workflow';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import { deliver, multipart, SPELLINGS } from './deliveries';
+import { allFinished, startN8n, VERSIONS } from './nodes';
+
+const SECRET = 'the postback secret of the test';
+const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49.9 };
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	jest.setTimeout(300_000);
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: { id: string; name: string };
+
+	const credentialWith = (more: object) => ({
+		baseUrl: sandbox.url,
+		accessToken: 'token',
+		postbackSecret: SECRET,
+		...more,
+	});
+	const changeCredential = async ({ id, name }: { id: string; name: string }, more: object) =>
+		await n8n.rest('PATCH', `/credentials/${id}`, {
+			name,
+			type: 'payApi',
+			data: credentialWith(more),
+		});
+
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		n8n = await startN8n(version);
+		payApi = await n8n.createCredential(credentialWith({}));
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+
+	async function publish(parameters: object = {}, credential = payApi, after = [noOp('After')]) {
+		const entry = payTrigger(parameters);
+		const id = await n8n.importWorkflow(chain('Trigger', [entry, ...after]), {
+			payApi: credential,
+		});
+		await n8n.activate(id);
+		const bare = n8n.url + webhookPath(entry);
+		return { id, bare, url: signUrl(bare, ABOUT, SECRET) };
+	}
+	/** The items and binary data of the newest of so many executions. */
+	async function taken(id: string, count: number) {
+		const [newest] = await allFinished(n8n, id, count);
+		const [item] = newest!.data.resultData.runData.After![0]!.data!.main![0]!;
+		return item as { json: Record<string, unknown>; binary?: Record<string, object> };
+	}
+	/** Fails to publish; gives what the person is told: n8n 2 answers first and logs the reason. */
+	async function refusal(parameters: object, credential = payApi): Promise<string> {
+		const entry = payTrigger(parameters);
+		const id = await n8n.importWorkflow(chain('Refused', [entry]), { payApi: credential });
+		const { versionId } = await n8n.workflow(id);
+		const logged = n8n.log.length;
+		const answer =
+			version === 'n8n2'
+				? n8n.rest('POST', `/workflows/${id}/activate`, { versionId })
+				: n8n.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
+		const told = await answer.then(
+			() => '',
+			(error: Error) => error.message,
+		);
+		if (version === 'n8n1') return told;
+		await until('the refusal', async () => n8n.log.length > logged, 20);
+		await pause(500);
+		expect(await deliver(n8n.url + webhookPath(entry))).toBe(404);
+		return n8n.log.slice(logged);
+	}
+
+	test('what is told is seen, however it is told', async () => {
+		const { id, url } = await publish();
+		let count = 0;
+		for (const [name, spelling] of Object.entries(SPELLINGS)) {
+			const expected = version === 'n8n1' ? (spelling.onN8n1 ?? 200) : 200;
+			expect([name, await deliver(url, spelling)]).toEqual([name, expected]);
+			if (expected !== 200) continue;
+			const { json } = await taken(id, ++count);
+			const told = JSON.stringify([json.body, json.query]);
+			expect([name, told]).toEqual([name, expect.stringMatching(/"data(\.|":\{")status":"paid"/)]);
+			expect(json.reference).toEqual(ABOUT);
+		}
+	});
+
+	test('a multipart form: fields, files, and one eventId however often it comes', async () => {
+		const { id, url } = await publish();
+		const parts = [
+			{ name: 'status', value: 'paid' },
+			{ name: 'slip', value: 'hello', filename: '../slip.txt' },
+		];
+		expect(await deliver(url, multipart(parts))).toBe(200);
+		const first = await taken(id, 1);
+		expect(first.json.body).toEqual({ status: 'paid' });
+		expect(first.binary).toMatchObject({ slip: { mimeType: 'text/plain', fileName: 'slip.txt' } });
+		expect(await deliver(url, multipart(parts, 'ANOTHER'))).toBe(200);
+		expect((await taken(id, 2)).json.eventId).toBe(first.json.eventId);
+		parts[1]!.value = 'hullo';
+		expect(await deliver(url, multipart(parts))).toBe(200);
+		expect((await taken(id, 3)).json.eventId).not.toBe(first.json.eventId);
+	});
+
+	test('56 kB of nested XML are taken as text, and n8n answers others meanwhile', async () => {
+		const { id, url } = await publish();
+		const body = '<a>'.repeat(8000) + '</a>'.repeat(8000);
+		const begun = Date.now();
+		expect(await deliver(url, { headers: { 'Content-Type': 'application/xml' }, body })).toBe(200);
+		expect((await fetch(`${n8n.url}/healthz`)).status).toBe(200);
+		console.log(`n8n ${version}: 56 kB of XML, 8,000 levels, held n8n ${Date.now() - begun} ms`);
+		expect((await taken(id, 1)).json.body).toBe(body);
+		expect(Date.now() - begun).toBeLessThan(5000);
+	});
+
+	describe('Start Only When', () => {
+		const startWhen = { match: { field: 'data.status', values: ['paid', 'failed'] } };
+
+		test.each(['signedUrl', 'none'])(
+			'others are answered like these, and start nothing: %s',
+			async (authentication) => {
+				const options = { startWhen, responseCode: 202, responseBody: 'thanks' };
+				const { id, url, bare } = await publish({ authentication, options });
+				const post = async (address: string, status: string) => {
+					const answer = await fetch(address, {
+						method: 'POST',
+						headers: { 'Content-Type': 'application/json' },
+						body: JSON.stringify({ data: { status } }),
+					});
+					return [answer.status, await answer.text()];
+				};
+				expect(await post(url, 'pending')).toEqual([202, 'thanks']);
+				expect(await post(url, 'PAID')).toEqual([202, 'thanks']);
+				if (authentication === 'signedUrl') expect((await post(bare, 'paid'))[0]).toBe(401);
+				expect(await post(url, 'paid')).toEqual([202, 'thanks']);
+				const executions = await allFinished(n8n, id, 1);
+				expect(executions).toHaveLength(1);
+				expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({
+					body: { data: { status: 'paid' } },
+				});
+				// Kept nowhere.
+				expect(n8n.storedExecutions(id).join('')).not.toContain('pending');
+			},
+		);
+
+		test('without a field or values it is not published', async () => {
+			const options = { startWhen: { match: { field: '', values: [] } } };
+			expect(await refusal({ options })).toMatch(/Start Only When: The field or its values/);
+		});
+	});
+
+	test('signed before the secret was replaced, it is taken while the previous one is entered', async () => {
+		const credential = await n8n.createCredential(credentialWith({}));
+		const { id, url } = await publish({}, credential);
+		const replaced = { postbackSecret: 'the new one' };
+		await changeCredential(credential, replaced);
+		expect(await deliver(url)).toBe(401);
+		await changeCredential(credential, { ...replaced, previousPostbackSecret: SECRET });
+		expect(await deliver(url)).toBe(200);
+		expect((await taken(id, 1)).json.reference).toEqual(ABOUT);
+	});
+
+	test('a deleted credential: every call is answered, and none starts an execution', async () => {
+		const credential = await n8n.createCredential(credentialWith({}));
+		const { id, url, bare } = await publish({}, credential);
+		await n8n.rest('DELETE', `/credentials/${credential.id}`);
+		expect(await deliver(bare)).toBe(500);
+		expect(await deliver(url)).toBe(500);
+		await pause(1000);
+		expect(await n8n.executionIds(id)).toEqual([]);
+	});
+
+	describe('answers', () => {
+		test.each([
+			['nothing, unless set', {}, 200, ''],
+			['the text and code that are set', { responseBody: 'OK', responseCode: 202 }, 202, 'OK'],
+			['"noData" like any other text', { responseBody: 'noData' }, 200, 'noData'],
+			['JSON as it is written', { responseBody: '{"ok":true}' }, 200, '{"ok":true}'],
+			[
+				'nothing when the last node has finished',
+				{ respond: 'lastNode', responseBody: 'x' },
+				200,
+				'',
+			],
+		])('%s', async (_name, options, status, body) => {
+			const { id, url } = await publish({ options });
+			const answer = await fetch(url, { method: 'POST', body: '{}' });
+			expect([answer.status, await answer.text()]).toEqual([status, body]);
+			await allFinished(n8n, id, 1);
+		});
+
+		test('an expression among the options is refused when publishing', async () => {
+			const said = await refusal({ options: { responseBody: '={{ $json.eventId }}' } });
+			expect(said).toMatch(/take no expressions/);
+		});
+	});
+
+	test('without a Postback Secret, the message itself says what to do', async () => {
+		const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
+		expect(await refusal({}, bare)).toMatch(/enter a long random text as Postback Secret/);
+		const dependent = await n8n.createCredential(
+			credentialWith({ postbackSecret: '={{ $json.secret }}' }),
+		);
+		expect(await refusal({}, dependent)).toMatch(/enter a long random text as Postback Secret/);
+		const entry = payTrigger();
+		const id = await n8n.importWorkflow(chain('Listening', [entry]), { payApi: bare });
+		const listening = {
+			workflowData: await n8n.workflow(id),
+			triggerToStartFrom: { name: 'Pay Trigger' },
+			startNodes: [],
+		};
+		await expect(n8n.rest('POST', `/workflows/${id}/run`, listening)).rejects.toThrow(
+			/enter a long random text as Postback Secret/,
+		);
+	});
+
+	test('the longest external_id that is sent has its postback taken; a longer one is not sent', async () => {
+		const { id, bare } = await publish();
+		const first = start();
+		const charge = pay(
+			'Charge',
+			{
+				resource: 'qrCode',
+				amount: 1,
+				external_id: '={{ "e".repeat($json.body.length) }}',
+				postback: 'url',
+				postbackUrl: bare,
+			},
+			{ onError: 'continueRegularOutput' },
+		);
+		const charges = await n8n.importWorkflow(chain('Long', [first, charge]), { payApi });
+		await n8n.activate(charges);
+		const before = sandbox.bodies('qrcode').length;
+		let [fits, tooMany] = [1, 8000];
+		while (tooMany - fits > 1) {
+			const middle = Math.floor((fits + tooMany) / 2);
+			try {
+				signUrl(bare, { ...ABOUT, amount: 1, external_id: 'e'.repeat(middle) }, SECRET);
+				fits = middle;
+			} catch {
+				tooMany = middle;
+			}
+		}
+		for (const [index, length] of [6200, tooMany, fits].entries()) {
+			await call(n8n, first.webhookId, { length });
+			const [execution] = await allFinished(n8n, charges, index + 1);
+			const [item] = itemsOf(execution!, 'Charge');
+			if (length === fits) break;
+			expect(JSON.stringify(item)).toMatch(/external_id is too long/);
+			expect(sandbox.bodies('qrcode')).toHaveLength(before);
+		}
+		const { postbackUrl } = sandbox.bodies('qrcode').at(-1)!;
+		expect(await deliver(String(postbackUrl))).toBe(200);
+		const { reference } = (await taken(id, 1)).json as { reference: Reference };
+		expect(reference.external_id).toHaveLength(fits);
+	});
+
+	test('the proof is in no execution and no log, whatever repeats it', async () => {
+		const { id, url } = await publish();
+		const { pathname, search } = new URL(url);
+		const mac = url.split('.').at(-1)!;
+		const path = pathname + search;
+		const status = await deliver(url, {
+			headers: {
+				'Content-Type': 'application/json',
+				'X-Original-URL': path,
+				'X-Forwarded-Uri': path,
+				'X-Envoy-Original-Path': path,
+				Referer: url,
+			},
+			body: JSON.stringify({ postbackUrl: url }),
+		});
+		expect(status).toBe(200);
+		const { json } = await taken(id, 1);
+		expect(json.headers).toMatchObject({ referer: expect.stringContaining('***') });
+		expect(json.body).toEqual({ postbackUrl: expect.stringContaining('***') });
+		expect(n8n.storedExecutions(id).join('')).not.toContain(mac);
+		expect(n8n.log).not.toContain(mac);
+	});
+
+	test('each method but HEAD is taken', async () => {
+		const { id, url } = await publish({}, payApi, [node('After', 'n8n-nodes-base.noOp', {})]);
+		const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+		for (const [index, method] of methods.entries()) {
+			expect([method, await deliver(url, { method })]).toEqual([method, 200]);
+			expect((await taken(id, index + 1)).json.method).toBe(method);
+		}
+		expect(await deliver(url, { method: 'HEAD' })).toBe(404);
+	});
+});

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { until, type N8n } from '../../dev/n8n';
+import { call, chain, noOp, pay, splitItems, start, type Node } from '../../dev/workflow';
+import type { Reference } from '../../nodes/Pay/postback/proof';
+import type { Sandbox } from '../../sandbox/service';
+
+/** An execution that waits for the postback of its charge. */
+export interface Waiting {
+	workflowId: string;
+	executionId: string;
+	about: Reference;
+	/** The signed URL that the service was given. */
+	url: string;
+	/** The same without its proof, n8n's own token included. */
+	bare: string;
+}
+
+export interface WaitingOptions {
+	/** Parameters of the wait. */
+	wait?: object;
+	/** Settings of the wait: onError … */
+	settings?: object;
+	/** Nodes between the charge and the wait. */
+	before?: Node[];
+	/** Nodes behind the wait. */
+	after?: Node[];
+}
+
+/** Start -> Charge (QR code of 1, Resume This Execution) -> Wait -> After. */
+export async function startWaiting(
+	n8n: N8n,
+	sandbox: Sandbox,
+	payApi: { id: string; name: string },
+	{ wait, settings, before = [], after = [noOp('After')] }: WaitingOptions = {},
+): Promise<Waiting> {
+	const external_id = randomUUID();
+	const first = start();
+	const charge = pay('Charge', {
+		resource: 'qrCode',
+		amount: 1,
+		external_id: '={{ $json.id }}',
+		postback: 'resume',
+	});
+	const waitNode = pay(
+		'Wait',
+		{
+			resource: 'postback',
+			operation: 'wait',
+			external_id: '={{ $json.external_id }}',
+			resumeWhen: 'any',
+			...wait,
+		},
+		settings,
+	);
+	const nodes = [first, splitItems(), charge, ...before, waitNode, ...after];
+	const workflowId = await n8n.importWorkflow(chain('Waiting', nodes), { payApi });
+	await n8n.activate(workflowId);
+	await call(n8n, first.webhookId, { items: [{ id: external_id }] });
+	const [executionId = ''] = await until('the execution', async () => {
+		const found = await n8n.executionIds(workflowId);
+		return found.length > 0 && found;
+	});
+	await until(
+		`execution ${executionId} to wait`,
+		async () => (await n8n.execution(executionId)).status === 'waiting',
+		30,
+	);
+	const url = sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
+		?.postbackUrl as string;
+	const [bare = ''] = url.split(/[?&]pay_proof=/);
+	return { workflowId, executionId, about: { external_id, kind: 'qrCode', amount: 1 }, url, bare };
+}
+
+/** The execution once its last node has run: n8n 1 writes the status first and the data after it. */
+export async function ended(n8n: N8n, executionId: string, lastNode = 'After', seconds = 60) {
+	return await until(
+		`the end of execution ${executionId}`,
+		async () => {
+			const now = await n8n.execution(executionId);
+			return now.status === 'success' && lastNode in now.data.resultData.runData && now;
+		},
+		seconds,
+	);
+}

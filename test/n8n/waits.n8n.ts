@@ -1,0 +1,228 @@
+import { itemsOf, pause, type N8n } from '../../dev/n8n';
+import { call, chain, node, pay, splitItems, start } from '../../dev/workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import { deliver, multipart, SPELLINGS } from './deliveries';
+import { allFinished, startN8n, VERSIONS } from './nodes';
+import { ended, startWaiting, type Waiting } from './waiting';
+
+const SECRET = 'the postback secret of the test';
+const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	jest.setTimeout(300_000);
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: { id: string; name: string };
+	/** n8n looks about once a minute whose limit has passed, so these begin before the others. */
+	const limited: Record<string, Waiting> = {};
+
+	const credentialWith = (more: object) => ({
+		baseUrl: sandbox.url,
+		accessToken: 'token',
+		postbackSecret: SECRET,
+		...more,
+	});
+	const changeCredential = async ({ id, name }: { id: string; name: string }, more: object) =>
+		await n8n.rest('PATCH', `/credentials/${id}`, {
+			name,
+			type: 'payApi',
+			data: credentialWith(more),
+		});
+	const stillWaits = async ({ executionId }: Waiting) => {
+		// A call that resumes does so within this time; what must not happen has no event to wait for.
+		await pause(500);
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+	};
+
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		n8n = await startN8n(version);
+		payApi = await n8n.createCredential(credentialWith({}));
+		const limit = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
+		for (const onError of ON_ERROR) {
+			limited[onError] = await startWaiting(n8n, sandbox, payApi, {
+				wait: limit,
+				settings: { onError },
+			});
+		}
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+
+	describe.each(ON_ERROR)('On Error: %s', (onError) => {
+		test('unsigned and foreign calls leave it waiting, the genuine one resumes it with its item', async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, { settings: { onError } });
+			const { about, bare, url, executionId } = waiting;
+			expect(await deliver(bare)).toBe(401);
+			for (const foreign of [
+				{ ...about, external_id: 'another' },
+				{ ...about, kind: 'payment' as const },
+				{ ...about, amount: 0.01 },
+			]) {
+				expect(await deliver(signUrl(bare, foreign, SECRET))).toBe(409);
+			}
+			await stillWaits(waiting);
+			expect(await deliver(url)).toBe(200);
+			const items = itemsOf(await ended(n8n, executionId), 'After');
+			expect(items).toHaveLength(1);
+			expect(items[0]).toMatchObject({
+				external_id: about.external_id,
+				outcome: 'accepted',
+				postback: { reference: about, body: { data: { status: 'paid' } } },
+			});
+		});
+
+		test('at the time limit the item goes on without a postback', async () => {
+			const { executionId, about } = limited[onError]!;
+			const items = itemsOf(await ended(n8n, executionId, 'After', 150), 'After');
+			expect(items).toHaveLength(1);
+			expect(items[0]).toMatchObject({ external_id: about.external_id, outcome: 'accepted' });
+			expect(items[0]).not.toHaveProperty('postback');
+		});
+	});
+
+	test('a secret removed while it waits opens nothing that n8n does not protect', async () => {
+		const credential = await n8n.createCredential(credentialWith({}));
+		const waiting = await startWaiting(n8n, sandbox, credential);
+		await changeCredential(credential, { postbackSecret: '' });
+		const withoutToken = waiting.bare.split('?')[0]!;
+		expect(await deliver(withoutToken)).toBe(401);
+		await stillWaits(waiting);
+		if (version === 'n8n1') {
+			expect(await deliver(waiting.bare)).toBe(401);
+			await stillWaits(waiting);
+			await changeCredential(credential, {});
+		}
+		// n8n 2 protects the address itself; on n8n 1 the secret is back.
+		expect(await deliver(waiting.url)).toBe(200);
+		await ended(n8n, waiting.executionId);
+	});
+
+	test('a credential deleted while it waits: every call is answered, and it goes on waiting', async () => {
+		const credential = await n8n.createCredential(credentialWith({}));
+		const waiting = await startWaiting(n8n, sandbox, credential);
+		await n8n.rest('DELETE', `/credentials/${credential.id}`);
+		expect(await deliver(waiting.bare)).toBe(500);
+		expect(await deliver(waiting.url)).toBe(500);
+		await stillWaits(waiting);
+		expect(n8n.log).toMatch(/Pay refused a postback \(500\)/);
+	});
+
+	test('a credential that depends on the item is refused before the wait begins', async () => {
+		const credential = await n8n.createCredential(
+			credentialWith({ postbackSecret: '={{ $json.id }}-secret' }),
+		);
+		const first = start();
+		const wait = pay('Wait', {
+			resource: 'postback',
+			operation: 'wait',
+			external_id: 'a',
+			resumeWhen: 'any',
+		});
+		const id = await n8n.importWorkflow(chain('Dependent', [first, splitItems(), wait]), {
+			payApi: credential,
+		});
+		await n8n.activate(id);
+		await call(n8n, first.webhookId, { items: [{ id: 'a' }] });
+		const [execution] = await allFinished(n8n, id, 1);
+		expect(execution?.status).toBe('error');
+		expect(execution?.data.resultData.error?.message).toMatch(/depends on the item/);
+	});
+
+	test('signed before the secret was replaced, it is taken while the previous one is entered', async () => {
+		const credential = await n8n.createCredential(credentialWith({}));
+		const kept = await startWaiting(n8n, sandbox, credential);
+		const lost = await startWaiting(n8n, sandbox, credential);
+		await changeCredential(credential, { postbackSecret: 'the new one' });
+		expect(await deliver(lost.url)).toBe(401);
+		await stillWaits(lost);
+		await changeCredential(credential, {
+			postbackSecret: 'the new one',
+			previousPostbackSecret: SECRET,
+		});
+		expect(await deliver(kept.url)).toBe(200);
+		await ended(n8n, kept.executionId);
+	});
+
+	test.each(Object.keys(SPELLINGS))('"paid" is seen in %s', async (name) => {
+		const waiting = await startWaiting(n8n, sandbox, payApi, {
+			wait: { resumeWhen: 'match', matchField: 'data.status', matchValues: ['paid'] },
+		});
+		expect(
+			await deliver(waiting.url, { ...SPELLINGS.JSON, body: '{"data":{"status":"no"}}' }),
+		).toBe(200);
+		await stillWaits(waiting);
+		const { onN8n1 = 200, ...spelling } = SPELLINGS[name]!;
+		const expected = version === 'n8n1' ? onN8n1 : 200;
+		expect(await deliver(waiting.url, spelling)).toBe(expected);
+		if (expected === 200) await ended(n8n, waiting.executionId);
+		else await stillWaits(waiting);
+	});
+
+	test('the resumed item keeps its binary data, and any key it has', async () => {
+		const odd = `{ toString: 't', valueOf: 1, hasOwnProperty: 'h', constructor: 'c', length: 5, toJSON: 1, then: 'x', list: [1, [2, { b: null }]], text: '={{ 1 + 1 }}' }`;
+		const code = node(
+			'Odd',
+			'n8n-nodes-base.code',
+			{
+				jsCode: `return [{ json: { ...$input.first().json, ...${odd} }, binary: { receipt: { data: 'aGVsbG8=', mimeType: 'text/plain', fileName: 'r.txt' } } }];`,
+			},
+			{ typeVersion: 2 },
+		);
+		const waiting = await startWaiting(n8n, sandbox, payApi, { before: [code] });
+		const before = itemsOf(await n8n.execution(waiting.executionId), 'Odd')[0]!;
+		const file = multipart([
+			{ name: 'status', value: 'paid' },
+			{ name: 'slip', value: 'hello', filename: 'slip.txt' },
+		]);
+		expect(await deliver(waiting.url, file)).toBe(200);
+		const execution = await ended(n8n, waiting.executionId);
+		const { json, binary } = execution.data.resultData.runData.After![0]!.data!.main![0]![0] as {
+			json: Record<string, unknown>;
+			binary?: Record<string, { fileName: string }>;
+		};
+		const { postback, ...rest } = json;
+		expect(rest).toEqual(before);
+		expect(postback).toMatchObject({ body: { status: 'paid' } });
+		expect(Object.keys(binary ?? {}).sort()).toEqual(['receipt', 'slip']);
+	});
+
+	test('neither the proof nor the token of n8n is stored', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		const url = new URL(waiting.url);
+		const path = url.pathname + url.search;
+		const mac = url.searchParams.get('pay_proof')!.split('.')[1]!;
+		const token = url.searchParams.get('signature');
+		const status = await deliver(waiting.url, {
+			headers: {
+				'Content-Type': 'application/json',
+				'X-Original-URL': path,
+				'X-Forwarded-Uri': path,
+				'X-Envoy-Original-Path': path,
+				Referer: waiting.url,
+			},
+			body: JSON.stringify({ postbackUrl: waiting.url }),
+		});
+		expect(status).toBe(200);
+		const execution = await ended(n8n, waiting.executionId);
+		const { postback } = itemsOf(execution, 'After')[0] as { postback: object };
+		expect(JSON.stringify(postback)).toContain('***');
+		expect(JSON.stringify(postback)).not.toContain(mac);
+		if (version === 'n8n2') {
+			expect(token).toBeTruthy();
+			expect(JSON.stringify(postback)).not.toContain(token);
+		}
+		expect(n8n.log).not.toContain(mac);
+	});
+
+	test('a GET without a body resumes it, once', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(await deliver(waiting.url, { method: 'GET' })).toBe(200);
+		const items = itemsOf(await ended(n8n, waiting.executionId), 'After');
+		expect(items[0]).toMatchObject({ postback: { method: 'GET', body: '' } });
+		expect(await deliver(waiting.url)).toBe(409);
+	});
+});

@@ -1,0 +1,59 @@
+import { InputError } from '../../nodes/Pay/inputError';
+import { valueAt, withHidden } from '../../nodes/Pay/json';
+import { isMatch, readFieldMatch } from '../../nodes/Pay/parameters/fieldMatch';
+
+test.each([
+	['a member', { status: 'paid' }, 'status', 'paid'],
+	['a member of a member', { data: { status: 'paid' } }, 'data.status', 'paid'],
+	['a member of a list', { data: [{ status: 'paid' }] }, 'data.0.status', 'paid'],
+	['a key with a dot', { 'data.status': 'paid' }, 'data.status', 'paid'],
+	['the key before the levels', { 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
+	['a key with a dot on the way', { 'a.b': { c: 1 } }, 'a.b.c', 1],
+	['a key with a dot at the end', { a: { 'b.c': 1 } }, 'a.b.c', 1],
+	['a way that ends, then another', { 'a.b': {}, a: { b: { c: 1 } } }, 'a.b.c', 1],
+	['null', { a: null }, 'a', null],
+	['nothing inherited', {}, 'constructor.name', undefined],
+	['nothing of a text', { a: 'text' }, 'a.length', undefined],
+	['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '__proto__.a', 1],
+	['nothing at an empty path', { '': 1 }, '', undefined],
+])('valueAt finds %s', (_name, value, path, expected) => {
+	expect(valueAt(value, path)).toEqual(expected);
+});
+
+describe('a field has one of some values', () => {
+	const match = readFieldMatch(' status ', [' paid ', '', 7, true], 'matchField');
+
+	test.each([
+		['in the body', [{ status: 'paid' }], true],
+		['with spaces around it', [{ status: ' paid ' }], true],
+		['as a number', [{ status: 7 }], true],
+		['as a boolean', [{ status: true }], true],
+		['in the query, where the body is a text', ['x', { status: 'paid' }], true],
+		['in the query, where the body has no such field', [{ a: 1 }, { status: 'paid' }], true],
+		['in the query, where the body has null', [{ status: null }, { status: 'paid' }], true],
+		['not in the query, where the body has another', [{ status: 'no' }, { status: 'paid' }], false],
+		['not in capitals', [{ status: 'PAID' }], false],
+		['not within a list', [{ status: ['paid'] }], false],
+		['not empty', [{ status: '' }], false],
+		['nowhere', [undefined, null], false],
+	])('%s', (_name, sources, expected) => {
+		expect(isMatch(match, ...sources)).toBe(expected);
+	});
+
+	test.each([
+		['no field', '', ['paid']],
+		['no values', 'status', []],
+		['only empty values', 'status', ['', ' ']],
+		['nothing', undefined, undefined],
+	])('%s is refused', (_name, field, values) => {
+		expect(() => readFieldMatch(field, values, 'matchField')).toThrow(InputError);
+	});
+});
+
+test('secrets are hidden in texts and keys at any depth, and nothing else changes', () => {
+	const value = JSON.parse('{"a":["x-s1-s2",1,null],"s1":{"__proto__":"s2"},"n":-0.5}');
+	expect(JSON.stringify(withHidden(value, ['s1', undefined, 's2', '']))).toBe(
+		'{"a":["x-***-***",1,null],"***":{"__proto__":"***"},"n":-0.5}',
+	);
+	expect(withHidden('5', ['1'])).toBe('5');
+});

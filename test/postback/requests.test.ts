@@ -1,0 +1,314 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { parse } from 'node:querystring';
+import fc from 'fast-check';
+import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { webhookNode, type HandedOver } from '../engine/webhook';
+
+const SECRET = 'the postback secret of the test';
+const TOKEN = 'f'.repeat(64);
+const ABOUT: Reference = { external_id: 'order-1', kind: 'payment', amount: 500 };
+const WAITING: INodeExecutionData = {
+	json: {
+		external_id: 'order-1',
+		kind: 'payment',
+		amount: 500,
+		toString: 't',
+		valueOf: 1,
+		hasOwnProperty: 'h',
+		constructor: 'c',
+		nested: { a: [1, [2, { b: null }]] },
+	},
+	binary: { receipt: { data: 'aGVsbG8=', mimeType: 'text/plain', fileName: 'r.txt' } },
+};
+const credential = { postbackSecret: SECRET };
+
+/** What a sender sends: the body as bytes, and what a taker should make of it. */
+interface Sent {
+	type: string | undefined;
+	bytes: Buffer;
+	means: unknown;
+}
+
+const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
+const members = fc.dictionary(word, fc.oneof(word, fc.integer(), fc.boolean()), { maxKeys: 4 });
+
+const json = fc
+	.tuple(
+		members,
+		fc.constantFrom(
+			'application/json',
+			'application/vnd.pay+json',
+			'text/plain',
+			'text/json',
+			'application/octet-stream',
+			undefined,
+		),
+		fc.constantFrom('utf-8', 'utf-8 with a mark', 'utf-16le with a mark'),
+	)
+	.map(([means, type, charset]): Sent => {
+		const text = JSON.stringify(means);
+		const bytes = {
+			'utf-8': Buffer.from(text),
+			'utf-8 with a mark': Buffer.from(`\uFEFF${text}`),
+			'utf-16le with a mark': Buffer.from(`\uFEFF${text}`, 'utf16le'),
+		}[charset]!;
+		return { type, bytes, means };
+	});
+
+const form = fc.dictionary(word, word, { maxKeys: 4 }).map((means): Sent => {
+	const bytes = Buffer.from(new URLSearchParams(means).toString());
+	// An empty form is an empty text.
+	return { type: 'application/x-www-form-urlencoded', bytes, means };
+});
+
+const multipart = members.map((means): Sent => {
+	return { type: 'multipart/form-data; boundary=B', bytes: Buffer.from('--B--'), means };
+});
+
+const text = fc
+	.tuple(word, fc.constantFrom('text/plain', 'text/html', 'application/x-whatever'))
+	.map(([means, type]): Sent => ({ type, bytes: Buffer.from(means), means }));
+
+/** How far n8n gets with a body before it calls the node. */
+const reading = fc.constantFrom('read', 'left to the node', 'cut off', 'too large', 'never there');
+
+function handedOver(
+	{ type, bytes, means }: Sent,
+	how: string,
+	zipped: boolean,
+): Pick<HandedOver, 'rawBody' | 'readRawBody' | 'body'> {
+	if (type?.startsWith('multipart/form-data')) {
+		const fails = how === 'cut off' || how === 'never there';
+		return {
+			body: fails ? { data: undefined, files: undefined } : { data: means, files: {} },
+			readRawBody: async () => {
+				throw new Error('Request body stream was aborted or is not readable');
+			},
+		};
+	}
+	const sent = zipped ? gzipSync(bytes) : bytes;
+	switch (how) {
+		case 'read':
+			return { rawBody: bytes, body: {} };
+		case 'left to the node':
+			return { readRawBody: async () => (zipped ? gunzipSync(sent) : bytes) };
+		case 'cut off':
+			return {
+				readRawBody: async () => {
+					throw Object.assign(new Error('request aborted'), { statusCode: 400 });
+				},
+			};
+		case 'too large':
+			return {
+				readRawBody: async () => {
+					throw Object.assign(new Error('request entity too large'), { statusCode: 413 });
+				},
+			};
+		default:
+			return { readRawBody: async () => gunzipSync(Buffer.from('no gzip')) };
+	}
+}
+
+const signed = (about: Reference, secret: string) =>
+	signUrl('https://n8n.example.com/x', about, secret).split('pay_proof=')[1]!;
+const percent = (proof: string) =>
+	[...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+const genuine = signed(ABOUT, SECRET);
+
+const proven = fc.constantFrom<[query: string, says: object]>(
+	[`pay_proof=${genuine}`, {}],
+	[`pay_proof=${genuine}&status=paid`, { status: 'paid' }],
+	[`pay_proof=${genuine}?status=paid`, { status: 'paid' }],
+	[`pay_proof=${genuine}/`, {}],
+	[`status=paid&pay_proof=${genuine}`, { status: 'paid' }],
+	[`pay%5Fproof=${percent(genuine)}&a=1&a=2`, { a: ['1', '2'] }],
+	[`__proto__=x&pay_proof=${genuine}`, JSON.parse('{"__proto__":"x"}') as object],
+);
+const unproven = fc.oneof(
+	fc.constantFrom(
+		'',
+		'status=paid',
+		'pay_proof=',
+		`pay_proof=${genuine.toLowerCase()}`,
+		`pay_proof=${genuine.slice(0, -1)}`,
+		`pay_proof=${genuine}A`,
+		`pay_proof=${genuine}&pay_proof=${genuine}`,
+		`pay_proof=${signed(ABOUT, 'another secret')}`,
+		`pay_proof[]=${genuine}`,
+	),
+	fc.string({ maxLength: 60 }).map((junk) => `pay_proof=${encodeURIComponent(junk)}`),
+);
+/** Proven, but for something else than the execution waits for. */
+const foreign = fc.constantFrom(
+	...[
+		{ ...ABOUT, external_id: 'order-2' },
+		{ ...ABOUT, kind: 'qrCode' as const },
+		{ ...ABOUT, amount: 0.01 },
+	].map((about) => `pay_proof=${signed(about, SECRET)}`),
+);
+
+const headers = fc.dictionary(
+	fc.constantFrom('x-try', 'x-original-url', 'referer', 'user-agent', 'x-http-method-override'),
+	fc.oneof(fc.string(), fc.constant(`/webhook/x?pay_proof=${genuine}`)),
+);
+const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
+const request = fc.record({
+	method,
+	headers,
+	sent: fc.oneof(json, form, multipart, text),
+	how: reading,
+	zipped: fc.boolean(),
+});
+
+/** The two nodes; n8n 1 has no token of its own in resume URLs. */
+const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
+	['the trigger', () => webhookNode({ credential: () => credential }), ''],
+	['the wait on n8n 1', () => webhookNode({ credential: () => credential, item: WAITING }), ''],
+	[
+		'the wait on n8n 2',
+		() => webhookNode({ credential: () => credential, item: WAITING, resumeToken: TOKEN }),
+		`signature=${TOKEN}&`,
+	],
+];
+
+const RUNS = { numRuns: 1500 };
+
+describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
+	const node = make();
+	const called = async (
+		query: string,
+		{ sent, how, zipped, ...rest }: typeof request extends fc.Arbitrary<infer T> ? T : never,
+	) =>
+		await node.call({
+			method: rest.method,
+			query: { ...parse(token + query) },
+			headers: {
+				...rest.headers,
+				...(sent.type ? { 'content-type': sent.type } : {}),
+				...(zipped ? { 'content-encoding': 'gzip' } : {}),
+			},
+			...handedOver(sent, how, zipped),
+		});
+
+	test('never throws, and nothing unproven moves anything', async () => {
+		let refused = 0;
+		await fc.assert(
+			fc.asyncProperty(unproven, request, async (query, each) => {
+				const { result, status, log } = await called(query, each);
+				expect(result).toEqual({ noWebhookResponse: true });
+				expect(status).toBe(401);
+				expect(log).toHaveLength(1);
+				expect(log[0]).not.toContain(genuine.split('.')[1]);
+				refused++;
+			}),
+			RUNS,
+		);
+		expect(refused).toBeGreaterThanOrEqual(RUNS.numRuns);
+	});
+
+	test('takes each genuine one that can be read as it was sent, and answers the others', async () => {
+		const counts = { taken: 0, answered: 0 };
+		await fc.assert(
+			fc.asyncProperty(proven, request, async ([query, says], each) => {
+				const { result, status } = await called(query, each);
+				const isForm = each.sent.type?.startsWith('multipart/') ?? false;
+				const isReadable = isForm
+					? !['cut off', 'never there'].includes(each.how)
+					: ['read', 'left to the node'].includes(each.how);
+				if (!isReadable) {
+					expect(result).toEqual({ noWebhookResponse: true });
+					expect(status).toBeGreaterThanOrEqual(400);
+					counts.answered++;
+					return;
+				}
+				const [[item]] = result.workflowData as [[INodeExecutionData]];
+				const postback = (name === 'the trigger' ? item.json : item.json.postback) as IDataObject;
+				expect(postback).toMatchObject({ reference: ABOUT, method: each.method });
+				expect(postback.query).toEqual(says);
+				const { means } = each.sent;
+				const isEmptyForm =
+					each.sent.type?.includes('urlencoded') && Object.keys(means as object).length === 0;
+				expect(postback.body).toEqual(isEmptyForm ? {} : means);
+				expect(JSON.stringify(item)).not.toContain(genuine.split('.')[1]);
+				expect(JSON.stringify(postback)).not.toContain(TOKEN);
+				if (name !== 'the trigger') {
+					const { postback: _added, ...input } = item.json;
+					expect({ ...item, json: input }).toEqual({ ...WAITING, pairedItem: { item: 0 } });
+				}
+				counts.taken++;
+			}),
+			RUNS,
+		);
+		expect(Math.min(counts.taken, counts.answered)).toBeGreaterThan(RUNS.numRuns / 10);
+	});
+
+	if (name !== 'the trigger') {
+		test('a postback about something else does not resume it', async () => {
+			await fc.assert(
+				fc.asyncProperty(foreign, request, async (query, each) => {
+					const { result, status } = await called(query, each);
+					expect(result).toEqual({ noWebhookResponse: true });
+					expect(status).toBe(409);
+				}),
+				{ numRuns: 200 },
+			);
+		});
+	}
+});
+
+describe('what cannot be verified is answered, and moves nothing', () => {
+	const gone = () => {
+		throw new Error('Credential with ID "1" does not exist for type "payApi".');
+	};
+	const post = { method: 'POST', headers: {}, rawBody: Buffer.from('{}'), body: {} };
+	const query = { pay_proof: genuine, signature: TOKEN };
+	const waiting = (more: object) => webhookNode({ item: WAITING, resumeToken: TOKEN, ...more });
+
+	test.each([
+		[
+			'the trigger, its credential deleted',
+			webhookNode({ credential: gone, workflowId: 'g' }),
+			500,
+		],
+		['the wait, its credential deleted', waiting({ credential: gone }), 500],
+		[
+			'the wait, its external_id an expression that fails',
+			waiting({
+				credential: () => credential,
+				parameters: { external_id: '={{ $json.no.such.thing }}' } as INodeParameters,
+			}),
+			500,
+		],
+		[
+			'the wait, its values gone',
+			waiting({
+				credential: () => credential,
+				parameters: { resumeWhen: 'match', matchField: '', matchValues: [] } as INodeParameters,
+			}),
+			500,
+		],
+	])('%s', async (_name, node, expected) => {
+		const { result, status, log } = await node.call({ ...post, query });
+		expect(result).toEqual({ noWebhookResponse: true });
+		expect(status).toBe(expected);
+		expect(log).toHaveLength(1);
+	});
+
+	test.each([
+		['n8n 1, where the secret was removed while it waited', undefined, 401],
+		['n8n 2, where the call lacks the token', TOKEN, 401],
+	])('the wait on %s', async (_name, resumeToken, expected) => {
+		const node = webhookNode({ item: WAITING, resumeToken, credential: () => ({}) });
+		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine } });
+		expect(result).toEqual({ noWebhookResponse: true });
+		expect(status).toBe(expected);
+	});
+
+	test('but the wait on n8n 2 without a secret goes on with its token', async () => {
+		const node = waiting({ credential: () => ({}) });
+		const { result } = await node.call({ ...post, query: { signature: TOKEN, a: '1' } });
+		const [[item]] = result.workflowData as [[INodeExecutionData]];
+		expect(item.json.postback).toMatchObject({ reference: null, query: { a: '1' } });
+	});
+});

@@ -1,0 +1,280 @@
+import { readOptions } from '../../sandbox/main';
+import { Sandbox, type SandboxOptions } from '../../sandbox/service';
+import type { ClientCredentials } from '../../sandbox/tokens';
+import { send, startReceiver, type Answer } from './service';
+
+let sandbox: Sandbox | undefined;
+afterEach(async () => {
+	await sandbox?.close();
+	sandbox = undefined;
+});
+async function start(options: SandboxOptions): Promise<Sandbox> {
+	sandbox = await Sandbox.start(options);
+	return sandbox;
+}
+const BODY = { amount: 1, external_id: 'a' };
+
+describe('the scheme name', () => {
+	test.each(['instant', 'my pay', 'a:b(c)*', 'été'])(
+		'%s takes the place of pay',
+		async (schemeName) => {
+			const service = await start({ schemeName });
+			const path = `/v2/${encodeURIComponent(schemeName)}/payment`;
+			expect((await send(service, path, BODY)).status).toBe(201);
+			expect((await send(service, path, { amount: 1 })).status).toBe(422);
+			expect((await send(service, '/v2/pay/payment', BODY)).status).toBe(404);
+			expect(service.bodies('payment')).toEqual([BODY, { amount: 1 }]);
+		},
+	);
+});
+
+test('a caller whose address is not allowed gets 403, another is served', async () => {
+	const closed = await start({ allowedAddresses: ['192.0.2.7'] });
+	const answer = await send(closed, '/v2/pay/payment', BODY);
+	expect(answer).toMatchObject({
+		status: 403,
+		body: { message: '127.0.0.1 is not an allowed address' },
+	});
+	expect(closed.transactions).toEqual([]);
+	await closed.close();
+	const open = await start({ allowedAddresses: ['127.0.0.1'] });
+	expect((await send(open, '/v2/pay/payment', BODY)).status).toBe(201);
+});
+
+test('where answers have a success, a body that breaks the contract gets false in a 200', async () => {
+	const service = await start({ saysSuccess: true });
+	expect(await send(service, '/v2/pay/payment', BODY)).toMatchObject({
+		status: 201,
+		body: { success: true },
+	});
+	expect(await send(service, '/v2/pay/payment', { amount: 1 })).toMatchObject({
+		status: 200,
+		body: { success: false },
+	});
+	expect((await send(service, '/v2/pay/payment', BODY, { Authorization: 'x' })).status).toBe(401);
+	expect(service.transactions).toHaveLength(1);
+});
+
+test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
+	[
+		'nested',
+		'nested',
+		(id) => ({
+			event: 'payment.paid',
+			data: { id, external_id: 'a', amount: 1, status: 'paid' },
+		}),
+	],
+	[
+		'of a form of its own',
+		({ id }) => ({ n: { id, status: 2 } }),
+		(id) => ({ n: { id, status: 2 } }),
+	],
+])('a notification is %s', async (_name, postbackBody, expected) => {
+	const service = await start({ postbackBody });
+	const receiver = await startReceiver();
+	await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
+	const { id } = service.transactions[0]!;
+	await service.settle(id, 'paid');
+	expect(receiver.came.map((text) => JSON.parse(text) as unknown)).toEqual([expected(id)]);
+	receiver.close();
+});
+
+describe('the token endpoint', () => {
+	const CLIENT = { clientId: 'client', clientSecret: 'sécret +:%' };
+	const GRANT = { grant_type: 'client_credentials' };
+	const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
+	/** Form-encoded before it is joined, as RFC 6749, 2.3.1 has it. */
+	const basic = ({ clientId, clientSecret }: typeof CLIENT) => {
+		const encoded = (text: string) => form({ x: text }).slice(2);
+		return `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64')}`;
+	};
+	const inBody = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
+
+	async function ask(
+		fields: Record<string, string>,
+		authorization?: string,
+		path = '/oauth/token',
+		type = 'application/x-www-form-urlencoded',
+	): Promise<Answer> {
+		const answer = await fetch(sandbox!.url + path, {
+			method: 'POST',
+			headers: { 'Content-Type': type, ...(authorization && { Authorization: authorization }) },
+			body: form(fields),
+		});
+		const { status, headers } = answer;
+		return { status, headers, body: (await answer.json()) as Record<string, unknown> };
+	}
+	const token = async () => String((await ask(GRANT, basic(CLIENT))).body.access_token);
+	const pay = async (bearer: string) =>
+		(await send(sandbox!, '/v2/pay/payment', BODY, { Authorization: `Bearer ${bearer}` })).status;
+	const withTokens = async (more: Partial<ClientCredentials> = {}) =>
+		await start({ clientCredentials: { ...CLIENT, ...more } });
+
+	test.each([
+		['the header', GRANT, basic(CLIENT)],
+		['the body', { ...GRANT, ...inBody }, undefined],
+	])('gives a token to a client that is named in %s', async (_name, fields, authorization) => {
+		const service = await withTokens();
+		const { status, headers, body } = await ask(fields, authorization);
+		expect(status).toBe(200);
+		expect(headers.get('cache-control')).toBe('no-store');
+		expect(body).toEqual({
+			access_token: expect.stringMatching(/^[\w-]{32}$/) as string,
+			token_type: 'Bearer',
+			expires_in: 3600,
+		});
+		expect(await pay(String(body.access_token))).toBe(201);
+		expect(await pay('a-token-of-its-own')).toBe(401);
+		expect(service.tokenRequests).toHaveLength(1);
+		expect(service.received).toHaveLength(2);
+	});
+
+	const wrong = basic({ ...CLIENT, clientSecret: 'wrong' });
+	test.each<[string, Parameters<typeof ask>, Partial<ClientCredentials>, number, string]>([
+		['a wrong secret in the header', [GRANT, wrong], {}, 401, 'invalid_client'],
+		[
+			'a wrong secret in the body',
+			[{ ...GRANT, ...inBody, client_secret: 'x' }],
+			{},
+			401,
+			'invalid_client',
+		],
+		['no client', [GRANT], {}, 401, 'invalid_client'],
+		['a header that is not Basic', [GRANT, 'Bearer x'], {}, 401, 'invalid_client'],
+		['both ways at once', [{ ...GRANT, ...inBody }, basic(CLIENT)], {}, 400, 'invalid_request'],
+		[
+			'the header where the body is asked for',
+			[GRANT, basic(CLIENT)],
+			{ clientAuthentication: 'body' },
+			401,
+			'invalid_client',
+		],
+		[
+			'the body where the header is asked for',
+			[{ ...GRANT, ...inBody }],
+			{ clientAuthentication: 'header' },
+			401,
+			'invalid_client',
+		],
+		[
+			'another grant',
+			[{ grant_type: 'password' }, basic(CLIENT)],
+			{},
+			400,
+			'unsupported_grant_type',
+		],
+		[
+			'another scope',
+			[{ ...GRANT, scope: 'all' }, basic(CLIENT)],
+			{ scope: 'pay' },
+			400,
+			'invalid_scope',
+		],
+		[
+			'JSON',
+			[GRANT, basic(CLIENT), '/oauth/token', 'application/json'],
+			{},
+			400,
+			'invalid_request',
+		],
+	])('refuses %s', async (_name, asked, more, status, error) => {
+		await withTokens(more);
+		expect(await ask(...asked)).toMatchObject({ status, body: { error } });
+		expect(sandbox?.tokens?.active).toBe(0);
+	});
+
+	test('a token is refused once its life is over, and a new one is taken', async () => {
+		await withTokens({ tokenLife: 2 });
+		const begin = Date.now();
+		const clock = jest.spyOn(Date, 'now').mockReturnValue(begin);
+		const first = await token();
+		clock.mockReturnValue(begin + 1999);
+		expect(await pay(first)).toBe(201);
+		clock.mockReturnValue(begin + 2000);
+		expect(await pay(first)).toBe(401);
+		expect(await pay(await token())).toBe(201);
+		clock.mockRestore();
+	});
+
+	test.each([
+		[true, [401, 201]],
+		[false, [201, 201]],
+	])('one active token only: %s', async (oneActiveToken, statuses) => {
+		await withTokens({ oneActiveToken });
+		const [first, second] = [await token(), await token()];
+		expect([await pay(first), await pay(second)]).toEqual(statuses);
+	});
+
+	test('a token is revoked by the client, and all by the sandbox', async () => {
+		const service = await withTokens();
+		const [first, second] = [await token(), await token()];
+		const revoked = await ask({ token: first }, basic(CLIENT), '/oauth/revoke');
+		expect(revoked.status).toBe(200);
+		expect([await pay(first), await pay(second)]).toEqual([401, 201]);
+		service.revokeTokens();
+		expect(await pay(second)).toBe(401);
+	});
+
+	test('its life need not be told, and faults can be ordered for it alone', async () => {
+		const service = await withTokens({ tellsLife: false });
+		expect((await ask(GRANT, basic(CLIENT))).body).not.toHaveProperty('expires_in');
+		const given = await token();
+		service.tokenFaultFor = () => ({ kind: 'status', status: 503 });
+		expect((await ask(GRANT, basic(CLIENT))).status).toBe(503);
+		expect(await pay(given)).toBe(201);
+		expect((await ask(GRANT, basic(CLIENT), '/fault/status-500/oauth/token')).status).toBe(500);
+	});
+
+	test('is not there unless asked for', async () => {
+		await start({});
+		expect((await ask(GRANT, basic(CLIENT))).status).toBe(404);
+	});
+});
+
+describe('the command line', () => {
+	test('asks for nothing that the document leaves open, and for a usual port', () => {
+		expect(readOptions([], {})).toEqual({
+			port: 8787,
+			settlePaymentsAfter: 1000,
+			amountsAct: true,
+		});
+	});
+
+	test('sets every option', () => {
+		const args =
+			'--port 0 --settle-after off --scheme instant --oauth --client-id c --client-auth body ' +
+			'--token-life 2 --one-token --scope s --allow 192.0.2.1 --allow 192.0.2.2 --success-field ' +
+			'--nested-postback';
+		expect(readOptions(args.split(' '), { SANDBOX_CLIENT_SECRET: 'from the environment' })).toEqual(
+			{
+				port: 0,
+				amountsAct: true,
+				schemeName: 'instant',
+				clientCredentials: {
+					clientId: 'c',
+					clientSecret: 'from the environment',
+					clientAuthentication: 'body',
+					tokenLife: 2,
+					oneActiveToken: true,
+					scope: 's',
+				},
+				allowedAddresses: ['192.0.2.1', '192.0.2.2'],
+				saysSuccess: true,
+				postbackBody: 'nested',
+			},
+		);
+	});
+
+	test.each([
+		[['--port', 'x'], /--port needs a number/],
+		[['--token-life', '-1', '--oauth'], /token-life/],
+		[['--client-auth', 'both'], /header or body/],
+		[['--unknown'], /unknown/i],
+	])('refuses %j', (args, message) => {
+		expect(() => readOptions(args, {})).toThrow(message);
+	});
+
+	test('--help asks for nothing else', () => {
+		expect(readOptions(['--help'], {})).toBeUndefined();
+	});
+});

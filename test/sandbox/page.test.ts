@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import { Sandbox } from '../../sandbox/service';
+import { click, raw, send, startReceiver, stateOf } from './service';
+
+let sandbox: Sandbox;
+beforeEach(async () => {
+	sandbox = await Sandbox.start();
+});
+afterEach(async () => await sandbox.close());
+
+describe('every request is listed with its answer', () => {
+	test.each([
+		['a good one', '/v2/pay/qrcode', { amount: 1, external_id: 'a' }, {}, 201],
+		['one without a field', '/v2/pay/payment', { amount: 1 }, {}, 422],
+		['broken JSON', '/v2/pay/payment', '{"amount":', {}, 422],
+		[
+			'one without a token',
+			'/v2/pay/payment',
+			{ amount: 1, external_id: 'a' },
+			{ Authorization: '' },
+			401,
+		],
+		['one to another path', '/v2/other/payment', { amount: 1, external_id: 'a' }, {}, 404],
+		['one whose fault the base URL ordered', '/fault/status-503/v2/pay/payment', {}, {}, 503],
+		['one from another web page', '/v2/pay/payment', {}, { Origin: 'https://other.example' }, 403],
+	])('%s', async (_name, path, body, headers, status) => {
+		expect((await send(sandbox, path, body, headers)).status).toBe(status);
+		const { exchanges } = await stateOf(sandbox);
+		expect(exchanges).toMatchObject([{ method: 'POST', answer: { status } }]);
+	});
+
+	test('as it was sent, digit by digit', async () => {
+		const body =
+			'{"amount":10.50,"external_id":"a","split":[{"username":"b","percentageSplit":12.0}]}';
+		await send(sandbox, '/v2/pay/qrcode', body);
+		const [transaction] = (await stateOf(sandbox)).transactions;
+		expect(transaction?.exchange.fields).toEqual([
+			['amount', '10.50'],
+			['external_id', '"a"'],
+			['split.0.username', '"b"'],
+			['split.0.percentageSplit', '12.0'],
+		]);
+	});
+
+	test('and the second payment with one external_id is counted', async () => {
+		const body = { amount: 1, external_id: 'twice' };
+		await send(sandbox, '/v2/pay/payment', body);
+		await send(sandbox, '/v2/pay/payment', body);
+		await send(sandbox, '/v2/pay/qrcode', body);
+		const { transactions } = await stateOf(sandbox);
+		expect(transactions.map(({ occurrence }) => occurrence)).toEqual([1, 2, 1]);
+	});
+
+	test('but no more than 200 are kept', async () => {
+		for (let number = 0; number < 205; number++) {
+			await send(sandbox, '/v2/pay/qrcode', { amount: 1, external_id: `${number}` });
+		}
+		const { exchanges, transactions } = await stateOf(sandbox);
+		expect([exchanges.length, transactions.length]).toEqual([200, 50]);
+		expect(sandbox.received).toHaveLength(205);
+	}, 30_000);
+});
+
+test('no secret reaches the page: token, client secret, proof or resume signature', async () => {
+	await sandbox.close();
+	sandbox = await Sandbox.start({
+		clientCredentials: { clientId: 'client', clientSecret: 'secret-of-the-client' },
+	});
+	const form = 'grant_type=client_credentials&client_id=client&client_secret=secret-of-the-client';
+	const inBody = await fetch(sandbox.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
+	const { access_token: token } = (await inBody.json()) as { access_token: string };
+	const basic = Buffer.from('client:secret-of-the-client').toString('base64');
+	await fetch(sandbox.tokenUrl, {
+		method: 'POST',
+		body: new URLSearchParams('grant_type=client_credentials'),
+		headers: { Authorization: `Basic ${basic}` },
+	});
+	// A receiver that answers with all that it was sent.
+	const receiver = await startReceiver(`{"echo":"?pay_proof=the-proof-of-the-charge"}`);
+	const postbackUrl = `${receiver.url}?pay_proof=the-proof-of-the-charge&signature=signature-of-n8n`;
+	const answer = await send(
+		sandbox,
+		'/v2/pay/qrcode',
+		{ amount: 1, external_id: 'a', postbackUrl, payerQuestion: `token ${token}` },
+		{ Authorization: `Bearer ${token}` },
+	);
+	expect(answer.status).toBe(201);
+	await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
+	receiver.close();
+
+	const told = await (await fetch(`${sandbox.url}/state`)).text();
+	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
+	for (const text of [told, await one.text()]) {
+		for (const secret of [
+			token,
+			'secret-of-the-client',
+			basic,
+			'the-proof-of-the-charge',
+			'signature-of-n8n',
+		]) {
+			expect(text).not.toContain(secret);
+		}
+	}
+	// What is shortened is there: the check above looked at the right place.
+	for (const start of [`Bearer ${token.slice(0, 4)}…`, 'pay_proof=the-…', 'secr…', 'Basic ']) {
+		expect(told).toContain(start);
+	}
+});
+
+describe('another web page in the same browser', () => {
+	const AIM = '/next/refuse-422';
+	const name = () => sandbox.url.replace('http://', '');
+
+	test.each([
+		['its own page', 'POST', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
+		['a program, which sends neither header', 'POST', () => ({}), 202],
+		['a page on another site', 'POST', () => ({ Origin: 'https://other.example' }), 403],
+		[
+			'a page on another port of this machine',
+			'POST',
+			() => ({ Origin: 'http://127.0.0.1:1' }),
+			403,
+		],
+		['a sandboxed frame', 'POST', () => ({ Origin: 'null' }), 403],
+		['a page that hides its origin', 'POST', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
+		['a page on a sibling port', 'POST', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
+		['a name that was pointed here', 'POST', () => ({ Host: 'other.example' }), 421],
+		['a name that begins like ours', 'POST', () => ({ Host: '127.0.0.1.other.example' }), 421],
+		['a name that ends like ours', 'POST', () => ({ Host: 'other-localhost' }), 421],
+	])('%s: POST', async (_name, method, headers, status) => {
+		expect(await raw(sandbox.url + AIM, method, headers())).toBe(status);
+		expect(sandbox.next?.name).toBe(status === 202 ? 'refuse-422' : undefined);
+	});
+
+	test.each(['/', '/state', '/events', '/lists', '/pay/x'])(
+		'a name that was pointed here reads nothing at %s',
+		async (path) => {
+			expect(await raw(sandbox.url + path, 'GET', { Host: name() })).toBe(200);
+			expect(await raw(sandbox.url + path, 'GET', { Host: 'other.example' })).toBe(421);
+		},
+	);
+
+	test('a preflight is not granted, so no page can send a token', async () => {
+		const answer = await fetch(`${sandbox.url}/v2/pay/payment`, { method: 'OPTIONS' });
+		expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+	});
+
+	test.each(['/', '/pay/x'])(
+		'%s runs its own script only, and stands in no frame',
+		async (path) => {
+			const answer = await fetch(sandbox.url + path);
+			const policy = answer.headers.get('content-security-policy') ?? '';
+			const [, script = ''] = /<script>(.*?)<\/script>/s.exec(await answer.text()) ?? [];
+			const hash = createHash('sha256').update(script).digest('base64');
+			expect(script.length).toBeGreaterThan(100);
+			expect(policy).toContain(`script-src 'sha256-${hash}'`);
+			expect(policy).toContain("default-src 'none'");
+			expect(policy).toContain("frame-ancestors 'none'");
+			expect(policy).not.toMatch(/unsafe|\*/);
+		},
+	);
+});
+
+test.each(['/next/nothing', '/transactions/x/pay', '/transactions/x/postbacks/0/again'])(
+	'%s, which is not there, is 404 or refused, and changes nothing',
+	async (path) => {
+		expect(await click(sandbox, path)).toBeGreaterThanOrEqual(400);
+		expect(sandbox.next).toBeUndefined();
+	},
+);
+
+test('the address is of this machine only', () => {
+	expect(new URL(sandbox.url).hostname).toBe('127.0.0.1');
+});

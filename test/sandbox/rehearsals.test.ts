@@ -1,0 +1,177 @@
+import { Sandbox } from '../../sandbox/service';
+import { REHEARSALS, SEQUELS } from '../../sandbox/rehearsals';
+import { click, send, startReceiver, stateOf, stateWhen, type Receiver } from './service';
+
+let sandbox: Sandbox;
+let receiver: Receiver;
+beforeEach(async () => {
+	sandbox = await Sandbox.start({ amountsAct: true, settlePaymentsAfter: 20 });
+	receiver = await startReceiver();
+});
+afterEach(async () => {
+	receiver.close();
+	await sandbox.close();
+});
+
+/** What the caller sees: a status, or that there was none (within a time, for what never comes). */
+async function seen(external_id: string, amount: number): Promise<number | 'nothing'> {
+	try {
+		const answer = await fetch(`${sandbox.url}/v2/pay/payment`, {
+			method: 'POST',
+			redirect: 'manual',
+			headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
+			body: JSON.stringify({ amount, external_id, postbackUrl: receiver.url }),
+			signal: AbortSignal.timeout(external_id === 'no-answer' ? 700 : 20_000),
+		});
+		await answer.text();
+		return answer.status;
+	} catch {
+		return 'nothing';
+	}
+}
+
+/** What each of the list does, and whether the payment is made; the list must not outgrow it. */
+const EFFECTS: Array<[name: string, status: number | 'nothing', made: boolean]> = [
+	['refuse-422', 422, false],
+	['token-401', 401, false],
+	['address-403', 403, false],
+	['says-no', 200, false],
+	['unavailable-503', 503, false],
+	['no-answer', 'nothing', true],
+	['cut-off', 'nothing', true],
+	['redirect', 307, false],
+	['slow', 201, true],
+];
+
+test('the table below is the list of rehearsals', () => {
+	expect(EFFECTS.map(([name]) => name)).toEqual(REHEARSALS.map(({ name }) => name));
+});
+
+test.each(EFFECTS)(
+	'%s, ordered for the next request, is seen as %s, made: %s; the request after it is normal',
+	async (name, status, made) => {
+		expect(await click(sandbox, `/next/${name}`)).toBe(202);
+		expect((await stateOf(sandbox)).next).toBe(name);
+		expect(await seen(name, 7)).toBe(status);
+		expect(sandbox.transactions.map(({ external_id }) => external_id)).toEqual(made ? [name] : []);
+		// An unknown payment that was made is reported, as the real one would be.
+		if (made) await receiver.count(1);
+		expect((await stateOf(sandbox)).next).toBe('normal');
+		expect(await seen('after', 7)).toBe(201);
+	},
+	15_000,
+);
+
+test.each(EFFECTS)(
+	'%s, ordered by the amount, is seen as %s, made: %s',
+	async (name, status, made) => {
+		const { amount } = REHEARSALS.find((known) => known.name === name)!;
+		expect(await seen(name, amount)).toBe(status);
+		expect(sandbox.transactions).toHaveLength(made ? 1 : 0);
+	},
+	15_000,
+);
+
+test.each([
+	{ amount: 1.01, statuses: ['paid'] },
+	{ amount: 1.02, statuses: ['failed'] },
+	{ amount: 1.03, statuses: ['paid', 'paid'] },
+	{ amount: 1.05, statuses: ['paid'] },
+])('the amount $amount reports $statuses of a QR code by itself', async ({ amount, statuses }) => {
+	expect(SEQUELS.map((sequel) => sequel.amount)).toContain(amount);
+	const body = { amount, external_id: 'by-itself', postbackUrl: receiver.url };
+	expect((await send(sandbox, '/v2/pay/qrcode', body)).status).toBe(201);
+	if (amount === 1.05) expect(receiver.came).toHaveLength(1);
+	await receiver.count(statuses.length);
+	const reported = receiver.came.map((text) => (JSON.parse(text) as { status: string }).status);
+	expect(reported).toEqual(statuses);
+	expect(new Set(receiver.came).size).toBe(1);
+});
+
+test('the amount 1.04 reports late and 1.06 never, where a usual payment is reported at once', async () => {
+	for (const amount of [1.04, 1.06, 7]) {
+		const body = { amount, external_id: `${amount}`, postbackUrl: receiver.url };
+		await send(sandbox, '/v2/pay/payment', body);
+	}
+	await receiver.count(1);
+	expect(receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount)).toEqual([7]);
+	expect(SEQUELS.find(({ amount }) => amount === 1.04)?.after).toBe(15_000);
+});
+
+test('amounts mean nothing unless that is asked for', async () => {
+	const plain = await Sandbox.start();
+	for (const { amount } of [...REHEARSALS, ...SEQUELS]) {
+		const body = { amount, external_id: `${amount}`, postbackUrl: receiver.url };
+		expect((await send(plain, '/v2/pay/payment', body)).status).toBe(201);
+	}
+	expect(receiver.came).toEqual([]);
+	await plain.close();
+});
+
+describe('a postback', () => {
+	const charge = async () => {
+		const body = { amount: 5, external_id: 'order-1', postbackUrl: receiver.url };
+		await send(sandbox, '/v2/pay/qrcode', body);
+		return sandbox.transactions[0]!;
+	};
+
+	test.each([
+		['pay', 'paid'],
+		['fail', 'failed'],
+	])('%s on the page reports %s, with the answer that came', async (act, status) => {
+		const { id } = await charge();
+		expect(await click(sandbox, `/transactions/${id}/${act}`)).toBe(202);
+		const { transactions } = await stateWhen(
+			sandbox,
+			(state) => state.transactions[0]?.postbacks[0]?.deliveries.length === 1,
+		);
+		expect(transactions[0]).toMatchObject({
+			status,
+			postbacks: [{ deliveries: [{ answer: 200, text: '{"message":"Workflow was started"}' }] }],
+		});
+		expect(JSON.parse(receiver.came[0]!)).toEqual({
+			event: `qrCode.${status}`,
+			id,
+			external_id: 'order-1',
+			amount: 5,
+			status,
+		});
+	});
+
+	test.each([
+		['again', 1],
+		['twice', 2],
+	])('sent %s arrives %d more times, the same bytes', async (how, more) => {
+		const { id } = await charge();
+		await sandbox.settle(id, 'paid');
+		expect(await click(sandbox, `/transactions/${id}/postbacks/0/${how}`)).toBe(202);
+		await receiver.count(1 + more);
+		expect(receiver.came).toEqual(Array(1 + more).fill(receiver.came[0]));
+	});
+
+	test('sent late waits, and the page says until when', async () => {
+		const { id } = await charge();
+		await sandbox.settle(id, 'paid');
+		await click(sandbox, `/transactions/${id}/postbacks/0/late`);
+		const { transactions } = await stateWhen(
+			sandbox,
+			(state) => state.transactions[0]?.postbacks.length === 2,
+		);
+		const [, late] = transactions[0]!.postbacks;
+		expect(late).toMatchObject({ note: 'late', deliveries: [] });
+		const wait = Date.parse(late!.due!) - Date.now();
+		expect(wait).toBeGreaterThan(5000);
+		expect(wait).toBeLessThanOrEqual(10_000);
+		expect(receiver.came).toHaveLength(1);
+	});
+
+	test('nobody is told of a charge without a postback URL', async () => {
+		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
+		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
+		expect(sandbox.transactions[0]).toMatchObject({
+			status: 'paid',
+			postbacks: [],
+			deliveries: [],
+		});
+	});
+});

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Sandbox } from '../../sandbox/service';
+
+export interface Answer {
+	status: number;
+	headers: Headers;
+	body: Record<string, unknown>;
+}
+
+/** Sends a request to the sandbox as a caller of the service does. */
+export async function send(
+	sandbox: Sandbox,
+	path: string,
+	body: unknown,
+	headers: Record<string, string> = {},
+): Promise<Answer> {
+	const answer = await fetch(sandbox.url + path, {
+		method: 'POST',
+		redirect: 'manual',
+		headers: {
+			'Content-Type': 'application/json',
+			Authorization: 'Bearer token-of-the-test',
+			...headers,
+		},
+		body: typeof body === 'string' ? body : JSON.stringify(body),
+	});
+	const text = await answer.text();
+	return {
+		status: answer.status,
+		headers: answer.headers,
+		body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+	};
+}
+
+/** Clicks, so to speak: what a button of the page calls. */
+export async function click(sandbox: Sandbox, path: string): Promise<number> {
+	return (await fetch(sandbox.url + path, { method: 'POST' })).status;
+}
+
+export interface Receiver {
+	url: string;
+	/** The bodies that came, oldest first, as text. */
+	came: string[];
+	/** Resolves when so many have come. */
+	count(number: number): Promise<void>;
+	close(): void;
+}
+
+/** Starts what takes postbacks. */
+export async function startReceiver(answer = '{"message":"Workflow was started"}') {
+	const came: string[] = [];
+	const server = createServer((incoming, response) => {
+		let text = '';
+		incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
+		incoming.on('end', () => {
+			came.push(text);
+			response.end(answer);
+			server.emit('came');
+		});
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const receiver: Receiver = {
+		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/postback`,
+		came,
+		count: async (number) => {
+			while (came.length < number) await once(server, 'came');
+		},
+		close: () => {
+			server.closeAllConnections();
+			server.close();
+		},
+	};
+	return receiver;
+}
+
+/** Sends a request with headers that `fetch` does not let a caller set. */
+export async function raw(
+	url: string,
+	method: string,
+	headers: Record<string, string>,
+): Promise<number> {
+	const asked = request(url, { method, headers });
+	asked.end();
+	const [response] = (await once(asked, 'response')) as [{ statusCode: number; resume(): void }];
+	response.resume();
+	return response.statusCode;
+}
+
+/** What the page is told, as the tests read it. */
+export interface State {
+	next: string;
+	transactions: Array<{
+		external_id: string;
+		status: string;
+		postbackUrl?: string;
+		occurrence: number;
+		postbacks: Array<{
+			body: string;
+			note?: string;
+			due?: string;
+			deliveries: Array<{ answer: number | string; text?: string }>;
+		}>;
+		exchange: { fields: Array<[string, string]> };
+	}>;
+	exchanges: Array<{
+		method: string;
+		path: string;
+		body: string;
+		headers: Record<string, string>;
+		answer?: { status?: number; body: string };
+	}>;
+}
+
+export async function stateOf(sandbox: Sandbox): Promise<State> {
+	return (await (await fetch(`${sandbox.url}/state`)).json()) as State;
+}
+
+/** Waits for the page's own events until the state is as asked. */
+export async function stateWhen(
+	sandbox: Sandbox,
+	asked: (state: State) => boolean,
+): Promise<State> {
+	const ended = new AbortController();
+	const { body } = await fetch(`${sandbox.url}/events`, { signal: ended.signal });
+	let text = '';
+	try {
+		for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+			const events = (text += chunk).split('\n\n');
+			text = events.pop() ?? '';
+			for (const event of events) {
+				const state = JSON.parse(event.replace(/^data: /, '')) as State;
+				if (asked(state)) return state;
+			}
+		}
+	} finally {
+		ended.abort();
+	}
+	throw new Error('The events ended');
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+import { proofsOf, redact } from '../../nodes/Pay/service/redact';
+
+const TOKEN = 'a"b\\c+d/e=f&g?token';
+const HIDDEN: Array<[string, string]> = [
+	['as it is', TOKEN],
+	['as JSON writes it', JSON.stringify(TOKEN).slice(1, -1)],
+	['in a URL', encodeURIComponent(TOKEN)],
+	[
+		'in a URL with small letters',
+		encodeURIComponent(TOKEN).replace(/%../g, (x) => x.toLowerCase()),
+	],
+	['in Base64', Buffer.from(TOKEN).toString('base64')],
+	...['B', 'Be', 'Bearer '].map((before): [string, string] => [
+		`in Base64 behind ${before}`,
+		Buffer.from(`${before}${TOKEN} and more`).toString('base64'),
+	]),
+	['in Base64 of a URL', Buffer.from(`Bearer ${TOKEN}`).toString('base64url')],
+];
+
+test.each(HIDDEN)('a token %s is replaced, and what stands around it stays', (_, written) => {
+	const text = `before ${written} after`;
+	const shown = JSON.stringify(redact({ a: [{ [text]: text }] }, [TOKEN]));
+	expect(shown).toMatch(/before .*\*\*\*.* after/);
+	expect(shown).not.toContain(JSON.stringify(TOKEN).slice(1, -1));
+	for (const part of shown.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []) {
+		expect(Buffer.from(part, 'base64').toString('latin1')).not.toContain('token');
+	}
+});
+
+test('a token of digits is replaced where it is echoed as a number', () => {
+	expect(redact({ token: 12345678 }, ['12345678'])).toEqual({ token: '***' });
+});
+
+test('no token of any form stays in any text or name, and other answers stay as they are', () => {
+	const token = fc
+		.string({ minLength: 6, unit: 'grapheme-ascii' })
+		.filter((t) => /^[!-)+-~]+$/.test(t));
+	fc.assert(
+		fc.property(token, fc.json(), (secret, json) => {
+			const value = JSON.parse(json) as unknown;
+			const echoed = { [`x${secret}y`]: [value, { deep: `Bearer ${secret}` }] };
+			const kept = JSON.stringify(redact(echoed, [secret]));
+			expect(kept).not.toContain(JSON.stringify(secret).slice(1, -1));
+			expect(redact(value, ['no-such-secret'])).toEqual(value);
+		}),
+	);
+});
+
+test.each([
+	['https://a.test/?x=1&pay_proof=ref.mac', ['ref.mac', 'mac']],
+	['https://a.test/?pay_reference=ref&pay_signature=mac', ['mac', 'mac']],
+	['https://n8n.test/webhook-waiting/1?signature=own&pay_proof=r.m', ['r.m', 'm', 'own', 'own']],
+	['https://a.test/', []],
+	['no URL', []],
+	[undefined, []],
+])('the proofs of %p', (url, proofs) => {
+	expect(proofsOf(url)).toEqual(proofs);
+});

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { HttpRequest } from '../../nodes/Pay/service/client';
+
+const HELPERS = 'n8n-core/dist/execution-engine/node-execution-context/utils';
+
+/**
+ * The function that n8n hands a node as `helpers.httpRequest`, without the rest of n8n.
+ * @param modules the node_modules folder that holds n8n-core
+ */
+export function requestHelper(modules: string): HttpRequest {
+	// eslint-disable-next-line @typescript-eslint/no-require-imports
+	const { getRequestHelperFunctions } = require(
+		join(modules, HELPERS, 'request-helper-functions'),
+	) as {
+		getRequestHelperFunctions: (...args: unknown[]) => { httpRequest: HttpRequest };
+	};
+	return getRequestHelperFunctions({}, { name: 'Pay' }, {}).httpRequest;
+}
