@@ -184,7 +184,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(errors).toEqual(Array(5).fill(expect.objectContaining({ outcome: 'duplicate' })));
 	});
 
-	const CHECKS = LONG ? (['workflow', 'workers', 'execution'] as const) : (['workflow'] as const);
+	const CHECKS = LONG ? (['workflow', 'workers'] as const) : (['workflow'] as const);
 	const OVERLAPS: Array<[string, { lists: number; of: number; everyMs: number; delayMs: number }]> =
 		LONG
 			? [
@@ -197,8 +197,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 					['40 executions at once', { lists: 40, of: 1, everyMs: 0, delayMs: 50 }],
 					['four lists of 25 at once', { lists: 4, of: 25, everyMs: 0, delayMs: 0 }],
 				];
-	const overlaps = OVERLAPS.flatMap(([name, sizes]) =>
-		CHECKS.map((duplicateCheck) => [name, duplicateCheck, sizes] as const),
+	const overlaps = OVERLAPS.flatMap(([name, sizes], each) =>
+		[...CHECKS, ...(LONG && each === 0 ? (['execution'] as const) : [])].map(
+			(duplicateCheck) => [name, duplicateCheck, sizes] as const,
+		),
 	);
 	test.each(overlaps)(
 		'%s on two workers (%s): sent again, none is paid twice',
@@ -263,18 +265,18 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		},
 	);
 
-	long.each([20, 50])(
-		'of %i simultaneous executions with one id, workflow lets at most one of each worker pass',
-		async (size) => {
+	long(
+		'of 50 simultaneous executions with one id, workflow lets one of each worker pass',
+		async () => {
 			const { id, send } = await warmList({});
 			const arrived: number[] = [];
-			for (let round = 0; round < ROUNDS; round++) {
+			for (let round = 0; round < 5; round++) {
 				const [same] = ids(1) as [string];
-				await Promise.all(Array.from({ length: size }, async () => await send([same])));
-				await settled(id, 1 + size * (round + 1), 300);
+				await Promise.all(Array.from({ length: 50 }, async () => await send([same])));
+				await settled(id, 1 + 50 * (round + 1), 300);
 				arrived.push(arrivals(same));
 			}
-			table.push([`${size} at once, one id`, 'workflow', arrived.join(' '), '']);
+			table.push(['50 at once, one id', 'workflow', arrived.join(' '), '']);
 			expect(Math.min(...arrived)).toBe(1);
 			expect(Math.max(...arrived)).toBeLessThanOrEqual(2);
 		},
@@ -289,15 +291,16 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	];
 	const stages = STEPS.flatMap(([step, statement, play]) =>
 		(['killed', 'frozen'] as const).flatMap((how) =>
-			CHECKS.filter((duplicateCheck) => duplicateCheck !== 'execution').map(
-				(duplicateCheck) => [how, step, duplicateCheck, statement, play] as const,
-			),
+			CHECKS.map((duplicateCheck) => [how, step, duplicateCheck, statement, play] as const),
 		),
-	).filter(
-		([how, step]) =>
-			LONG ||
-			(step === 'within the record' ? how === 'frozen' : step === 'in flight' && how === 'killed'),
-	);
+	).filter(([how, step, duplicateCheck]) => {
+		// The steps at which the record itself is at stake; the short form tries one freeze and one kill.
+		if (!LONG)
+			return (
+				`${how} ${step}` === 'frozen within the record' || `${how} ${step}` === 'killed in flight'
+			);
+		return duplicateCheck === 'workflow' || (how === 'frozen' && /record/.test(step));
+	});
 	test.each(stages)(
 		'a worker %s %s (%s): the payment does not arrive twice, also when it is run again',
 		async (how, step, duplicateCheck, statement, play) => {
@@ -501,7 +504,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			`${cancelled}, then ${arrivals(one)}`,
 			`${what}; again: ${await told(id)}`,
 		]);
-		expect([cancelled, arrivals(one)]).toEqual([0, 1]);
+		// n8n 1 looks at the time only between nodes: it cancels nothing here, and says so.
+		const expected = version === 'n8n2' ? ['canceled', 0, 1] : ['success', 1, 1];
+		expect([what.split(' ')[0], cancelled, arrivals(one)]).toEqual(expected);
 	});
 
 	long.each(['workflow', 'workers'] as const)(
