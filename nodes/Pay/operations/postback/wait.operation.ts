@@ -109,7 +109,7 @@ export const description: INodeProperties[] = showFor(
 				'How many of the units below to wait. N8n looks for ended waits about once a minute.',
 		},
 		{
-			displayName: 'Wait at Most, in',
+			displayName: 'Wait at Most (Unit)',
 			name: 'resumeUnit',
 			type: 'options',
 			options: [
@@ -207,7 +207,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
  * break the engine's own copy.
  */
 function waitingItem(context: IWebhookFunctions): INodeExecutionData {
-	const text = context.evaluateExpression('{{ JSON.stringify($input.item) }}', 0);
+	const text = context.evaluateExpression('{{ JSON.stringify($input.all()[0]) }}', 0);
 	return JSON.parse(String(text)) as INodeExecutionData;
 }
 
