@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/test';
-import type { InputError } from './inputError';
+import { InputError } from './inputError';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
 import { answered, readPostback, refuse, toItem } from './postback/receive';
@@ -35,8 +35,8 @@ function checkOptions(context: IHookFunctions): void {
 	try {
 		readMatch(match);
 	} catch (error) {
-		const { message, advice } = error as InputError;
-		throw new NodeOperationError(context.getNode(), `Start Only When: ${message}. ${advice}`);
+		const said = error instanceof InputError ? `${error.message}. ${error.advice}` : String(error);
+		throw new NodeOperationError(context.getNode(), `Start Only When: ${said}`);
 	}
 }
 

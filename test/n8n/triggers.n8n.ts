@@ -1,8 +1,9 @@
+import { brotliCompressSync, deflateRawSync } from 'node:zlib';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, noOp, node, pay, payTrigger, start, call } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
-import { deliver, multipart, SPELLINGS } from './deliveries';
+import { deliver, multipart, SPELLINGS, type Spelling } from './deliveries';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 const SECRET = 'the postback secret of the test';
@@ -295,6 +296,48 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(json.body).toEqual({ postbackUrl: expect.stringContaining('***') });
 		expect(n8n.storedExecutions(id).join('')).not.toContain(mac);
 		expect(n8n.log).not.toContain(mac);
+	});
+
+	test('what n8n itself refuses is not acknowledged, so its sender may come again', async () => {
+		const { id, url } = await publish();
+		const type = (name: string, more: Record<string, string> = {}) => ({
+			'Content-Type': name,
+			...more,
+		});
+		const refused: Array<[string, Spelling]> = [
+			['malformed JSON', { headers: type('application/json'), body: '{"a":' }],
+			['bad XML', { headers: type('application/xml'), body: 'no < xml' }],
+			['an unknown charset', { headers: type('application/json; charset=foo'), body: '{}' }],
+			[
+				'br',
+				{
+					headers: type('application/json', { 'Content-Encoding': 'br' }),
+					body: brotliCompressSync('{}'),
+				},
+			],
+			[
+				'raw deflate',
+				{
+					headers: type('application/json', { 'Content-Encoding': 'deflate' }),
+					body: deflateRawSync('{}'),
+				},
+			],
+			[
+				'a multipart form that ends early',
+				{ ...multipart([{ name: 'a', value: 'b' }]), body: '--XXBOUNDARYXX\r\nContent-Disp' },
+			],
+			['more than 16 MB', { headers: type('text/plain'), body: Buffer.alloc(17_000_000, 'x') }],
+			['HEAD', { method: 'HEAD' }],
+		];
+		const answers: string[] = [];
+		for (const [name, spelling] of refused) {
+			const status = await deliver(url, spelling);
+			answers.push(`${name} ${status}`);
+			expect([name, status >= 400]).toEqual([name, true]);
+		}
+		console.log(`n8n ${version} refuses: ${answers.join(', ')}`);
+		expect(await deliver(url)).toBe(200);
+		expect(await allFinished(n8n, id, 1)).toHaveLength(1);
 	});
 
 	test('each method but HEAD is taken', async () => {
