@@ -177,6 +177,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const file = multipart([
 			{ name: 'status', value: 'paid' },
 			{ name: 'slip', value: 'hello', filename: 'slip.txt' },
+			{ name: 'receipt', value: 'hello', filename: 'receipt.txt' },
 		]);
 		expect(await deliver(waiting.url, file)).toBe(200);
 		const execution = await ended(n8n, waiting.executionId);
@@ -187,7 +188,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const { postback, ...rest } = json;
 		expect(rest).toEqual(before);
 		expect(postback).toMatchObject({ body: { status: 'paid' } });
-		expect(Object.keys(binary ?? {}).sort()).toEqual(['receipt', 'slip']);
+		expect(Object.keys(binary ?? {}).sort()).toEqual(['postback_receipt', 'receipt', 'slip']);
 	});
 
 	test('neither the proof nor the token of n8n is stored', async () => {
