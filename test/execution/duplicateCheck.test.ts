@@ -274,6 +274,7 @@ describe('one process', () => {
 			setTimeout(() => cancel.abort(), 100);
 			const error = await refusalOf(work);
 			expect(error.message).toMatch(/cancelled/);
+			expect(error.advice).toBe('Nothing was sent. Run it again if it is still to be sent.');
 			expect(store.has('a')).toBe(false);
 		},
 	);
@@ -320,7 +321,7 @@ describe('a process that is frozen between reading and writing', () => {
 		const { all } = processes(2, () => 10);
 		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
 		const run = frozen.open('workers');
-		frozen.freeze(10_000);
+		frozen.freeze(12_000);
 		const first = run.record(['a']).catch((error: unknown) => error);
 		expect(await simulate(pay(other, 'workers', 'a'))).toBe(true);
 		expect(await simulate(pay(other, 'workers', 'b'))).toBe(true);
@@ -331,7 +332,7 @@ describe('a process that is frozen between reading and writing', () => {
 	test('not held: what another recorded meanwhile is forgotten', async () => {
 		const { store, all } = processes(2, () => 10);
 		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
-		frozen.freeze(10_000);
+		frozen.freeze(12_000);
 		const first = frozen
 			.open('workflow')
 			.record(['a'])
