@@ -4,6 +4,8 @@ const config: Config = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	// Jest leaves one core free, which is half of a small machine.
 	maxWorkers: '100%',
+	// A busy machine is no failure; what hangs still ends.
+	testTimeout: 30_000,
 	transform: {
 		'\\.[jt]s$': [
 			'@swc/jest',

@@ -23,13 +23,96 @@ export class PayApi implements ICredentialType {
 			description: 'Address of the service, without /v2/…',
 		},
 		{
+			displayName: 'Scheme Name in Paths',
+			name: 'schemeName',
+			type: 'string',
+			default: 'pay',
+			required: true,
+			placeholder: 'e.g. pay',
+			description:
+				'The word between /v2/ and /qrcode in the addresses of the service. Its document shows "pay" in place of the real one.',
+		},
+		{
+			displayName: 'Authentication',
+			name: 'authentication',
+			type: 'options',
+			options: [
+				{
+					name: 'Access Token',
+					value: 'accessToken',
+					description: 'A token that the service gave you',
+				},
+				{
+					name: 'Client Credentials (OAuth 2.0)',
+					value: 'clientCredentials',
+					description:
+						'Tokens that expire, got from a token endpoint with a client ID and a secret',
+				},
+			],
+			default: 'accessToken',
+			description:
+				'Where the bearer token comes from, which the document of the service does not say',
+		},
+		{
 			displayName: 'Access Token',
 			name: 'accessToken',
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
 			required: true,
-			description: 'Token that the service gave you, without "Bearer" before it',
+			displayOptions: { show: { authentication: ['accessToken'] } },
+			description: 'Token that the service gave you',
+		},
+		{
+			displayName: 'Token URL',
+			name: 'tokenUrl',
+			type: 'string',
+			default: '',
+			required: true,
+			placeholder: 'e.g. https://api.example.com/oauth/token',
+			displayOptions: { show: { authentication: ['clientCredentials'] } },
+			description: 'Address of the token endpoint, in full',
+		},
+		{
+			displayName: 'Client ID',
+			name: 'clientId',
+			type: 'string',
+			default: '',
+			required: true,
+			displayOptions: { show: { authentication: ['clientCredentials'] } },
+		},
+		{
+			displayName: 'Client Secret',
+			name: 'clientSecret',
+			type: 'string',
+			typeOptions: { password: true },
+			default: '',
+			required: true,
+			displayOptions: { show: { authentication: ['clientCredentials'] } },
+		},
+		{
+			displayName: 'Scope',
+			name: 'scope',
+			type: 'string',
+			default: '',
+			displayOptions: { show: { authentication: ['clientCredentials'] } },
+			description: 'Scopes to ask for, with spaces between them. Left out when empty.',
+		},
+		{
+			displayName: 'Client Authentication',
+			name: 'clientAuthentication',
+			type: 'options',
+			options: [
+				{ name: 'Body', value: 'body', description: 'Client ID and secret stand in the form' },
+				{
+					name: 'Header',
+					value: 'header',
+					description: 'Client ID and secret go as Basic authentication',
+				},
+			],
+			default: 'header',
+			displayOptions: { show: { authentication: ['clientCredentials'] } },
+			description: 'How to send Client ID and secret to the token endpoint',
 		},
 		{
 			displayName: 'Postback URL',
@@ -68,6 +151,7 @@ export class PayApi implements ICredentialType {
 		},
 	];
 
+	// For n8n's own HTTP Request node; the Pay nodes read the token themselves.
 	authenticate: IAuthenticateGeneric = {
 		type: 'generic',
 		properties: { headers: { Authorization: '=Bearer {{$credentials.accessToken}}' } },

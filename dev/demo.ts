@@ -91,6 +91,7 @@ async function main() {
 	const sandbox = await Sandbox.start({
 		port: Number(process.env.SANDBOX_PORT ?? 0),
 		settlePaymentsAfter: 500,
+		amountsAct: true,
 	});
 	let n8n: N8n | undefined;
 	try {

@@ -31,16 +31,11 @@ function exchangeView(exchange: Exchange) {
 	return { ...exchange, headers: headersWithoutSecret(exchange), fields: known.fields };
 }
 
-function transactionView(transaction: Transaction, all: Transaction[]) {
+function transactionView(transaction: Transaction) {
 	const { deliveries: _tries, exchange, ...rest } = transaction;
-	const same = all.filter(
-		({ kind, external_id }) => kind === transaction.kind && external_id === transaction.external_id,
-	);
 	return {
 		...rest,
 		exchange: exchangeView(exchange),
-		/** 1 for the first of its kind with this external_id, 2 for the second. */
-		occurrence: same.indexOf(transaction) + 1,
 	};
 }
 
@@ -76,10 +71,7 @@ function stateOf(sandbox: Sandbox): string {
 				active: tokens.active,
 			},
 		next: next?.name ?? 'normal',
-		transactions: transactions
-			.slice(-SHOWN)
-			.reverse()
-			.map((transaction) => transactionView(transaction, transactions)),
+		transactions: transactions.slice(-SHOWN).reverse().map(transactionView),
 		exchanges: [...journal.exchanges].reverse().map(exchangeView),
 	});
 }
@@ -163,7 +155,7 @@ export function pageRoutes(sandbox: Sandbox): Router {
 	router.get('/transactions/:id', (request, response, next) => {
 		const transaction = find(request.params.id);
 		if (transaction === undefined) return next();
-		response.type('json').send(told(sandbox, transactionView(transaction, sandbox.transactions)));
+		response.type('json').send(told(sandbox, transactionView(transaction)));
 	});
 	router.get('/transactions/:id/qr.svg', (request, response, next) => {
 		const qrCode = find(request.params.id)?.qrCode;

@@ -43,14 +43,18 @@ export async function pause(ms: number, closed: AbortSignal): Promise<boolean> {
 	return await sleep(ms, true, { ref: false, signal: closed }).catch(() => false);
 }
 
-async function deliverOnce(url: string, body: string): Promise<Omit<Delivery, 'at'>> {
+async function deliverOnce(
+	url: string,
+	body: string,
+	closed: AbortSignal,
+): Promise<Omit<Delivery, 'at'>> {
 	try {
 		const answer = await fetch(url, {
 			method: 'POST',
 			headers: { 'Content-Type': 'application/json' },
 			body,
 			redirect: 'manual',
-			signal: AbortSignal.timeout(10_000),
+			signal: AbortSignal.any([closed, AbortSignal.timeout(10_000)]),
 		});
 		return { answer: answer.status, text: (await answer.text()).slice(0, 500) };
 	} catch (error) {
@@ -71,7 +75,7 @@ export async function deliver(
 ): Promise<void> {
 	for (const wait of [0, ...PAUSES]) {
 		if (wait > 0 && !(await pause(wait, closed))) return;
-		const delivery = await deliverOnce(url, body);
+		const delivery = await deliverOnce(url, body, closed);
 		onDelivery({ at: new Date().toISOString(), ...delivery });
 		const { answer } = delivery;
 		if (typeof answer === 'number' && answer >= 200 && answer <= 299) return;

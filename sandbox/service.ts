@@ -41,6 +41,8 @@ export interface Transaction {
 	readonly deliveries: Postback['deliveries'];
 	/** The request that made it, and its answer. */
 	exchange: Exchange;
+	/** 1 for the first of its kind with this external_id, 2 for the second. */
+	occurrence: number;
 }
 
 /** What the service's document leaves open is off by default, and an illustration when it is on. */
@@ -84,6 +86,8 @@ export class Sandbox {
 	private readonly server: Server;
 	private readonly watchers = new Set<() => void>();
 	private readonly closing = new AbortController();
+	/** How often each external_id came, per kind. */
+	private readonly occurrences = new Map<string, number>();
 
 	private constructor(readonly options: SandboxOptions) {
 		const { clientCredentials } = options;
@@ -248,7 +252,8 @@ export class Sandbox {
 			if (error) return next(error);
 			const fault = orderedByUrl ?? this.faultFor?.(received);
 			if (fault) return play(fault);
-			const ordered = this.next;
+			// A browser that asks for something by itself is not the request that a person means.
+			const ordered = request.method === 'POST' ? this.next : undefined;
 			if (ordered) this.order(undefined);
 			if (ordered && !ordered.carriedOut) return play(ordered.fault);
 			response.locals.rehearsal = ordered;
@@ -352,10 +357,13 @@ export class Sandbox {
 	): Transaction {
 		const id = randomUUID();
 		const amount = body.amount as number;
+		const external_id = body.external_id as string;
+		const occurrence = (this.occurrences.get(`${kind} ${external_id}`) ?? 0) + 1;
+		this.occurrences.set(`${kind} ${external_id}`, occurrence);
 		const transaction: Transaction = {
 			id,
 			kind,
-			external_id: body.external_id as string,
+			external_id,
 			amount,
 			payerQuestion: body.payerQuestion as string | undefined,
 			status: 'waiting',
@@ -367,6 +375,7 @@ export class Sandbox {
 				return this.postbacks.flatMap(({ deliveries }) => deliveries);
 			},
 			exchange,
+			occurrence,
 		};
 		exchange.transaction = id;
 		this.transactions.push(transaction);

@@ -7,7 +7,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './credential/test';
+import { testPayCredential } from './credential/credentialTest';
 import { findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refuse } from './postback/receive';

@@ -8,7 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
-import { testPayCredential } from './credential/test';
+import { testPayCredential } from './credential/credentialTest';
 import type { InputError } from './inputError';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';

@@ -168,6 +168,28 @@ test('the payer’s page is a phone with one button, and the sandbox’s page se
 	expect(sandbox.transactions[0]?.changes).toHaveLength(1);
 });
 
+test('a service with tokens says how to connect, and revokes them by a click', async () => {
+	const other = await Sandbox.start({
+		schemeName: 'instant',
+		clientCredentials: { clientId: 'client-1', clientSecret: 'secret-of-the-client' },
+	});
+	const form = { client_id: 'client-1', client_secret: 'secret-of-the-client' };
+	await fetch(other.tokenUrl, {
+		method: 'POST',
+		body: new URLSearchParams({ ...form, grant_type: 'client_credentials' }),
+	});
+	await page.goto(other.url);
+	for (const shown of [other.url, 'instant', other.tokenUrl, 'client-1', 'secr…']) {
+		await page.getByRole('definition').getByText(shown, { exact: true }).waitFor();
+	}
+	await page.getByText('1 active, 3600 s each').waitFor();
+	await page.getByRole('button', { name: 'Revoke all access tokens' }).click();
+	await page.getByText('0 active, 3600 s each').waitFor();
+	expect(other.tokens?.active).toBe(0);
+	await accessible();
+	await other.close();
+});
+
 test('the next request is ordered with the keyboard alone, once, and the page shows when it was used', async () => {
 	await page.getByRole('radio', { name: 'Normal' }).focus();
 	await page.keyboard.press('ArrowRight');

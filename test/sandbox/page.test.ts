@@ -169,6 +169,15 @@ test.each(['/next/nothing', '/transactions/x/pay', '/transactions/x/postbacks/0/
 	},
 );
 
+test('what a browser asks for by itself does not use up what was ordered', async () => {
+	await click(sandbox, '/next/refuse-422');
+	expect((await fetch(`${sandbox.url}/favicon.ico`)).status).toBe(404);
+	expect(sandbox.next?.name).toBe('refuse-422');
+	const answer = await send(sandbox, '/v2/pay/payment', { amount: 1, external_id: 'a' });
+	expect(answer.status).toBe(422);
+	expect(sandbox.next).toBeUndefined();
+});
+
 test('the address is of this machine only', () => {
 	expect(new URL(sandbox.url).hostname).toBe('127.0.0.1');
 });

@@ -102,6 +102,17 @@ test.each([
 	expect(given?.aborted).toBe(true);
 });
 
+test('a body that cannot even be destroyed ends with the clock, as unknown', async () => {
+	const body = {
+		[Symbol.asyncIterator]: () => ({ next: never }),
+		destroy: () => {
+			throw new Error('x');
+		},
+	};
+	const answer = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
+	expect(answer).toMatchObject({ outcome: 'unknown', reason: 'the time-out passed' });
+});
+
 test('what was cancelled before a byte left is notSent on proof', async () => {
 	const execution = new AbortController();
 	const answer = await post(

@@ -6,7 +6,7 @@ import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 export type PayCredential = {
 	baseUrl?: string;
 	schemeName?: string;
-	tokenSource?: string;
+	authentication?: string;
 	accessToken?: string;
 	tokenUrl?: string;
 	clientId?: string;
@@ -93,16 +93,16 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 }
 
 function parseToken(credential: PayCredential): Account['token'] {
-	const { tokenSource = 'accessToken' } = credential;
-	switch (tokenSource) {
+	const { authentication = 'accessToken' } = credential;
+	switch (authentication) {
 		case 'accessToken':
 			return { pasted: parsePastedToken(credential.accessToken) };
 		case 'clientCredentials':
 			return { clientCredentials: parseClientCredentials(credential) };
 		default:
 			throw new InputError(
-				'tokenSource',
-				'Token From of the Pay API credential must be accessToken or clientCredentials',
+				'authentication',
+				'Authentication of the Pay API credential must be accessToken or clientCredentials',
 				'Open the credential and choose one from the list.',
 			);
 	}

@@ -37,7 +37,7 @@ export interface Answer {
 	reason?: string;
 	/** How much of the request can have reached the service. */
 	sent?: Sent;
-	/** True where a proxy on the way could have given this answer instead of the service. */
+	/** True where a proxy on the way could have given an answer that is not `accepted`. */
 	maybeProxy?: true;
 }
 
@@ -114,7 +114,8 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
 				const reason = notSentBy('a proxy on the way', statusCode);
 				return { ...answer, sent: 'nothing', reason };
 			}
-			return from === 'either' ? { ...answer, maybeProxy: true } : answer;
+			const doubtful = from === 'either' && outcome !== 'accepted';
+			return doubtful ? { ...answer, maybeProxy: true } : answer;
 		}
 	}
 }

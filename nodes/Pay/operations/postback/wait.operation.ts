@@ -108,7 +108,7 @@ export const description: INodeProperties[] = showFor(
 				'How many of the units below to wait. N8n looks for ended waits about once a minute.',
 		},
 		{
-			displayName: 'Wait at Most, in',
+			displayName: 'Wait at Most (Unit)',
 			name: 'resumeUnit',
 			type: 'options',
 			options: [
