@@ -125,6 +125,19 @@ test('control: with workflow alone, simultaneous executions on two processes can
 	expect(most).toBe(2);
 });
 
+test('workers: timers that fire a moment early let no second execution pass', async () => {
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	const { setTimeout: exact } = globalThis;
+	jest
+		.spyOn(globalThis, 'setTimeout')
+		.mockImplementation(((work: () => void, ms = 0) =>
+			exact(work, ms > 100 ? ms - 1 : ms)) as typeof setTimeout);
+	const { store, all } = processes(2, () => 10);
+	const sent = all.map(async (process) => await pay(process, 'workers', 'same'));
+	expect((await simulate(Promise.all(sent))).filter(Boolean)).toHaveLength(1);
+	expect(store.has('same')).toBe(true);
+});
+
 describe('one process', () => {
 	const one = (takes: () => number = () => 5) => {
 		const { store, all } = processes(1, takes);

@@ -162,7 +162,9 @@ export class RememberedList {
 			const contended = [...this.entries].some(({ token }) => token !== undefined);
 			if (next.quiet || contended) {
 				// Processes that keep in step would overwrite one another again and again.
-				await sleep(Math.max(0, this.rest(contended)) + Math.random() * JITTER_MS);
+				const step = Math.random() * JITTER_MS;
+				// A timer may fire a moment early.
+				while (this.rest(contended) > 0) await sleep(this.rest(contended) + step);
 			}
 			this.next = undefined;
 			return await this.recordAndLook(store, this.rest(contended) <= 0);
