@@ -67,7 +67,7 @@ describe('what the documents name', () => {
 	});
 });
 
-test('every field takes an expression, but for the choice of resource and operation', () => {
+test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {
 	const walk = (fields: INodeProperties[]): INodeProperties[] =>
 		fields.flatMap((field) => {
 			const inner = (field.options ?? []).flatMap((option) =>
@@ -79,5 +79,13 @@ test('every field takes an expression, but for the choice of resource and operat
 		.flatMap(({ description }) => walk(description.properties))
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
-	expect([...new Set(fixed)].sort()).toEqual(['operation', 'resource']);
+	expect([...new Set(fixed)].sort()).toEqual([
+		'field',
+		'operation',
+		'resource',
+		'respond',
+		'responseBody',
+		'responseCode',
+		'values',
+	]);
 });
