@@ -206,10 +206,16 @@ export class QueueMode {
 		return database;
 	}
 
+	/** Where PostgreSQL itself answers, past the proxies. */
+	get postgresAddress() {
+		return { host: '127.0.0.1', port: this.postgres.port, database: 'postgres', user: 'n8n' };
+	}
+
 	/** Asks PostgreSQL itself; gives the rows, their columns separated by |. */
 	sql(query: string): string[] {
-		const args = ['-h', '127.0.0.1', '-p', String(this.postgres.port), '-U', 'n8n'];
-		const printed = execFileSync('psql', [...args, '-d', 'postgres', '-At', '-c', query], {
+		const { host, port, database, user } = this.postgresAddress;
+		const args = ['-h', host, '-p', String(port), '-U', user, '-d', database];
+		const printed = execFileSync('psql', [...args, '-At', '-c', query], {
 			encoding: 'utf8',
 			maxBuffer: 2 ** 28,
 		});

@@ -22,19 +22,9 @@ test('two builds give the same package, which is small and holds nothing else', 
 		.map(({ path }) => path)
 		.filter((path) => !path.startsWith('dist/'))
 		.sort();
-	expect(beside).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json']);
-}, 60_000);
-
-test('n8n loads it within 15 ms', () => {
-	const load = `
-		require('n8n-workflow');
-		const { n8n } = require('./package.json');
-		const begun = performance.now();
-		for (const file of [...n8n.nodes, ...n8n.credentials]) require('.' + file);
-		console.log(performance.now() - begun);`;
-	// The best of some: what else the machine does can only make it slower.
-	const times = Array.from({ length: 7 }, () => Number(run(process.execPath, ['-e', load])));
-	expect(Math.min(...times)).toBeLessThan(15);
+	expect(beside).toEqual([
+		...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.pt-BR.md', 'index.js', 'package.json'],
+	]);
 }, 60_000);
 
 test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {

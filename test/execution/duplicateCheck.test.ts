@@ -125,6 +125,19 @@ test('control: with workflow alone, simultaneous executions on two processes can
 	expect(most).toBe(2);
 });
 
+test('workers: timers that fire a moment early let no second execution pass', async () => {
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	const { setTimeout: exact } = globalThis;
+	jest
+		.spyOn(globalThis, 'setTimeout')
+		.mockImplementation(((work: () => void, ms = 0) =>
+			exact(work, ms > 100 ? ms - 1 : ms)) as typeof setTimeout);
+	const { store, all } = processes(2, () => 10);
+	const sent = all.map(async (process) => await pay(process, 'workers', 'same'));
+	expect((await simulate(Promise.all(sent))).filter(Boolean)).toHaveLength(1);
+	expect(store.has('same')).toBe(true);
+});
+
 describe('one process', () => {
 	const one = (takes: () => number = () => 5) => {
 		const { store, all } = processes(1, takes);
@@ -274,6 +287,7 @@ describe('one process', () => {
 			setTimeout(() => cancel.abort(), 100);
 			const error = await refusalOf(work);
 			expect(error.message).toMatch(/cancelled/);
+			expect(error.advice).toBe('Nothing was sent. Run it again if it is still to be sent.');
 			expect(store.has('a')).toBe(false);
 		},
 	);
@@ -320,7 +334,7 @@ describe('a process that is frozen between reading and writing', () => {
 		const { all } = processes(2, () => 10);
 		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
 		const run = frozen.open('workers');
-		frozen.freeze(10_000);
+		frozen.freeze(12_000);
 		const first = run.record(['a']).catch((error: unknown) => error);
 		expect(await simulate(pay(other, 'workers', 'a'))).toBe(true);
 		expect(await simulate(pay(other, 'workers', 'b'))).toBe(true);
@@ -331,7 +345,7 @@ describe('a process that is frozen between reading and writing', () => {
 	test('not held: what another recorded meanwhile is forgotten', async () => {
 		const { store, all } = processes(2, () => 10);
 		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
-		frozen.freeze(10_000);
+		frozen.freeze(12_000);
 		const first = frozen
 			.open('workflow')
 			.record(['a'])

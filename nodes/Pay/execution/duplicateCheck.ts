@@ -56,7 +56,19 @@ function refusal(error: Error): InputError {
 			: `The duplicate check could not be made: ${error.message}`,
 		unsaved
 			? 'Nothing was sent. Save the workflow, then run again.'
-			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the external_id, and only if it does not, pay it with a new one.",
+			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the External ID, and only if it does not, pay it with a new one.",
+	);
+}
+
+function cancelled(remembered: string[]): InputError {
+	const stays =
+		remembered.length === 0
+			? ''
+			: ` The duplicate check still remembers ${quoted(remembered)}, because n8n's database failed: to pay it, use a new External ID.`;
+	return new InputError(
+		'duplicateCheck',
+		'The execution was cancelled in the duplicate check, before this item was sent',
+		`Nothing was sent. Run it again if it is still to be sent.${stays}`,
 	);
 }
 
@@ -117,12 +129,13 @@ export function openRecords(options: {
 				return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
 			}
 			// What another may have recorded too must not be taken out of the list.
-			if (unsure === undefined) await records.takeBack(ids);
+			const { remembered } =
+				unsure === undefined ? await records.takeBack(ids) : { remembered: [] };
 			for (const entry of batch) {
 				list.drop(entry);
 				mine.delete(entry.id);
 			}
-			throw refusal(unsure ?? new Error('the execution was cancelled meanwhile'));
+			throw unsure === undefined ? cancelled(remembered) : refusal(unsure);
 		},
 
 		async takeBack(ids) {

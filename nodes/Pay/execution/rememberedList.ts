@@ -20,8 +20,9 @@ const LIMIT_MS = 30_000;
 /** A pause is longer than a change takes: several times the slowest of the last ones, at least this. */
 const SLOWEST_TIMES = 4;
 const SHORTEST_PAUSE_MS = 300;
-/** No pause is longer than this, so a change that is has no proof in it. */
-export const LONGEST_CHANGE_MS = 5_000;
+const LONGEST_PAUSE_MS = 5_000;
+/** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
+export const LONGEST_CHANGE_MS = 10_000;
 /**
  * `workers`: each process waits at least this before it looks who was last, so a record that took
  * longer to make may have come after another one's look.
@@ -118,7 +119,7 @@ export class RememberedList {
 	private rest(contended: boolean): number {
 		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
 		const shortest = contended ? EXCLUSIVE_MS : SHORTEST_PAUSE_MS;
-		const pause = Math.min(LONGEST_CHANGE_MS, Math.max(shortest, measured));
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(shortest, measured));
 		return this.ended + pause - performance.now();
 	}
 
@@ -161,7 +162,9 @@ export class RememberedList {
 			const contended = [...this.entries].some(({ token }) => token !== undefined);
 			if (next.quiet || contended) {
 				// Processes that keep in step would overwrite one another again and again.
-				await sleep(Math.max(0, this.rest(contended)) + Math.random() * JITTER_MS);
+				const step = Math.random() * JITTER_MS;
+				// A timer may fire a moment early.
+				while (this.rest(contended) > 0) await sleep(this.rest(contended) + step);
 			}
 			this.next = undefined;
 			return await this.recordAndLook(store, this.rest(contended) <= 0);

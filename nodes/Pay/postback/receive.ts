@@ -10,6 +10,8 @@ import { isMultipartForm, readDelivery, toNotification, type Postback } from './
 import type { Reference } from './proof';
 
 interface RawRequest {
+	/** False where the connection was cut before the request's end. */
+	complete?: boolean;
 	rawBody?: Buffer;
 	readRawBody?: () => Promise<void>;
 }
@@ -82,6 +84,10 @@ export async function readPostback(
 	const request = context.getRequestObject();
 	const headers = context.getHeaderData() as Record<string, unknown>;
 	const raw = request as RawRequest;
+	// n8n 1 hides that from the reader of a form, and gives the fields that had come.
+	if (raw.complete === false && isMultipartForm(headers)) {
+		throw new Error('The connection was cut before the end of the form');
+	}
 	// n8n has read a multipart form itself, and reading it again throws.
 	if (raw.rawBody === undefined && !isMultipartForm(headers)) await raw.readRawBody?.();
 	return readDelivery({
