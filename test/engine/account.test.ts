@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
-import { errorOf, forget, outputOf, runWorkflow, store, type RunOptions } from './engine';
+import { errorOf, forget, isRecorded, outputOf, runWorkflow, store, type RunOptions } from './engine';
 
 const open: Sandbox[] = [];
 async function startSandbox(options: SandboxOptions = {}) {
@@ -553,13 +553,13 @@ describe('tokens by client credentials', () => {
 		// The node goes on in the background: it is done once the record of its payment is gone.
 		for (
 			let turn = 0;
-			turn < 200 && (store.has(id) || service.tokenRequests.length === tokens);
+			turn < 200 && (isRecorded(id) || service.tokenRequests.length === tokens);
 			turn++
 		) {
 			await new Promise((resolve) => setTimeout(resolve, 10));
 		}
 		expect(service.tokenRequests).toHaveLength(tokens + 1);
-		expect(store.has(id)).toBe(false);
+		expect(isRecorded(id)).toBe(false);
 		expect(service.received).toHaveLength(before + paid);
 		expect(madeBy(service)).not.toContain(id);
 	});
