@@ -100,7 +100,6 @@ const isRowMadeMeanwhile = (error: unknown) =>
  * (`quiet`) sees what all changes that overlapped with this process's last one have left. An id that
  * is still there then stays, and one that is gone is recorded again by the same change. Without the
  * pause two processes whose changes interlock would each go on seeing its own list.
- *
  * For exclusiveness an id is recorded with a token. Who finds, after the pause, the id without the
  * token was overwritten by another process that recorded the same id.
  */
