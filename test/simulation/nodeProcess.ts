@@ -58,6 +58,8 @@ class LoadedNode {
 	readonly pay: INodeType;
 	clock: Clock;
 	machine: Machine;
+	/** The process, by which chance differs. */
+	name = '';
 	/** Counts what was drawn by chance: the same scenario has to run the same way each time. */
 	drawn = 0;
 
@@ -67,7 +69,7 @@ class LoadedNode {
 		const sleep = async (ms: number) => await this.clock.sleep(ms, this.machine);
 		const bytes = () =>
 			createHash('sha256')
-				.update(String((this.drawn += 1)))
+				.update(`${this.name} ${(this.drawn += 1)}`)
 				.digest();
 		const uuid = () =>
 			bytes()
@@ -133,7 +135,7 @@ export class NodeProcess implements Machine {
 		fresh: boolean,
 	) {
 		const loaded = (fresh ? undefined : spare.pop()) ?? new LoadedNode(clock, this);
-		Object.assign(loaded, { clock, machine: this, drawn: 0 });
+		Object.assign(loaded, { clock, machine: this, name, drawn: 0 });
 		this.loaded = loaded;
 	}
 

@@ -171,11 +171,8 @@ export class World {
 
 	private newProcess(index: number) {
 		this.born += 1;
-		return new NodeProcess(
-			`process ${index}${this.born > 3 ? ` (${this.born})` : ''}`,
-			this.clock,
-			this.fresh,
-		);
+		// Each has a name of its own, as chance has to differ between them.
+		return new NodeProcess(`process ${index}.${this.born}`, this.clock, this.fresh);
 	}
 
 	/** Ends a process where it stands. A new one takes its place. */
