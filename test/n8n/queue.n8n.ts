@@ -434,11 +434,15 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await pause(1_500);
 			victim.thaw();
 			await settled(id, 2, 180);
-			await until('nothing more to arrive', async () => {
-				const before = list.map(arrivals).join();
-				await pause(3_000);
-				return before === list.map(arrivals).join();
-			});
+			await until(
+				'nothing more to arrive',
+				async () => {
+					const before = list.map(arrivals).join();
+					await pause(3_000);
+					return before === list.map(arrivals).join();
+				},
+				300,
+			);
 			const first = await told(id);
 			const once = twice(list);
 			await send(list);
