@@ -69,6 +69,18 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
 
+/**
+ * Waits until this process gets to its work at once. Executions that start together keep it busy for
+ * a while, and a change that begins then takes too long to prove anything.
+ */
+async function calm(): Promise<void> {
+	for (let tries = 0; tries < 50; tries++) {
+		const begun = performance.now();
+		await sleep(10);
+		if (performance.now() - begun < 50) return;
+	}
+}
+
 const tooLate = () =>
 	new Error(
 		`n8n's database took longer than ${EXCLUSIVE_MS / 1000} s for it, so another worker may have been faster`,
@@ -88,7 +100,6 @@ const isRowMadeMeanwhile = (error: unknown) =>
  * (`quiet`) sees what all changes that overlapped with this process's last one have left. An id that
  * is still there then stays, and one that is gone is recorded again by the same change. Without the
  * pause two processes whose changes interlock would each go on seeing its own list.
- *
  * For exclusiveness an id is recorded with a token. Who finds, after the pause, the id without the
  * token was overwritten by another process that recorded the same id.
  */
@@ -166,6 +177,7 @@ export class RememberedList {
 				// A timer may fire a moment early.
 				while (this.rest(contended) > 0) await sleep(this.rest(contended) + step);
 			}
+			if ([...this.entries].some(({ exclusive }) => exclusive)) await calm();
 			this.next = undefined;
 			return await this.recordAndLook(store, this.rest(contended) <= 0);
 		});
@@ -252,10 +264,8 @@ export class RememberedList {
 
 	/** Takes ids out of the list. @throws when the store does, or after the time limit */
 	async remove(store: Store, entries: Entry[]): Promise<void> {
-		await this.removeKeys(
-			store,
-			entries.map(({ id }) => keyOf(id)),
-		);
+		const keys = entries.map(({ id }) => keyOf(id));
+		await this.removeKeys(store, keys);
 		for (const entry of entries) this.drop(entry);
 	}
 
@@ -284,8 +294,7 @@ export class RememberedList {
 		if (this.spent.size < MOST_SPENT_TOKENS) return;
 		const tokens = [...this.spent];
 		this.spent.clear();
-		await this.removeKeys(store, tokens).catch(() =>
-			tokens.forEach((each) => this.spent.add(each)),
-		);
+		const keep = () => tokens.forEach((each) => this.spent.add(each));
+		await this.removeKeys(store, tokens).catch(keep);
 	}
 }
