@@ -116,7 +116,21 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
-	...['conclude', 'execution', 'n8n1', 'n8n2', 'ajv', 'jest', 'external_id', 'br', 'postgresql'],
+	...[
+		'receivedAt',
+		'method',
+		'headers',
+		'rawBody',
+		'conclude',
+		'execution',
+		'n8n1',
+		'n8n2',
+		'ajv',
+		'jest',
+		'external_id',
+		'br',
+		'postgresql',
+	],
 ]);
 const NAMES = new Set([
 	...FIELDS.map(({ name }) => name),
