@@ -305,6 +305,14 @@ describe('README', () => {
 	});
 });
 
+test.each(DOCUMENTS.filter((path) => path.startsWith('docs/')))(
+	'%s says first whom it is for',
+	(path) => {
+		const [, first] = prose(path).split(/\n\n+/);
+		expect(first).toMatch(/^For who/);
+	},
+);
+
 test('every npm script is in a document', () => {
 	const named = new Set(DOCUMENTS.flatMap(scriptsIn));
 	expect(Object.keys(scripts).filter((name) => !named.has(name))).toEqual([]);
