@@ -147,7 +147,7 @@ export class PayApi implements ICredentialType {
 			type: 'boolean',
 			default: false,
 			description:
-				'Whether the Base URL may use http: with other hosts than this machine. The token then travels unencrypted: only for a sandbox on a private network.',
+				'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
 		},
 	];
 

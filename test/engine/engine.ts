@@ -1,12 +1,20 @@
 import 'reflect-metadata';
-import { DataDeduplicationService, ExecutionLifecycleHooks, WorkflowExecute } from 'n8n-core';
+import {
+	DataDeduplicationService,
+	ExecutionLifecycleHooks,
+	getAdditionalKeys,
+	WorkflowExecute,
+} from 'n8n-core';
 import {
 	createRunExecutionData,
 	NodeConnectionTypes,
 	Workflow,
+	type ICredentialDataDecryptedObject,
+	type ICredentialsHelper,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
+	type INodeParameters,
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypes,
@@ -107,7 +115,10 @@ export interface RunOptions {
 	/** The input items of the Pay node. */
 	items?: IDataObject[];
 	parameters: IDataObject;
+	/** May hold expressions, which are resolved as n8n does it. */
 	credential?: IDataObject;
+	/** Is told of each time the credential is resolved, and for which item. */
+	onCredential?: (itemIndex: number) => void;
 	/** Settings of the Pay node: onError, retryOnFail, maxTries … */
 	settings?: Partial<INode>;
 	/** The execution to go on with, as the editor's Retry does. */
@@ -153,10 +164,37 @@ export const to = (...outputs: string[][]) => ({
 	),
 });
 
-function additionalData(credential: IDataObject, run: IRunExecutionData, workflow: Workflow) {
+function additionalData(options: RunOptions, run: IRunExecutionData, workflow: Workflow) {
+	const credential = { ...DEFAULT_CREDENTIAL, ...options.credential };
+	/** As n8n's CredentialsHelper, but for the database and the key. */
+	const getDecrypted: ICredentialsHelper['getDecrypted'] = async (
+		additional,
+		_which,
+		_type,
+		mode,
+		executeData,
+		_raw,
+		values,
+	) => {
+		if (values === undefined) return credential;
+		options.onCredential?.(values.itemIndex);
+		return values.workflow.expression.getParameterValue(
+			credential as INodeParameters,
+			values.runExecutionData,
+			values.runIndex,
+			values.itemIndex,
+			values.node.name,
+			values.connectionInputData,
+			mode,
+			getAdditionalKeys(additional, mode, null),
+			executeData,
+			false,
+			credential as INodeParameters,
+		) as ICredentialDataDecryptedObject;
+	};
 	const data = {
 		credentialsHelper: {
-			getDecrypted: async () => ({ ...DEFAULT_CREDENTIAL, ...credential }),
+			getDecrypted,
 			getCredentialsProperties: () => [],
 			getParentTypes: () => [],
 			isCredentialUsableByNode: () => true,
@@ -164,7 +202,7 @@ function additionalData(credential: IDataObject, run: IRunExecutionData, workflo
 		executionId: '42',
 		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
-		variables: {},
+		variables: { token: 'token-of-a-variable' },
 		currentNodeExecutionIndex: 0,
 		logAiEvent: () => undefined,
 		hooks: new ExecutionLifecycleHooks('manual', '42', {
@@ -220,7 +258,7 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 			waiting.node = workflow.getNode(waiting.node.name)!;
 		}
 	}
-	const additional = additionalData(options.credential ?? {}, run, workflow);
+	const additional = additionalData(options, run, workflow);
 	const running = new WorkflowExecute(additional, 'manual', run).processRunExecutionData(workflow);
 	options.onStart?.(() => running.cancel());
 	return await running;

@@ -41,8 +41,12 @@ function storeOf(world: World, by: Try) {
 		const fate = world.nextStoreFate();
 		if (fate !== undefined) world.storeFailed = by.storeFailed = true;
 		const store = world.store.seenBy(async (moment) => await meet(world, by, fate, moment));
-		const result = await work(store);
-		return fate?.does === 'junk' ? { new: [], processed: [] } : result;
+		if (fate?.does === 'junk') {
+			// As n8n answers where the row holds no list: nothing is recorded then.
+			await meet(world, by, undefined, 'read');
+			return { new: [], processed: [] };
+		}
+		return await work(store);
 	};
 	const contextData = { node: { id: by.node } as never, workflow: world.workflow };
 	return {

@@ -192,15 +192,19 @@ function begin(simulation: Simulation, execution: Execution) {
 
 const running = ({ executions }: Simulation) => executions.filter(({ ended }) => !ended);
 
+/** Before a command: nothing, or until all that can end has ended. */
+const wait = fc.constantFrom(0, 0, 300_000);
+
 /** Starts an execution, beside those that run. */
-const start = fc.record({ process, plan: plan.map(oneKindPerNode) }).map(
-	({ process, plan: drawn }): Command => ({
+const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
+	({ process, plan: drawn, wait: ms }): Command => ({
 		check: () => true,
 		async run(simulation, world) {
+			if (ms > 0) await world.clock.sleep(ms);
 			const on = world.process(process);
 			begin(simulation, new Execution(world, on, withAccounts(drawn, world.settings)));
 		},
-		toString: () => `start on process ${process}: ${JSON.stringify(drawn)}`,
+		toString: () => `${ms} ms later, start on process ${process}: ${JSON.stringify(drawn)}`,
 	}),
 );
 
@@ -325,11 +329,16 @@ const giveAway = process.map(
 
 /** A Remove Duplicates node of the workflow, with the scope that its form starts with. */
 const otherNode = fc
-	.record({ does: fc.constantFrom('record', 'clear', 'latest'), keeps: fc.constantFrom(1, 1000) })
+	.record({
+		does: fc.constantFrom('record', 'clear', 'latest'),
+		keeps: fc.constantFrom(1, 1000),
+		wait,
+	})
 	.map(
-		({ does, keeps }): Command => ({
+		({ does, keeps, wait: ms }): Command => ({
 			check: () => true,
 			async run(_simulation, world) {
+				if (ms > 0) await world.clock.sleep(ms);
 				world.note(`Remove Duplicates: ${does}`);
 				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`));
 				const where = {
@@ -345,7 +354,7 @@ const otherNode = fc
 							});
 				await call.catch(() => undefined);
 			},
-			toString: () => `Remove Duplicates: ${does}, keeps ${keeps}`,
+			toString: () => `${ms} ms later, Remove Duplicates: ${does}, keeps ${keeps}`,
 		}),
 	);
 
@@ -377,7 +386,7 @@ export interface Scenario {
 
 const COMMANDS = [start, retry, later, pass, cancel, crash, freeze, giveAway, otherNode];
 /** How often each is drawn. */
-const WEIGHTS = [4, 3, 3, 1, 1, 1, 1, 1, 1];
+const WEIGHTS = [5, 3, 1, 1, 1, 1, 1, 1, 1];
 const weighted = COMMANDS.flatMap(
 	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
 );

@@ -1,7 +1,13 @@
 import * as fc from 'fast-check';
 import { play, scenarios, type Playing } from './scenario';
 
-/** How many scenarios, and which: a failure prints its seed, its path and its commands' path. */
+/*
+ * A failure prints its smallest scenario, what happened in it, and `seed`, `path` and `replayPath`:
+ * with these as SIMULATION_SEED, SIMULATION_PATH and SIMULATION_COMMANDS it is played again.
+ * SIMULATION_RUNS says how many scenarios, SIMULATION_IGNORE which rules are not looked at
+ * (separated by commas), to see what is behind a known fault. Where a promise does not hold stands
+ * in exceptions.ts.
+ */
 const {
 	SIMULATION_RUNS = '20000',
 	SIMULATION_SEED,

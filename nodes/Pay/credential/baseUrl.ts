@@ -37,7 +37,7 @@ export function parseServiceUrl(
 	const url = new URL(text);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
 		throw refuse(
-			`must start with https://, but starts with "${url.protocol}"`,
+			'must start with https://',
 			'Write it in full, for example https://api.example.com.',
 		);
 	}

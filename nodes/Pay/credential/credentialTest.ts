@@ -44,7 +44,11 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	if (statusCode >= 300 && statusCode <= 399) {
 		return wrong(`The service redirects elsewhere ${which}: the Base URL is wrong`);
 	}
-	if (statusCode >= 500 || statusCode < 200) return wrong(`The service is failing ${which}`);
+	if (statusCode === 429) {
+		return wrong(`The service takes no more requests for now ${which}: test again in a while`);
+	}
+	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499)
+		return wrong(`The service is failing ${which}`);
 	if (isPage(answer)) {
 		return wrong(`A web page answered ${which}, not a service: the Base URL is wrong`);
 	}
@@ -57,10 +61,12 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	return { status: 'OK', message: 'The service accepts the access token' };
 }
 
-function unreachable(error: unknown): string {
+function reasonOf(error: unknown): string {
 	const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
 	const reason = code ?? cause?.code;
-	return `cannot be reached${reason ? ` (${reason})` : ''}`;
+	// A code is one word of a known form; what else stands there could hold anything.
+	const isCode = typeof reason === 'string' && /^[A-Z][A-Z0-9_]*$/.test(reason);
+	return isCode ? reason : 'the connection failed';
 }
 
 /**
@@ -87,13 +93,17 @@ export async function testPayCredential(
 		})) as TestAnswer;
 	const postForm: PostForm = async (url, headers, body) =>
 		await post(url, headers, body).catch((error: unknown) => ({
-			reason: unreachable(error),
+			reason: reasonOf(error),
 		}));
 	let url, accessToken;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
 		url = account.baseUrl + pathOf('qrCode', account.schemeName);
-		({ accessToken } = await bearerToken(account, postForm));
+		const bearer = await bearerToken(account, postForm);
+		// What is tested is whether a token is to be had now, not whether one was.
+		({ accessToken } = bearer.isKept
+			? await bearerToken(account, postForm, bearer.accessToken)
+			: bearer);
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');
 		return wrong(`${error.message}. ${error.advice}`);
@@ -105,6 +115,8 @@ export async function testPayCredential(
 		};
 		return verdictOn(await post(url, headers, '{}'));
 	} catch (error) {
-		return wrong(`The service ${unreachable(error)}: check the Base URL and the network`);
+		return wrong(
+			`The service cannot be reached (${reasonOf(error)}): check the Base URL and the network`,
+		);
 	}
 }

@@ -103,8 +103,11 @@ async function post<K extends Kind>(run: Run<K>, item: Ready<K>, bearer: BearerT
 	const { accessToken, isKept } = bearer;
 	const answer = await postRequest(httpRequest, { ...connection, accessToken }, kind, item.request);
 	if (answer.statusCode !== 401 || answer.outcome !== 'rejected' || !isKept) return answer;
+	if (run.isCancelled()) return answer;
 	try {
 		const renewed = await bearerToken(item.account, postForm, accessToken);
+		// The token that was refused, once more, would be refused once more.
+		if (renewed.accessToken === accessToken || run.isCancelled()) return answer;
 		return await postRequest(httpRequest, { ...connection, ...renewed }, kind, item.request);
 	} catch {
 		// No other token is to be had, so the refusal stands.
@@ -123,6 +126,8 @@ async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> 
 	} catch (error) {
 		return refuse(run, item, error);
 	}
+	// A token endpoint may take its time.
+	if (run.isCancelled()) return refuse(run, item, cancelled());
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(external_id);
 	const answer = confirmed(await post(run, item, bearer), settings);

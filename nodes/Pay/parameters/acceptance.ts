@@ -1,5 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { InputError } from '../inputError';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
+import { labelOf } from './label';
 
 /** What a good answer looks like, which the document does not show (sections 4.1 and 4.2). */
 export const acceptanceOptions: INodeProperties[] = [
@@ -31,5 +33,13 @@ export function readAcceptance(field: unknown, values: unknown): FieldMatch | un
 	const given = [values ?? []].flat().filter((value) => value !== '');
 	const unset = field === undefined || field === null || field === '';
 	if (unset && given.length === 0) return undefined;
+	const missing = unset || String(field).trim() === '' ? 'acceptedField' : 'acceptedValues';
+	if (missing === 'acceptedField' || given.every((value) => String(value).trim() === '')) {
+		throw new InputError(
+			missing,
+			`${labelOf(missing)} is missing: one of Accepted When Field and Accepted When Values says nothing without the other`,
+			'Enter the field to look at, for example success, and at least one value, for example true; or empty both.',
+		);
+	}
 	return readFieldMatch(field, given, 'acceptedField');
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { parseTypedJson } from '../json';
+import { isTooDeep, parseTypedJson } from '../json';
 import { FORM_MEMBERS, type Kind, type MemberTree } from '../service/contract';
 import { labelOf } from './label';
 
@@ -22,10 +22,27 @@ function isMembers(value: unknown): value is Members {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** As it would be sent: what an expression gives may hold functions, which would then decide. */
+function jsonOf(value: unknown): string {
+	try {
+		return JSON.stringify(value) ?? '';
+	} catch {
+		return '';
+	}
+}
+
 function parseMembers(value: unknown): Members {
-	if (value === undefined || value === null || value === '') return {};
-	const { parsed, mistake }: { parsed?: unknown; mistake?: string } =
-		typeof value === 'string' ? parseTypedJson(value) : { parsed: value };
+	if (value === undefined || value === null) return {};
+	const text = typeof value === 'string' ? value : jsonOf(value);
+	if (typeof value === 'string' && text.trim() === '') return {};
+	const { parsed, mistake } = parseTypedJson(text);
+	if (isTooDeep(parsed)) {
+		throw new InputError(
+			FIELD,
+			`${labelOf(FIELD)} is nested too deeply`,
+			'Write it with fewer levels.',
+		);
+	}
 	if (isMembers(parsed)) return parsed;
 	throw new InputError(
 		FIELD,
@@ -36,17 +53,43 @@ function parseMembers(value: unknown): Members {
 	);
 }
 
+/**
+ * A name as a lenient parser may read it: Go's, for one, takes "AMOUNT" for "amount", and the last of
+ * the two counts.
+ */
+const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase();
+
+/** The member of the form that a name stands for, however it is written. */
+function formName(known: MemberTree, name: string): string | undefined {
+	return Object.keys(known).find((each) => folded(each) === folded(name));
+}
+
 /** Members deeply merged; `known` says which of them the form sets, at this level and below. */
 function merge(body: Members, extra: Members, known: MemberTree, path: string): Members {
 	const merged = new Map(Object.entries(body));
 	for (const [name, value] of Object.entries(extra)) {
-		const own = Object.hasOwn(known, name) ? known[name] : undefined;
+		const form = formName(known, name);
+		const own = form === undefined ? undefined : known[form];
 		const at = path + name;
-		if (own === true || name === '__proto__') {
+		if (name === '__proto__') {
+			throw new InputError(
+				FIELD,
+				`${labelOf(FIELD)} holds "${at}", which is no name for a member`,
+				'Remove it.',
+			);
+		}
+		if (own === true) {
 			throw new InputError(
 				FIELD,
 				`${labelOf(FIELD)} holds "${at}", which has a field of its own`,
-				`Remove it there and use the field ${labelOf(at)}.`,
+				`Remove it there and use the field ${labelOf(path + form)}.`,
+			);
+		}
+		if (form !== undefined && form !== name) {
+			throw new InputError(
+				FIELD,
+				`${labelOf(FIELD)} holds "${at}", which a service may take for "${path + form}"`,
+				`Write it as "${path + form}".`,
 			);
 		}
 		if (own !== undefined && !isMembers(value)) {

@@ -14,6 +14,8 @@ const LABELS: Readonly<Record<string, string>> = {
 	splitJson: 'Split (JSON)',
 	username: 'Username',
 	percentageSplit: 'Percentage',
+	acceptedField: 'Accepted When Field',
+	acceptedValues: 'Accepted When Values',
 	additionalMembers: 'Additional Members',
 	postbackUrl: 'Postback URL',
 	binaryPropertyName: 'Output Binary Field',

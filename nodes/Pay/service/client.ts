@@ -170,12 +170,24 @@ export async function postForm(
 	httpRequest: HttpRequest,
 	request: { url: string; headers: Record<string, string>; body: string; timeout: number },
 ): Promise<{ statusCode: number; body: unknown } | { statusCode?: undefined; reason: string }> {
-	const { timeout, ...options } = request;
+	const { timeout, url, headers, body } = request;
 	const clock = AbortSignal.timeout(timeout);
-	const came = await exchange(httpRequest, { method: 'POST', ...options }, clock);
+	const options = {
+		method: 'POST',
+		url,
+		// A compressed answer hides who gave it, and its size.
+		headers: { ...headers, 'Accept-Encoding': 'identity' },
+		body,
+	} as const;
+	const came = await exchange(httpRequest, options, clock);
 	switch (came.end) {
-		case 'answered':
-			return { statusCode: came.statusCode, body: came.body };
+		case 'answered': {
+			const { statusCode, from } = came;
+			if (from === 'proxy' || statusCode === 407) {
+				return { reason: notSentBy('a proxy on the way', statusCode) };
+			}
+			return { statusCode, body: came.body };
+		}
 		case 'brokeOff':
 			return { reason: 'its answer broke off' };
 		case 'failed':

@@ -1,0 +1,321 @@
+import { createHash } from 'node:crypto';
+import { bearerToken, keepFor, type TokenAnswer } from '../../nodes/Pay/credential/accessToken';
+import type { Account, ClientCredentials } from '../../nodes/Pay/credential/connection';
+import { InputError } from '../../nodes/Pay/inputError';
+
+const SECRET = 'sEcr3t/+of=the:client é';
+
+let accounts = 0;
+/** An account of its own for each test, since tokens are kept by what is in it. */
+function account(more: Partial<ClientCredentials> = {}): Account {
+	return {
+		baseUrl: 'https://api.example.com',
+		schemeName: 'pay',
+		token: {
+			clientCredentials: {
+				tokenUrl: 'https://id.example.com/token',
+				clientId: `client ${++accounts}`,
+				clientSecret: SECRET,
+				scope: '',
+				sendIn: 'header',
+				...more,
+			},
+		},
+	};
+}
+
+interface Posted {
+	url: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+/** A token endpoint that gives token-1, token-2 … unless it is told what to answer. */
+function endpoint(answer: (count: number) => unknown = () => ({ expires_in: 3600 })) {
+	const posted: Posted[] = [];
+	const post = async (url: string, headers: Record<string, string>, body: string) => {
+		posted.push({ url, headers, body });
+		const given = answer(posted.length) as Record<string, unknown>;
+		await new Promise((resolve) => setImmediate(resolve));
+		if ('reason' in given || 'statusCode' in given) return given as TokenAnswer;
+		const members = { access_token: `token-${posted.length}`, token_type: 'Bearer', ...given };
+		return { statusCode: 200, body: JSON.stringify(members) };
+	};
+	return { post, posted };
+}
+
+let now: number;
+beforeEach(() => {
+	now = 1_000_000;
+	jest.spyOn(performance, 'now').mockImplementation(() => now);
+});
+afterEach(() => jest.restoreAllMocks());
+
+describe('one token for all who ask', () => {
+	test('1000 that ask at once make one request and get the same token, none of them a kept one', async () => {
+		const [who, { post, posted }] = [account(), endpoint()];
+		const got = await Promise.all(
+			Array.from({ length: 1000 }, async () => await bearerToken(who, post)),
+		);
+		expect(posted).toHaveLength(1);
+		expect(new Set(got.map(({ accessToken }) => accessToken))).toEqual(new Set(['token-1']));
+		expect(got.every(({ isKept }) => !isKept)).toBe(true);
+		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-1', isKept: true });
+	});
+
+	test.each<[string, Partial<ClientCredentials>]>([
+		['the address', { tokenUrl: 'https://id.example.com/other' }],
+		['the secret', { clientSecret: 'other' }],
+		['the scope', { scope: 'other' }],
+		['how it authenticates', { sendIn: 'body' }],
+	])('%s alone makes it another credential, with a token of its own', async (_what, other) => {
+		const { post } = endpoint();
+		const first = account({ clientId: `same ${_what}` });
+		const second = account({ clientId: `same ${_what}`, ...other });
+		expect((await bearerToken(first, post)).accessToken).toBe('token-1');
+		expect((await bearerToken(second, post)).accessToken).toBe('token-2');
+		expect((await bearerToken(first, post)).accessToken).toBe('token-1');
+	});
+
+	test('a pasted token is given as it is, and nobody is asked', async () => {
+		const { post, posted } = endpoint();
+		const pasted = { ...account(), token: { pasted: 'abc' } };
+		expect(await bearerToken(pasted, post)).toEqual({ accessToken: 'abc', isKept: false });
+		expect(await bearerToken(pasted, post, 'abc')).toEqual({ accessToken: 'abc', isKept: false });
+		expect(posted).toEqual([]);
+	});
+});
+
+describe('how long a token is used', () => {
+	test.each([
+		['an hour', 3600, 3540],
+		['two minutes', 120, 60],
+		['one minute', 60, 30],
+		['two seconds', 2, 1],
+		['a text of digits', '3600', 3540],
+		['no life told', undefined, 60],
+		['a life of null', null, 60],
+		['a life of 0', 0, 60],
+		['a life of -1', -1, 60],
+		['a life in words', 'one hour', 60],
+		['a life without an end', 1e999, 60],
+	])('%s: until 60 s or half its life before its end', async (_what, life, seconds) => {
+		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
+		await bearerToken(who, post);
+		now += seconds * 1000 - 1;
+		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-1', isKept: true });
+		now += 1;
+		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-2', isKept: false });
+		expect(posted).toHaveLength(2);
+	});
+
+	test('the clock runs from the request on, however long the answer takes', async () => {
+		const { post, posted } = endpoint(() => {
+			now += 90_000;
+			return { expires_in: 120 };
+		});
+		const who = account();
+		expect((await bearerToken(who, post)).isKept).toBe(false);
+		expect((await bearerToken(who, post)).isKept).toBe(false);
+		expect(posted).toHaveLength(2);
+	});
+
+	test('a token is never used to its very end, nor beyond it', () => {
+		for (const life of [0.001, 1, 2, 59, 60, 61, 120, 3600, 1e9]) {
+			expect(keepFor(life)).toBeLessThan(life * 1000);
+			expect(keepFor(life)).toBeGreaterThan(0);
+		}
+	});
+});
+
+describe('a token that the service refused', () => {
+	test('is replaced once, however many of its users report it and whenever', async () => {
+		const [who, { post, posted }] = [account(), endpoint()];
+		await bearerToken(who, post);
+		const together = await Promise.all(
+			Array.from({ length: 20 }, async () => await bearerToken(who, post, 'token-1')),
+		);
+		const late = await bearerToken(who, post, 'token-1');
+		expect([...together, late].map(({ accessToken }) => accessToken)).toEqual(
+			Array(21).fill('token-2'),
+		);
+		expect(posted).toHaveLength(2);
+	});
+
+	test('who asks while it is being replaced waits for the new one', async () => {
+		const [who, { post, posted }] = [account(), endpoint()];
+		await bearerToken(who, post);
+		const [, other] = await Promise.all([
+			bearerToken(who, post, 'token-1'),
+			bearerToken(who, post),
+		]);
+		expect(other).toEqual({ accessToken: 'token-2', isKept: false });
+		expect(posted).toHaveLength(2);
+	});
+});
+
+describe('failures', () => {
+	test('are told to all who wait, and not remembered', async () => {
+		const down = (count: number) =>
+			count === 1 ? { statusCode: 503, body: '' } : { expires_in: 60 };
+		const [who, { post, posted }] = [account(), endpoint(down)];
+		const waiting = await Promise.allSettled(
+			Array.from({ length: 10 }, async () => await bearerToken(who, post)),
+		);
+		expect(waiting.map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+		expect(posted).toHaveLength(1);
+		expect((await bearerToken(who, post)).accessToken).toBe('token-2');
+	});
+
+	test('of a replacement leave no token behind that was refused', async () => {
+		const down = (count: number) =>
+			count === 2 ? { statusCode: 503, body: '' } : { expires_in: 60 };
+		const [who, { post }] = [account(), endpoint(down)];
+		await bearerToken(who, post);
+		await expect(bearerToken(who, post, 'token-1')).rejects.toThrow(InputError);
+		expect((await bearerToken(who, post)).accessToken).toBe('token-3');
+	});
+
+	const ok = (members: object) => ({ statusCode: 200, body: JSON.stringify(members) });
+	test.each<[string, unknown, string, RegExp]>([
+		[
+			'not reachable',
+			{ reason: 'the connection was refused' },
+			'tokenUrl',
+			/cannot be reached: the/,
+		],
+		['a redirect', { statusCode: 302, body: '' }, 'tokenUrl', /redirects elsewhere \(HTTP 302\)/],
+		['a redirect that keeps the method', { statusCode: 307, body: '' }, 'tokenUrl', /redirects/],
+		[
+			'invalid_client',
+			{ statusCode: 401, body: '{"error":"invalid_client"}' },
+			'clientSecret',
+			/refused the client \(HTTP 401, invalid_client\)/,
+		],
+		['400 without words', { statusCode: 400, body: '' }, 'clientSecret', /refused the client/],
+		[
+			'invalid_scope',
+			{ statusCode: 400, body: { error: 'invalid_scope' } },
+			'scope',
+			/refused the scope/,
+		],
+		['404', { statusCode: 404, body: '<html>' }, 'tokenUrl', /no token endpoint at this address/],
+		['405', { statusCode: 405, body: '' }, 'tokenUrl', /no token endpoint/],
+		['429', { statusCode: 429, body: '' }, 'tokenUrl', /is failing/],
+		['500', { statusCode: 500, body: '' }, 'tokenUrl', /is failing/],
+		['101', { statusCode: 101, body: '' }, 'tokenUrl', /is failing/],
+		['a page', { statusCode: 200, body: '<html>' }, 'tokenUrl', /no access_token/],
+		['nothing', { statusCode: 204, body: '' }, 'tokenUrl', /no access_token/],
+		['a list', { statusCode: 200, body: '[]' }, 'tokenUrl', /no access_token/],
+		['null', { statusCode: 200, body: 'null' }, 'tokenUrl', /no access_token/],
+		['an empty token', ok({ access_token: '' }), 'tokenUrl', /no access_token/],
+		['a token that is a number', ok({ access_token: 5 }), 'tokenUrl', /no access_token/],
+		['a token with a line end', ok({ access_token: 'a\r\nX: y' }), 'tokenUrl', /no access_token/],
+		[
+			'a token of another type',
+			ok({ access_token: 'a', token_type: 'mac' }),
+			'tokenUrl',
+			/another type/,
+		],
+	])('%s', async (_what, answer, field, message) => {
+		const failure = await bearerToken(account(), endpoint(() => answer).post).catch(
+			(error: unknown) => error,
+		);
+		expect(failure).toBeInstanceOf(InputError);
+		expect(failure).toMatchObject({ field, message: expect.stringMatching(message) });
+	});
+
+	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
+		// The positive control: what it repeats is there to be found.
+		const said: string[] = [];
+		for (const sendIn of ['header', 'body'] as const) {
+			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
+				const repeating = async (url: string, headers: object, body: string) => {
+					const echo = `${url} ${JSON.stringify(headers)} ${body} ${SECRET} t0ken`;
+					said.push(echo);
+					return {
+						statusCode,
+						body: {
+							error: echo,
+							error_description: echo,
+							token_type: echo,
+							access_token: `t0ken ${echo}`,
+						},
+					};
+				};
+				const who = account({ sendIn });
+				const failure = (await bearerToken(who, repeating).catch(
+					(error: unknown) => error,
+				)) as InputError;
+				const told = JSON.stringify([failure.message, failure.advice, failure.field, failure]);
+				for (const secret of secretsOf(who)) {
+					expect(said.at(-1)).toContain(SECRET);
+					expect(told).not.toContain(secret);
+				}
+				expect(told).not.toContain('t0ken');
+			}
+		}
+	});
+});
+
+function secretsOf({ token }: Account): string[] {
+	if (!('clientCredentials' in token)) return [];
+	const { clientId, clientSecret } = token.clientCredentials;
+	const encoded = new URLSearchParams({ '': clientSecret }).toString().slice(1);
+	const pair = `${new URLSearchParams({ '': clientId }).toString().slice(1)}:${encoded}`;
+	return [clientSecret, encoded, Buffer.from(pair).toString('base64')];
+}
+
+describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
+	test('in the header: ID and secret are form-encoded before they are joined', async () => {
+		const { post, posted } = endpoint();
+		await bearerToken(account({ clientId: 'a:b c', scope: 'one two' }), post);
+		const [{ url, headers, body }] = posted as [Posted];
+		expect(url).toBe('https://id.example.com/token');
+		const [id, secret] = Buffer.from(headers.Authorization!.slice(6), 'base64')
+			.toString()
+			.split(':');
+		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('id')).toBe('a:b c');
+		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('secret')).toBe(SECRET);
+		expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+			grant_type: 'client_credentials',
+			scope: 'one two',
+		});
+		expect(headers['Content-Type']).toBe('application/x-www-form-urlencoded');
+	});
+
+	test('in the body: ID and secret are form members, and no header holds them', async () => {
+		const { post, posted } = endpoint();
+		await bearerToken(account({ clientId: 'a&b=c', sendIn: 'body' }), post);
+		const [{ headers, body }] = posted as [Posted];
+		expect(headers.Authorization).toBeUndefined();
+		expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+			grant_type: 'client_credentials',
+			client_id: 'a&b=c',
+			client_secret: SECRET,
+		});
+	});
+});
+
+test('tokens of the last 200 credentials are kept, and those of older ones are forgotten', async () => {
+	const { post, posted } = endpoint();
+	const all = Array.from({ length: 201 }, () => account());
+	for (const each of all) await bearerToken(each, post);
+	expect(posted).toHaveLength(201);
+	for (const each of all.slice(1)) expect((await bearerToken(each, post)).isKept).toBe(true);
+	expect(posted).toHaveLength(201);
+	expect((await bearerToken(all[0]!, post)).isKept).toBe(false);
+});
+
+test('no client secret is what tokens are found by', async () => {
+	const set = jest.spyOn(Map.prototype, 'set');
+	const who = account();
+	await bearerToken(who, endpoint().post);
+	const keys = JSON.stringify(set.mock.calls.map(([key]) => key));
+	const { clientCredentials } = who.token as { clientCredentials: ClientCredentials };
+	// The positive control: the name tokens are kept under is among the keys that were seen.
+	expect(keys).toContain(
+		createHash('sha256').update(JSON.stringify(clientCredentials)).digest('base64'),
+	);
+	expect(keys).not.toContain(SECRET);
+});

@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { InputError } from '../../nodes/Pay/inputError';
+import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
+import { FORM_MEMBERS, type Kind, type MemberTree } from '../../nodes/Pay/service/contract';
+
+const BODIES = {
+	payment: {
+		amount: 49.9,
+		external_id: 'order-1',
+		payerQuestion: 'Thanks',
+		creditParty: { key: 'a@example.com', name: 'Ann' },
+	},
+	qrCode: {
+		amount: 49.9,
+		external_id: 'order-1',
+		payer: { name: 'Ann' },
+		split: [{ username: 'shop', percentageSplit: 10 }],
+	},
+} as const;
+const KINDS = ['payment', 'qrCode'] as const;
+
+/** The paths of all members that the form can set: amount, payer.name … */
+function formPaths(tree: MemberTree, path = ''): string[] {
+	return Object.entries(tree).flatMap(([name, below]) =>
+		below === true ? [path + name] : formPaths(below, `${path}${name}.`),
+	);
+}
+
+const merged = (kind: Kind, value: unknown) =>
+	withAdditionalMembers(BODIES[kind], value, kind) as Record<string, unknown>;
+
+/** What a parser of the other end reads. */
+const sent = (kind: Kind, value: unknown) =>
+	JSON.parse(JSON.stringify(merged(kind, value))) as Record<string, unknown>;
+
+function refusal(kind: Kind, value: unknown): InputError | undefined {
+	try {
+		merged(kind, value);
+		return undefined;
+	} catch (error) {
+		expect(error).toBeInstanceOf(InputError);
+		return error as InputError;
+	}
+}
+
+test.each([undefined, null, '', '  ', '{}', {}])('%p adds nothing', (value) => {
+	expect(merged('payment', value)).toEqual(BODIES.payment);
+});
+
+test('members are added beside those of the form, and into its objects', () => {
+	const added = '{ "due": "2026-12-01", "creditParty": { "bank": { "code": 1 } }, "tags": ["a"] }';
+	expect(merged('payment', added)).toEqual({
+		...BODIES.payment,
+		due: '2026-12-01',
+		tags: ['a'],
+		creditParty: { ...BODIES.payment.creditParty, bank: { code: 1 } },
+	});
+	expect(BODIES.payment.creditParty).toEqual({ key: 'a@example.com', name: 'Ann' });
+});
+
+test('an object that the form left out is made of what is added to it', () => {
+	const { payer: _none, ...body } = BODIES.qrCode;
+	const value = { payer: { phone: '1' } };
+	expect(withAdditionalMembers(body, value, 'qrCode')).toEqual({ ...body, ...value });
+});
+
+describe.each(KINDS)('%s', (kind) => {
+	const variants: Array<[string, (name: string) => string]> = [
+		['as it is', (name) => name],
+		['in upper case', (name) => name.toUpperCase()],
+		['with a capital', (name) => name[0]!.toUpperCase() + name.slice(1)],
+		['with a space behind', (name) => `${name} `],
+		[
+			'in full-width letters',
+			(name) =>
+				name.replace(/[a-z]/, (letter) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0)),
+		],
+	];
+	test.each(variants)(
+		'every member of the form is refused by its name, written %s',
+		(_how, write) => {
+			const paths = formPaths(FORM_MEMBERS[kind]);
+			expect(paths).toContain('amount');
+			for (const path of paths) {
+				const names = path.split('.');
+				const written = [...names.slice(0, -1), write(names.at(-1)!)];
+				const value = written.reduceRight<unknown>((below, name) => ({ [name]: below }), 'x');
+				for (const given of [value, JSON.stringify(value)]) {
+					expect(refusal(kind, given)).toMatchObject({
+						field: 'additionalMembers',
+						message: expect.stringContaining(`"${written.join('.')}"`),
+					});
+				}
+			}
+		},
+	);
+
+	/** JSON whose names are often those of the form, or dangerous ones. */
+	const dangerous = ['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'then'];
+	const names = [...new Set(formPaths(FORM_MEMBERS[kind]).flatMap((path) => path.split('.')))];
+	const name = fc.oneof(
+		fc.constantFrom(...dangerous, ...Object.keys(FORM_MEMBERS[kind])),
+		fc.constantFrom(...names).map((each) => each.toUpperCase()),
+		fc.constantFrom(...names),
+		fc.string(),
+	);
+	const { json } = fc.letrec((tie) => ({
+		object: fc
+			.array(fc.tuple(name, tie('json')), { maxLength: 4 })
+			.map(
+				(members) =>
+					`{${members.map(([key, value]) => `${JSON.stringify(key)}:${value as string}`).join()}}`,
+			),
+		json: fc.oneof(
+			{ maxDepth: 4 },
+			fc.jsonValue().map((value) => JSON.stringify(value)),
+			tie('object'),
+			tie('object'),
+			fc.array(tie('json'), { maxLength: 3 }).map((list) => `[${list.join()}]`),
+		),
+	}));
+	const asObject = json.map((text) => JSON.parse(text as string) as unknown);
+
+	test('whatever JSON is given: the form keeps what it says, nothing is polluted, refusals name it', () => {
+		let [taken, refused] = [0, 0];
+		const before = Object.getOwnPropertyNames(Object.prototype).sort();
+		fc.assert(
+			fc.property(fc.oneof(json, asObject, fc.anything()), (value) => {
+				const error = refusal(kind, value);
+				if (error !== undefined) {
+					refused++;
+					expect(error.field).toBe('additionalMembers');
+					expect(error.message).toMatch(/Additional Members/);
+					return;
+				}
+				taken++;
+				const body = merged(kind, value);
+				const read = sent(kind, value);
+				for (const path of formPaths(FORM_MEMBERS[kind])) {
+					const at = (from: unknown) =>
+						path
+							.split('.')
+							.reduce<unknown>(
+								(below, key) => (below as Record<string, unknown> | undefined)?.[key],
+								from,
+							);
+					expect(at(read)).toEqual(at(BODIES[kind]));
+					expect(at(body)).toEqual(at(BODIES[kind]));
+				}
+				for (const each of Object.keys(read)) {
+					const alike = Object.keys(BODIES[kind]).filter(
+						(own) => own.toLowerCase() === each.toLowerCase(),
+					);
+					expect(alike.every((own) => own === each)).toBe(true);
+				}
+				expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
+			}),
+			{ numRuns: 1000 },
+		);
+		expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(before);
+		expect(({} as Record<string, unknown>).amount).toBeUndefined();
+		// Or the property would hold of nothing.
+		expect(taken).toBeGreaterThan(100);
+		expect(refused).toBeGreaterThan(100);
+	});
+});
+
+test.each<[string, unknown, RegExp]>([
+	['a list', '[1]', /must be an object/],
+	['a number', 5, /must be an object/],
+	['a text that is no JSON', 'a: 1', /is no valid JSON/],
+	['two members of one name', '{"a":1,"a":2}', /is no valid JSON: .*[Dd]uplicate/],
+	['a number that cannot be kept', '{"a":12345678901234567890}', /too large to keep/],
+	['a number that cannot be kept, from an expression', { a: 2 ** 60 }, /Additional Members/],
+	[
+		'a ring',
+		(() => {
+			const ring: Record<string, unknown> = {};
+			return (ring.ring = ring);
+		})(),
+		/Additional Members/,
+	],
+	['a thousand levels', '{"a":'.repeat(1000) + '1' + '}'.repeat(1000), /nested too deeply/],
+	['a hundred thousand levels', '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5), /Additional Members/],
+	['__proto__', '{"__proto__":{"amount":1}}', /"__proto__", which is no name/],
+	['payer as a text', '{"payer":"Ann"}', /"payer" in Additional Members .* must be an object/],
+	['payer as null', '{"payer":null}', /must be an object/],
+	['PAYER', '{"PAYER":{"phone":"1"}}', /"PAYER", which a service may take for "payer"/],
+])('%s is refused', (_what, value, message) => {
+	expect(refusal('qrCode', value)).toMatchObject({
+		field: 'additionalMembers',
+		message: expect.stringMatching(message),
+	});
+});
+
+test('a function that says what an object is as JSON decides nothing', () => {
+	const value = { note: 'x', toJSON: () => ({ amount: 1_000_000 }) };
+	// The positive control: it does decide where the object is sent as it is.
+	expect(JSON.parse(JSON.stringify(value))).toEqual({ amount: 1_000_000 });
+	expect(refusal('payment', value)?.message).toMatch(/"amount", which has a field of its own/);
+	const later = { toJSON: () => ({ toJSON: 1, note: 'x' }) };
+	expect(sent('payment', later)).toEqual({ ...BODIES.payment, toJSON: 1, note: 'x' });
+});
