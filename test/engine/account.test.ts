@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
-import { errorOf, outputOf, recorded, runWorkflow, type RunOptions } from './engine';
+import { errorOf, forget, isRecorded, outputOf, runWorkflow, store, type RunOptions } from './engine';
 
 const open: Sandbox[] = [];
 async function startSandbox(options: SandboxOptions = {}) {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(async () => {
 	await Promise.all(open.splice(1).map(async (each) => await each.close()));
 	sandbox.faultFor = undefined;
-	recorded.clear();
+	forget();
 });
 afterAll(async () => await sandbox.close());
 beforeEach(() => {
@@ -322,7 +322,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
 		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toEqual([]);
 		// Nothing of it is remembered, so that it can be corrected.
-		expect(recorded.size).toBe(0);
+		expect(store.size).toBe(0);
 		expect(JSON.stringify([error, run])).not.toMatch(/the secret of the shop|dGhlK3Nl/);
 	});
 
@@ -553,13 +553,13 @@ describe('tokens by client credentials', () => {
 		// The node goes on in the background: it is done once the record of its payment is gone.
 		for (
 			let turn = 0;
-			turn < 200 && (recorded.has(id) || service.tokenRequests.length === tokens);
+			turn < 200 && (isRecorded(id) || service.tokenRequests.length === tokens);
 			turn++
 		) {
 			await new Promise((resolve) => setTimeout(resolve, 10));
 		}
 		expect(service.tokenRequests).toHaveLength(tokens + 1);
-		expect(recorded.has(id)).toBe(false);
+		expect(isRecorded(id)).toBe(false);
 		expect(service.received).toHaveLength(before + paid);
 		expect(madeBy(service)).not.toContain(id);
 	});
