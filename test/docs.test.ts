@@ -116,7 +116,21 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
-	...['conclude', 'execution', 'n8n1', 'n8n2', 'ajv', 'jest', 'external_id', 'br', 'postgresql'],
+	...[
+		'receivedAt',
+		'method',
+		'headers',
+		'rawBody',
+		'conclude',
+		'execution',
+		'n8n1',
+		'n8n2',
+		'ajv',
+		'jest',
+		'external_id',
+		'br',
+		'postgresql',
+	],
 ]);
 const NAMES = new Set([
 	...FIELDS.map(({ name }) => name),
@@ -290,6 +304,14 @@ describe('README', () => {
 		for (const anchor of anchors) expect(headings).toContain(anchor);
 	});
 });
+
+test.each(DOCUMENTS.filter((path) => path.startsWith('docs/')))(
+	'%s says first whom it is for',
+	(path) => {
+		const [, first] = prose(path).split(/\n\n+/);
+		expect(first).toMatch(/^For who/);
+	},
+);
 
 test('every npm script is in a document', () => {
 	const named = new Set(DOCUMENTS.flatMap(scriptsIn));

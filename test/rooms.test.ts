@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+const ROOT = join(__dirname, '..');
+const PAY = join(ROOT, 'nodes', 'Pay');
+
+/** The rooms from the top down, as CONTRIBUTING draws them; those of one line do not know each other. */
+const ROOMS = [
+	['Pay.node', 'PayTrigger.node'],
+	['operations'],
+	['execution'],
+	['credential', 'postback', 'qr'],
+	['parameters'],
+	['service'],
+	['inputError', 'json'],
+];
+
+const files = readdirSync(PAY, { recursive: true, encoding: 'utf8' })
+	.filter((file) => file.endsWith('.ts'))
+	.map((file) => file.replace(/\.ts$/, ''));
+const importsOf = (file: string) =>
+	[...readFileSync(join(PAY, `${file}.ts`), 'utf8').matchAll(/from '(\.[^']*)'/g)]
+		.map(([, path]) => relative(PAY, join(PAY, dirname(file), path!)))
+		.map((path) => (files.includes(path) ? path : join(path, 'index')));
+const roomOf = (file: string) => file.split('/')[0]!;
+const levelOf = (file: string) => ROOMS.findIndex((level) => level.includes(roomOf(file)));
+
+test('every file stands in a room', () => {
+	expect(files.filter((file) => levelOf(file) === -1)).toEqual([]);
+	expect(files.length).toBeGreaterThan(30);
+});
+
+test('imports run downwards only, and no room imports its neighbour', () => {
+	const pairs = files.flatMap((file) => importsOf(file).map((target) => [file, target] as const));
+	const upwards = pairs.filter(
+		([file, target]) => roomOf(file) !== roomOf(target) && levelOf(target) <= levelOf(file),
+	);
+	expect(upwards).toEqual([]);
+	expect(pairs.length).toBeGreaterThan(100);
+});
+
+test('no file imports itself in a circle', () => {
+	const circles: string[][] = [];
+	const visited = new Set<string>();
+	const visit = (file: string, way: string[]) => {
+		if (way.includes(file)) circles.push([...way.slice(way.indexOf(file)), file]);
+		if (visited.has(file)) return;
+		visited.add(file);
+		for (const target of importsOf(file)) visit(target, [...way, file]);
+	};
+	for (const file of files) visit(file, []);
+	expect(circles).toEqual([]);
+});
+
+test('CONTRIBUTING draws these rooms, in this order', () => {
+	const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+	const [, drawing = ''] = /## The rooms of the code.*?```\n(.*?)```/s.exec(text) ?? [];
+	const drawn = (room: string) => (files.includes(room) ? room : `${room}/`);
+	const places = ROOMS.map((level) => level.map((room) => drawing.indexOf(drawn(room))));
+	expect(places.flat()).not.toContain(-1);
+	for (const [index, level] of places.slice(1).entries()) {
+		expect(Math.min(...level)).toBeGreaterThan(Math.max(...places[index]!));
+	}
+});
