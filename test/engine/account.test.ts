@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
-import { errorOf, forget, isRecorded, outputOf, runWorkflow, store, type RunOptions } from './engine';
+import {
+	errorOf,
+	forget,
+	isRecorded,
+	outputOf,
+	runWorkflow,
+	store,
+	type RunOptions,
+} from './engine';
 
 const open: Sandbox[] = [];
 async function startSandbox(options: SandboxOptions = {}) {

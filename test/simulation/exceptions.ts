@@ -76,8 +76,8 @@ export const EXCEPTIONS: readonly Exception[] = [
 	{
 		name: 'taken back beside an execution that was not refused',
 		reason:
-			'One that asks for no refusal leaves the record to the execution that made it. If that one is rejected and takes it back, nothing remembers the payment. Found by this simulation (seed 2, scenario 20982).',
-		holds: ({ inLedger, earlierCheck, takenBack }) =>
-			!inLedger && earlierCheck === 'execution' && takenBack,
+			'One that asks for no refusal leaves the record to the execution that made it. If that one runs in another process, is rejected and takes it back, nothing remembers the payment. Within one process the record stays.',
+		holds: ({ inLedger, earlierCheck, takenBack, sameProcess }) =>
+			!inLedger && !sameProcess && earlierCheck === 'execution' && takenBack,
 	},
 ];

@@ -140,14 +140,18 @@ export function openRecords(options: {
 
 		async takeBack(ids) {
 			const own = ids.flatMap((id) => mine.get(id) ?? []).filter((entry) => entry.own === true);
-			if (own.length === 0) return { remembered: [] };
+			const free = own.filter(({ id }) => !list.isReliedOn(id));
+			const remembered = own.filter(({ id }) => list.isReliedOn(id)).map(({ id }) => id);
+			const reason = remembered.length > 0 ? 'another execution sent it too' : undefined;
+			if (free.length === 0) return { remembered, reason };
 			try {
-				await list.remove(helpers, own);
-				for (const { id } of own) mine.delete(id);
-				return { remembered: [] };
+				await list.remove(helpers, free);
+				for (const { id } of free) mine.delete(id);
+				return { remembered, reason };
 			} catch (error) {
-				const reason = error instanceof Error ? error.message : String(error);
-				return { remembered: own.map(({ id }) => id), reason };
+				const message = error instanceof Error ? error.message : String(error);
+				const failed = `n8n's database failed (${message})`;
+				return { remembered: own.map(({ id }) => id), reason: failed };
 			}
 		},
 

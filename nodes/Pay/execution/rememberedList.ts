@@ -113,6 +113,7 @@ export class RememberedList {
 	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
 	overlong = 0;
 	private spent = new Set<string>();
+	private readonly reliedOn = new Set<string>();
 
 	/** Adds an id that the next change records. */
 	add(id: string, check: { exclusive: boolean; evenIfKnown: boolean }): Entry {
@@ -193,7 +194,7 @@ export class RememberedList {
 			if (!held.has(entry.id)) waiting.push(entry);
 			// Another run of this process has it under way.
 			else if (!entry.evenIfKnown) this.settle(entry, 'known');
-			else entry.state = 'recorded';
+			else this.takeAsRecorded(entry);
 			held.add(entry.id);
 		}
 		const token = waiting.some(({ exclusive }) => exclusive) ? randomUUID() : undefined;
@@ -215,6 +216,7 @@ export class RememberedList {
 			entry.own = !there.has(keyOf(entry.id));
 			if (!entry.own && !entry.evenIfKnown) this.settle(entry, 'known');
 			else if (late && entry.exclusive) this.fail(entry, tooLate());
+			else if (!entry.own) this.takeAsRecorded(entry);
 			else {
 				entry.state = 'recorded';
 				if (entry.exclusive) entry.token = token;
@@ -260,6 +262,24 @@ export class RememberedList {
 			throw new Error("n8n's store does not say whether it knows them");
 		}
 		return processed;
+	}
+
+	/**
+	 * Whether another run of this process sent an id that it found in the list, on the word of that
+	 * record alone. Such a record is not taken out, whatever becomes of who made it.
+	 */
+	isReliedOn(id: string): boolean {
+		return this.reliedOn.has(id);
+	}
+
+	/** An entry that goes on although somebody else recorded its id. */
+	private takeAsRecorded(entry: Entry) {
+		entry.state = 'recorded';
+		this.reliedOn.add(entry.id);
+		const [oldest] = this.reliedOn;
+		if (this.reliedOn.size > REMEMBERED_PAYMENTS && oldest !== undefined) {
+			this.reliedOn.delete(oldest);
+		}
 	}
 
 	/** Takes ids out of the list. @throws when the store does, or after the time limit */

@@ -69,7 +69,7 @@ async function takeBack<K extends Kind>(run: Run<K>, ids: string[], done: Done[]
 	const { remembered, reason } = await run.records.takeBack(ids);
 	if (remembered.length === 0) return done;
 	const note = (some: string) =>
-		`The duplicate check still remembers ${some}, because n8n's database failed${reason ? ` (${reason})` : ''}: to pay it, use a new External ID.`;
+		`The duplicate check still remembers ${some}${reason === undefined ? '' : `, because ${reason}`}: to pay it, use a new External ID.`;
 	const untold = new Set(remembered);
 	const told = done.map((item): Done => {
 		const { index, result } = item;
