@@ -1,0 +1,80 @@
+import { fork } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import * as fc from 'fast-check';
+import { play, scenarios, type Playing } from './scenario';
+
+/*
+ * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on. What fails is
+ * printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it again.
+ */
+const {
+	SIMULATION_RUNS = '20000',
+	SIMULATION_SEED,
+	SIMULATION_PATH,
+	SIMULATION_COMMANDS,
+	SIMULATION_IGNORE = '',
+} = process.env;
+const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
+/** So many at a time, for progress to be seen. */
+const SLICE = 5000;
+
+const property = (playing: Playing) =>
+	fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (drawn) => {
+		await play(drawn, { ignored, ...playing });
+	});
+
+/** Plays a failure again, on processes that no other scenario used, down to the smallest one. */
+async function replay(seed: number, path: string): Promise<never> {
+	await fc.assert(property({ fresh: true }), { seed, path });
+	throw new Error(`Scenario ${path} of seed ${seed} fails only after others`);
+}
+
+/** One process's share; @throws with the smallest scenario that fails */
+async function playAll(runs: number, seed: number): Promise<void> {
+	// n8n's error classes look at the stack; nobody reads it here.
+	Error.stackTraceLimit = 0;
+	for (let done = 0; done < runs; done += SLICE) {
+		const numRuns = Math.min(SLICE, runs - done);
+		const found = await fc.check(property({}), { numRuns, seed: seed + done, endOnFailure: true });
+		if (found.failed) await replay(found.seed, found.counterexamplePath ?? '');
+		process.send?.(numRuns);
+	}
+}
+
+async function main() {
+	const [, , share, from] = process.argv;
+	const seed = Number(from ?? SIMULATION_SEED ?? randomInt(2 ** 30));
+	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH);
+	if (share !== undefined) return await playAll(Number(share), seed);
+
+	const [runs, parts, begun] = [Number(SIMULATION_RUNS), availableParallelism(), Date.now()];
+	let [played, told] = [0, 0];
+	const seconds = () => Math.round((Date.now() - begun) / 1000);
+	const codes = await Promise.all(
+		Array.from({ length: parts }, async (_, part) => {
+			const mine = Math.floor(runs / parts) + (part < runs % parts ? 1 : 0);
+			const child = fork(__filename, [String(mine), String(seed + part * runs)], {
+				execArgv: ['-r', 'ts-node/register/transpile-only'],
+			});
+			child.on('message', (count) => {
+				played += Number(count);
+				if (seconds() - told < 15) return;
+				told = seconds();
+				console.log(`${played} of ${runs} scenarios in ${told} s`);
+			});
+			return (await once(child, 'exit'))[0] as number | null;
+		}),
+	);
+	const failed = codes.some((code) => code !== 0);
+	console.log(
+		`${played} of ${runs} scenarios from seed ${seed} in ${seconds()} s: ${failed ? 'FAILED' : 'nothing paid twice, nothing told wrongly'}`,
+	);
+	process.exitCode = failed ? 1 : 0;
+}
+
+main().catch((error: unknown) => {
+	console.error(error instanceof Error ? error.message : error);
+	process.exitCode = 1;
+});
