@@ -145,6 +145,15 @@ export class N8n {
 		return readFileSync(this.logFile, 'utf8');
 	}
 
+	/** Stops the process where it is, as a frozen machine does, until {@link thaw}. */
+	freeze() {
+		this.child?.kill('SIGSTOP');
+	}
+
+	thaw() {
+		this.child?.kill('SIGCONT');
+	}
+
 	/** What the process has in memory, in megabytes, now or at its peak (Linux). */
 	memory(what: 'now' | 'peak' = 'now'): number {
 		const status = readFileSync(`/proc/${this.child?.pid}/status`, 'utf8');

@@ -4,6 +4,7 @@ import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
 import { freePort, N8n, until } from './n8n';
 
@@ -26,8 +27,12 @@ function postgresUser(): { uid?: number; gid?: number } {
 
 /** A server program in a folder of its own; both go when it is closed. */
 class Server {
+	private child?: ChildProcess;
+
 	private constructor(
-		private readonly child: ChildProcess,
+		private readonly command: string,
+		private readonly args: string[],
+		private readonly user: { uid?: number; gid?: number },
 		private readonly folder: string,
 		readonly port: number,
 	) {}
@@ -42,7 +47,15 @@ class Server {
 		if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
 		prepare(folder);
 		const port = await freePort();
-		const child = spawn(command, args(port, folder), { cwd: folder, stdio: 'ignore', ...user });
+		const server = new Server(command, args(port, folder), user, folder, port);
+		await server.launch();
+		return server;
+	}
+
+	private async launch(): Promise<void> {
+		const { command, args, user, folder, port } = this;
+		const child = spawn(command, args, { cwd: folder, stdio: 'ignore', ...user });
+		this.child = child;
 		let failure: Error | undefined;
 		child.on('error', (error) => (failure = error));
 		const endWithUs = () => child.kill('SIGKILL');
@@ -63,17 +76,25 @@ class Server {
 		if (failure !== undefined) {
 			throw new Error(`Queue mode needs ${command}, from Debian's packages: ${failure.message}`);
 		}
-		return new Server(child, folder, port);
+	}
+
+	private async end(): Promise<void> {
+		const { child } = this;
+		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		// What they hold is thrown away, so they need no time to save it.
+		child.kill('SIGKILL');
+		await ended;
+	}
+
+	/** Ends it as a crash does, and starts it again at the same address. */
+	async restart(): Promise<void> {
+		await this.end();
+		await this.launch();
 	}
 
 	async close(): Promise<void> {
-		const { child } = this;
-		if (child.exitCode === null && child.signalCode === null) {
-			const ended = new Promise((resolve) => child.once('exit', resolve));
-			// What they hold is thrown away, so they need no time to save it.
-			child.kill('SIGKILL');
-			await ended;
-		}
+		await this.end();
 		discard(this.folder);
 	}
 }
@@ -121,10 +142,13 @@ export class QueueMode {
 	readonly workers: N8n[] = [];
 	main!: N8n;
 	webhook!: N8n;
+	/** Between each process and PostgreSQL. */
+	private readonly databases = new Map<N8n, DatabaseProxy>();
 
 	private constructor(
 		private readonly options: QueueOptions,
-		private readonly servers: Server[],
+		private readonly postgres: Server,
+		private readonly redis: Server,
 		private readonly env: Record<string, string>,
 	) {}
 
@@ -132,14 +156,13 @@ export class QueueMode {
 		const postgres = await startPostgres();
 		const redis = await startRedis();
 		const webhookPort = await freePort();
-		const queue = new QueueMode(options, [postgres, redis], {
+		const queue = new QueueMode(options, postgres, redis, {
 			EXECUTIONS_MODE: 'queue',
 			OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
 			QUEUE_BULL_REDIS_HOST: '127.0.0.1',
 			QUEUE_BULL_REDIS_PORT: String(redis.port),
 			DB_TYPE: 'postgresdb',
 			DB_POSTGRESDB_HOST: '127.0.0.1',
-			DB_POSTGRESDB_PORT: String(postgres.port),
 			DB_POSTGRESDB_DATABASE: 'postgres',
 			DB_POSTGRESDB_USER: 'n8n',
 			N8N_ENCRYPTION_KEY: randomUUID(),
@@ -164,13 +187,44 @@ export class QueueMode {
 	private async process(command: string, more: { port?: number; bare?: boolean } = {}) {
 		const { version, tarball } = this.options;
 		const { port, bare } = more;
-		return await N8n.start({
+		const database = await DatabaseProxy.start(this.postgres.port);
+		const n8n = await N8n.start({
 			version,
 			command,
 			port,
 			tarball: bare ? undefined : tarball,
-			env: this.env,
+			env: { ...this.env, DB_POSTGRESDB_PORT: String(database.port) },
 		});
+		this.databases.set(n8n, database);
+		return n8n;
+	}
+
+	/** What stands between a process and PostgreSQL. */
+	databaseOf(n8n: N8n): DatabaseProxy {
+		const database = this.databases.get(n8n);
+		if (database === undefined) throw new Error('This process is not of this queue');
+		return database;
+	}
+
+	/** Where PostgreSQL itself answers, past the proxies. */
+	get postgresAddress() {
+		return { host: '127.0.0.1', port: this.postgres.port, database: 'postgres', user: 'n8n' };
+	}
+
+	/** Asks PostgreSQL itself; gives the rows, their columns separated by |. */
+	sql(query: string): string[] {
+		const { host, port, database, user } = this.postgresAddress;
+		const args = ['-h', host, '-p', String(port), '-U', user, '-d', database];
+		const printed = execFileSync('psql', [...args, '-At', '-c', query], {
+			encoding: 'utf8',
+			maxBuffer: 2 ** 28,
+		});
+		return printed.split('\n').filter((row) => row !== '');
+	}
+
+	/** Ends Redis as a crash does and starts it again, empty, at the same address. */
+	async restartRedis(): Promise<void> {
+		await this.redis.restart();
 	}
 
 	/** Starts one more worker, with the package or without it. */
@@ -180,15 +234,20 @@ export class QueueMode {
 		return worker;
 	}
 
-	/** The worker that says in its log that it took an execution. */
-	workerOf(executionId: string): N8n | undefined {
+	/** The workers that say in their log that they took an execution. */
+	workersOf(executionId: string): N8n[] {
 		const took = new RegExp(`execution ${executionId} `);
-		return this.workers.find(({ log }) => took.test(log));
+		return this.workers.filter(({ log }) => took.test(log));
+	}
+
+	workerOf(executionId: string): N8n | undefined {
+		return this.workersOf(executionId)[0];
 	}
 
 	async stop(): Promise<void> {
 		const processes = [...this.workers, this.webhook, this.main];
 		await Promise.all(processes.map(async (each) => await each?.stop()));
-		await Promise.all(this.servers.map(async (server) => await server.close()));
+		for (const database of this.databases.values()) await database.close();
+		await Promise.all([this.redis.close(), this.postgres.close()]);
 	}
 }

@@ -19,7 +19,8 @@ export class Pay implements INodeType {
 		icon: { light: 'file:pay.svg', dark: 'file:pay.dark.svg' },
 		group: ['output'],
 		version: 1,
-		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',
+		subtitle:
+			'={{ { qrCode: "Create a QR code", payment: "Make a payment", postback: "Wait for a postback" }[$parameter["resource"]] }}',
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,

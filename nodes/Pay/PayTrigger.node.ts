@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
-import type { InputError } from './inputError';
+import { InputError } from './inputError';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
 import { answered, readPostback, refuse, toItem } from './postback/receive';
@@ -27,29 +27,16 @@ const NO_SECRET =
 const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
 	readFieldMatch(field, values, 'startWhen');
 
-/**
- * Checks the options before any postback comes. n8n itself reads them at each call, with nothing
- * that an expression could use, and an expression that fails there is answered 500 for good.
- */
+/** Checks the options before any postback comes, while there is someone to tell. */
 function checkOptions(context: IHookFunctions): void {
-	const { options = {} } = context.getNode().parameters;
-	const hasExpression = (value: unknown): boolean =>
-		typeof value === 'object' && value !== null
-			? Object.values(value).some(hasExpression)
-			: typeof value === 'string' && value.startsWith('=');
-	if (hasExpression(options)) {
-		throw new NodeOperationError(
-			context.getNode(),
-			'The options of the Pay Trigger take no expressions, for there is no item yet when a postback is answered. Enter fixed values',
-		);
-	}
-	const { match } = (options as Options).startWhen ?? {};
+	const options = context.getNodeParameter('options', {}) as Options;
+	const { match } = options.startWhen ?? {};
 	if (match === undefined) return;
 	try {
 		readMatch(match);
 	} catch (error) {
-		const { message, advice } = error as InputError;
-		throw new NodeOperationError(context.getNode(), `Start Only When: ${message}. ${advice}`);
+		const said = error instanceof InputError ? `${error.message}. ${error.advice}` : String(error);
+		throw new NodeOperationError(context.getNode(), `Start Only When: ${said}`);
 	}
 }
 

@@ -11,7 +11,6 @@ import {
 	Workflow,
 	type ICredentialDataDecryptedObject,
 	type ICredentialsHelper,
-	type IDataDeduplicator,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INode,
@@ -24,6 +23,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { Pay } from '../../nodes/Pay/Pay.node';
+import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
 
 /** A node that gives what the test puts in; "code-only", as it has no description to speak of. */
 class Source implements INodeType {
@@ -60,12 +60,31 @@ class Sink implements INodeType {
 	}
 }
 
+let changeContext: RunOptions['context'];
+
+/** The Pay node, in a context that a test may change. */
+class PayInContext extends Pay {
+	override async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		const changed = changeContext?.(this);
+		if (changed === undefined) return await Pay.prototype.execute.call(this);
+		// Over an empty object: some properties of the real one may not be told otherwise.
+		const context = new Proxy({} as IExecuteFunctions, {
+			get: (_, name) => {
+				if (name in changed) return Reflect.get(changed, name) as unknown;
+				const value: unknown = Reflect.get(this, name);
+				return typeof value === 'function' ? value.bind(this) : value;
+			},
+		});
+		return await Pay.prototype.execute.call(context);
+	}
+}
+
 const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
 	'test.sink': new Sink(),
-	'n8n-nodes-pay.pay': new Pay(),
+	'n8n-nodes-pay.pay': new PayInContext(),
 	// As n8n names a node that it hands to an AI agent as a tool.
-	'n8n-nodes-pay.payTool': new Pay(),
+	'n8n-nodes-pay.payTool': new PayInContext(),
 };
 
 const nodeTypes: INodeTypes = {
@@ -74,20 +93,22 @@ const nodeTypes: INodeTypes = {
 	getKnownTypes: () => ({}),
 };
 
-/** The duplicate store of n8n, in memory; it forgets nothing until a test says so. */
-export const recorded = new Set<string>();
-const inMemory: IDataDeduplicator = {
-	async checkProcessedAndRecord(items) {
-		const processed = items.filter((item) => recorded.has(String(item)));
-		items.forEach((item) => recorded.add(String(item)));
-		return { new: items.filter((item) => !processed.includes(item)), processed };
-	},
-	async removeProcessed(items) {
-		items.forEach((item) => recorded.delete(String(item)));
-	},
-	clearAllProcessedItems: async () => recorded.clear(),
-	getProcessedDataCount: async () => recorded.size,
-};
+/** What the database does beside what it is asked for; a test sets it, `forget` takes it back. */
+export const storeHooks: StoreHooks = {};
+
+/** n8n's duplicate store, in memory, with the semantics of the real one. */
+export const store = new DuplicateStore(storeHooks);
+
+/** Whether a payment is recorded, in whatever scope. */
+export const isRecorded = (external_id: string) =>
+	store.has(`n8n-nodes-pay:payment:${external_id}`);
+
+/** Forgets all payments and what a test did to the store. */
+export function forget() {
+	store.clear();
+	delete storeHooks.before;
+	delete storeHooks.written;
+}
 let prepared: Promise<void> | undefined;
 
 export interface RunOptions {
@@ -102,6 +123,8 @@ export interface RunOptions {
 	settings?: Partial<INode>;
 	/** The execution to go on with, as the editor's Retry does. */
 	previous?: IRun;
+	/** The context as another version of n8n, or a failing one, would give it to the Pay node. */
+	context?: (context: IExecuteFunctions) => Partial<IExecuteFunctions>;
 	/** Is handed what cancels the execution. */
 	onStart?: (cancel: () => void) => void;
 	/** Nodes and connections of its own, instead of Source -> Pay -> Success / Error. */
@@ -200,7 +223,8 @@ function additionalData(options: RunOptions, run: IRunExecutionData, workflow: W
 
 /** Runs a workflow through n8n's own engine. */
 export async function runWorkflow(options: RunOptions): Promise<IRun> {
-	prepared ??= DataDeduplicationService.init(inMemory);
+	changeContext = options.context;
+	prepared ??= DataDeduplicationService.init(store);
 	await prepared;
 	const standard = {
 		nodes: [

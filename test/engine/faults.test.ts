@@ -8,7 +8,7 @@ import {
 	type FaultCase,
 	type Faults,
 } from '../faults';
-import { errorOf, outputOf, recorded, runWorkflow } from './engine';
+import { errorOf, isRecorded, outputOf, runWorkflow } from './engine';
 
 let faults: Faults;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ async function runCase(each: FaultCase, { retryOnFail, onError }: (typeof SETTIN
 	expect([where, count]).toEqual([where, expectedArrivals(each, retryOnFail)]);
 
 	const stays = each.outcome === 'accepted' || each.outcome === 'unknown';
-	expect([where, recorded.has(`n8n-nodes-pay:payment:${external_id}`)]).toEqual([where, stays]);
+	expect([where, isRecorded(external_id)]).toEqual([where, stays]);
 
 	const facts = { external_id, kind: 'payment', outcome: each.outcome };
 	const [success] = outputOf(run, 'Success');

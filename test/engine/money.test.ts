@@ -8,8 +8,10 @@ import {
 	errorOf,
 	outputOf,
 	payNode,
-	recorded,
+	forget,
+	isRecorded,
 	runWorkflow,
+	storeHooks,
 	sinkNode,
 	sourceNode,
 	to,
@@ -24,7 +26,7 @@ afterAll(async () => await sandbox.close());
 beforeEach(() => {
 	sandbox.received.length = 0;
 	sandbox.faultFor = undefined;
-	recorded.clear();
+	forget();
 });
 
 const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
@@ -175,9 +177,7 @@ test('a cancelled execution starts nothing new', async () => {
 	await new Promise((resolve) => setTimeout(resolve, 400));
 	expect(arrived()).toEqual(list.slice(0, 3));
 	// The one in flight was awaited, and is not paid again by a later execution.
-	expect(list.map((id) => recorded.has(`n8n-nodes-pay:payment:${id}`))).toEqual(
-		list.map((_, index) => index < 3),
-	);
+	expect(list.map((id) => isRecorded(id))).toEqual(list.map((_, index) => index < 3));
 });
 
 describe('a re-run of the node', () => {
@@ -276,7 +276,7 @@ describe('several nodes and runs of one execution', () => {
 			[500, /not known/],
 		] as const) {
 			sandbox.received.length = 0;
-			recorded.clear();
+			forget();
 			if (status) faultOnce(status, 'one');
 			const run = await pay([], {
 				credential: { baseUrl: sandbox.url },
@@ -344,12 +344,13 @@ describe('the duplicate check across executions', () => {
 
 	test('a failing database hides no outcome', async () => {
 		const [id] = ids(1) as [string];
-		faultOnce(422, id);
-		const broken = jest.spyOn(recorded, 'delete').mockImplementation(() => {
-			throw new Error('database is locked');
-		});
+		sandbox.faultFor = () => {
+			storeHooks.before = () => {
+				throw new Error('database is locked');
+			};
+			return { kind: 'status', status: 422 };
+		};
 		const run = await pay(itemsFor([id]), { settings: { onError: 'continueErrorOutput' } });
-		broken.mockRestore();
 		expect(outputOf(run, 'Success')).toEqual([]);
 		expect(outputOf(run, 'Error')[0]?.json.error).toMatchObject({
 			outcome: 'rejected',

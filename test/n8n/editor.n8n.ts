@@ -22,26 +22,38 @@ beforeAll(async () => {
 	mkdirSync(DARK, { recursive: true });
 	sandbox = await Sandbox.start();
 	n8n = await startN8n('n8n2');
-	browser = await chromium.launch({
+	browser = await launch();
+	page = await signedIn(browser);
+});
+
+async function launch(...more: string[]): Promise<Browser> {
+	return await chromium.launch({
 		executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
 		args: [
 			'--no-sandbox',
 			'--disable-gpu',
 			'--disable-background-networking',
 			'--disable-component-update',
+			...more,
 		],
 	});
-	page = await (await browser.newContext({ viewport: { width: 1440, height: 900 } })).newPage();
-	page.setDefaultTimeout(10_000);
-	await page.goto(`${n8n.url}/signin`);
-	await page
+}
+
+/** A page of the editor, its owner signed in. */
+async function signedIn(where: Browser, locale?: string): Promise<Page> {
+	const context = await where.newContext({ viewport: { width: 1440, height: 900 }, locale });
+	const signIn = await context.newPage();
+	signIn.setDefaultTimeout(10_000);
+	await signIn.goto(`${n8n.url}/signin`);
+	await signIn
 		.locator('input[name="emailOrLdapLoginId"], input[type="email"]')
 		.first()
 		.fill(OWNER.email);
-	await page.locator('input[type="password"]').fill(OWNER.password);
-	await page.keyboard.press('Enter');
-	await page.waitForURL(/home|workflow/);
-});
+	await signIn.locator('input[type="password"]').fill(OWNER.password);
+	await signIn.keyboard.press('Enter');
+	await signIn.waitForURL(/home|workflow/);
+	return signIn;
+}
 afterAll(async () => {
 	await browser?.close();
 	await n8n?.stop();
@@ -205,6 +217,57 @@ test('an unknown payment is told in our words', async () =>
 			/try again later|retry automatically|token-of-the-editor-test/i,
 		);
 		await picture('unknown-payment');
+	}));
+
+test.each([undefined, 'pt-BR'])(
+	'a comma typed into Amount is refused, and not dropped (browser language %s)',
+	async (language) => {
+		const [firstBrowser, firstPage] = [browser, page];
+		if (language !== undefined) {
+			browser = await launch(`--lang=${language}`);
+			page = await signedIn(browser, language);
+		}
+		try {
+			await watched(async () => {
+				await newWorkflow();
+				await addPay('Make a payment');
+				const before = sandbox.received.length;
+				await field('amount').click();
+				await page.keyboard.type('10,50');
+				expect(await field('amount').inputValue()).toBe('10,50');
+				await field('external_id').fill(`comma-${language}`);
+				await byId('node-execute-button').click();
+				const panel = byId('output-panel');
+				await panel
+					.getByText(/Amount \(amount\) must be a number, but is "10,50"/)
+					.first()
+					.waitFor();
+				await panel
+					.getByText(/Write 10\.50/)
+					.first()
+					.waitFor();
+				expect(sandbox.received).toHaveLength(before);
+				if (language === undefined) await picture('comma-refused');
+				await field('amount').fill('10.50');
+				await byId('node-execute-button').click();
+				await panel.getByText('accepted').first().waitFor();
+				expect(sandbox.bodies('payment').at(-1)).toMatchObject({ amount: 10.5 });
+			});
+		} finally {
+			if (browser !== firstBrowser) await browser.close();
+			[browser, page] = [firstBrowser, firstPage];
+		}
+	},
+);
+
+test("the recipient's key and key type stand open at the top of a payment", async () =>
+	await watched(async () => {
+		await newWorkflow();
+		await addPay('Make a payment');
+		const at = async (name: string) => (await field(name).boundingBox())?.y ?? 0;
+		const [key, keyType, amount] = [await at('key'), await at('keyType'), await at('amount')];
+		expect(Math.min(key, keyType)).toBeGreaterThan(0);
+		expect(Math.max(key, keyType)).toBeLessThan(amount);
 	}));
 
 test('a trigger workflow is published, and its URL can be copied', async () =>

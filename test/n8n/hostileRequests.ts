@@ -129,7 +129,10 @@ export function hostileRequests(url: string, about: Reference, secret: string): 
 }
 
 /** Sends it as it is; gives the answer's status, 0 where the connection ended without one. */
-export async function sendRaw(url: string, { bytes, cut }: RawRequest): Promise<number> {
+export async function sendRaw(
+	url: string,
+	{ bytes, cut }: Pick<RawRequest, 'bytes' | 'cut'>,
+): Promise<number> {
 	const { hostname, port } = new URL(url);
 	return await new Promise((resolve) => {
 		let answer = '';

@@ -237,7 +237,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				'GET',
 				'/projects/personal',
 			);
-			const columns = ['eventId', 'external_id', 'operation', 'receivedAt', 'body'];
+			const columns = ['eventId', 'external_id', 'kind', 'receivedAt', 'body'];
 			const { data: table } = await n8n.rest('POST', `/projects/${project.id}/data-tables`, {
 				name: 'postbacks',
 				columns: columns.map((name) => ({ name, type: 'string' })),

@@ -41,7 +41,7 @@ describe('amounts', () => {
 
 	test('texts of up to 15 digits are accepted', () => {
 		fc.assert(
-			fc.property(fc.integer({ min: 1, max: 9_999_999_999 }), fc.nat(99), (whole, cents) => {
+			fc.property(fc.integer({ min: 1, max: 9_999_999_999_999 }), fc.nat(99), (whole, cents) => {
 				const text = `${whole}.${String(cents).padStart(2, '0')}`;
 				expect(accepts(text)).toBe(Number(text));
 			}),
@@ -95,23 +95,80 @@ describe('amounts', () => {
 		0.1 + 0.2,
 		1234567890.1234567,
 		`0.${'0'.repeat(330)}12345`,
+		1e21,
+		5e-324,
+		1234567890123456,
+		'1234567890123456',
+		'12345678901234.56',
+		'1.000',
+		'1.234',
+		'0.500',
+		'1,000',
+		'1,000.50',
+		'1.234.567',
+		'12.345.678,90',
+		'1 000',
+		'١٢',
+		10n,
 	])('%p is refused', (value) => {
 		expect(accepts(value)).toBeUndefined();
 	});
 
+	const told = (value: unknown) => {
+		try {
+			parseAmount(value, 'amount');
+		} catch (error) {
+			const { message, advice } = error as InputError;
+			return `${message}. ${advice}`;
+		}
+		return '';
+	};
+
 	test('the error quotes what came in and says how to correct it', () => {
-		const told = (value: unknown) => {
-			try {
-				parseAmount(value, 'amount');
-			} catch (error) {
-				const { message, advice } = error as InputError;
-				return `${message}. ${advice}`;
-			}
-			return '';
-		};
-		expect(told('10,50')).toMatch(/"10,50".*decimal point/);
+		expect(told('10,50')).toMatch(/"10,50".*Write 10\.50/);
 		expect(told(0.1 + 0.2)).toMatch(/0\.30000000000000004.*[Rr]ound/);
 		expect(told(null)).toMatch(/missing/);
+	});
+
+	test.each([
+		['1.000', '1000', '1'],
+		['1,000', '1000', '1'],
+		['1.234', '1234', '1.2340'],
+		['0,500', '500', '0.5000'],
+	])('%p can be two amounts: both spellings are offered, and no formula', (text, one, other) => {
+		expect(told(text)).toContain(`Write ${one} or ${other}, whichever is meant`);
+		expect(told(text)).not.toMatch(/\{\{/);
+		expect([accepts(one), accepts(other)]).toEqual([Number(one), Number(other)]);
+	});
+
+	test.each([
+		['10,50', '10.50'],
+		['1.234,56', '1234.56'],
+		['1,000.50', '1000.50'],
+		['12,345,678', '12345678'],
+	])('%p is offered as %p', (text, spelled) => {
+		expect(told(text)).toContain(`Write ${spelled},`);
+		expect(accepts(spelled)).toBe(Number(spelled));
+	});
+
+	test('whatever formula is offered, it gives the right amount for every text or a refusal', () => {
+		const formula = /\{\{ \$json\.amount(.*?) \}\}/.exec(told('10,50'))?.[1];
+		expect(formula).toBe('.replace(",", ".")');
+		const separators = fc.constantFrom('.', ',', '');
+		const typed = fc
+			.tuple(fc.integer({ min: 1, max: 999 }), separators, fc.nat(999), separators, fc.nat(99))
+			.map(([a, one, b, two, c]) => ({
+				text: `${a}${one}${String(b).padStart(3, '0')}${two}${two && String(c).padStart(2, '0')}`,
+				// Grouped where a separator stands before three digits, decimal where before two.
+				meant: Number(`${a}${String(b).padStart(3, '0')}.${two && String(c).padStart(2, '0')}`),
+			}));
+		fc.assert(
+			fc.property(typed, ({ text, meant }) => {
+				const sent = accepts(text.replace(',', '.'));
+				if (sent !== undefined) expect(sent).toBe(meant);
+			}),
+			runs,
+		);
 	});
 
 	test('a percentage may be 0', () => {

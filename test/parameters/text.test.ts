@@ -71,3 +71,12 @@ describe('optional text', () => {
 		},
 	);
 });
+
+test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
+	'%j, half of a pair, is refused as an identifier',
+	(text) => {
+		expect(() => parseExternalId(text)).toThrow(InputError);
+		expect(() => optionalIdentifier(text, 'creditParty.key')).toThrow(/half a character/);
+		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
+	},
+);

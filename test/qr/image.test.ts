@@ -131,3 +131,13 @@ test.each([
 	expect(made).not.toMatch(/[/\\]|^\./);
 	if (!id.startsWith('..')) expect(made).toBe(name);
 });
+
+test('a path is walked itself, however many other texts stand before it', () => {
+	const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`t${n}`, 'x']));
+	const response = { ...many, data: { 'qr.code': 'the text' } };
+	expect(findQrSource(response, 'data.qr.code')).toEqual({ source: { text: 'the text' } });
+	expect(findQrSource(response, 't2999')).toEqual({ source: { text: 'x' } });
+	expect(findQrSource(response, 't3000')).toEqual({
+		hint: expect.stringContaining('no text at "t3000"'),
+	});
+});

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import type { DuplicateCheck } from '../parameters/duplicateCheck';
-import { RememberedList, type Entry } from './rememberedList';
+import { LONGEST_CHANGE_MS, RememberedList, type Entry } from './rememberedList';
 
 export { REMEMBERED_PAYMENTS } from './rememberedList';
 
@@ -56,7 +56,19 @@ function refusal(error: Error): InputError {
 			: `The duplicate check could not be made: ${error.message}`,
 		unsaved
 			? 'Nothing was sent. Save the workflow, then run again.'
-			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the external_id, and only if it does not, pay it with a new one.",
+			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the External ID, and only if it does not, pay it with a new one.",
+	);
+}
+
+function cancelled(remembered: string[]): InputError {
+	const stays =
+		remembered.length === 0
+			? ''
+			: ` The duplicate check still remembers ${quoted(remembered)}, because n8n's database failed: to pay it, use a new External ID.`;
+	return new InputError(
+		'duplicateCheck',
+		'The execution was cancelled in the duplicate check, before this item was sent',
+		`Nothing was sent. Run it again if it is still to be sent.${stays}`,
 	);
 }
 
@@ -74,16 +86,19 @@ export function openRecords(options: {
 	const mine = new Map<string, Entry>();
 	const kind = { exclusive: check === 'workers', evenIfKnown: check === 'execution' };
 
-	const unsettled = () => [...mine.values()].filter(({ state }) => state === 'recorded');
+	const overlongBefore = list.overlong;
 
-	/** Gives up entries of a batch that is not sent. */
-	async function giveUp(batch: Entry[]): Promise<void> {
-		await records.takeBack(batch.map(({ id }) => id));
-		for (const entry of batch) {
-			list.drop(entry);
-			mine.delete(entry.id);
-		}
+	/**
+	 * A process that was frozen in the middle of a change has then written an old list over what others
+	 * recorded, and n8n may have given its execution to another worker: what this run believes to be
+	 * new may be paid already.
+	 */
+	function frozen(): Error | undefined {
+		if (check === 'execution' || list.overlong === overlongBefore) return undefined;
+		return new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`);
 	}
+
+	const unsettled = () => [...mine.values()].filter(({ state }) => state === 'recorded');
 
 	/** Changes the list until no entry of mine waits for a verdict. */
 	async function settle(what: () => Entry[], quiet: boolean): Promise<Error | undefined> {
@@ -100,6 +115,8 @@ export function openRecords(options: {
 
 	const records: Records = {
 		async record(ids) {
+			const frozenBefore = frozen();
+			if (frozenBefore !== undefined) throw refusal(frozenBefore);
 			if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
 			const batch = ids.map((id) => list.add(id, kind));
 			for (const entry of batch) mine.set(entry.id, entry);
@@ -107,11 +124,18 @@ export function openRecords(options: {
 			const racing = () => batch.filter(({ token }) => token !== undefined);
 			const error = (await settle(waiting, false)) ?? (await settle(racing, true));
 			const failed = error ?? batch.find(({ state }) => state === 'failed')?.error;
-			if (failed !== undefined || signal?.aborted === true) {
-				await giveUp(batch);
-				throw refusal(failed ?? new Error('the execution was cancelled meanwhile'));
+			const unsure = failed ?? frozen();
+			if (unsure === undefined && signal?.aborted !== true) {
+				return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
 			}
-			return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
+			// What another may have recorded too must not be taken out of the list.
+			const { remembered } =
+				unsure === undefined ? await records.takeBack(ids) : { remembered: [] };
+			for (const entry of batch) {
+				list.drop(entry);
+				mine.delete(entry.id);
+			}
+			throw unsure === undefined ? cancelled(remembered) : refusal(unsure);
 		},
 
 		async takeBack(ids) {

@@ -20,8 +20,8 @@ export function showHints(context: IExecuteFunctions, hints: Set<string>): void 
 		context.addExecutionHints?.(
 			...shown.map((message) => ({ message, location: 'outputPane' as const })),
 		);
-	} catch (error) {
-		context.logger.warn(`Pay could not show its hints: ${String(error)}`);
+	} catch {
+		// The items say all that matters.
 	}
 }
 
@@ -36,8 +36,8 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 			context.customData?.set(`${which}_external_id`, external_id);
 			context.customData?.set(`${which}_outcome`, outcome);
 		}
-	} catch (error) {
-		context.logger.warn(`Pay could not highlight its data: ${String(error)}`);
+	} catch {
+		// The items say all that matters.
 	}
 }
 
@@ -48,6 +48,13 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
  */
 export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
 	const log = (when: string) => {
+		try {
+			warn(when);
+		} catch {
+			// In a listener it would end the whole process, and there is nobody else to tell.
+		}
+	};
+	const warn = (when: string) => {
 		const { accepted, unknown } = idsByOutcome(tally);
 		context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
 			workflowId: context.getWorkflow().id,

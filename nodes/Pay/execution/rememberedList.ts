@@ -17,10 +17,17 @@ const PREFIX = 'n8n-nodes-pay:payment:';
 
 /** No change waits longer for n8n's database: a silent connection must not stop all payments. */
 const LIMIT_MS = 30_000;
-/** A pause is longer than a change takes: several times the slowest of the last ones. */
+/** A pause is longer than a change takes: several times the slowest of the last ones, at least this. */
 const SLOWEST_TIMES = 4;
-const SHORTEST_PAUSE_MS = 250;
+const SHORTEST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 5_000;
+/** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
+export const LONGEST_CHANGE_MS = 10_000;
+/**
+ * `workers`: each process waits at least this before it looks who was last, so a record that took
+ * longer to make may have come after another one's look.
+ */
+const EXCLUSIVE_MS = 2_000;
 const CHANGES_KEPT = 20;
 const JITTER_MS = 50;
 /** Far below what the list holds, so that a look never pushes out what it looks for. */
@@ -62,6 +69,11 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
 
+const tooLate = () =>
+	new Error(
+		`n8n's database took longer than ${EXCLUSIVE_MS / 1000} s for it, so another worker may have been faster`,
+	);
+
 /** Two processes that make the first record of a node at once: one of them finds the row made. */
 const isRowMadeMeanwhile = (error: unknown) =>
 	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
@@ -87,6 +99,8 @@ export class RememberedList {
 	private last: Promise<unknown> = Promise.resolve();
 	private ended = -Infinity;
 	private durations: number[] = [];
+	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
+	overlong = 0;
 	private spent = new Set<string>();
 
 	/** Adds an id that the next change records. */
@@ -98,13 +112,14 @@ export class RememberedList {
 
 	/** Whether this process has let the list alone for long enough, and nobody waits to change it. */
 	get isQuiet(): boolean {
-		return this.next === undefined && this.rest <= 0;
+		return this.next === undefined && this.rest(false) <= 0;
 	}
 
 	/** What is left of the pause since this process's last change, in ms. */
-	private get rest(): number {
+	private rest(contended: boolean): number {
 		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
+		const shortest = contended ? EXCLUSIVE_MS : SHORTEST_PAUSE_MS;
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(shortest, measured));
 		return this.ended + pause - performance.now();
 	}
 
@@ -117,11 +132,15 @@ export class RememberedList {
 	/** One change of the list, with a time limit that lets the next one go on. */
 	private async timed<T>(work: () => Promise<T>): Promise<T> {
 		const begun = performance.now();
+		const begunAt = Date.now();
 		try {
 			return await within(LIMIT_MS, work());
 		} finally {
 			this.ended = performance.now();
-			this.durations = [...this.durations, this.ended - begun].slice(-CHANGES_KEPT);
+			// A virtual machine that was suspended may have stopped one of its clocks.
+			const duration = Math.max(this.ended - begun, Date.now() - begunAt);
+			this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
+			if (duration > LONGEST_CHANGE_MS) this.overlong++;
 		}
 	}
 
@@ -143,10 +162,12 @@ export class RememberedList {
 			const contended = [...this.entries].some(({ token }) => token !== undefined);
 			if (next.quiet || contended) {
 				// Processes that keep in step would overwrite one another again and again.
-				await sleep(Math.max(0, this.rest) + Math.random() * JITTER_MS);
+				const step = Math.random() * JITTER_MS;
+				// A timer may fire a moment early.
+				while (this.rest(contended) > 0) await sleep(this.rest(contended) + step);
 			}
 			this.next = undefined;
-			return await this.recordAndLook(store, this.rest <= 0);
+			return await this.recordAndLook(store, this.rest(contended) <= 0);
 		});
 		return await next.done;
 	}
@@ -172,22 +193,20 @@ export class RememberedList {
 		try {
 			there = await this.record(store, all);
 		} catch (error) {
-			for (const entry of entries) {
-				const { state } = entry;
-				// A look that failed may have put a token back: it proves nothing any more.
-				if (state === 'waiting' || (state === 'recorded' && entry.token !== undefined)) {
-					entry.error = asError(error);
-					entry.own = false;
-					this.settle(entry, 'failed');
-				}
-			}
+			for (const entry of waiting) this.fail(entry, asError(error));
+			// A look that failed may have put a token back: it proves nothing any more.
+			for (const entry of watched) if (entry.token !== undefined) this.fail(entry, asError(error));
 			return asError(error);
 		}
+		const late = (this.durations.at(-1) ?? 0) >= EXCLUSIVE_MS;
 		for (const entry of waiting) {
 			entry.own = !there.has(keyOf(entry.id));
 			if (!entry.own && !entry.evenIfKnown) this.settle(entry, 'known');
-			else entry.state = 'recorded';
-			if (entry.state === 'recorded' && entry.exclusive) entry.token = token;
+			else if (late && entry.exclusive) this.fail(entry, tooLate());
+			else {
+				entry.state = 'recorded';
+				if (entry.exclusive) entry.token = token;
+			}
 		}
 		if (token !== undefined && !waiting.some((entry) => entry.token === token)) {
 			this.spent.add(token);
@@ -199,7 +218,7 @@ export class RememberedList {
 			else if (id && entry.token !== undefined) {
 				entry.own = false;
 				this.settle(entry, 'known');
-			}
+			} else if (late && entry.token !== undefined) this.fail(entry, tooLate());
 			// Else it was gone, and this change has recorded it again: it is looked at once more.
 		}
 		return undefined;
@@ -208,6 +227,12 @@ export class RememberedList {
 	private settle(entry: Entry, state: 'lasting' | 'known' | 'failed') {
 		entry.state = state;
 		this.drop(entry);
+	}
+
+	private fail(entry: Entry, error: Error) {
+		entry.error = error;
+		entry.own = false;
+		this.settle(entry, 'failed');
 	}
 
 	private async record(store: Store, keys: string[]): Promise<Set<unknown>> {

@@ -1,7 +1,6 @@
 import { createHash } from 'crypto';
 import type {
 	IBinaryData,
-	IBinaryKeyData,
 	IDataObject,
 	INodeExecutionData,
 	IWebhookFunctions,
@@ -11,6 +10,8 @@ import { isMultipartForm, readDelivery, toNotification, type Postback } from './
 import type { Reference } from './proof';
 
 interface RawRequest {
+	/** False where the connection was cut before the request's end. */
+	complete?: boolean;
 	rawBody?: Buffer;
 	readRawBody?: () => Promise<void>;
 }
@@ -83,6 +84,10 @@ export async function readPostback(
 	const request = context.getRequestObject();
 	const headers = context.getHeaderData() as Record<string, unknown>;
 	const raw = request as RawRequest;
+	// n8n 1 hides that from the reader of a form, and gives the fields that had come.
+	if (raw.complete === false && isMultipartForm(headers)) {
+		throw new Error('The connection was cut before the end of the form');
+	}
 	// n8n has read a multipart form itself, and reading it again throws.
 	if (raw.rawBody === undefined && !isMultipartForm(headers)) await raw.readRawBody?.();
 	return readDelivery({
@@ -103,33 +108,39 @@ async function hashOf(context: IWebhookFunctions, { id, data }: IBinaryData): Pr
 	return hash.digest('hex');
 }
 
-/** Keeps the files of a multipart form as binary data: one by its field's name, more with numbers. */
-async function keepFiles(context: IWebhookFunctions) {
-	const binary: IBinaryKeyData = {};
-	const hashes: Array<[field: string, hash: string]> = [];
-	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return { hashes };
+/** A file of a postback, kept as binary data. */
+interface KeptFile {
+	name: string;
+	hash: string;
+	binary: IBinaryData;
+}
+
+/** Keeps the files of a multipart form: one by its field's name, more with numbers behind it. */
+async function keepFiles(context: IWebhookFunctions): Promise<KeptFile[]> {
+	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return [];
 	const { files } = context.getBodyData() as { files?: Record<string, FormFile | FormFile[]> };
+	const kept: KeptFile[] = [];
 	for (const [field, found] of Object.entries(files ?? {})) {
 		const list = [found].flat();
 		for (const [index, file] of list.entries()) {
-			const name = list.length === 1 ? field : `${field}${index}`;
 			const { filepath, originalFilename, newFilename, mimetype } = file;
-			const kept = await context.nodeHelpers.copyBinaryFile(
+			const binary = await context.nodeHelpers.copyBinaryFile(
 				filepath,
 				originalFilename ?? newFilename ?? field,
 				mimetype ?? undefined,
 			);
-			hashes.push([name, await hashOf(context, kept)]);
-			binary[name] = kept;
+			const name = list.length === 1 ? field : `${field}${index}`;
+			kept.push({ name, hash: await hashOf(context, binary), binary });
 		}
 	}
-	return hashes.length > 0 ? { hashes, binary } : { hashes };
+	return kept;
 }
 
 /**
  * The item for a postback that is taken.
  * @param reference what its URL proved, or null
- * @param input the item that waited for it, which it is added to
+ * @param input the item that waited for it, which it is added to; files whose name is taken there
+ *   get the prefix `postback_`
  */
 export async function toItem(
 	context: IWebhookFunctions,
@@ -137,9 +148,17 @@ export async function toItem(
 	reference: Reference | null,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const { hashes, binary: files } = await keepFiles(context);
+	const files = await keepFiles(context);
+	const hashes = files.map(({ name, hash }): [string, string] => [name, hash]);
 	const notification = toNotification(postback, reference, hashes) as unknown as IDataObject;
-	const binary = { ...files, ...input?.binary };
+	const given = input?.binary ?? {};
+	const binary = Object.fromEntries<IBinaryData>([
+		...Object.entries(given),
+		...files.map((file): [string, IBinaryData] => [
+			Object.hasOwn(given, file.name) ? `postback_${file.name}` : file.name,
+			file.binary,
+		]),
+	]);
 	return {
 		json: input ? { ...input.json, postback: notification } : notification,
 		...(Object.keys(binary).length > 0 ? { binary } : {}),

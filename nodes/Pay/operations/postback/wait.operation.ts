@@ -206,7 +206,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
  * break the engine's own copy.
  */
 function waitingItem(context: IWebhookFunctions): INodeExecutionData {
-	const text = context.evaluateExpression('{{ JSON.stringify($input.item) }}', 0);
+	const text = context.evaluateExpression('{{ JSON.stringify($input.all()[0]) }}', 0);
 	return JSON.parse(String(text)) as INodeExecutionData;
 }
 

@@ -1,0 +1,407 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
+import { Sandbox } from '../../sandbox/service';
+import {
+	errorOf,
+	forget,
+	isRecorded,
+	outputOf,
+	runWorkflow,
+	storeHooks,
+	type RunOptions,
+} from './engine';
+
+let sandbox: Sandbox;
+beforeAll(async () => {
+	sandbox = await Sandbox.start();
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.received.length = 0;
+	sandbox.faultFor = undefined;
+	forget();
+});
+
+const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+const CONTINUE = { onError: 'continueRegularOutput' } as const;
+const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id);
+const itemsFor = (...ids: string[]) => ids.map((id) => ({ id, amount: 1 }));
+
+async function pay(
+	items: IDataObject[],
+	options: IDataObject = {},
+	{ parameters, ...more }: Partial<RunOptions> = {},
+) {
+	return await runWorkflow({
+		credential: { baseUrl: sandbox.url },
+		items,
+		parameters: { ...FIELDS, options, ...parameters },
+		...more,
+	});
+}
+
+const told = (run: IRun) => outputOf(run, 'Success').map(({ json }) => json.error ?? json);
+const outcomes = (run: IRun) => told(run).map((each) => (each as IDataObject).outcome);
+const hintsOf = (run: IRun) =>
+	(run.data.resultData.runData.Pay ?? []).flatMap(({ hints = [] }) =>
+		hints.map(({ message }) => message),
+	);
+
+describe('options hold for the whole run', () => {
+	const options = { duplicateCheck: '={{ $json.force ? "execution" : "workflow" }}' };
+	const items = [...itemsFor('a'), { id: 'b', amount: 1, force: true }, ...itemsFor('c')];
+
+	test('an item whose options differ stops the run before anything is sent', async () => {
+		const run = await pay(items, options);
+		expect(errorOf(run)?.message).toMatch(/Options of this item differ from those of item 0/);
+		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 1, data: { field: 'options' } });
+		expect(arrived()).toEqual([]);
+	});
+
+	test('under "continue" it is refused alone', async () => {
+		const run = await pay(items, options, { settings: CONTINUE });
+		expect(outcomes(run)).toEqual(['accepted', 'notSent', 'accepted']);
+		expect(arrived()).toEqual(['a', 'c']);
+	});
+
+	test('an expression that gives every item the same is fine', async () => {
+		const run = await pay(itemsFor('a', 'b'), { timeout: '={{ 5000 + 5000 }}' });
+		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+	});
+
+	test('additional members are part of the body, and may differ', async () => {
+		const additionalMembers = '={{ JSON.stringify({ note: $json.id }) }}';
+		await pay(itemsFor('a', 'b'), { additionalMembers });
+		expect(sandbox.bodies('payment').map(({ note }) => note)).toEqual(['a', 'b']);
+	});
+});
+
+describe('a value that is none of those allowed is refused before anything is sent', () => {
+	const batch = (values: IDataObject) => ({ options: { batching: { batch: values } } });
+	test.each<[string, IDataObject, string]>([
+		['no items in a batch', batch({ batchSize: 0 }), 'batchSize'],
+		['more than the duplicate check holds', batch({ batchSize: 1001 }), 'batchSize'],
+		['a batch size as text', batch({ batchSize: '={{ "5" }}' }), 'batchSize'],
+		['a pause before now', batch({ batchInterval: -1 }), 'batchInterval'],
+		['a pause of over an hour', batch({ batchInterval: 3_600_001 }), 'batchInterval'],
+		['no time at all', { options: { timeout: 0 } }, 'timeout'],
+		['more time than a timer holds', { options: { timeout: 2 ** 31 } }, 'timeout'],
+		['a misspelt check', { options: { duplicateCheck: '={{ "workfow" }}' } }, 'duplicateCheck'],
+		['an empty check', { options: { duplicateCheck: '={{ "" }}' } }, 'duplicateCheck'],
+		['a check that is null', { options: { duplicateCheck: '={{ null }}' } }, 'duplicateCheck'],
+		[
+			'an unknown postback',
+			{ postback: '={{ "somewhere" }}', postbackUrl: 'https://a.example' },
+			'postback',
+		],
+		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedField'],
+		['values without a field', { options: { acceptedValues: ['ok'] } }, 'acceptedField'],
+	])('%s', async (_name, parameters, field) => {
+		const run = await pay(itemsFor('a'), {}, { parameters });
+		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'notSent', field } });
+		expect(sandbox.received).toEqual([]);
+	});
+});
+
+describe('the memory of payments', () => {
+	test('with "Within This Execution" a payment is recorded all the same', async () => {
+		await pay(itemsFor('a'), { duplicateCheck: 'execution' });
+		expect(isRecorded('a')).toBe(true);
+		const later = await pay(itemsFor('a'), {}, { settings: CONTINUE });
+		expect(outcomes(later)).toEqual(['duplicate']);
+		expect(arrived()).toEqual(['a']);
+	});
+
+	test('a rejection takes back only what its own run recorded', async () => {
+		await pay(itemsFor('a'));
+		sandbox.faultFor = () => ({ kind: 'status', status: 422 });
+		await pay(itemsFor('a'), { duplicateCheck: 'execution' });
+		expect(arrived()).toEqual(['a', 'a']);
+		expect(isRecorded('a')).toBe(true);
+		await pay(itemsFor('b'), { duplicateCheck: 'execution' });
+		expect(isRecorded('b')).toBe(false);
+	});
+
+	test('is a list of the node, which no Remove Duplicates node shares', async () => {
+		const rows = new Set<string>();
+		storeHooks.written = ({ context }) => void rows.add(context);
+		await pay(itemsFor('a'));
+		expect([...rows]).toEqual(['workflow-1 n:Pay']);
+	});
+
+	test.each(['workflow', 'workers', 'execution'])(
+		'%s: no error advises to switch the check off',
+		async (duplicateCheck) => {
+			await pay(itemsFor('a'));
+			storeHooks.before = () => {
+				throw new Error('database is locked');
+			};
+			const failed = await pay(itemsFor('b'), { duplicateCheck });
+			storeHooks.before = undefined;
+			const refused = await pay(itemsFor('a'));
+			const words = [errorOf(failed), errorOf(refused)].map(
+				(error) => `${error?.message} ${error?.description}`,
+			);
+			expect(words[0]).toMatch(/could not be made: database is locked/);
+			expect(words[1]).toMatch(/recorded before/);
+			expect(words.join()).not.toMatch(/Within This Execution|Duplicate Check to|set Duplicate/);
+			expect(arrived()).toEqual(['a']);
+		},
+	);
+
+	const withHelpers = (helpers: object) => (context: IExecuteFunctions) => ({
+		helpers: { ...context.helpers, ...helpers },
+	});
+
+	test.each<[string, object, RegExp]>([
+		['is missing', { checkProcessedAndRecord: undefined }, /no store/],
+		['cannot take back', { removeProcessed: undefined }, /no store/],
+		[
+			'answers neither new nor processed',
+			{ checkProcessedAndRecord: async () => ({ new: [], processed: [] }) },
+			/could not be made/,
+		],
+		[
+			'throws what is no error',
+			{ checkProcessedAndRecord: async () => Promise.reject(new Error()) },
+			/could not be made/,
+		],
+	])('a store that %s lets no payment pass', async (_what, helpers, why) => {
+		const run = await pay(itemsFor('a'), {}, { context: withHelpers(helpers) });
+		expect(errorOf(run)?.message).toMatch(why);
+		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'notSent' } });
+		expect(arrived()).toEqual([]);
+	});
+});
+
+describe('what was accepted is never hidden', () => {
+	const charge = { resource: 'qrCode', qrCodeImage: true };
+
+	test('a binary field that cannot be resolved is refused before the charge is made', async () => {
+		const binaryPropertyName = "={{ $json.id === 'b' ? $('Nowhere').item.json.x : 'data' }}";
+		const parameters = { ...charge, binaryPropertyName };
+		const run = await pay(itemsFor('a', 'b'), {}, { parameters, settings: CONTINUE });
+		expect(outcomes(run)).toEqual(['accepted', 'notSent']);
+		expect(sandbox.bodies('qrcode')).toHaveLength(1);
+	});
+
+	test.each(['', ' ', '__proto__'])('a binary field named %p is refused', async (name) => {
+		const parameters = { ...charge, binaryPropertyName: `={{ ${JSON.stringify(name)} }}` };
+		const run = await pay(itemsFor('a'), {}, { parameters });
+		expect(errorOf(run)?.context).toMatchObject({ data: { field: 'binaryPropertyName' } });
+		expect(sandbox.received).toEqual([]);
+	});
+
+	const full = async () => Promise.reject(new Error('ENOSPC: no space left on device'));
+
+	test('an image that cannot be stored is a hint', async () => {
+		const context = ({ helpers }: IExecuteFunctions) => ({
+			helpers: { ...helpers, prepareBinaryData: full },
+		});
+		const run = await pay(itemsFor('a'), {}, { parameters: charge, context });
+		expect(outcomes(run)).toEqual(['accepted']);
+		expect(hintsOf(run)).toContainEqual(expect.stringMatching(/"a", which was accepted: ENOSPC/));
+	});
+
+	test.each<[string, (context: IExecuteFunctions) => Partial<IExecuteFunctions>]>([
+		[
+			'has no hints, as in agents of 1.85 to 1.117',
+			() => ({ addExecutionHints: undefined }) as never,
+		],
+		['fails to show hints', () => ({ addExecutionHints: () => void fail() })],
+		['has no highlighted data', () => ({ customData: undefined }) as never],
+		['fails to highlight', () => ({ customData: { set: fail } }) as never],
+		['has no cancel signal', () => ({ getExecutionCancelSignal: undefined }) as never],
+	])('an n8n that %s still hears "accepted"', async (_what, context) => {
+		// Without a key of the recipient there is a hint to show.
+		const run = await pay(itemsFor('a'), {}, { context });
+		expect(outcomes(run)).toEqual(['accepted']);
+		expect(arrived()).toEqual(['a']);
+	});
+	function fail(): never {
+		throw new Error('not in this n8n');
+	}
+});
+
+describe('a re-run', () => {
+	const twice = async (first: IDataObject, second: IDataObject) => {
+		sandbox.faultFor = ({ body }) =>
+			body.includes('"b"') ? { kind: 'status', status: 422 } : undefined;
+		const items = itemsFor('a', 'b');
+		const failed = await pay(items, {}, { parameters: first });
+		expect(errorOf(failed)?.context).toMatchObject({ data: { outcome: 'rejected' } });
+		sandbox.faultFor = undefined;
+		return await pay(items, {}, { parameters: second, previous: failed });
+	};
+	const to = (key: string) => ({ creditParty: { key } });
+
+	test('gives back what was accepted', async () => {
+		const run = await twice(to('k'), to('k'));
+		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		expect(arrived()).toEqual(['a', 'b', 'b']);
+	});
+
+	test.each<[string, IDataObject, IDataObject]>([
+		['another recipient', to('wrong'), to('right')],
+		['another amount', {}, { amount: 7 }],
+		['another additional member', {}, { options: { additionalMembers: '{"x":1}' } }],
+	])('to %s is a duplicate, not an acceptance', async (_what, first, second) => {
+		const run = await twice(first, second);
+		expect(errorOf(run)?.context).toMatchObject({
+			itemIndex: 0,
+			data: { outcome: 'duplicate', external_id: 'a' },
+		});
+		expect(errorOf(run)?.message).toMatch(/accepted in an earlier try .* with other details/);
+		expect(arrived()).toEqual(['a', 'b']);
+	});
+
+	test('with another description or postback is the same request', async () => {
+		const postback = { postback: 'url', postbackUrl: 'https://a.example/b' };
+		const run = await twice({ payerQuestion: 'one' }, { payerQuestion: 'two', ...postback });
+		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		expect(arrived()).toEqual(['a', 'b', 'b']);
+	});
+
+	test('at another address is a duplicate', async () => {
+		const other = await Sandbox.start();
+		sandbox.faultFor = ({ body }) =>
+			body.includes('"b"') ? { kind: 'status', status: 422 } : undefined;
+		const failed = await pay(itemsFor('a', 'b'));
+		const run = await pay(
+			itemsFor('a', 'b'),
+			{},
+			{
+				previous: failed,
+				credential: { baseUrl: other.url },
+			},
+		);
+		await other.close();
+		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'duplicate' } });
+		expect(other.received).toEqual([]);
+	});
+
+	test('keeps the reason why a payment was unknown at first', async () => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 502, body: 'the gateway lost it' });
+		const settings = { retryOnFail: true, maxTries: 3 };
+		const run = await pay(itemsFor('a'), {}, { settings });
+		expect(arrived()).toEqual(['a']);
+		expect(errorOf(run)?.description).toMatch(/earlier try .*HTTP 502.*the gateway lost it/);
+	});
+});
+
+describe('a cancelled execution', () => {
+	test('sends nothing when it was cancelled during the duplicate check', async () => {
+		let cancel = () => {};
+		let held = 0;
+		storeHooks.before = (moment) => {
+			if (moment === 'answer' && held++ === 0) cancel();
+		};
+		const run = pay(
+			itemsFor('a', 'b'),
+			{ batching: { batch: { batchSize: 2 } } },
+			{
+				onStart: (stop) => (cancel = stop),
+			},
+		);
+		await run.catch(() => undefined);
+		await new Promise((resolve) => setTimeout(resolve, 500));
+		expect(held).toBeGreaterThan(0);
+		expect(arrived()).toEqual([]);
+		expect([isRecorded('a'), isRecorded('b')]).toEqual([false, false]);
+	});
+
+	test('logs what was accepted and what is in flight, and starts nothing new', async () => {
+		const logged: Array<[string, IDataObject]> = [];
+		let cancel = () => {};
+		sandbox.faultFor = ({ body }) => {
+			if (!body.includes('"b"')) return undefined;
+			setTimeout(() => cancel(), 50);
+			return { kind: 'delay', ms: 300 };
+		};
+		const ended = new Promise<void>((resolve) => {
+			const context = ({ logger }: IExecuteFunctions) => ({
+				logger: {
+					debug: logger.debug,
+					warn: (text: string, facts: IDataObject) => {
+						logged.push([text, facts]);
+						if (logged.length === 2) resolve();
+					},
+				},
+			});
+			void pay(
+				itemsFor('a', 'b', 'c'),
+				{},
+				{
+					context: context as never,
+					onStart: (stop) => (cancel = stop),
+				},
+			).catch(() => undefined);
+		});
+		await ended;
+		expect(logged[0]).toEqual([
+			expect.stringMatching(/cancelled/),
+			expect.objectContaining({ accepted: ['a'], unknown: [], inFlight: ['b'] }),
+		]);
+		expect(logged[1]?.[1]).toMatchObject({ accepted: ['a', 'b'], unknown: [], inFlight: [] });
+		expect(arrived()).toEqual(['a', 'b']);
+	});
+});
+
+describe('the report', () => {
+	test('names every external_id of the run by outcome', async () => {
+		const ids = Array.from({ length: 60 }, (_, index) => `${index}-${randomUUID()}`);
+		sandbox.faultFor = ({ body }) => {
+			const { external_id } = JSON.parse(body) as { external_id: string };
+			const index = Number(external_id.split('-')[0]);
+			if (index === 1) return { kind: 'status', status: 500 };
+			return index % 2 === 1 ? { kind: 'status', status: 422 } : undefined;
+		};
+		const batching = { batch: { batchSize: 50 } };
+		const run = await pay(itemsFor(...ids), { batching });
+		const of = (wanted: (index: number) => boolean) => ids.filter((_, index) => wanted(index));
+		const { externalIds } = errorOf(run)?.context as { externalIds: Record<string, string[]> };
+		expect(externalIds).toEqual({
+			accepted: of((index) => index < 50 && index % 2 === 0),
+			rejected: of((index) => index < 50 && index % 2 === 1 && index > 1),
+			unknown: [ids[1]],
+			duplicate: [],
+			notSent: of((index) => index >= 50),
+		});
+		expect(errorOf(run)?.description).toMatch(
+			/Of 60 items: 25 accepted, 24 rejected, 1 unknown, 0 duplicate, 10 not sent\..*and 4 more/,
+		);
+	});
+
+	test('tells only the item concerned that its id stays remembered', async () => {
+		sandbox.faultFor = ({ body }) => {
+			storeHooks.before = () => {
+				throw new Error('database is locked');
+			};
+			return { kind: 'status', status: body.includes('"b"') ? 422 : 500 };
+		};
+		const batching = { batch: { batchSize: 3 } };
+		const run = await pay(itemsFor('a', 'b', 'c'), { batching }, { settings: CONTINUE });
+		const notes = told(run).map((each) =>
+			/still remembers/.test(String((each as IDataObject).description)),
+		);
+		expect(outcomes(run)).toEqual(['unknown', 'rejected', 'unknown']);
+		expect(notes).toEqual([false, true, false]);
+	});
+
+	test('409 does not advise to correct the item', async () => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 409 });
+		const run = await pay(itemsFor('a'));
+		expect(errorOf(run)?.description).toMatch(/ask the service whether it knows "a" already/);
+		expect(errorOf(run)?.description).not.toMatch(/Correct the item/);
+	});
+
+	test('an execution of one item is findable by its external_id and outcome', async () => {
+		const run = await pay(itemsFor('a'));
+		expect(run.data.resultData.metadata).toEqual({
+			payment_external_id: 'a',
+			payment_outcome: 'accepted',
+		});
+		const many = await pay(itemsFor('b', 'c', 'd', 'e'));
+		expect(many.data.resultData.metadata ?? {}).toEqual({});
+	});
+});

@@ -1,0 +1,357 @@
+import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/duplicateCheck';
+import { InputError } from '../../nodes/Pay/inputError';
+import { DuplicateStore, passing, randomOf, type SimulatedProcess } from './duplicateStore';
+
+beforeEach(() => {
+	jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+	// The limit on a change is a clock of Node's own, which fake timers do not reach.
+	jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+		const clock = new AbortController();
+		setTimeout(() => clock.abort(), ms);
+		return clock.signal;
+	});
+});
+afterEach(() => {
+	jest.restoreAllMocks();
+	jest.useRealTimers();
+});
+
+/** Lets simulated time pass until the work is done. */
+async function simulate<T>(work: Promise<T>): Promise<T> {
+	let done = false;
+	work.then(
+		() => (done = true),
+		() => (done = true),
+	);
+	while (!done) await jest.advanceTimersToNextTimerAsync();
+	return await work;
+}
+
+let count = 0;
+/** Processes of one n8n that share a list which already has entries. */
+function processes(number: number, takes: () => number) {
+	const store = new DuplicateStore(takes);
+	store.row = ['an earlier payment'];
+	const cluster = `cluster ${count++}`;
+	const all = Array.from({ length: number }, (_, each) => store.process(`${cluster}.${each}`));
+	return { store, all };
+}
+
+type Check = 'workflow' | 'workers' | 'execution';
+
+/** One execution that pays one id, as a run of the node does; gives whether it was sent. */
+async function pay(
+	process: SimulatedProcess,
+	check: Check,
+	id: string,
+	{ takesMs = 0, rejected = false } = {},
+): Promise<boolean> {
+	const records = process.open(check);
+	const known = await records.record([id]);
+	if (!known.has(id)) {
+		await passing(takesMs);
+		if (rejected) await records.takeBack([id]);
+		await records.lookAgain(false);
+	}
+	expect(await records.lookAgain(true)).toBeUndefined();
+	return !known.has(id);
+}
+
+const ROUNDS = Number(process.env.PAY_ROUNDS ?? 25);
+
+describe.each([2, 3, 5])('%i processes that share a list', (number) => {
+	test.each(['workflow', 'workers', 'execution'] as const)(
+		'%s: payments that overlap are all remembered when their executions have ended',
+		async (check) => {
+			for (let seed = 0; seed < ROUNDS; seed++) {
+				const random = randomOf(seed);
+				const { store, all } = processes(number, () => 1 + random() * 30);
+				const paid = Array.from({ length: 25 }, async (_, each) => {
+					await passing(random() * 400);
+					const worker = all[Math.floor(random() * number)]!;
+					return await pay(worker, check, `${each}`, { takesMs: random() * 300 });
+				});
+				expect(await simulate(Promise.all(paid))).toEqual(Array(25).fill(true));
+				const forgotten = Array.from({ length: 25 }, (_, each) => `${each}`).filter(
+					(id) => !store.has(id),
+				);
+				expect({ seed, forgotten }).toEqual({ seed, forgotten: [] });
+			}
+		},
+		120_000,
+	);
+
+	test('workers: of simultaneous executions with one id exactly one sends it', async () => {
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { store, all } = processes(number, () => 1 + random() * 30);
+			const other = Array.from({ length: 10 }, async (_, each) => {
+				await passing(random() * 600);
+				const rejected = random() < 0.3;
+				await pay(all[each % number]!, 'workers', `other ${each}`, { rejected });
+			});
+			const same = Array.from({ length: 10 }, async (_, each) => {
+				await passing(100 + random() * 20);
+				return await pay(all[each % number]!, 'workers', 'same', { takesMs: random() * 300 });
+			});
+			const [sent] = await simulate(Promise.all([Promise.all(same), Promise.all(other)]));
+			expect({ seed, sent: sent.filter(Boolean).length }).toEqual({ seed, sent: 1 });
+			expect(store.has('same')).toBe(true);
+		}
+	}, 120_000);
+});
+
+test('control: without a second look, payments that overlap on two processes are forgotten', async () => {
+	const random = randomOf(1);
+	const { store, all } = processes(2, () => 1 + random() * 30);
+	const paid = Array.from({ length: 25 }, async (_, each) => {
+		await passing(random() * 400);
+		const { helpers } = all[each % 2]!;
+		await helpers.checkProcessedAndRecord([`:${each}`], 'node', { mode: 'entries' });
+	});
+	await simulate(Promise.all(paid));
+	const forgotten = paid.filter((_, each) => !store.has(`${each}`));
+	expect(forgotten.length).toBeGreaterThan(0);
+});
+
+test('control: with workflow alone, simultaneous executions on two processes can both send one id', async () => {
+	let most = 0;
+	for (let seed = 0; seed < ROUNDS; seed++) {
+		const random = randomOf(seed);
+		const { all } = processes(2, () => 1 + random() * 30);
+		const sent = all.map(async (process) => await pay(process, 'workflow', 'same'));
+		most = Math.max(most, (await simulate(Promise.all(sent))).filter(Boolean).length);
+	}
+	expect(most).toBe(2);
+});
+
+test('workers: timers that fire a moment early let no second execution pass', async () => {
+	jest.spyOn(Math, 'random').mockReturnValue(0);
+	const { setTimeout: exact } = globalThis;
+	jest
+		.spyOn(globalThis, 'setTimeout')
+		.mockImplementation(((work: () => void, ms = 0) =>
+			exact(work, ms > 100 ? ms - 1 : ms)) as typeof setTimeout);
+	const { store, all } = processes(2, () => 10);
+	const sent = all.map(async (process) => await pay(process, 'workers', 'same'));
+	expect((await simulate(Promise.all(sent))).filter(Boolean)).toHaveLength(1);
+	expect(store.has('same')).toBe(true);
+});
+
+describe('one process', () => {
+	const one = (takes: () => number = () => 5) => {
+		const { store, all } = processes(1, takes);
+		return { store, process: all[0]! };
+	};
+	/** Plays a fault in the next call that is not excused, and gives how many calls there were. */
+	function faulty(process: SimulatedProcess, faults: Array<Error | 'never' | undefined>) {
+		const { checkProcessedAndRecord } = process.helpers;
+		const mock = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
+		mock.mockImplementation(async (...args) => {
+			const fault = faults.shift();
+			if (fault === 'never') return await new Promise(() => undefined);
+			if (fault !== undefined) throw fault;
+			return await checkProcessedAndRecord(...args);
+		});
+		return mock;
+	}
+	const refusalOf = async (work: Promise<unknown>): Promise<InputError> => {
+		const error = await simulate(work).catch((thrown: unknown) => thrown);
+		expect(error).toBeInstanceOf(InputError);
+		return error as InputError;
+	};
+
+	test('an id that was recorded before is known, a new one is not', async () => {
+		const { process } = one();
+		expect(await simulate(pay(process, 'workflow', 'a'))).toBe(true);
+		const known = await simulate(process.open('workflow').record(['a', 'b']));
+		expect([...known]).toEqual(['a']);
+	});
+
+	test('within an execution only: nothing is reported as known, and all is recorded', async () => {
+		const { store, process } = one();
+		expect(await simulate(pay(process, 'execution', 'a'))).toBe(true);
+		expect(await simulate(pay(process, 'execution', 'a'))).toBe(true);
+		expect(store.has('a')).toBe(true);
+		expect(await simulate(pay(process, 'workflow', 'a'))).toBe(false);
+	});
+
+	test.each(['workflow', 'workers'] as const)(
+		'%s: what is taken back is new again; what another run recorded is not taken back',
+		async (check) => {
+			const { store, process } = one();
+			const [first, second] = [process.open(check), process.open(check)];
+			await simulate(first.record(['a', 'b']));
+			await simulate(second.record(['a']));
+			expect(await simulate(second.takeBack(['a', 'b']))).toEqual({ remembered: [] });
+			expect([store.has('a'), store.has('b')]).toEqual([true, true]);
+			expect(await simulate(first.takeBack(['a']))).toEqual({ remembered: [] });
+			await simulate(first.lookAgain(true));
+			expect([store.has('a'), store.has('b')]).toEqual([false, true]);
+		},
+	);
+
+	test('what cannot be taken back is told with the reason', async () => {
+		const { process } = one();
+		const records = process.open('workflow');
+		await simulate(records.record(['a', 'b']));
+		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
+		expect(await simulate(records.takeBack(['a', 'b']))).toEqual({
+			remembered: ['a', 'b'],
+			reason: 'disk full',
+		});
+	});
+
+	test('a store that throws: nothing may be sent, and the words say what may be remembered', async () => {
+		const { process } = one();
+		faulty(process, [new Error('Connection terminated unexpectedly')]);
+		const error = await refusalOf(process.open('workflow').record(['a']));
+		expect(error).toMatchObject({ field: 'duplicateCheck' });
+		expect(error.message).toMatch(/could not be made.*Connection terminated unexpectedly/);
+		expect(error.advice).toMatch(/^Nothing was sent\..*remembered although it was not sent/);
+		expect(error.advice).not.toMatch(/Within This Execution|[Ss]ave the workflow/);
+	});
+
+	test('a workflow without an id: the advice is to save it', async () => {
+		const { process } = one();
+		const assertion = Object.assign(new Error('The expression evaluated to a falsy value'), {
+			code: 'ERR_ASSERTION',
+		});
+		faulty(process, [assertion]);
+		const error = await refusalOf(process.open('workflow').record(['a']));
+		expect(error.message).toMatch(/has not been saved/);
+		expect(error.advice).toMatch(/Save the workflow/);
+	});
+
+	test('a store that answers an id as neither new nor processed: nothing may be sent', async () => {
+		const { process } = one();
+		jest
+			.spyOn(process.helpers, 'checkProcessedAndRecord')
+			.mockResolvedValue({ new: [], processed: [] });
+		const error = await refusalOf(process.open('workflow').record(['a']));
+		expect(error.message).toMatch(/does not say whether/);
+	});
+
+	test.each([
+		[
+			'PostgreSQL',
+			'duplicate key value violates unique constraint "PK_ca04b9d8dc72de268fe07a65773"',
+		],
+		['SQLite', 'SQLITE_CONSTRAINT: UNIQUE constraint failed: processed_data.workflowId'],
+		['MySQL', "Duplicate entry 'x' for key 'PRIMARY'"],
+	])(
+		'the first record of a node, made by another process meanwhile (%s), is tried once more',
+		async (_, text) => {
+			const { process } = one();
+			const calls = faulty(process, [new Error(text)]);
+			expect(await simulate(process.open('workflow').record(['a']))).toEqual(new Set());
+			expect(calls).toHaveBeenCalledTimes(2);
+			faulty(process, [new Error(text), new Error(text)]);
+			expect((await refusalOf(process.open('workflow').record(['b']))).message).toContain(text);
+		},
+	);
+
+	test('two processes that make the first record of a node at once: both payments are remembered', async () => {
+		const { store, all } = processes(2, () => 20);
+		store.row = undefined;
+		const sent = all.map(async (process, each) => await pay(process, 'workflow', `${each}`));
+		expect(await simulate(Promise.all(sent))).toEqual([true, true]);
+		expect([store.has('0'), store.has('1')]).toEqual([true, true]);
+	});
+
+	test('a database that never answers holds up a payment for 30 s, and other nodes not at all', async () => {
+		const { process } = one();
+		const other = one().process;
+		faulty(process, ['never']);
+		const begun = performance.now();
+		const stuck = process.open('workflow').record(['a']);
+		const waiting = process.open('workflow');
+		const late = waiting.record(['b']);
+		expect(await simulate(pay(other, 'workflow', 'c'))).toBe(true);
+		expect(performance.now() - begun).toBeLessThan(2_000);
+		const error = await refusalOf(stuck);
+		expect(error.message).toMatch(/did not answer within 30 s/);
+		expect(performance.now() - begun).toBeLessThan(30_500);
+		// It joined the change that never ended, or came after it: either way it has an end.
+		await simulate(late.catch(() => undefined));
+		expect(performance.now() - begun).toBeLessThan(31_500);
+		expect(await simulate(pay(process, 'workflow', 'd'))).toBe(true);
+	});
+
+	test.each(['workflow', 'workers'] as const)(
+		'%s: an execution that is cancelled in the check is refused, and its id taken back',
+		async (check) => {
+			const { store, process } = one(() => 500);
+			const cancel = new AbortController();
+			const work = process.open(check, cancel.signal).record(['a']);
+			setTimeout(() => cancel.abort(), 100);
+			const error = await refusalOf(work);
+			expect(error.message).toMatch(/cancelled/);
+			expect(error.advice).toBe('Nothing was sent. Run it again if it is still to be sent.');
+			expect(store.has('a')).toBe(false);
+		},
+	);
+
+	test('a look that fails once is made again; one that goes on failing is told', async () => {
+		const { store, process } = one();
+		const records = process.open('workflow');
+		const down = () => new Error('database is down');
+		faulty(process, [undefined, down()]);
+		await simulate(records.record(['a']));
+		store.row = ['an earlier payment'];
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(store.has('a')).toBe(true);
+		await simulate(records.record(['b']));
+		faulty(process, [down(), down(), down()]);
+		expect(await simulate(records.lookAgain(true))).toMatch(/"b".*database is down/);
+	});
+
+	test('workers: a look that fails refuses the payment: what it wrote proves nothing', async () => {
+		const { process } = one();
+		faulty(process, [undefined, new Error('Connection terminated')]);
+		const error = await refusalOf(process.open('workers').record(['a']));
+		expect(error.message).toContain('Connection terminated');
+	});
+
+	test('the list ends at 10,000, and tokens take hardly any of it', async () => {
+		const { store, process } = one(() => 1);
+		for (let each = 0; each < 120; each++) await simulate(pay(process, 'workers', `${each}`));
+		expect(store.row!.length).toBeLessThan(1 + 120 + 25);
+		const records = process.open('workflow');
+		const ids = Array.from({ length: 12_000 }, (_, each) => `many ${each}`);
+		for (let at = 0; at < ids.length; at += 1_000) {
+			await simulate(records.record(ids.slice(at, at + 1_000)));
+		}
+		await simulate(records.lookAgain(true));
+		expect(store.row).toHaveLength(REMEMBERED_PAYMENTS);
+		const remembered = new Set(store.row!.map((key) => String(key).split(':').at(-1)));
+		expect(ids.slice(-9_000).filter((id) => !remembered.has(id))).toEqual([]);
+	});
+});
+
+describe('a process that is frozen between reading and writing', () => {
+	test('workers: it does not pay what another paid meanwhile, nor anything else of that run', async () => {
+		const { all } = processes(2, () => 10);
+		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
+		const run = frozen.open('workers');
+		frozen.freeze(12_000);
+		const first = run.record(['a']).catch((error: unknown) => error);
+		expect(await simulate(pay(other, 'workers', 'a'))).toBe(true);
+		expect(await simulate(pay(other, 'workers', 'b'))).toBe(true);
+		expect(await simulate(first)).toBeInstanceOf(InputError);
+		await expect(run.record(['b'])).rejects.toThrow(InputError);
+	});
+
+	test('not held: what another recorded meanwhile is forgotten', async () => {
+		const { store, all } = processes(2, () => 10);
+		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
+		frozen.freeze(12_000);
+		const first = frozen
+			.open('workflow')
+			.record(['a'])
+			.catch(() => undefined);
+		expect(await simulate(pay(other, 'workflow', 'b'))).toBe(true);
+		await simulate(first);
+		expect(store.has('b')).toBe(false);
+	});
+});

@@ -1,0 +1,264 @@
+import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
+import type { Moment } from './duplicateStore';
+import { DuplicateStore } from './duplicateStore';
+import { answerText, saidBy, transportError } from './service';
+import type { Send, StoreFate, Try, TypedItem, World } from './world';
+
+/** What the node's context needs to know beyond the try itself. */
+export interface Surroundings {
+	contexts: Record<string, Record<string, unknown>>;
+	runIndex: number;
+	signal: AbortSignal;
+	/** Extra parameters, over the defaults. */
+	parameters: (item: TypedItem) => Record<string, unknown>;
+	nodeType: string;
+	continues: boolean;
+}
+
+const never = new Promise<never>(() => undefined);
+
+function valueAt(values: Record<string, unknown>, path: string): unknown {
+	let value: unknown = values;
+	for (const part of path.split('.')) {
+		if (typeof value !== 'object' || value === null) return undefined;
+		value = (value as Record<string, unknown>)[part];
+	}
+	return value;
+}
+
+/** What n8n hands out is never the stored parameter itself. */
+function copyOf(value: unknown): unknown {
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) return value.map(copyOf);
+	const copy: Record<string, unknown> = {};
+	for (const key in value) copy[key] = copyOf((value as Record<string, unknown>)[key]);
+	return copy;
+}
+
+/** A call to the store from a process: each step is one, and any may meet a fault. */
+function storeOf(world: World, by: Try) {
+	const call = (work: (store: DuplicateStore) => Promise<unknown>) => async () => {
+		const fate = world.nextStoreFate();
+		if (fate !== undefined) world.storeFailed = by.storeFailed = true;
+		const store = world.store.seenBy(async (moment) => await meet(world, by, fate, moment));
+		if (fate?.does === 'junk') {
+			// As n8n answers where the row holds no list: nothing is recorded then.
+			await meet(world, by, undefined, 'read');
+			return { new: [], processed: [] };
+		}
+		return await work(store);
+	};
+	const contextData = { node: { id: by.node } as never, workflow: world.workflow };
+	return {
+		checkProcessedAndRecord: async (...[items, scope, options]: StoreArguments) => {
+			world.recording(items);
+			return await call(
+				async (store) => await store.checkProcessedAndRecord(items, scope, contextData, options),
+			)();
+		},
+		removeProcessed: async (...[items, scope, options]: StoreArguments) => {
+			await call(
+				async (store) => await store.removeProcessed(items, scope, contextData, options),
+			)();
+		},
+		clearAllProcessedItems: async (...[, scope]: StoreArguments) => {
+			await call(async (store) => await store.clearAllProcessedItems(scope, contextData))();
+		},
+	};
+}
+
+type StoreArguments =
+	Parameters<DuplicateStore['checkProcessedAndRecord']> extends [
+		infer Items,
+		infer Scope,
+		unknown,
+		infer StoreOptions,
+	]
+		? [items: Items, scope: Scope, options: StoreOptions]
+		: never;
+
+async function meet(world: World, by: Try, fate: StoreFate | undefined, moment: Moment) {
+	await world.clock.step(moment, by.process);
+	if (fate === undefined || fate.does === 'junk' || fate.at !== moment) return;
+	world.note(`the store, for ${by.execution.name}, before ${moment}: ${JSON.stringify(fate)}`);
+	if (fate.does === 'fail') throw new Error('connection terminated unexpectedly');
+	world.slowStore = true;
+	if (fate.does === 'hang') await never;
+	else await world.clock.sleep(fate.ms, by.process);
+}
+
+/** An answer's body as it comes from the connection; one that never ends breaks when destroyed. */
+function bodyStream(text: string, request: unknown, read: () => Promise<void>, endless: boolean) {
+	let gone = false;
+	let released = () => undefined as void;
+	return {
+		req: request,
+		destroy: () => {
+			gone = true;
+			released();
+		},
+		async *[Symbol.asyncIterator]() {
+			if (endless) await new Promise<void>((resolve) => (released = resolve));
+			if (!gone) await read();
+			if (gone) throw transportError('ERR_STREAM_PREMATURE_CLOSE');
+			yield Buffer.from(text);
+		},
+	};
+}
+
+type Meaning = NonNullable<Send['heard']>;
+
+/**
+ * Sends a request into the world; settles as n8n's request helper does, which hands a status over
+ * as an error where it is told to, and forgets time-out and signal once an answer's head is there.
+ */
+async function request(world: World, by: Try, options: IHttpRequestOptions): Promise<unknown> {
+	const { clock, settings } = world;
+	const headers = options.headers as Record<string, string>;
+	const given = options.abortSignal as AbortSignal | undefined;
+	const signal = settings.honoursAbort ? given : undefined;
+	if (signal?.aborted) throw transportError('ERR_CANCELED', { name: 'CanceledError' });
+	const body = (
+		typeof options.body === 'string' ? JSON.parse(options.body) : options.body
+	) as Record<string, unknown>;
+	const token = String(headers.Authorization).replace('Bearer ', '');
+	const send = world.send(by, options.url, token, body);
+	const fate = world.nextFate();
+
+	return await new Promise((resolve, reject) => {
+		let [over, withdrawn] = [false, false];
+		const settle = (act: () => void) => {
+			if (over) return;
+			over = true;
+			void clock.step('hears', by.process).then(act);
+		};
+		const fail = (error: Error, what: Meaning = 'unknown') =>
+			settle(() => {
+				world.heard(send, what);
+				reject(error);
+			});
+		const giveUp = (code: string, name?: string) => () => {
+			withdrawn = !send.arrived;
+			fail(transportError(code, { name, writableFinished: send.arrived }));
+		};
+		signal?.addEventListener('abort', giveUp('ERR_CANCELED', 'CanceledError'));
+		if (options.timeout) clock.after(options.timeout, giveUp('ECONNABORTED'));
+
+		/** Hands over an answer's head, and its body where that ends. */
+		const respond = (status: number, how: { echo?: true; endless?: true; fromProxy?: true }) => {
+			const { endless = false, fromProxy = false } = how;
+			const what = fromProxy ? 'notSent' : saidBy(status);
+			const text = answerText(status, headers, how.echo);
+			const sentBy = {
+				...{ path: new URL(options.url).pathname, writableFinished: true },
+				...{ socket: { encrypted: !fromProxy }, destroy: () => undefined },
+			};
+			const streamed = options.encoding === 'stream';
+			const hear = () => world.heard(send, what);
+			const read = async () => {
+				await clock.step('reads', by.process);
+				hear();
+			};
+			const data = streamed ? bodyStream(text, sentBy, read, endless) : text;
+			if (endless && !streamed) return void (over = true);
+			settle(() => {
+				if (!streamed) hear();
+				if (typeof options.ignoreHttpStatusErrors === 'object' && settings.statusErrors) {
+					const error = transportError('ERR_BAD_REQUEST');
+					return reject(Object.assign(error, { request: sentBy, response: { status, data } }));
+				}
+				resolve({ statusCode: status, headers: {}, body: data });
+			});
+		};
+
+		const reach = async () => {
+			await clock.step('connects');
+			if (withdrawn) return;
+			if (fate.does === 'notReached') {
+				const { code, syscall } = fate;
+				return fail(transportError(code, { syscall, writableFinished: false }), 'notSent');
+			}
+			if (fate.does === 'cutRequest') {
+				return fail(transportError('ECONNRESET', { writableFinished: false }), 'notSent');
+			}
+			if (fate.does === 'proxyRefuses') return respond(407, { fromProxy: true });
+			world.arrive(send, fate);
+			if (fate.does === 'stall') return;
+			if (fate.does === 'drip') return respond(fate.status, { endless: true });
+			if (fate.does === 'breakOff') {
+				return fail(transportError(fate.code, { syscall: 'read', writableFinished: true }));
+			}
+			if (fate.after !== undefined) await clock.sleep(fate.after);
+			respond(fate.status, { echo: fate.echo });
+		};
+		void reach();
+	});
+}
+
+/** What n8n hands to execute(), as far as it was measured on a running n8n. */
+export function contextOf(world: World, by: Try, around: Surroundings) {
+	const { items, process } = by;
+	const parameters = items.map((item) => around.parameters(item));
+	const log = (text: unknown, meta?: unknown) =>
+		void by.logged.push(`${String(text)} ${JSON.stringify(meta ?? '')}`);
+	return {
+		getNode: () => ({
+			...{ id: by.node, name: `Pay ${by.node}`, type: around.nodeType, typeVersion: 1 },
+			...{ position: [0, 0], parameters: {} },
+		}),
+		getWorkflow: () => ({ ...world.workflow }),
+		getMode: () => 'trigger',
+		getExecutionId: () => by.execution.name,
+		getInputData: (): INodeExecutionData[] =>
+			items.map(({ id }, index) => ({ json: { id }, pairedItem: { item: index } })),
+		getNodeParameter(name: string, index: number, fallback?: unknown) {
+			const found = valueAt(parameters[index] ?? {}, name);
+			const value = found === undefined ? fallback : found;
+			if (value === undefined) throw new Error(`Could not get parameter "${name}"`);
+			return copyOf(value);
+		},
+		async getCredentials(_type: string, index = 0) {
+			const perItem = world.settings.accountPerItem;
+			if (perItem && index >= items.length && world.settings.beyondLast === 'throws') {
+				throw new Error("Can't get data for expression");
+			}
+			const item = perItem ? items[index] : items[0];
+			const account = item?.account;
+			return {
+				baseUrl: `https://bank-${account}.example.com`,
+				accessToken: `token-${account}`,
+				schemeName: 'pay',
+				tokenSource: 'accessToken',
+				allowHttp: false,
+			};
+		},
+		evaluateExpression(expression: string) {
+			if (expression.includes('$runIndex')) return around.runIndex;
+			if (expression.includes('resumeUrl')) return 'https://n8n.example.com/webhook-waiting/1';
+			return by.execution.name;
+		},
+		getContext: (type: string) =>
+			(around.contexts[type === 'flow' ? 'flow' : `node:Pay ${by.node}`] ??= {}),
+		getExecutionCancelSignal: () => around.signal,
+		onExecutionCancellation: (handler: () => void) =>
+			around.signal.addEventListener('abort', handler),
+		continueOnFail: () => around.continues,
+		isToolExecution: () => false,
+		addExecutionHints: () => undefined,
+		customData: {
+			set: () => undefined,
+			setAll: () => undefined,
+			get: () => '',
+			getAll: () => ({}),
+		},
+		logger: { debug: log, info: log, warn: log, error: log },
+		helpers: {
+			...storeOf(world, by),
+			httpRequest: async (options: IHttpRequestOptions) => await request(world, by, options),
+			prepareBinaryData: async () => {
+				await world.clock.step('stores', process);
+				return { mimeType: 'image/png', data: '' };
+			},
+		},
+	};
+}

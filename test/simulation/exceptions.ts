@@ -1,0 +1,83 @@
+/** A payment that goes out although one with its external_id may have been carried out. */
+export interface Repetition {
+	/** Whether the later try was given what the earlier one wrote down in the execution. */
+	inLedger: boolean;
+	/** Whether one node made both. */
+	sameNode: boolean;
+	/** The earlier item's Duplicate Check: it records with each. */
+	earlierCheck: 'workflow' | 'workers' | 'execution';
+	/** The later item's Duplicate Check. */
+	check: 'workflow' | 'workers' | 'execution';
+	sameProcess: boolean;
+	/** Whether the earlier try had not ended when the later one began. */
+	overlapped: boolean;
+	/** Whether another process's write dropped records. */
+	vanished: boolean;
+	/** Whether the node took a record of this external_id back. */
+	takenBack: boolean;
+	/**
+	 * Whether something held up, broke or ended what the node's second look counts on: a process
+	 * frozen or dead, a store slower than the pause, or failing.
+	 */
+	disturbed: boolean;
+	/** Whether both are one execution that n8n gave to two processes. */
+	gaveAway: boolean;
+}
+
+interface Exception {
+	name: string;
+	reason: string;
+	holds: (repetition: Repetition) => boolean;
+}
+
+/** Where the design says that the promise "never twice" does not hold. */
+export const EXCEPTIONS: readonly Exception[] = [
+	{
+		name: 'asked for',
+		reason: 'With "Within This Execution" the user asks for no refusal across executions.',
+		holds: ({ inLedger, check }) => !inLedger && check === 'execution',
+	},
+	{
+		name: 'asked for, at once',
+		reason:
+			'An execution that asks for no refusal may overtake one that has recorded the payment and has not sent it yet.',
+		holds: ({ inLedger, earlierCheck, overlapped }) =>
+			!inLedger && earlierCheck === 'execution' && overlapped,
+	},
+	{
+		name: 'another node',
+		reason:
+			'Each Pay node has a memory of its own: a row of the workflow would be shared with Remove Duplicates nodes. Within one execution the ledger covers all nodes.',
+		holds: ({ inLedger, sameNode }) => !inLedger && !sameNode,
+	},
+	{
+		name: 'the same moment',
+		reason:
+			'The store of n8n has no lock: executions in two processes can both find an id new at the same moment. "workers" is for that, where all executions have it.',
+		holds: ({ inLedger, earlierCheck, check, sameProcess, overlapped }) =>
+			!inLedger &&
+			(earlierCheck !== 'workers' || check !== 'workers') &&
+			!sameProcess &&
+			overlapped,
+	},
+	{
+		name: 'forgotten before the second look',
+		reason:
+			'Records that another process overwrote are put back when the batch is answered and at the end of the node. A process that dies, freezes or finds the store failing meanwhile does not look, and a write slower than the pause comes after it.',
+		holds: ({ inLedger, vanished, disturbed }) => !inLedger && vanished && disturbed,
+	},
+	{
+		name: 'frozen for longer than the pause',
+		reason:
+			'"workers" waits longer than a read-change-write takes. A process frozen between reading and writing, or a store slower than the pause, comes too late to be seen.',
+		holds: ({ inLedger, check, sameProcess, overlapped, disturbed }) =>
+			!inLedger && check === 'workers' && !sameProcess && overlapped && disturbed,
+	},
+	{
+		name: 'taken back beside an execution that was not refused',
+		reason:
+			'One that asks for no refusal leaves the record to the execution that made it. If that one is rejected and takes it back, nothing remembers the payment. Found by this simulation (seed 2, scenario 20982).',
+		holds: ({ inLedger, earlierCheck, takenBack }) =>
+			!inLedger && earlierCheck === 'execution' && takenBack,
+	},
+];

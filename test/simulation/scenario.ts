@@ -1,0 +1,462 @@
+import * as fc from 'fast-check';
+import { Execution, type NodePlan, type Plan } from './execution';
+import type { Fate } from './service';
+import { World, type Options, type Settings, type StoreFate, type TypedItem } from './world';
+
+/** A running scenario: the world and what n8n has in hand. */
+export interface Simulation {
+	world: World;
+	executions: Execution[];
+	/** What the simulation itself stumbled over. */
+	mistake?: unknown;
+}
+
+type Command = fc.AsyncCommand<Simulation, World>;
+
+// Each is in the store's records as part of a longer text, so none is part of another.
+const id = fc.constantFrom('id-A', 'id-B', 'id-C');
+
+const amount: fc.Arbitrary<Pick<TypedItem, 'amount' | 'value'>> = fc.oneof(
+	{
+		weight: 12,
+		arbitrary: fc.constantFrom(
+			{ amount: '1', value: 1 },
+			{ amount: '10.50', value: 10.5 },
+			{ amount: 250, value: 250 },
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			...['10,50', '1,000.50', '1.000', '', null, '-1', '0'].map((typed) => ({
+				amount: typed,
+				value: undefined,
+			})),
+		),
+	},
+);
+
+const check = fc.constantFrom('workflow' as const, 'workers' as const, 'execution' as const);
+
+const item: fc.Arbitrary<TypedItem> = fc
+	.record({
+		id,
+		typed: amount,
+		key: fc.constantFrom('key-1', 'key-2'),
+		account: fc.nat(1),
+		duplicateCheck: fc.option(check, { freq: 15, nil: undefined }),
+	})
+	.map(({ typed, ...rest }) => ({ ...rest, ...typed }));
+
+const options: fc.Arbitrary<Options> = fc.record({
+	duplicateCheck: fc.oneof(
+		{ weight: 3, arbitrary: fc.constant('workflow' as const) },
+		{ weight: 1, arbitrary: check },
+	),
+	batchSize: fc.integer({ min: 1, max: 3 }),
+	timeout: fc.constantFrom(60_000, 1000),
+});
+
+const node: fc.Arbitrary<NodePlan> = fc.record({
+	id: fc.oneof(
+		{ weight: 4, arbitrary: fc.constant('node-1') },
+		{ weight: 1, arbitrary: fc.constant('node-2') },
+	),
+	kind: fc.oneof(
+		{ weight: 9, arbitrary: fc.constant('payment' as const) },
+		{ weight: 1, arbitrary: fc.constant('qrCode' as const) },
+	),
+	items: fc.array(item, { minLength: 1, maxLength: 3 }),
+});
+
+const plan: fc.Arbitrary<Plan> = fc.record({
+	nodes: fc.oneof(
+		{ weight: 3, arbitrary: fc.tuple(node) },
+		{ weight: 1, arbitrary: fc.array(node, { minLength: 1, maxLength: 2 }) },
+	),
+	options,
+	onError: fc.constantFrom(
+		'stopWorkflow' as const,
+		'continueRegularOutput' as const,
+		'continueErrorOutput' as const,
+	),
+	tries: fc.oneof(
+		{ weight: 2, arbitrary: fc.constant(1) },
+		{ weight: 1, arbitrary: fc.integer({ min: 2, max: 3 }) },
+	),
+});
+
+const books = fc.boolean();
+const fate: fc.Arbitrary<Fate> = fc.oneof(
+	{ weight: 4, arbitrary: fc.constant({ does: 'answer' as const, status: 200, books: true }) },
+	{
+		weight: 5,
+		arbitrary: fc.record(
+			{
+				does: fc.constant('answer' as const),
+				status: fc.constantFrom(
+					...[200, 201, 202, 204, 400, 401, 403, 404, 409, 422, 429, 307, 308],
+					...[101, 300, 301, 302, 303, 304, 408, 499, 500, 502, 503, 504],
+				),
+				books,
+				after: fc.constantFrom(1, 999, 1001, 61_000),
+				echo: fc.constant(true as const),
+			},
+			{ requiredKeys: ['does', 'status', 'books'] },
+		),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.record({
+			does: fc.constant('drip' as const),
+			books,
+			status: fc.constantFrom(200, 422),
+		}),
+	},
+	{ weight: 1, arbitrary: fc.record({ does: fc.constant('stall' as const), books }) },
+	{
+		weight: 2,
+		arbitrary: fc.record({
+			does: fc.constant('breakOff' as const),
+			books,
+			code: fc.constantFrom('ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE', 'HPE_INVALID_CONSTANT'),
+		}),
+	},
+	{
+		weight: 1,
+		arbitrary: fc.constantFrom(
+			{ does: 'notReached' as const, code: 'ECONNREFUSED', syscall: 'connect' },
+			{ does: 'notReached' as const, code: 'ENOTFOUND', syscall: 'getaddrinfo' },
+			{ does: 'notReached' as const, code: 'CERT_HAS_EXPIRED' },
+			{ does: 'cutRequest' as const },
+			{ does: 'proxyRefuses' as const },
+		),
+	},
+);
+
+const moment = fc.constantFrom('read' as const, 'write' as const, 'answer' as const);
+const storeFate: fc.Arbitrary<StoreFate> = fc.oneof(
+	fc.record({ does: fc.constant('fail' as const), at: moment }),
+	fc.record({ does: fc.constant('hang' as const), at: moment }),
+	fc.record({
+		does: fc.constant('slow' as const),
+		at: moment,
+		ms: fc.constantFrom(5, 200, 2000, 20_000, 40_000),
+	}),
+	fc.constant({ does: 'junk' as const }),
+);
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+	accountPerItem: fc.boolean(),
+	beyondLast: fc.constantFrom('throws' as const, 'differs' as const),
+	honoursAbort: fc.boolean(),
+	statusErrors: fc.boolean(),
+	savesProgress: fc.boolean(),
+	warm: fc.boolean(),
+	fates: fc.array(fate, { maxLength: 5 }),
+	storeFates: fc.oneof(
+		{ weight: 3, arbitrary: fc.constant<Settings['storeFates']>([]) },
+		{
+			weight: 1,
+			arbitrary: fc.array(fc.option(storeFate, { freq: 2, nil: undefined }), { maxLength: 5 }),
+		},
+	),
+});
+
+/** The number of a process; mostly there is one. */
+const process = fc.constantFrom(0, 0, 0, 0, 1);
+
+/** With one account for all, every item is paid from the first one's. */
+function withAccounts(drawn: Plan, { accountPerItem }: Settings): Plan {
+	if (accountPerItem) return drawn;
+	const account = drawn.nodes[0]?.items[0]?.account ?? 0;
+	const same = (one: NodePlan) => ({ ...one, items: one.items.map((it) => ({ ...it, account })) });
+	return { ...drawn, nodes: drawn.nodes.map(same) };
+}
+
+/** The loop's later run of a node is of its kind too: a node has one. */
+function oneKindPerNode(drawn: Plan): Plan {
+	const kinds = new Map<string, NodePlan['kind']>();
+	const nodes = drawn.nodes.map((one) => {
+		const kind = kinds.get(one.id) ?? one.kind;
+		kinds.set(one.id, kind);
+		return { ...one, kind };
+	});
+	return { ...drawn, nodes };
+}
+
+function begin(simulation: Simulation, execution: Execution) {
+	simulation.executions.push(execution);
+	void execution.run().catch((error: unknown) => (simulation.mistake ??= error));
+}
+
+const running = ({ executions }: Simulation) => executions.filter(({ ended }) => !ended);
+
+/** Before a command: nothing, or until all that can end has ended. */
+const wait = fc.constantFrom(0, 0, 300_000);
+
+/** Starts an execution, beside those that run. */
+const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
+	({ process, plan: drawn, wait: ms }): Command => ({
+		check: () => true,
+		async run(simulation, world) {
+			if (ms > 0) await world.clock.sleep(ms);
+			const on = world.process(process);
+			begin(simulation, new Execution(world, on, withAccounts(drawn, world.settings)));
+		},
+		toString: () => `${ms} ms later, start on process ${process}: ${JSON.stringify(drawn)}`,
+	}),
+);
+
+/** Items as corrected before a retry. */
+const edits = fc.record(
+	{ typed: amount, key: fc.constantFrom('key-1', 'key-2'), account: fc.nat(1), options },
+	{ requiredKeys: [] },
+);
+
+const RETRIED: ReadonlyArray<Execution['status']> = ['failed', 'crashed', 'cancelled'];
+
+/** The editor's Retry of an execution that did not end well; also one retried before. */
+const retry = fc
+	.record({
+		which: fc.nat(2),
+		process,
+		edited: fc.oneof(fc.constant({}), edits),
+		item: fc.nat(2),
+	})
+	.map(
+		({ which, process, edited, item: at }): Command => ({
+			check: ({ executions }) => executions.some(({ status }) => RETRIED.includes(status)),
+			async run(simulation, world) {
+				const stored = simulation.executions.filter(({ status }) => RETRIED.includes(status));
+				const failed = stored[which % stored.length] as Execution;
+				const {
+					typed,
+					key,
+					account,
+					options: changed,
+				} = edited as fc.Value<unknown>['value'] & {
+					typed?: Pick<TypedItem, 'amount' | 'value'>;
+					key?: string;
+					account?: number;
+					options?: Options;
+				};
+				const { nodes } = failed.plan;
+				const position = failed.saved.position;
+				const correct = (it: TypedItem, index: number): TypedItem =>
+					index === at
+						? { ...it, ...typed, key: key ?? it.key, account: account ?? it.account }
+						: it;
+				const corrected: Plan = {
+					...failed.plan,
+					options: changed ?? failed.plan.options,
+					nodes: nodes.map((one, index) =>
+						index === position ? { ...one, items: one.items.map(correct) } : one,
+					),
+				};
+				const on = world.process(process);
+				const execution = new Execution(
+					world,
+					on,
+					withAccounts(corrected, world.settings),
+					failed.saved,
+				);
+				world.note(`${execution.name} is ${failed.name} again, ${JSON.stringify(edited)}`);
+				begin(simulation, execution);
+			},
+			toString: () => `retry ${which} on process ${process}, item ${at}: ${JSON.stringify(edited)}`,
+		}),
+	);
+
+const cancel = fc.nat(2).map(
+	(which): Command => ({
+		check: (simulation) => running(simulation).length > 0,
+		async run(simulation) {
+			const candidates = running(simulation);
+			candidates[which % candidates.length]?.cancel();
+		},
+		toString: () => `cancel ${which}`,
+	}),
+);
+
+const crash = process.map(
+	(which): Command => ({
+		check: () => true,
+		async run(simulation, world) {
+			const dead = world.crash(which);
+			for (const execution of running(simulation)) {
+				if (execution.process !== dead) continue;
+				execution.crash();
+			}
+		},
+		toString: () => `process ${which} dies`,
+	}),
+);
+
+const freeze = fc.record({ which: process, ms: fc.constantFrom(50, 3000, 45_000, 120_000) }).map(
+	({ which, ms }): Command => ({
+		check: () => true,
+		async run(_simulation, world) {
+			const process = world.processes[which];
+			if (process === undefined || process.frozen !== undefined) return;
+			world.note(`${process.name} is frozen for ${ms} ms`);
+			process.frozenUntil = world.clock.now + ms;
+			process.frozen = new Promise((resolve) => {
+				world.clock.after(ms, () => {
+					process.frozen = undefined;
+					resolve();
+				});
+			});
+		},
+		toString: () => `freeze process ${which} for ${ms} ms`,
+	}),
+);
+
+/** n8n 1 gives the job of a worker that is silent for long to another, which starts it anew. */
+const giveAway = process.map(
+	(to): Command => ({
+		check: (simulation) => running(simulation).some(({ process }) => process.frozen !== undefined),
+		async run(simulation, world) {
+			const stalled = running(simulation).find(({ process }) => process.frozen !== undefined);
+			const on = world.process(to);
+			if (stalled === undefined || on === stalled.process) return;
+			world.note(`${stalled.name} is given to ${on.name}`);
+			begin(simulation, new Execution(world, on, stalled.plan, stalled.saved, stalled.name));
+		},
+		toString: () => `give a stalled execution to process ${to}`,
+	}),
+);
+
+/** A Remove Duplicates node of the workflow, with the scope that its form starts with. */
+const otherNode = fc
+	.record({
+		does: fc.constantFrom('record', 'clear', 'latest'),
+		keeps: fc.constantFrom(1, 1000),
+		wait,
+	})
+	.map(
+		({ does, keeps, wait: ms }): Command => ({
+			check: () => true,
+			async run(_simulation, world) {
+				if (ms > 0) await world.clock.sleep(ms);
+				world.note(`Remove Duplicates: ${does}`);
+				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`));
+				const where = {
+					node: { id: 'other' } as never,
+					workflow: world.workflow,
+				};
+				const call =
+					does === 'clear'
+						? store.clearAllProcessedItems('workflow', where)
+						: store.checkProcessedAndRecord([7], 'workflow', where, {
+								mode: does === 'latest' ? 'latestIncrementalKey' : 'entries',
+								maxEntries: keeps,
+							});
+				await call.catch(() => undefined);
+			},
+			toString: () => `${ms} ms later, Remove Duplicates: ${does}, keeps ${keeps}`,
+		}),
+	);
+
+/** Lets time pass, so that what can end has ended. */
+const later = fc.constantFrom(10, 5000, 300_000).map(
+	(ms): Command => ({
+		check: () => true,
+		run: async (_simulation, world) => await world.clock.sleep(ms),
+		toString: () => `${ms} ms pass`,
+	}),
+);
+
+/** Lets some steps go by, so that what comes next comes in the middle of something. */
+const pass = fc.integer({ min: 1, max: 12 }).map(
+	(steps): Command => ({
+		check: () => true,
+		async run(_simulation, world) {
+			for (let left = steps; left > 0; left--) await world.clock.step('passes');
+		},
+		toString: () => `${steps} steps pass`,
+	}),
+);
+
+export interface Scenario {
+	scheduler: fc.Scheduler;
+	settings: Settings;
+	commands: Iterable<fc.AsyncCommand<Simulation, World>>;
+}
+
+const COMMANDS = [start, retry, later, pass, cancel, crash, freeze, giveAway, otherNode];
+/** How often each is drawn. */
+const WEIGHTS = [5, 3, 1, 1, 1, 1, 1, 1, 1];
+const weighted = COMMANDS.flatMap(
+	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
+);
+
+/**
+ * All that can happen.
+ * @param replayPath which commands of a failure had run, as fast-check prints it
+ */
+export function scenarios(replayPath?: string): fc.Arbitrary<Scenario> {
+	return fc.record({
+		scheduler: fc.scheduler(),
+		settings,
+		commands: fc.commands(weighted, {
+			maxCommands: 7,
+			size: 'max',
+			replayPath,
+		}) as unknown as fc.Arbitrary<Scenario['commands']>,
+	});
+}
+
+/** No scenario of seven commands needs more; what does, goes round in circles. */
+const MOST_STEPS = 20_000;
+
+export interface Playing {
+	/** Rules that are not looked at: to find what is behind a known fault. */
+	ignored?: ReadonlySet<string>;
+	/** Whether all processes are new ones; a tenth of the speed, and nothing survives from before. */
+	fresh?: boolean;
+}
+
+/**
+ * Plays a scenario to its end.
+ * @throws Violation at the end of the step that broke a promise
+ */
+export async function play(
+	drawn: Scenario,
+	{ ignored = new Set<string>(), fresh = false }: Playing = {},
+): Promise<World> {
+	Execution.restartCount();
+	const world = new World(drawn.settings, drawn.scheduler, ignored, fresh);
+	const simulation: Simulation = { world, executions: [] };
+	if (drawn.settings.warm) await world.warmUp();
+
+	let driven = false;
+	const drive = async () => {
+		for (const command of drawn.commands) {
+			await world.clock.step('command');
+			if (await command.check(simulation)) await command.run(simulation, world);
+		}
+	};
+	void drive().then(
+		() => (driven = true),
+		(error: unknown) => (simulation.mistake ??= error),
+	);
+	let steps = 0;
+	const check = () => {
+		if (simulation.mistake !== undefined) throw simulation.mistake;
+		if (world.violation !== undefined) {
+			world.violation.message += `\n${world.history.join('\n')}`;
+			throw world.violation;
+		}
+		if ((steps += 1) > MOST_STEPS) throw new Error('The scenario does not come to an end');
+	};
+	const done = () => driven && running(simulation).length === 0;
+	const ended = await world.clock.run(done, check);
+	if (!ended) {
+		const hanging = running(simulation).map(({ name }) => name);
+		world.violate('hangs', `${hanging.join()} never ends`);
+		check();
+	}
+	for (const process of world.processes) process?.release();
+	return world;
+}

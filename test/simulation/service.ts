@@ -1,0 +1,44 @@
+/**
+ * What a request to the service meets, drawn by the scenario. `books` says whether the service
+ * carries it out.
+ */
+export type Fate =
+	/** An answer, maybe late; `echo` repeats the request's headers in it. */
+	| { does: 'answer'; status: number; books: boolean; after?: number; echo?: true }
+	/** A head of an answer, and a body that never ends. */
+	| { does: 'drip'; books: boolean; status: number }
+	/** No answer at all. */
+	| { does: 'stall'; books: boolean }
+	/** The connection breaks after the request was out. */
+	| { does: 'breakOff'; books: boolean; code: string }
+	/** No connection comes about. */
+	| { does: 'notReached'; code: string; syscall?: string }
+	/** The connection breaks before the request was out. */
+	| { does: 'cutRequest' }
+	/** A proxy on the way refuses: the service never hears of it. */
+	| { does: 'proxyRefuses' };
+
+/** What an answer's status says of the request, as the table of outcomes has it. */
+export function saidBy(status: number): 'accepted' | 'rejected' | 'notSent' | 'unknown' {
+	if (status >= 200 && status < 300) return 'accepted';
+	if (status === 407) return 'notSent';
+	if (status === 307 || status === 308) return 'rejected';
+	if (status >= 400 && status < 500 && status !== 408 && status !== 499) return 'rejected';
+	return 'unknown';
+}
+
+/** A failure as n8n's request helper throws it. */
+export function transportError(
+	code: string,
+	more: { syscall?: string; name?: string; writableFinished?: boolean } = {},
+): Error {
+	const { syscall, name = 'AxiosError', writableFinished } = more;
+	const request = writableFinished === undefined ? undefined : { writableFinished, socket: null };
+	return Object.assign(new Error(code), { name, code, syscall, request });
+}
+
+/** The body of an answer. */
+export function answerText(status: number, headers: Record<string, unknown>, echo = false): string {
+	if (status === 204 || status === 304) return '';
+	return JSON.stringify(echo ? { status: 'seen', headers } : { id: 'tx-1', status: 'seen' });
+}

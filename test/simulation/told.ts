@@ -1,0 +1,197 @@
+import type { INodeExecutionData } from 'n8n-workflow';
+import { isOptionOdd, type Send, type Try, type TypedItem, type World } from './world';
+
+type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
+const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
+
+/** How a run of the node ended. */
+export type Result = { returned: INodeExecutionData[] } | { thrown: unknown };
+
+/** What the node says of its items; by item where it returned, by external_id where it threw. */
+interface Told {
+	ofItem: Array<Outcome[]>;
+	/** Whether the list is meant to be complete. */
+	lists: boolean;
+	text: string;
+}
+
+type Json = Record<string, unknown>;
+
+function readReturned(returned: INodeExecutionData[], items: TypedItem[], world: World): Told {
+	const ofItem = items.map((): Outcome[] => []);
+	for (const { json, pairedItem } of returned) {
+		const error = json.error as Json | undefined;
+		const facts = (error ?? json) as Json;
+		const index = (pairedItem as { item: number } | undefined)?.item ?? -1;
+		const item = items[index];
+		if (item === undefined || (facts.external_id !== undefined && facts.external_id !== item.id)) {
+			world.violate(
+				'report',
+				`output item for ${String(facts.external_id)} is paired with ${index}`,
+			);
+			continue;
+		}
+		if (error !== undefined && Object.keys(json).length > 1) {
+			world.violate('report', `an error item holds ${Object.keys(json).join()}`);
+		}
+		ofItem[index]?.push(facts.outcome as Outcome);
+	}
+	return { ofItem, lists: true, text: world.echoed ? JSON.stringify(returned) : '' };
+}
+
+/** Lists of external_ids by outcome, wherever an error's context keeps them. */
+function listsIn(value: unknown, found: Array<[Outcome, unknown[]]>) {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+	for (const [key, member] of Object.entries(value)) {
+		if (Array.isArray(member) && OUTCOMES.includes(key as Outcome)) {
+			found.push([key as Outcome, member]);
+		} else listsIn(member, found);
+	}
+}
+
+function readThrown(thrown: unknown, items: TypedItem[], world: World): Told {
+	const error = thrown as { message: string; description?: string; context?: Json };
+	const ofItem = items.map((): Outcome[] => []);
+	const tell = (id: unknown, outcome: Outcome) =>
+		items.forEach((item, index) => {
+			if (item.id === id && !ofItem[index]?.includes(outcome)) ofItem[index]?.push(outcome);
+		});
+	const found: Array<[Outcome, unknown[]]> = [];
+	listsIn(error.context, found);
+	for (const [outcome, ids] of found) ids.forEach((id) => tell(id, outcome));
+	const facts = (error.context?.data ?? {}) as Json;
+	if (OUTCOMES.includes(facts.outcome as Outcome))
+		tell(facts.external_id, facts.outcome as Outcome);
+	const text = world.echoed
+		? [error.message, error.description, JSON.stringify(error.context)].join(' ')
+		: '';
+	return { ofItem, lists: found.length > 0, text };
+}
+
+/** Sends of an external_id that a try's ledger knows of, earlier tries of the execution included. */
+function earlierSends(world: World, by: Try, { id }: TypedItem): Send[] {
+	return world.sends.filter(
+		(send) => send.id === id && send.kind === by.kind && send.by !== by && by.knows.has(send.by),
+	);
+}
+
+const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
+
+/**
+ * A payment of an earlier execution that this try has to refuse as a duplicate, if it came so far
+ * as to ask: under Continue it does, and with one item.
+ */
+function toRefuse(world: World, by: Try, item: TypedItem): Send | undefined {
+	const asked = by.continues || by.items.length === 1;
+	const check = item.duplicateCheck ?? by.options.duplicateCheck;
+	if (!asked || check === 'execution' || world.isDisturbed(by) || world.isForgotten(item.id)) {
+		return undefined;
+	}
+	return world.sends.find(
+		({ id, kind, by: other, heard }) =>
+			id === item.id &&
+			kind === 'payment' &&
+			other.node === by.node &&
+			other.ended !== undefined &&
+			other.ended < by.begun &&
+			heard !== 'rejected' &&
+			heard !== 'notSent',
+	);
+}
+
+/** What is wrong with an outcome that the node told of an item, or undefined. */
+function contradiction(
+	world: World,
+	by: Try,
+	item: TypedItem,
+	outcome: Outcome | undefined,
+): string | undefined {
+	const same = by.items.filter(({ id }) => id === item.id);
+	// QR codes may share an id, and then nobody can tell which is which.
+	if (same.length > 1 && by.kind === 'qrCode') return undefined;
+	const own = by.sends.filter((send) => send.item === item);
+	const earlier = earlierSends(world, by, item);
+	const sent = own.at(-1);
+	if (sent !== undefined) {
+		const heard = sent.heard ?? 'unknown';
+		if (outcome === heard) return undefined;
+		if (heard === 'notSent' && outcome === 'unknown') return undefined;
+		if (heard === 'unknown' && outcome === 'notSent' && !sent.arrived) return undefined;
+		return `it was sent and ended ${heard}`;
+	}
+	switch (outcome) {
+		case 'accepted': {
+			const booking = [...earlier, ...own].find(
+				(send) =>
+					send.heard === 'accepted' &&
+					send.item.value === item.value &&
+					(by.kind === 'qrCode' || send.item.key === item.key) &&
+					send.item.account === item.account,
+			);
+			return booking ? undefined : 'nothing like it was sent and accepted in this execution';
+		}
+		case 'rejected':
+			return own.length > 0 ? undefined : 'it was not sent';
+		case 'unknown':
+			return earlier.some(isOpen) || own.length > 0
+				? undefined
+				: 'no request of this execution is open';
+		case 'duplicate': {
+			const known = earlier.length > 0 || same.length > 1 || world.wasRecorded(item.id);
+			return known ? undefined : 'it was never recorded before';
+		}
+		case 'notSent': {
+			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
+			if (by.kind === 'qrCode') return undefined;
+			const before = toRefuse(world, by, item);
+			if (before) return `${before.by.execution.name} sent it, which ended ${before.heard}`;
+			const out = earlier.find((send) => isOpen(send) || send.heard === 'accepted');
+			return out ? `an earlier try ended ${out.heard ?? 'open'}` : undefined;
+		}
+		default:
+			return undefined;
+	}
+}
+
+/** Compares what a run of the node told with what happened. */
+export function checkTold(world: World, by: Try, result: Result) {
+	const name = `${by.execution.name}, ${by.node}`;
+	if (by.execution.cancelled) {
+		// n8n drops what a cancelled node gives: the log is all there is.
+		const log = by.logged.join('\n');
+		for (const send of by.sends) {
+			const out = isOpen(send) || send.heard === 'accepted';
+			if (out && send.kind === 'payment' && !log.includes(send.id)) {
+				world.violate('cancelledLog', `${name}: nothing was logged of "${send.id}", ${send.heard}`);
+			}
+		}
+		return;
+	}
+	if ('thrown' in result && by.continues) {
+		world.violate('throws', `${name} threw under Continue: ${String(result.thrown)}`);
+	}
+	const told =
+		'returned' in result
+			? readReturned(result.returned, by.items, world)
+			: readThrown(result.thrown, by.items, world);
+	by.items.forEach((item, index) => {
+		const outcomes = told.ofItem[index] ?? [];
+		const [outcome] = outcomes;
+		const what = `${name}: item ${index} "${item.id}" is told ${outcomes.join(' and ') || 'nothing'}`;
+		world.note(what);
+		const alone = by.items.filter(({ id }) => id === item.id).length === 1;
+		if (outcome === undefined) {
+			const expected = told.lists || by.sends.length > 0;
+			if (expected && (alone || 'returned' in result)) world.violate('missing', what);
+			return;
+		}
+		if (outcomes.length > 1 && alone) return world.violate('report', what);
+		if (!alone && 'thrown' in result) return;
+		if (!OUTCOMES.includes(outcome)) return world.violate('report', what);
+		const wrong = contradiction(world, by, item, outcome);
+		if (wrong !== undefined) world.violate(`told ${outcome}`, `${what}, but ${wrong}`);
+	});
+	if (world.echoed && /token-\d/.test(told.text)) {
+		world.violate('token', `${name}: the access token is in what the node gave`);
+	}
+}

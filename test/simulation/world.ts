@@ -1,0 +1,369 @@
+import type { Scheduler } from 'fast-check';
+import { Clock } from './clock';
+import { DuplicateStore, storedForm, type Moment, type Write } from './duplicateStore';
+import { EXCEPTIONS, type Repetition } from './exceptions';
+import { NodeProcess } from './nodeProcess';
+import { saidBy, type Fate } from './service';
+
+export type Kind = 'payment' | 'qrCode';
+export type DuplicateCheck = 'workflow' | 'workers' | 'execution';
+
+/** What a person typed for one item, expressions resolved. */
+export interface TypedItem {
+	id: string;
+	amount: unknown;
+	/** The number that the amount plainly is; undefined where it has to be refused. */
+	value: number | undefined;
+	key: string;
+	/** Whose account pays: number of the token and of the base address. */
+	account: number;
+	/** This item's own Duplicate Check, where the option is an expression. */
+	duplicateCheck?: DuplicateCheck;
+}
+
+export interface Options {
+	duplicateCheck: DuplicateCheck;
+	batchSize: number;
+	timeout: number;
+}
+
+/** One run of the node's execute(), as n8n calls it: Retry On Fail makes several. */
+export interface Try {
+	execution: { name: string; cancelled: boolean; ended: boolean };
+	/** Tries whose ledger this one was given, this one included. */
+	knows: Set<Try>;
+	process: NodeProcess;
+	node: string;
+	kind: Kind;
+	items: TypedItem[];
+	options: Options;
+	continues: boolean;
+	begun: number;
+	ended: number | undefined;
+	crashed: boolean;
+	storeFailed: boolean;
+	sends: Send[];
+	logged: string[];
+}
+
+/** A request that the node made, and what came of it. */
+export interface Send {
+	by: Try;
+	item: TypedItem;
+	kind: Kind;
+	id: string;
+	at: number;
+	arrived: boolean;
+	/** Whether the service carries it out. */
+	booked: boolean;
+	/** What the node was told, once it was: an answer's meaning, or that it failed provenly unsent. */
+	heard: 'accepted' | 'rejected' | 'notSent' | 'unknown' | undefined;
+}
+
+/** A fault of one call to the store. */
+export type StoreFate =
+	| { does: 'fail'; at: Moment }
+	| { does: 'hang'; at: Moment }
+	| { does: 'slow'; at: Moment; ms: number }
+	/** Neither new nor processed. */
+	| { does: 'junk' };
+
+export interface Settings {
+	/** Whether a credential's fields come from the item. */
+	accountPerItem: boolean;
+	/** How n8n answers for an item beyond the last where the credential depends on the item. */
+	beyondLast: 'throws' | 'differs';
+	/** Whether n8n's request helper honours an abort signal. */
+	honoursAbort: boolean;
+	/** Whether n8n gives a status as an error where it is told to: n8n 2 does, n8n 1 does not. */
+	statusErrors: boolean;
+	/** Whether n8n saves an execution after each node. */
+	savesProgress: boolean;
+	fates: Fate[];
+	storeFates: Array<StoreFate | undefined>;
+	/** Whether there was a payment before: the first record of a list is an INSERT. */
+	warm: boolean;
+}
+
+/** Something that must not happen; `rule` names the promise that is broken. */
+export class Violation extends Error {
+	constructor(
+		readonly rule: string,
+		text: string,
+	) {
+		super(`${rule}: ${text}`);
+	}
+}
+
+/** Whether an item's option is not that of item 0, which holds for the whole run. */
+export function isOptionOdd(item: TypedItem, { items, options, kind }: Try): boolean {
+	const of = ({ duplicateCheck }: TypedItem) => duplicateCheck ?? options.duplicateCheck;
+	return kind === 'payment' && of(item) !== of(items[0] ?? item);
+}
+
+/** The item of which most is true, the first of several. */
+function bestOf(items: TypedItem[], tests: Array<(item: TypedItem) => boolean>) {
+	const score = (item: TypedItem) => tests.filter((test) => test(item)).length;
+	return items.reduce<TypedItem | undefined>(
+		(best, item) => (best === undefined || score(item) > score(best) ? item : best),
+		undefined,
+	);
+}
+
+const checkOf = ({ item, by }: Send) => item.duplicateCheck ?? by.options.duplicateCheck;
+
+/** Words of the promise that a send breaks or keeps. */
+const describe = ({ id, by, at }: Send) =>
+	`"${id}" by ${by.execution.name}, ${by.node} on ${by.process.name} at ${at} ms`;
+
+let worlds = 0;
+
+/** The service, the store and the processes, and what must be true of them at any time. */
+export class World {
+	readonly clock: Clock;
+	readonly store: DuplicateStore;
+	/** One of its own: what a process keeps in memory of others' does not meet it. */
+	readonly workflow = { id: `workflow-${(worlds += 1)}`, name: 'Payouts', active: true };
+	readonly sends: Send[] = [];
+	readonly tries: Try[] = [];
+	readonly processes: NodeProcess[] = [];
+	/** Records that a write of somebody else ever dropped. */
+	private readonly dropped = new Set<string>();
+	/** Records that the node took back. */
+	private readonly takenBack = new Set<string>();
+	/** What the node recorded for an external_id, as the store keeps it. */
+	private readonly records = new Map<string, Set<string>>();
+	/** Whether anything slowed, froze, or failed that the pauses of the node count on. */
+	slowStore = false;
+	/** Whether any call to the store met a fault. */
+	storeFailed = false;
+	readonly history: string[] = [];
+	violation: Violation | undefined;
+	echoed = false;
+	private requests = 0;
+	private storeCalls = 0;
+	private born = 0;
+
+	constructor(
+		readonly settings: Settings,
+		scheduler: Scheduler,
+		/** Rules that are not looked at: to find what is behind a known fault. */
+		private readonly ignored: ReadonlySet<string>,
+		private readonly fresh: boolean,
+	) {
+		this.clock = new Clock(scheduler);
+		this.store = new DuplicateStore({ written: (write) => this.written(write) });
+	}
+
+	/** Lists that already hold a record: the first one of a list is made in another way. */
+	async warmUp() {
+		const { workflow } = this;
+		for (const id of ['node-1', 'node-2']) {
+			const contextData = { node: { id } as never, workflow };
+			const options = { mode: 'entries', maxEntries: 10_000 } as const;
+			await this.store.checkProcessedAndRecord(['warm'], 'node', contextData, options);
+		}
+	}
+
+	process(index: number): NodeProcess {
+		return (this.processes[index] ??= this.newProcess(index));
+	}
+
+	private newProcess(index: number) {
+		this.born += 1;
+		// Each has a name of its own, as chance has to differ between them.
+		return new NodeProcess(`process ${index}.${this.born}`, this.clock, this.fresh);
+	}
+
+	/** Ends a process where it stands. A new one takes its place. */
+	crash(index: number): NodeProcess | undefined {
+		const process = this.processes[index];
+		if (process === undefined) return undefined;
+		process.dead = true;
+		delete this.processes[index];
+		this.note(`${process.name} dies`);
+		return process;
+	}
+
+	note(text: string) {
+		this.history.push(`${this.clock.now} ms: ${text}`);
+	}
+
+	/** The first broken promise ends the scenario, at the end of the step. */
+	violate(rule: string, text: string) {
+		if (this.ignored.has(rule)) return;
+		this.violation ??= new Violation(rule, text);
+	}
+
+	/** What the next request meets: an ordinary answer unless the scenario says otherwise. */
+	nextFate(): Fate {
+		return this.settings.fates[this.requests++] ?? { does: 'answer', status: 200, books: true };
+	}
+
+	nextStoreFate(): StoreFate | undefined {
+		return this.settings.storeFates[this.storeCalls++];
+	}
+
+	private written({ before, after, removed }: Write) {
+		if (before.length === 0) return;
+		const now = new Set(after);
+		for (const hash of before) {
+			if (!now.has(hash)) (removed.includes(hash) ? this.takenBack : this.dropped).add(hash);
+		}
+	}
+
+	/** Notes what a process records, to know which record stands for which payment. */
+	recording(items: readonly unknown[]) {
+		for (const item of items) {
+			const [id] = /id-\w/.exec(String(item)) ?? [];
+			if (id === undefined) continue;
+			let known = this.records.get(id);
+			if (known === undefined) this.records.set(id, (known = new Set()));
+			known.add(storedForm(String(item)));
+		}
+	}
+
+	private recordsIn(list: ReadonlySet<string>, id: string) {
+		return [...(this.records.get(id) ?? [])].some((hash) => list.has(hash));
+	}
+
+	/** Whether a record of it was ever dropped or taken back. */
+	isForgotten(id: string) {
+		return this.recordsIn(this.dropped, id) || this.recordsIn(this.takenBack, id);
+	}
+
+	/** Whether something held up, broke or failed that a try counts on. */
+	isDisturbed(by: Try) {
+		return this.storeFailed || this.wasFrozen(by);
+	}
+
+	/** Whether the node ever recorded this external_id. */
+	wasRecorded(id: string) {
+		return this.records.has(id);
+	}
+
+	/** A request leaves: whether it may, and whether it says what was typed. */
+	send(by: Try, url: string, token: string, body: Record<string, unknown>): Send {
+		const kind: Kind = url.endsWith('/qrcode') ? 'qrCode' : 'payment';
+		const id = String(body.external_id);
+		const typed = by.items.filter((item) => item.id === id);
+		const left = typed.filter((one) => !by.sends.some((send) => send.item === one));
+		const party = body.creditParty as { key?: string } | undefined;
+		const item = bestOf(left.length > 0 ? left : typed, [
+			({ value }) => value === body.amount,
+			({ key }) => kind === 'qrCode' || key === party?.key,
+			(one) => token === `token-${one.account}`,
+			(one) => !isOptionOdd(one, by),
+		]);
+		if (item === undefined) {
+			throw new Violation('typed', `"${id}" was sent, which no item asked for`);
+		}
+		const send: Send = {
+			...{ by, item, kind, id, at: this.clock.now },
+			...{ arrived: false, booked: false, heard: undefined },
+		};
+		const what = describe(send);
+		this.note(`sends ${what}, amount ${String(body.amount)}`);
+		this.checkTyped(send, url, token, body, what);
+		this.checkOrder(send, what);
+		if (kind === 'payment') this.checkOnce(send, what);
+		by.sends.push(send);
+		this.sends.push(send);
+		return send;
+	}
+
+	private checkTyped(
+		{ item, kind, by }: Send,
+		url: string,
+		token: string,
+		body: Record<string, unknown>,
+		what: string,
+	) {
+		const { value, key, account } = item;
+		if (value === undefined || body.amount !== value) {
+			this.violate('amount', `${what}: typed ${String(item.amount)}, sent ${String(body.amount)}`);
+		}
+		const party = body.creditParty as { key?: string } | undefined;
+		if (kind === 'payment' && party?.key !== key) {
+			this.violate('recipient', `${what}: typed ${key}, sent ${party?.key}`);
+		}
+		if (token !== `token-${account}` || !url.startsWith(`https://bank-${account}.example.com/`)) {
+			this.violate('account', `${what}: account ${account}, but ${token} to ${url}`);
+		}
+		if (isOptionOdd(item, by)) {
+			this.violate('options', `${what}: its Duplicate Check is not that of item 0`);
+		}
+	}
+
+	private checkOrder(send: Send, what: string) {
+		const { by } = send;
+		if (by.execution.cancelled) this.violate('cancelled', `${what}: the execution was cancelled`);
+		if (by.continues) {
+			// A request that never ends is given up by the node's own clock.
+			const since = this.clock.now - by.options.timeout;
+			const isInFlight = ({ heard, at }: Send) => heard === undefined && at > since;
+			const inFlight = by.sends.filter(isInFlight).length;
+			if (inFlight >= by.options.batchSize) this.violate('batch', `${what}: ${inFlight} in flight`);
+			return;
+		}
+		const bad = by.items.find(({ value }) => value === undefined);
+		if (bad) this.violate('validation', `${what}: item "${bad.id}" cannot be sent`);
+		const failed = by.sends.find(
+			({ heard, id }) => id !== send.id && heard && heard !== 'accepted',
+		);
+		const inFlight = by.sends.some(({ heard }) => heard === undefined);
+		if (failed && !inFlight) this.violate('stop', `${what}: "${failed.id}" had failed`);
+	}
+
+	/** A payment that may have been carried out never goes out again. */
+	private checkOnce(later: Send, what: string) {
+		for (const earlier of this.sends) {
+			if (earlier.id !== later.id || earlier.kind !== 'payment') continue;
+			if (earlier.heard === 'rejected' || earlier.heard === 'notSent') continue;
+			const [one, two] = [earlier.by, later.by];
+			const repetition: Repetition = {
+				inLedger: one === two || two.knows.has(one),
+				sameNode: one.node === two.node,
+				earlierCheck: checkOf(earlier),
+				check: checkOf(later),
+				sameProcess: one.process === two.process,
+				overlapped:
+					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
+				vanished: this.recordsIn(this.dropped, later.id),
+				takenBack: this.recordsIn(this.takenBack, later.id),
+				disturbed:
+					this.slowStore ||
+					one.crashed ||
+					one.storeFailed ||
+					this.wasFrozen(one) ||
+					this.wasFrozen(two),
+				gaveAway: one.execution.name === two.execution.name && !two.knows.has(one),
+			};
+			if (EXCEPTIONS.some(({ holds }) => holds(repetition))) continue;
+			const ended = `which ended ${earlier.heard ?? 'open'} (${JSON.stringify(repetition)})`;
+			this.violate('once', `${what} after ${describe(earlier)}, ${ended}`);
+		}
+	}
+
+	/** Whether a try's process stood still meanwhile. */
+	wasFrozen({ process, begun }: Try) {
+		return process.frozenUntil >= begun || process.frozen !== undefined;
+	}
+
+	/** What the node was told of a request. */
+	heard(send: Send, what: NonNullable<Send['heard']>) {
+		send.heard = what;
+		this.note(`${describe(send)} ends ${what}`);
+	}
+
+	arrive(send: Send, fate: Fate) {
+		send.arrived = true;
+		send.booked = 'books' in fate && fate.books;
+		this.note(`${describe(send)} arrives: ${JSON.stringify(fate)}`);
+		if (fate.does === 'answer') {
+			if (fate.echo) this.echoed = true;
+			if (saidBy(fate.status) === 'rejected') send.booked = false;
+			if (saidBy(fate.status) === 'accepted') send.booked = true;
+		}
+	}
+}
