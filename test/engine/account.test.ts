@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
-import { errorOf, outputOf, recorded, runWorkflow, type RunOptions } from './engine';
+import { errorOf, forget, isRecorded, outputOf, runWorkflow, type RunOptions } from './engine';
 
 const open: Sandbox[] = [];
 async function startSandbox(options: SandboxOptions = {}) {
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(async () => {
 	await Promise.all(open.splice(1).map(async (each) => await each.close()));
 	sandbox.faultFor = undefined;
-	recorded.clear();
+	forget();
 });
 afterAll(async () => await sandbox.close());
 beforeEach(() => {
@@ -162,6 +162,17 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		clientId: 'shop',
 		clientSecret: 'the secret of the shop',
 	};
+	let service: Sandbox;
+	beforeAll(async () => {
+		service = await Sandbox.start({
+			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
+		});
+	});
+	afterAll(async () => await service.close());
+	beforeEach(() => {
+		service.received.length = 0;
+	});
+
 	type Row = [
 		string,
 		(service: Sandbox) => { credential?: IDataObject; options?: IDataObject },
@@ -307,12 +318,10 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	];
 
 	test.each(rows)('%s', async (_what, configure, field, message) => {
-		const service = await startSandbox({
-			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
-		});
 		const { credential, options } = configure(service);
+		const list = ids(3);
 		const run = await pay(
-			ids(3).map((id) => ({ id })),
+			list.map((id) => ({ id })),
 			{ credential: { baseUrl: service.url, ...credential } },
 			options,
 		);
@@ -322,14 +331,11 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
 		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toEqual([]);
 		// Nothing of it is remembered, so that it can be corrected.
-		expect(recorded.size).toBe(0);
+		expect(list.filter(isRecorded)).toEqual([]);
 		expect(JSON.stringify([error, run])).not.toMatch(/the secret of the shop|dGhlK3Nl/);
 	});
 
 	test('the control: the right configuration pays', async () => {
-		const service = await startSandbox({
-			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
-		});
 		const { credential } = withToken({ scope: 'pay' })(service);
 		const run = await pay(
 			ids(3).map((id) => ({ id })),
@@ -553,13 +559,13 @@ describe('tokens by client credentials', () => {
 		// The node goes on in the background: it is done once the record of its payment is gone.
 		for (
 			let turn = 0;
-			turn < 200 && (recorded.has(id) || service.tokenRequests.length === tokens);
+			turn < 200 && (isRecorded(id) || service.tokenRequests.length === tokens);
 			turn++
 		) {
 			await new Promise((resolve) => setTimeout(resolve, 10));
 		}
 		expect(service.tokenRequests).toHaveLength(tokens + 1);
-		expect(recorded.has(id)).toBe(false);
+		expect(isRecorded(id)).toBe(false);
 		expect(service.received).toHaveLength(before + paid);
 		expect(madeBy(service)).not.toContain(id);
 	});
