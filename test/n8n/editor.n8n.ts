@@ -231,11 +231,13 @@ test('client credentials: their fields are shown, that of the pasted token is hi
 		await input('tokenUrl').fill(service.tokenUrl);
 		await input('clientId').fill('my-shop');
 		await input('clientSecret').fill('the secret of the shop');
-		// All fields of the token source on one picture.
-		await page.setViewportSize({ width: 1440, height: 1180 });
-		await modal.getByText('Client Authentication').click();
+		await input('clientSecret').blur();
+		// From here on down, the fields of the token source fill the form.
+		const choice = modal.getByText('Authentication', { exact: true });
+		await choice.evaluate((element) =>
+			(element as unknown as { scrollIntoView(top: boolean): void }).scrollIntoView(true),
+		);
 		await picture('credential-client-credentials');
-		await page.setViewportSize({ width: 1440, height: 900 });
 		await byId('credential-save-button').click();
 		await Promise.race([
 			modal.getByText(/Connection tested successfully/).waitFor(),

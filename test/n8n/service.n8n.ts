@@ -51,7 +51,13 @@ async function startWitness(answer: { status: number; headers?: Record<string, s
 	const server: Server = createServer((request, response) => {
 		came.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
 		request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end('{}'));
-	}).listen(0, '127.0.0.1');
+	});
+	// As a proxy that opens no tunnel.
+	server.on('connect', (request, socket) => {
+		came.push(`CONNECT ${request.url}`);
+		socket.end(`HTTP/1.1 ${answer.status} No\r\nContent-Length: 0\r\n\r\n`);
+	});
+	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 	const close = () => {
@@ -263,28 +269,37 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 });
 
-describe.each(VERSIONS)('n8n %s behind a proxy', (version) => {
-	test('the token request goes through it, and its refusal is told as the proxy’s', async () => {
-		const proxy = await startWitness({ status: 407 });
-		const { service, credential } = await startService();
-		const n8n = await startN8n(version, {
-			env: { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, NO_PROXY: '127.0.0.1,localhost' },
-		});
-		try {
-			const there = { tokenUrl: 'http://id.example.invalid/token', allowHttp: true };
+describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version) => {
+	let n8n: N8n;
+	let proxy: Awaited<ReturnType<typeof startWitness>>;
+	beforeAll(async () => {
+		proxy = await startWitness({ status: 407 });
+		const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, NO_PROXY: '127.0.0.1,localhost' };
+		n8n = await startN8n(version, { env });
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		proxy?.close();
+	});
+
+	test.each([
+		['http://id.example.invalid/token', 'POST http://id.example.invalid/token'],
+		['https://id.example.invalid/token', 'CONNECT id.example.invalid:443'],
+	])(
+		'the request for a token at %s goes to it, and the refusal is told as its own',
+		async (tokenUrl, asked) => {
+			const { service, credential } = await startService();
+			const there = { tokenUrl, allowHttp: true };
 			const payApi = await n8n.createCredential({ ...credential, ...there });
 			const { id, send } = await payList(n8n, payApi, { options: {} });
 			await send(n8n, ids(1));
 			const [execution] = await allFinished(n8n, id, 1);
-			expect(proxy.came.join()).toContain('POST http://id.example.invalid/token');
+			await service.close();
+			expect(proxy.came.join()).toContain(asked);
 			expect(execution?.data.resultData.error?.message).toMatch(/a proxy on the way asks for/);
 			expect(service.received).toEqual([]);
-		} finally {
-			await n8n.stop();
-			await service.close();
-			proxy.close();
-		}
-	});
+		},
+	);
 });
 
 // n8n 1 has no such rules.
