@@ -94,7 +94,7 @@ describe('a value that is none of those allowed is refused before anything is se
 			{ postback: '={{ "somewhere" }}', postbackUrl: 'https://a.example' },
 			'postback',
 		],
-		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedField'],
+		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedValues'],
 		['values without a field', { options: { acceptedValues: ['ok'] } }, 'acceptedField'],
 	])('%s', async (_name, parameters, field) => {
 		const run = await pay(itemsFor('a'), {}, { parameters });
