@@ -1,15 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
-import {
-	errorOf,
-	forget,
-	isRecorded,
-	outputOf,
-	runWorkflow,
-	store,
-	type RunOptions,
-} from './engine';
+import { errorOf, forget, isRecorded, outputOf, runWorkflow, type RunOptions } from './engine';
 
 const open: Sandbox[] = [];
 async function startSandbox(options: SandboxOptions = {}) {
@@ -170,6 +162,17 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		clientId: 'shop',
 		clientSecret: 'the secret of the shop',
 	};
+	let service: Sandbox;
+	beforeAll(async () => {
+		service = await Sandbox.start({
+			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
+		});
+	});
+	afterAll(async () => await service.close());
+	beforeEach(() => {
+		service.received.length = 0;
+	});
+
 	type Row = [
 		string,
 		(service: Sandbox) => { credential?: IDataObject; options?: IDataObject },
@@ -315,12 +318,10 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	];
 
 	test.each(rows)('%s', async (_what, configure, field, message) => {
-		const service = await startSandbox({
-			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
-		});
 		const { credential, options } = configure(service);
+		const list = ids(3);
 		const run = await pay(
-			ids(3).map((id) => ({ id })),
+			list.map((id) => ({ id })),
 			{ credential: { baseUrl: service.url, ...credential } },
 			options,
 		);
@@ -330,14 +331,11 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
 		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toEqual([]);
 		// Nothing of it is remembered, so that it can be corrected.
-		expect(store.size).toBe(0);
+		expect(list.filter(isRecorded)).toEqual([]);
 		expect(JSON.stringify([error, run])).not.toMatch(/the secret of the shop|dGhlK3Nl/);
 	});
 
 	test('the control: the right configuration pays', async () => {
-		const service = await startSandbox({
-			clientCredentials: { ...CLIENT, scope: 'pay', clientAuthentication: 'header' },
-		});
 		const { credential } = withToken({ scope: 'pay' })(service);
 		const run = await pay(
 			ids(3).map((id) => ({ id })),

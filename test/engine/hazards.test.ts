@@ -94,7 +94,7 @@ describe('a value that is none of those allowed is refused before anything is se
 			{ postback: '={{ "somewhere" }}', postbackUrl: 'https://a.example' },
 			'postback',
 		],
-		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedField'],
+		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedValues'],
 		['values without a field', { options: { acceptedValues: ['ok'] } }, 'acceptedField'],
 	])('%s', async (_name, parameters, field) => {
 		const run = await pay(itemsFor('a'), {}, { parameters });
@@ -297,7 +297,7 @@ describe('a cancelled execution', () => {
 			if (moment === 'answer' && held++ === 0) cancel();
 		};
 		const run = pay(
-			itemsFor('a', 'b'),
+			itemsFor('during-1', 'during-2'),
 			{ batching: { batch: { batchSize: 2 } } },
 			{
 				onStart: (stop) => (cancel = stop),
@@ -307,7 +307,7 @@ describe('a cancelled execution', () => {
 		await new Promise((resolve) => setTimeout(resolve, 500));
 		expect(held).toBeGreaterThan(0);
 		expect(arrived()).toEqual([]);
-		expect([isRecorded('a'), isRecorded('b')]).toEqual([false, false]);
+		expect([isRecorded('during-1'), isRecorded('during-2')]).toEqual([false, false]);
 	});
 
 	test('logs what was accepted and what is in flight, and starts nothing new', async () => {

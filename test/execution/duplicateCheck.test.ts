@@ -198,8 +198,20 @@ describe('one process', () => {
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
 		expect(await simulate(records.takeBack(['a', 'b']))).toEqual({
 			remembered: ['a', 'b'],
-			reason: 'disk full',
+			reason: "n8n's database failed (disk full)",
 		});
+	});
+
+	test('a record on whose word another run sent the id stays, whatever becomes of who made it', async () => {
+		const { process } = one();
+		const first = process.open('workflow');
+		await simulate(first.record(['a', 'b']));
+		await simulate(process.open('execution').record(['a']));
+		expect(await simulate(first.takeBack(['a', 'b']))).toEqual({
+			remembered: ['a'],
+			reason: 'another execution sent it too',
+		});
+		expect(await simulate(process.open('workflow').record(['a', 'b']))).toEqual(new Set(['a']));
 	});
 
 	test('a store that throws: nothing may be sent, and the words say what may be remembered', async () => {

@@ -115,6 +115,48 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
+	test('short-lived-token: each run gets one token, and all its payments go with it', async () => {
+		const came: string[] = [];
+		const app = express();
+		app.post('/login', (request, response) => {
+			came.push(`${request.method} ${request.headers['x-api-key']}`);
+			response.json({ token: `token-${came.length}`, validForSeconds: 60 });
+		});
+		const server = app.listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		const { port } = server.address() as AddressInfo;
+		const workflow = example('short-lived-token');
+		const note = workflow.nodes.find(({ name }) => name === 'Note')!.parameters;
+		// What a person does after the import, as the note says.
+		const login = workflow.nodes.find(({ name }) => name === 'Get a token')!;
+		const key = { name: 'X-Api-Key', value: 'the key' };
+		Object.assign(login.parameters as object, { url: `http://127.0.0.1:${port}/login` });
+		login.credentials = {
+			httpHeaderAuth: await n8n.createCredential(key, 'httpHeaderAuth', 'Key'),
+		};
+		const [, expression] = /`({{ .* }})`/.exec((note as { content: string }).content) ?? [];
+		const payApi = await n8n.createCredential(
+			{ baseUrl: sandbox.url, accessToken: `=${expression}` },
+			'payApi',
+			'Pay API with a short-lived token',
+		);
+		const id = await n8n.importWorkflow(workflow, { payApi });
+		for (const run of [1, 2]) {
+			sandbox.received.length = 0;
+			const execution = await n8n.finished(await n8n.run(id, 'Start'));
+			expect(execution.data.resultData.error).toBeUndefined();
+			expect(itemsOf(execution, 'Pay').map(({ outcome }) => outcome)).toEqual([
+				'accepted',
+				'accepted',
+			]);
+			expect(sandbox.received.map(({ headers }) => headers.authorization)).toEqual(
+				Array(2).fill(`Bearer token-${run}`),
+			);
+			expect(came).toEqual(Array(run).fill('POST the key'));
+		}
+		server.close();
+	});
+
 	const REFUSAL = /An AI agent asked for a payment, which this node does not allow/;
 	test.each([
 		['creates a QR code when its model asks for one', 2, /QR/, 1, /accepted/],

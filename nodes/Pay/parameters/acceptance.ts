@@ -24,22 +24,32 @@ export const acceptanceOptions: INodeProperties[] = [
 	},
 ];
 
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+const isBlank = (value: unknown) => String(value).trim() === '';
+
+function refuse(field: string, what: string): InputError {
+	return new InputError(
+		field,
+		`${labelOf(field)} ${what}`,
+		'Enter the field to look at, for example success, and at least one value, for example true; or empty both.',
+	);
+}
+
 /**
  * Reads the options {@link acceptanceOptions}.
  * @returns undefined where neither is set
- * @throws InputError where only one of the two is
+ * @throws InputError where only one of the two is, or where an expression gave what no answer can
+ * match: every payment would be reported as unknown
  */
 export function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
-	const given = [values ?? []].flat().filter((value) => value !== '');
-	const unset = field === undefined || field === null || field === '';
-	if (unset && given.length === 0) return undefined;
-	const missing = unset || String(field).trim() === '' ? 'acceptedField' : 'acceptedValues';
-	if (missing === 'acceptedField' || given.every((value) => String(value).trim() === '')) {
-		throw new InputError(
-			missing,
-			`${labelOf(missing)} is missing: one of Accepted When Field and Accepted When Values says nothing without the other`,
-			'Enter the field to look at, for example success, and at least one value, for example true; or empty both.',
-		);
-	}
-	return readFieldMatch(field, given, 'acceptedField');
+	const name = field ?? '';
+	if (typeof name !== 'string') throw refuse('acceptedField', 'is no text');
+	const given = [values ?? []].flat();
+	if (!given.every(isScalar)) throw refuse('acceptedValues', 'holds what is no text');
+	const none = given.every(isBlank);
+	if (isBlank(name) && none) return undefined;
+	if (isBlank(name))
+		throw refuse('acceptedField', 'is missing, but Accepted When Values are there');
+	if (none) throw refuse('acceptedValues', 'are missing, but Accepted When Field is there');
+	return readFieldMatch(name, given, 'acceptedField');
 }

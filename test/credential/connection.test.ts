@@ -1,0 +1,123 @@
+import { readAccount, readAccounts } from '../../nodes/Pay/credential/connection';
+import { InputError } from '../../nodes/Pay/inputError';
+
+const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
+const CLIENT = {
+	baseUrl: 'https://api.example.com',
+	authentication: 'clientCredentials',
+	tokenUrl: 'https://id.example.com/token?tenant=1',
+	clientId: ' shop ',
+	clientSecret: ' secret ',
+};
+
+test('a credential of the document’s own fields: scheme name pay, a pasted token', () => {
+	expect(readAccount(BASE)).toEqual({
+		baseUrl: 'https://api.example.com',
+		schemeName: 'pay',
+		token: { pasted: 'abc' },
+		postbackUrl: undefined,
+		postbackSecret: undefined,
+	});
+});
+
+test.each([
+	['abc', 'abc'],
+	[' abc\n', 'abc'],
+	['Bearer abc', 'abc'],
+	['bearer  abc', 'abc'],
+	['Bearerabc', 'Bearerabc'],
+])('the pasted token %p is sent as %p', (accessToken, pasted) => {
+	expect(readAccount({ ...BASE, accessToken }).token).toEqual({ pasted });
+});
+
+test('client credentials: spaces around them go, and the header is the default', () => {
+	expect(readAccount(CLIENT).token).toEqual({
+		clientCredentials: {
+			tokenUrl: 'https://id.example.com/token?tenant=1',
+			clientId: 'shop',
+			clientSecret: 'secret',
+			scope: '',
+			sendIn: 'header',
+		},
+	});
+});
+
+test('a number that an expression gives as the client ID is one', () => {
+	const { token } = readAccount({ ...CLIENT, clientId: 42 as never });
+	expect(token).toMatchObject({ clientCredentials: { clientId: '42' } });
+});
+
+test('http: is for this machine, or with Allow HTTP: the token URL too', () => {
+	const tokenUrl = 'http://id.internal/token';
+	expect(() => readAccount({ ...CLIENT, tokenUrl })).toThrow(/Token URL .*unencrypted/);
+	expect(() => readAccount({ ...CLIENT, tokenUrl: 'http://localhost:1/token' })).not.toThrow();
+	expect(() => readAccount({ ...CLIENT, tokenUrl, allowHttp: true })).not.toThrow();
+});
+
+const PASTED = 'sk-l1ve-t0ken';
+test.each([
+	['as the base URL', { ...BASE, baseUrl: PASTED }],
+	['as the base URL, with a colon', { ...BASE, baseUrl: `${PASTED}:x` }],
+	['as the base URL, behind a colon', { ...BASE, baseUrl: `x:${PASTED}` }],
+	['as the password of the base URL', { ...BASE, baseUrl: `https://a:${PASTED}@example.com` }],
+	['in the query of the base URL', { ...BASE, baseUrl: `https://example.com?token=${PASTED}` }],
+	['as the token URL', { ...CLIENT, tokenUrl: `${PASTED}:x` }],
+	['as the scheme name', { ...BASE, schemeName: `${PASTED}/` }],
+	['with a word behind it', { ...BASE, accessToken: `${PASTED} x` }],
+	['as the way of authentication', { ...BASE, authentication: PASTED }],
+	['as the way to send it', { ...CLIENT, clientAuthentication: PASTED }],
+])('a secret that was pasted %s is in no error', (_where, credential) => {
+	let error: unknown;
+	try {
+		readAccount(credential);
+	} catch (thrown) {
+		error = thrown;
+	}
+	expect(error).toBeInstanceOf(InputError);
+	const { message, advice, field } = error as InputError;
+	expect([message, advice, field].join()).not.toContain(PASTED);
+});
+
+describe('how often a credential is resolved', () => {
+	async function resolveFor(count: number, credentialOf: (index: number) => object) {
+		const asked: number[] = [];
+		const accountOf = await readAccounts({
+			getInputData: () => Array.from({ length: count }, () => ({ json: {} })),
+			getCredentials: (async (_type: string, index: number) => {
+				asked.push(index);
+				return credentialOf(index);
+			}) as never,
+		});
+		const accounts = [];
+		for (let index = 0; index < count; index++) accounts.push(await accountOf(index));
+		return { asked, tokens: accounts.map(({ token }) => (token as { pasted: string }).pasted) };
+	}
+
+	test('one that does not depend on the item: for the first, the last and none', async () => {
+		const { asked, tokens } = await resolveFor(5, () => BASE);
+		expect(asked).toEqual([0, 4, 5]);
+		expect(tokens).toEqual(Array(5).fill('abc'));
+	});
+
+	test.each([1, 2, 3, 4, 5, 6, 7, 8, 12])(
+		'of %d items, accounts that go by turns of 2 to 6: each gets its own',
+		async (count) => {
+			for (let turns = 2; turns <= 6; turns++) {
+				const tokenOf = (index: number) => `token-${index % turns}`;
+				const { tokens } = await resolveFor(count, (index) => ({
+					...BASE,
+					accessToken: tokenOf(index),
+				}));
+				expect(tokens).toEqual(Array.from({ length: count }, (_, index) => tokenOf(index)));
+			}
+		},
+	);
+
+	test('one that throws beyond the last item is resolved for each', async () => {
+		const { tokens } = await resolveFor(3, (index) => {
+			if (index > 2) throw new Error('no such item');
+			return { ...BASE, accessToken: `token-${index}` };
+		});
+		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
+	});
+});

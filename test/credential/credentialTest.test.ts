@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request as ask, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import type { ICredentialTestFunctions } from 'n8n-workflow';
+import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
+import { Sandbox } from '../../sandbox/service';
+import type { Fault } from '../../sandbox/faults';
+
+/** In place of n8n's request function, as the credential test calls it. */
+async function request({ uri, method, headers, body }: Record<string, unknown>) {
+	const options = { method: method as string, headers: headers as Record<string, string> };
+	const asked = ask(uri as string, options).end(body);
+	const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+	const { statusCode, headers: answered } = answer;
+	return { statusCode, headers: answered, body: await text(answer) };
+}
+
+const SECRET = 'the secret: of+the/shop=';
+let sandbox: Sandbox;
+let client: Record<string, unknown>;
+beforeAll(async () => {
+	const clientId = randomUUID();
+	sandbox = await Sandbox.start({
+		schemeName: 'fast',
+		clientCredentials: { clientId, clientSecret: SECRET, scope: 'pay' },
+	});
+	client = {
+		baseUrl: sandbox.url,
+		schemeName: 'fast',
+		authentication: 'clientCredentials',
+		tokenUrl: sandbox.tokenUrl,
+		clientId,
+		clientSecret: SECRET,
+	};
+});
+afterAll(async () => await sandbox.close());
+beforeEach(() => {
+	sandbox.faultFor = sandbox.tokenFaultFor = undefined;
+	sandbox.received.length = sandbox.tokenRequests.length = 0;
+});
+
+async function verdict(data: Record<string, unknown>, how: unknown = request) {
+	const context = { helpers: { request: how } } as unknown as ICredentialTestFunctions;
+	const credential = { id: '1', name: 'Pay API', type: 'payApi', data };
+	const { status, message } = await testPayCredential.call(context, credential as never);
+	return `${status}: ${message}`;
+}
+
+const status = (number: number, more: Partial<Fault> = {}): Fault =>
+	({ kind: 'status', status: number, ...more }) as Fault;
+
+test('a good credential: one token, one empty request, and nothing is made', async () => {
+	expect(await verdict(client)).toBe('OK: The service accepts the access token');
+	expect(sandbox.tokenRequests).toHaveLength(1);
+	expect(sandbox.received.map(({ path, body }) => `${path} ${body}`)).toEqual([
+		'/v2/fast/qrcode {}',
+	]);
+	expect(sandbox.transactions).toEqual([]);
+});
+
+test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
+	expect(await verdict(client)).toMatch(/^OK/);
+	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });
+	expect(await verdict(client)).toMatch(/refused the client \(HTTP 401, invalid_client\)/);
+	sandbox.tokenFaultFor = undefined;
+	sandbox.revokeTokens();
+	expect(await verdict(client)).toMatch(/^OK/);
+});
+
+test.each<[string, Fault, RegExp]>([
+	['400', status(400), /^OK: The service accepts the access token$/],
+	['422', status(422), /^OK/],
+	['200', status(200), /^OK: .*Oddly, it also accepted an empty request \(HTTP 200\)/],
+	['401', status(401), /^Error: The service refused the access token \(HTTP 401\).*allow-list/],
+	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
+	['404', status(404), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
+	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
+	['407', status(407), /^Error: A proxy on the way asks for a password/],
+	['408', status(408), /^Error: The service is failing \(HTTP 408\)/],
+	['429', status(429), /^Error: .*takes no more requests for now \(HTTP 429\)/],
+	['302', status(302, { location: '/elsewhere' }), /^Error: .*redirects elsewhere \(HTTP 302\)/],
+	['308', status(308, { location: '/elsewhere' }), /^Error: .*redirects elsewhere/],
+	['500', status(500), /^Error: The service is failing \(HTTP 500\)/],
+	['503', status(503), /^Error: The service is failing/],
+	['a page', status(200, { body: '<html>', contentType: 'text/html' }), /^Error: A web page/],
+	['a page that says it is JSON', status(400, { body: ' <!DOCTYPE html>' }), /^Error: A web page/],
+	[
+		'a connection that is cut',
+		{ kind: 'reset-after-body' },
+		/^Error: The service cannot be reached/,
+	],
+])('the service answers with %s', async (_what, fault, expected) => {
+	sandbox.faultFor = () => fault;
+	expect(await verdict(client)).toMatch(expected);
+	expect(await verdict({ baseUrl: sandbox.url, schemeName: 'fast', accessToken: 'x' })).toMatch(
+		expected,
+	);
+});
+
+test.each<[string, Record<string, unknown>, RegExp]>([
+	['nothing', { baseUrl: '' }, /Base URL .* is empty/],
+	['another scheme', { schemeName: 'slow' }, /Scheme Name in Paths is wrong/],
+	['a scheme name of two segments', { schemeName: 'a/b' }, /one segment of a path/],
+	[
+		'a tail of another scheme',
+		{ baseUrl: 'https://x.example.com/v2/slow/qrcode' },
+		/"slow".*"fast"/,
+	],
+	['a wrong secret', { clientSecret: 'wrong' }, /refused the client/],
+	['no secret', { clientSecret: '' }, /Client Secret .* is empty/],
+	['a wrong scope', { scope: 'all' }, /refused the scope/],
+	[
+		'no token endpoint there',
+		{ tokenUrl: 'http://127.0.0.1:1/' },
+		/endpoint cannot be reached: ECONNREFUSED\./,
+	],
+	[
+		'a pasted token that is none',
+		{ authentication: 'accessToken', accessToken: 'x' },
+		/refused the access token/,
+	],
+	[
+		'a service that is not there',
+		{ baseUrl: 'http://127.0.0.1:1' },
+		/service cannot be reached \(ECONNREFUSED\)/,
+	],
+])('entered is %s', async (_what, change, expected) => {
+	const said = await verdict({ ...client, ...change });
+	expect(said).toMatch(/^Error: /);
+	expect(said).toMatch(expected);
+});
+
+test('what a request function throws is told without what it holds', async () => {
+	for (const thrown of [
+		Object.assign(new Error(SECRET), { code: SECRET }),
+		Object.assign(new Error(SECRET), { cause: { code: SECRET } }),
+		SECRET,
+		undefined,
+		{ code: 5 },
+	]) {
+		const fails = async () => await Promise.reject(thrown as Error);
+		for (const data of [client, { ...client, authentication: 'accessToken', accessToken: 'abc' }]) {
+			const said = await verdict({ ...data, clientId: randomUUID() }, fails);
+			expect(said).toMatch(/^Error: .*cannot be reached.*the connection failed/);
+			expect(said).not.toContain(SECRET);
+		}
+	}
+});
+
+test('a credential without data is told, not thrown', async () => {
+	expect(await verdict(undefined as never)).toMatch(/^Error: The Base URL .* is empty/);
+});
