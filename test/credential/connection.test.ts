@@ -1,4 +1,5 @@
-import { readAccount, readAccounts } from '../../nodes/Pay/credential/connection';
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { readAccount, mayDependOnItem, readAccounts } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
@@ -79,24 +80,60 @@ test.each([
 });
 
 describe('how often a credential is resolved', () => {
-	async function resolveFor(count: number, credentialOf: (index: number) => object) {
+	/** @param typed the credential as it was typed; undefined for an n8n that does not give it */
+	async function resolveFor(
+		count: number,
+		credentialOf: (index: number) => object,
+		typed?: object,
+	) {
 		const asked: number[] = [];
-		const accountOf = await readAccounts({
+		const context = {
+			additionalData: { credentialsHelper: { getDecrypted: async () => typed } },
+			getNode: () => ({ credentials: { payApi: { id: '1', name: 'Pay API' } } }),
+			getMode: () => 'manual',
 			getInputData: () => Array.from({ length: count }, () => ({ json: {} })),
-			getCredentials: (async (_type: string, index: number) => {
+			getCredentials: async (_type: string, index: number) => {
 				asked.push(index);
 				return credentialOf(index);
-			}) as never,
-		});
+			},
+		};
+		const accountOf = await readAccounts(context as unknown as IExecuteFunctions);
 		const accounts = [];
 		for (let index = 0; index < count; index++) accounts.push(await accountOf(index));
 		return { asked, tokens: accounts.map(({ token }) => (token as { pasted: string }).pasted) };
 	}
 
-	test('one that does not depend on the item: for the first, the last and none', async () => {
-		const { asked, tokens } = await resolveFor(5, () => BASE);
-		expect(asked).toEqual([0, 4, 5]);
+	test('one that cannot depend on the item: for the first and for none', async () => {
+		const { asked, tokens } = await resolveFor(5, () => BASE, BASE);
+		expect(asked).toEqual([0, 5]);
 		expect(tokens).toEqual(Array(5).fill('abc'));
+	});
+
+	test('where n8n does not give what was typed: for each item', async () => {
+		const { asked } = await resolveFor(5, () => BASE);
+		expect(asked).toEqual([0, 1, 2, 3, 4]);
+	});
+
+	test('where what was typed looks static and is not: for each item', async () => {
+		const credentialOf = (index: number) => ({ ...BASE, accessToken: `token-${index}` });
+		const { tokens } = await resolveFor(3, credentialOf, BASE);
+		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
+	});
+
+	test.each([
+		['abc', false],
+		['$json in a text', false],
+		['={{ "token-" + $now.year }}', false],
+		['={{ $vars.token }}', false],
+		['={{ $secrets.vault.token }}', false],
+		['={{ $json.token }}', true],
+		['={{ $itemIndex === 1 ? "b" : "a" }}', true],
+		['={{ $("Items").all()[0] }}', true],
+		['={{ $vars[$json.name] }}', true],
+		['={{ this["\\x24json"] }}', true],
+		['={{ Math.random() }}', true],
+	])('%s may depend on the item: %p', (typed, depends) => {
+		expect(mayDependOnItem(typed)).toBe(depends);
 	});
 
 	test.each([1, 2, 3, 4, 5, 6, 7, 8, 12])(

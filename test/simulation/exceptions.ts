@@ -74,10 +74,10 @@ export const EXCEPTIONS: readonly Exception[] = [
 			!inLedger && check === 'workers' && !sameProcess && overlapped && disturbed,
 	},
 	{
-		name: 'taken back beside an execution that was not refused',
+		name: 'taken back beside another process',
 		reason:
-			'One that asks for no refusal leaves the record to the execution that made it. If that one runs in another process, is rejected and takes it back, nothing remembers the payment. Within one process the record stays.',
-		holds: ({ inLedger, earlierCheck, takenBack, sameProcess }) =>
-			!inLedger && !sameProcess && earlierCheck === 'execution' && takenBack,
+			'Two processes that both found an id new at the same moment, or one that asks for no refusal, rely on one record. If either is rejected it takes the record back, and once the other has ended nothing remembers the payment. Within one process such a record stays, and "workers" lets only one of them pass.',
+		holds: ({ inLedger, earlierCheck, check, takenBack, sameProcess }) =>
+			!inLedger && !sameProcess && takenBack && (earlierCheck !== 'workers' || check !== 'workers'),
 	},
 ];

@@ -75,6 +75,8 @@ async function main() {
 }
 
 main().catch((error: unknown) => {
-	console.error(error instanceof Error ? error.message : error);
+	const { message, cause } = error as Error;
+	// What was violated is the cause of fast-check's error.
+	console.error(cause instanceof Error ? `${message}\n${cause.message}` : message);
 	process.exitCode = 1;
 });

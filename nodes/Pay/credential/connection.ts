@@ -124,14 +124,65 @@ export function readAccount(credential: PayCredential): Account {
 	};
 }
 
+/** What an expression may name that is the same for every item of a run. */
+const SAME_FOR_ALL = /\$(vars|secrets|now|today|env|execution|workflow)\b/g;
+
+/** Whether a value of a credential, as it was typed, may come out differently for another item. */
+export function mayDependOnItem(typed: unknown): boolean {
+	if (typeof typed !== 'string' || !typed.startsWith('=')) return false;
+	// Whatever else begins with $ may lead to items; `this` and escapes may spell it otherwise.
+	return /[$\\]|\bthis\b|\brandom\b/.test(typed.replace(SAME_FOR_ALL, ''));
+}
+
+/** n8n's way to a credential as it was typed; nodes are not promised it, so it may be missing. */
+interface AsTyped {
+	additionalData?: {
+		credentialsHelper?: {
+			getDecrypted?: (
+				additionalData: unknown,
+				credential: unknown,
+				type: string,
+				mode: string,
+				executeData: undefined,
+				raw: true,
+			) => Promise<Record<string, unknown>>;
+		};
+	};
+}
+
+type AccountContext = Pick<
+	IExecuteFunctions,
+	'getCredentials' | 'getInputData' | 'getNode' | 'getMode'
+>;
+
+async function isTypedForAll(context: AccountContext): Promise<boolean> {
+	try {
+		const { additionalData } = context as AsTyped;
+		const helper = additionalData?.credentialsHelper;
+		const typed = await helper?.getDecrypted?.(
+			additionalData,
+			context.getNode().credentials?.payApi,
+			'payApi',
+			context.getMode(),
+			undefined,
+			true,
+		);
+		return typed !== undefined && !Object.values(typed).some(mayDependOnItem);
+	} catch {
+		// Then each item's credential is resolved, which is never wrong.
+		return false;
+	}
+}
+
 /**
- * Reads the accounts that the items of a run are sent with. n8n gives the credential beyond the last
- * item as for the first one exactly when it does not depend on the item (measured on 1.123 and
- * 2.41); then it is resolved once, since that is what costs.
+ * Reads the accounts that the items of a run are sent with: resolved once where nothing in the
+ * credential as it was typed can depend on the item, else for each item. What resolving it for some
+ * items gives does not tell: `$itemIndex === 1 ? "b" : "a"` is the same for most. It is looked at
+ * too, beyond the last item, should another n8n not give what was typed.
  * @returns an item's account; throws InputError, or n8n's own error, for an item that has none
  */
 export async function readAccounts(
-	context: Pick<IExecuteFunctions, 'getCredentials' | 'getInputData'>,
+	context: AccountContext,
 ): Promise<(itemIndex: number) => Promise<Account>> {
 	const resolve = async (index: number) =>
 		await context.getCredentials<PayCredential>('payApi', index);
@@ -140,15 +191,12 @@ export async function readAccounts(
 			(credential) => JSON.stringify(credential),
 			() => undefined,
 		);
-	const count = context.getInputData().length;
-	const first = await settled(0);
-	// The last item and the one behind it: what goes by turns ($itemIndex % 2) differs in one of them.
-	const others = count > 1 ? [count - 1, count] : [count];
-	let depends = first === undefined;
-	for (const index of others) depends ||= (await settled(index)) !== first;
-	if (depends || first === undefined) {
-		return async (index) => readAccount(await resolve(index));
+	if (await isTypedForAll(context)) {
+		const first = await settled(0);
+		if (first !== undefined && first === (await settled(context.getInputData().length))) {
+			const account = readAccount(JSON.parse(first) as PayCredential);
+			return async () => account;
+		}
 	}
-	const account = readAccount(JSON.parse(first) as PayCredential);
-	return async () => account;
+	return async (index) => readAccount(await resolve(index));
 }

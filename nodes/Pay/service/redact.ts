@@ -22,34 +22,41 @@ function inBase64(secret: string): string[] {
 	});
 }
 
-/** How a service may write a secret that it repeats. */
-function spellings(secret: string): string[] {
+/** A character as JSON, HTML, a URL or hex write it, also several times over. */
+function escaped(character: string): string {
+	const code = character.codePointAt(0) ?? 0;
+	const hex = code.toString(16);
+	const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+	if (/[A-Za-z0-9]/.test(character)) return literal;
+	return `(?:\\\\*${literal}|\\\\+u0*${hex}|&(?:amp;)*#(?:x0*${hex}|0*${code});|%(?:25)*${hex})`;
+}
+
+/** Finds a secret in a text, however a service may have written it there. */
+function patternOf(secret: string): RegExp {
 	const base64 = secret.length >= 8 ? inBase64(secret) : [];
-	const url = encodeURIComponent(secret);
-	return [
-		secret,
-		JSON.stringify(secret).slice(1, -1),
-		url,
-		url.replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
-		...base64,
-		...base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_')),
-	];
+	const inUrls = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+	const hex = secret.length >= 8 ? [Buffer.from(secret).toString('hex')] : [];
+	const spelled = [secret, ...base64, ...inUrls].map((text) => [...text].map(escaped).join(''));
+	// The longest first, or a part of it would be replaced and the rest would stay.
+	const all = [...new Set([...spelled, ...hex])].sort((a, b) => b.length - a.length);
+	return new RegExp(all.join('|'), 'gi');
 }
 
 /**
  * Replaces secrets that a service or proxy repeats in its answer by `***`, in texts, names and
- * numbers at any depth, also as they look in JSON, in a URL and in Base64.
+ * numbers at any depth, also as they look in JSON, HTML, a URL, hex and Base64, once or several times over.
  * @param value parsed JSON or a text
  */
 export function redact(value: unknown, secrets: string[]): unknown {
-	const hidden = [...new Set(secrets.filter((secret) => secret !== '').flatMap(spellings))]
-		// The longest first, or a part of it would be replaced and the rest would stay.
-		.sort((a, b) => b.length - a.length);
+	const patterns = [...new Set(secrets)]
+		.filter((secret) => secret !== '')
+		.sort((a, b) => b.length - a.length)
+		.map(patternOf);
 	const inText = (text: string) =>
-		hidden.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+		patterns.reduce((rest, pattern) => rest.replace(pattern, '***'), text);
 	const inValue = (each: unknown): unknown => {
 		if (typeof each === 'string') return inText(each);
-		if (typeof each === 'number') return hidden.includes(String(each)) ? '***' : each;
+		if (typeof each === 'number') return inText(String(each)) === '***' ? '***' : each;
 		if (Array.isArray(each)) return each.map(inValue);
 		if (typeof each !== 'object' || each === null) return each;
 		return Object.fromEntries(
