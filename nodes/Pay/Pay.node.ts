@@ -8,7 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { findOperation, properties } from './operations';
+import { execute, findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refuse } from './postback/receive';
 
@@ -34,9 +34,7 @@ export class Pay implements INodeType {
 	methods = { credentialTest: { testPayCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		const resource = this.getNodeParameter('resource', 0);
-		const operation = this.getNodeParameter('operation', 0);
-		return await findOperation(resource, operation).execute(this);
+		return await execute(this);
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

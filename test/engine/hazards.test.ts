@@ -103,6 +103,40 @@ describe('a value that is none of those allowed is refused before anything is se
 	});
 });
 
+test.each<[string, IDataObject]>([
+	['nothing', { key: '={{ $json.nope }}', keyType: 'email' }],
+	['null', { key: '={{ null }}', keyType: 'email' }],
+	['a text of nothing', { key: '={{ "" + $json.nope }}' }],
+	['an object', { key: '={{ $json }}' }],
+])(
+	'a recipient whose key comes out as %s is not left out: the payment is refused',
+	async (_what, creditParty) => {
+		const run = await pay(itemsFor('a'), {}, { parameters: { creditParty } });
+		expect(errorOf(run)?.context).toMatchObject({
+			data: { outcome: 'notSent', field: 'creditParty.key' },
+		});
+		expect(arrived()).toEqual([]);
+	},
+);
+
+test('answers that are too large together to be stored are left out, and all are accepted', async () => {
+	const big = 'x'.repeat(9_000_000);
+	let n = 0;
+	sandbox.faultFor = () => ({ kind: 'status', status: 200, body: JSON.stringify({ n: n++, big }) });
+	const run = await pay(itemsFor('1', '2', '3', '4', '5', '6', '7'));
+	expect(outcomes(run)).toEqual(Array(7).fill('accepted'));
+	const left = told(run).map((each) => typeof (each as IDataObject).response === 'string');
+	expect(left).toEqual([false, false, false, false, false, true, true]);
+});
+
+test('an operation that does not exist is a failed item under "continue", not the input', async () => {
+	const parameters = { operation: '={{ "nothing" }}' };
+	const item = { id: 'a', amount: 1, outcome: 'accepted' };
+	const run = await pay([item], {}, { parameters, settings: CONTINUE });
+	expect(outputOf(run, 'Success').map(({ json }) => Object.keys(json))).toEqual([['error']]);
+	expect(sandbox.received).toEqual([]);
+});
+
 describe('the memory of payments', () => {
 	test('with "Within This Execution" a payment is recorded all the same', async () => {
 		await pay(itemsFor('a'), { duplicateCheck: 'execution' });

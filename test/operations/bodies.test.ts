@@ -31,10 +31,7 @@ const parameters = fc.record({
 	),
 	external_id: fc.oneof({ weight: 5, arbitrary: fc.uuid() }, { weight: 1, arbitrary: anything }),
 	payerQuestion: either,
-	payer: fc.record(
-		{ name: either, document: either, email: either, other: either },
-		{ requiredKeys: [] },
-	),
+	payer: fc.record({ name: either, document: either, email: either }, { requiredKeys: [] }),
 	creditParty: fc.record(
 		{ key: either, keyType: either, document: either, name: either },
 		{ requiredKeys: [] },
@@ -92,7 +89,7 @@ test.each([
 describe('split from JSON', () => {
 	const read = (splitJson: unknown) =>
 		qrCode.readRequest(
-			(name) => ({ amount: 1, external_id: 'a', specifySplit: 'json', splitJson })[name],
+			(name) => ({ amount: 1, external_id: 'a', payer: {}, specifySplit: 'json', splitJson })[name],
 		);
 
 	test('takes text or a list', () => {
@@ -113,4 +110,19 @@ describe('split from JSON', () => {
 	])('%p is refused with its place', (text, why) => {
 		expect(() => read(text)).toThrow(why);
 	});
+});
+
+test.each<[string, unknown]>([
+	['nothing', undefined],
+	['null', null],
+	['a number', 5],
+	['a text of an object', '{"key":"k1"}'],
+	['a list', [{ key: 'k1' }]],
+	['members of other names', { Key: 'k1', key_type: 't' }],
+	['a member without a value', { key: undefined }],
+])('a recipient that is %s is refused, not left out', (_what, creditParty) => {
+	const given: Record<string, unknown> = { amount: 1, external_id: 'a', creditParty };
+	expect(() => payment.readRequest((name) => given[name])).toThrow(InputError);
+	given.creditParty = { key: 'k1', keyType: '' };
+	expect(payment.readRequest((name) => given[name]).creditParty).toEqual({ key: 'k1' });
 });

@@ -2,6 +2,7 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IDataObject,
+	type IExecuteFunctions,
 	type INode,
 	type INodeExecutionData,
 	type JsonObject,
@@ -273,4 +274,20 @@ export function stoppingError(
 	error.context.data = errorFacts(result);
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
+}
+
+/**
+ * Ends an operation in which nothing can be done for any item, and nothing was sent. Under "continue"
+ * each item says so, for n8n would pass the input on when a node throws, which looks like a success.
+ * @throws NodeOperationError, unless the node continues
+ */
+export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {
+	const message = error instanceof Error ? error.message : String(error);
+	const description = error instanceof InputError ? error.advice : undefined;
+	if (context.continueOnFail()) {
+		const failure = { message, description };
+		const items = context.getInputData();
+		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];
+	}
+	throw new NodeOperationError(context.getNode(), message, { description, itemIndex: 0 });
 }

@@ -115,6 +115,18 @@ async function post<K extends Kind>(run: Run<K>, item: Ready<K>, bearer: BearerT
 	}
 }
 
+/** Characters of all answers of a run; n8n cannot store an execution of some hundred millions. */
+const MOST_KEPT = 50_000_000;
+
+/** An answer that is too large to keep beside those of the items before it says so instead. */
+function kept(tally: Tally, answer: Answer): Answer {
+	const { response } = answer;
+	if (response === undefined) return answer;
+	tally.kept += typeof response === 'string' ? response.length : JSON.stringify(response).length;
+	if (tally.kept <= MOST_KEPT) return answer;
+	return { ...answer, response: '(left out: the answers of this run are too large to keep)' };
+}
+
 /** Sends one item; what fails before the request is a refusal, and after it nothing throws. */
 async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> {
 	const { operation, settings, tally } = run;
@@ -130,7 +142,7 @@ async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> 
 	if (run.isCancelled()) return refuse(run, item, cancelled());
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(external_id);
-	const answer = confirmed(await post(run, item, bearer), settings);
+	const answer = kept(tally, confirmed(await post(run, item, bearer), settings));
 	end(answer);
 	tally.inFlight.delete(external_id);
 	const result = answeredResult(operation.kind, request, answer);

@@ -14,11 +14,13 @@ export interface Tally {
 	readonly waiting: Map<number, string>;
 	/** The external_ids whose requests are out and not answered. */
 	readonly inFlight: Set<string>;
+	/** How many characters of answers the run keeps. */
+	kept: number;
 }
 
 /** A tally without any result. */
 export function openTally(node: INode, items: number, goesOn: boolean): Tally {
-	return { node, items, goesOn, done: [], waiting: new Map(), inFlight: new Set() };
+	return { node, items, goesOn, done: [], waiting: new Map(), inFlight: new Set(), kept: 0 };
 }
 
 /**

@@ -6,6 +6,7 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
+import { failAll } from '../execution/report';
 import * as createPayment from './payment/create.operation';
 import * as createQrCode from './qrCode/create.operation';
 import * as waitForPostback from './postback/wait.operation';
@@ -56,6 +57,21 @@ export function findOperation(resource: string, operation: string): Operation {
 		?.operations.find(({ option }) => option.value === operation);
 	if (found === undefined) throw new Error(`There is no operation "${operation}" of "${resource}"`);
 	return found;
+}
+
+/**
+ * Carries out the operation that the node's parameters choose.
+ * @throws NodeOperationError or NodeApiError, unless the node continues
+ */
+export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	let chosen: Operation;
+	try {
+		const resource = String(context.getNodeParameter('resource', 0));
+		chosen = findOperation(resource, String(context.getNodeParameter('operation', 0)));
+	} catch (error) {
+		return failAll(context, error);
+	}
+	return await chosen.execute(context);
 }
 
 const operationField: INodeProperties = {

@@ -131,6 +131,49 @@ export function parseExternalId(value: unknown): string {
 	return text;
 }
 
+/**
+ * Reads an object with optional text members, as a collection of the editor or an expression gives
+ * it. A failed expression must not drop what it was to fill, so nothing but an empty text is left out.
+ * @param field the parameter's name
+ * @param members what it may hold; those marked as identifiers say where money goes
+ * @throws InputError for anything but an object, an unknown member, and a member without a value
+ */
+export function readMembers<K extends string>(
+	value: unknown,
+	field: string,
+	members: Readonly<Record<K, 'text' | 'identifier'>>,
+): Partial<Record<K, string>> | undefined {
+	if (value === '') return undefined;
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} must be an object with ${Object.keys(members).join(', ')}`,
+			'Use the fields of the form, or an expression that gives such an object and not a text of it.',
+		);
+	}
+	const given = value as Record<string, unknown>;
+	const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name));
+	if (unknown !== undefined) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} has a member "${unknown}", which the service does not document`,
+			`The documented members are ${Object.keys(members).join(', ')}. Others go into Additional Members under Options.`,
+		);
+	}
+	const read: Partial<Record<K, string>> = {};
+	for (const name of Object.keys(members) as K[]) {
+		if (!Object.hasOwn(given, name)) continue;
+		const member = `${field}.${name}`;
+		if (given[name] === undefined || given[name] === null) {
+			refuseLeftover(String(given[name]), member);
+		}
+		const parse = members[name] === 'identifier' ? optionalIdentifier : optionalText;
+		const text = parse(given[name], member);
+		if (text !== undefined) read[name] = text;
+	}
+	return withoutEmpty(read);
+}
+
 /** The object without its empty members, or undefined when none is left. */
 export function withoutEmpty<T extends object>(members: T): T | undefined {
 	const kept = Object.entries(members).filter(([, value]) => value !== undefined);

@@ -9,11 +9,10 @@ import { duplicateCheckOption } from '../../parameters/duplicateCheck';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import {
 	externalIdField,
-	optionalIdentifier,
 	optionalText,
 	parseExternalId,
 	payerQuestionField,
-	withoutEmpty,
+	readMembers,
 } from '../../parameters/text';
 import { timeoutOption } from '../../parameters/timeout';
 import { postbackFields } from '../../postback/target';
@@ -100,22 +99,23 @@ export const description: INodeProperties[] = showFor(
 	'create',
 );
 
-function readCreditParty(value: unknown): CreditParty | undefined {
-	const party = (value ?? {}) as Record<keyof CreditParty, unknown>;
-	return withoutEmpty<CreditParty>({
-		key: optionalIdentifier(party.key, 'creditParty.key'),
-		keyType: optionalText(party.keyType, 'creditParty.keyType'),
-		document: optionalText(party.document, 'creditParty.document'),
-		name: optionalText(party.name, 'creditParty.name'),
-	});
-}
+const CREDIT_PARTY = {
+	key: 'identifier',
+	keyType: 'text',
+	document: 'text',
+	name: 'text',
+} as const;
 
 /**
  * Reads the parameters into the body of "Make payment" (section 2.2), `postbackUrl` excepted.
  * @throws InputError
  */
 export function readRequest(read: ReadParameter): PaymentRequest {
-	const creditParty = readCreditParty(read('creditParty'));
+	const creditParty: CreditParty | undefined = readMembers(
+		read('creditParty'),
+		'creditParty',
+		CREDIT_PARTY,
+	);
 	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
 	const request: PaymentRequest = {
 		amount: parseAmount(read('amount'), 'amount'),

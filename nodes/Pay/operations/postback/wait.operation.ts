@@ -1,5 +1,4 @@
 import {
-	NodeOperationError,
 	WAIT_INDEFINITELY,
 	type IExecuteFunctions,
 	type INodeExecutionData,
@@ -9,6 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { readSecrets, readSecretsOfWait } from '../../credential/secret';
+import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
 import { isMatch, readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
@@ -191,13 +191,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		// input would be gone when the postback comes.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
-		const message = error instanceof Error ? error.message : String(error);
-		const advice = error instanceof InputError ? error.advice : undefined;
-		const failure = { message, description: advice };
-		if (context.continueOnFail()) {
-			return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];
-		}
-		throw new NodeOperationError(context.getNode(), message, { description: advice, itemIndex: 0 });
+		return failAll(context, error);
 	}
 }
 

@@ -15,6 +15,7 @@ import {
 	optionalText,
 	parseExternalId,
 	payerQuestionField,
+	readMembers,
 	withoutEmpty,
 } from '../../parameters/text';
 import { timeoutOption } from '../../parameters/timeout';
@@ -168,14 +169,7 @@ export const description: INodeProperties[] = showFor(
 	'create',
 );
 
-function readPayer(value: unknown): Payer | undefined {
-	const payer = (value ?? {}) as Record<keyof Payer, unknown>;
-	return withoutEmpty<Payer>({
-		name: optionalText(payer.name, 'payer.name'),
-		document: optionalText(payer.document, 'payer.document'),
-		email: optionalText(payer.email, 'payer.email'),
-	});
-}
+const PAYER = { name: 'text', document: 'text', email: 'text' } as const;
 
 function readRecipient(value: unknown, field: string): SplitRecipient | undefined {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -252,7 +246,7 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
  */
 export function readRequest(read: ReadParameter): QrCodeRequest {
 	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
-	const payer = readPayer(read('payer'));
+	const payer: Payer | undefined = readMembers(read('payer'), 'payer', PAYER);
 	const split = readSplit(read);
 	const request: QrCodeRequest = {
 		amount: parseAmount(read('amount'), 'amount'),
