@@ -28,7 +28,7 @@ export const duplicateCheckOption = {
 			name: 'Within This Execution',
 			value: 'execution',
 			description:
-				'Refuse an External ID only when this very execution has sent it. What is sent is remembered all the same.',
+				'Refuse an External ID only when this very execution has sent it. What is sent is remembered all the same. A Retry after n8n was killed or the execution stopped pays again.',
 		},
 	],
 	default: DEFAULT,
