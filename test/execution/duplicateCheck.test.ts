@@ -202,6 +202,20 @@ describe('one process', () => {
 		});
 	});
 
+	test('what is taken back is not put back by a change that waits behind it', async () => {
+		const { process } = one();
+		const first = process.open('workflow');
+		await simulate(first.record(['a']));
+		const others = Array.from({ length: 3 }, () => process.open('workflow'));
+		await simulate(
+			Promise.all([
+				first.takeBack(['a']),
+				...others.map(async (each, n) => await each.record([`other-${n}`])),
+			]),
+		);
+		expect(await simulate(process.open('workflow').record(['a']))).toEqual(new Set());
+	});
+
 	test('a record on whose word another run sent the id stays, whatever becomes of who made it', async () => {
 		const { process } = one();
 		const first = process.open('workflow');

@@ -23,7 +23,7 @@ export async function allFinished(
 			const some = await n8n.executionIds(workflowId);
 			return some.length >= count && some;
 		},
-		30,
+		120,
 	);
 	return await Promise.all(found.map(async (id) => await n8n.finished(id)));
 }

@@ -284,15 +284,19 @@ export class RememberedList {
 
 	/** Takes ids out of the list. @throws when the store does, or after the time limit */
 	async remove(store: Store, entries: Entry[]): Promise<void> {
-		const keys = entries.map(({ id }) => keyOf(id));
-		await this.removeKeys(store, keys);
-		for (const entry of entries) this.drop(entry);
+		await this.removeKeys(
+			store,
+			entries.map(({ id }) => keyOf(id)),
+			// Before the removal, or a change that waits behind it would put them back.
+			() => entries.forEach((entry) => this.drop(entry)),
+		);
 	}
 
-	private async removeKeys(store: Store, keys: string[]): Promise<void> {
+	private async removeKeys(store: Store, keys: string[], before = () => {}): Promise<void> {
 		let givenUp = false;
 		const work = this.inTurn(async () => {
 			if (givenUp) return;
+			before();
 			await this.timed(async () => await store.removeProcessed(keys, SCOPE, OPTIONS));
 		});
 		try {
