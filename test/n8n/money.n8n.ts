@@ -222,8 +222,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		options: { scope: 'workflow', ...options },
 	});
 	test.each<[string, object, number]>([
-		// It refuses more items at once than it keeps.
-		['that keeps two values', seen({ historySize: 2 }), 2],
 		[
 			'that clears its history',
 			{
@@ -291,6 +289,26 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [failed] = await allFinished(n8n, workflow, 1);
 		faults.sandbox.faultFor = ordered;
 		expect(failed?.data.resultData.error?.description).toContain('Bearer ***');
+	});
+
+	test('beside a Remove Duplicates node of the workflow that keeps two values, a payment is remembered', async () => {
+		const first = start();
+		const settings = { onError: 'continueRegularOutput' };
+		const keepsTwo = dedupe(seen({ historySize: 2 }));
+		const nodes = [first, splitItems(), keepsTwo, pay('Pay', FROM_ITEM, settings)];
+		const id = await n8n.importWorkflow(chain('Beside', nodes), { payApi });
+		await n8n.activate(id);
+		const list = ids(5);
+		for (const [n, external_id] of [...list, list[0]!].entries()) {
+			const item = { id: external_id, amount: 1, order: randomUUID() };
+			await call(n8n, first.webhookId, { items: [item] });
+			await allFinished(n8n, id, n + 1);
+		}
+		const [last] = await allFinished(n8n, id, 6);
+		expect(itemsOf(last!, 'Pay')).toEqual([
+			{ error: expect.objectContaining({ outcome: 'duplicate', external_id: list[0] }) },
+		]);
+		expect(list.map((external_id) => faults.arrivals(external_id))).toEqual([1, 1, 1, 1, 1]);
 	});
 
 	test('n8n offers Pay as a tool for AI agents, and the trigger not', async () => {
