@@ -97,7 +97,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			.flatMap(({ line }) => line as string[]);
 		expect(lines.sort()).toEqual([
 			`payout-a-${executionId}: accepted`,
-			expect.stringMatching(/^payout-b-\d+: notSent\. amount .*"12,00"/),
+			expect.stringMatching(/^payout-b-\d+: notSent\. Amount \(amount\) .*"12,00"/),
 			`payout-c-${executionId}: accepted`,
 		]);
 	});

@@ -284,12 +284,19 @@ export class RememberedList {
 
 	/** Takes ids out of the list. @throws when the store does, or after the time limit */
 	async remove(store: Store, entries: Entry[]): Promise<void> {
-		await this.removeKeys(
-			store,
-			entries.map(({ id }) => keyOf(id)),
-			// Before the removal, or a change that waits behind it would put them back.
-			() => entries.forEach((entry) => this.drop(entry)),
-		);
+		let removed = false;
+		try {
+			await this.removeKeys(
+				store,
+				entries.map(({ id }) => keyOf(id)),
+				// Before the removal, or a change that waits behind it would put them back.
+				() => entries.forEach((entry) => this.drop(entry)),
+			);
+			removed = true;
+		} finally {
+			// They are recorded still, and looked for as before.
+			if (!removed) entries.forEach((entry) => this.entries.add(entry));
+		}
 	}
 
 	private async removeKeys(store: Store, keys: string[], before = () => {}): Promise<void> {
