@@ -291,11 +291,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(failed?.data.resultData.error?.description).toContain('Bearer ***');
 	});
 
-	test('beside a Remove Duplicates node of the workflow that keeps two values, a payment is remembered', async () => {
+	test('beside a Remove Duplicates node of the workflow with room for its own six values, payments are remembered and take none of it', async () => {
 		const first = start();
 		const settings = { onError: 'continueRegularOutput' };
-		const keepsTwo = dedupe(seen({ historySize: 2 }));
-		const nodes = [first, splitItems(), keepsTwo, pay('Pay', FROM_ITEM, settings)];
+		// That node refuses items beyond its history: shared with payments it would be full after three.
+		const keepsSix = dedupe(seen({ historySize: 6 }));
+		const nodes = [first, splitItems(), keepsSix, pay('Pay', FROM_ITEM, settings)];
 		const id = await n8n.importWorkflow(chain('Beside', nodes), { payApi });
 		await n8n.activate(id);
 		const list = ids(5);
