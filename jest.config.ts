@@ -1,9 +1,10 @@
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 const config: Config = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
-	// Jest leaves one core free, which is half of a small machine.
-	maxWorkers: '100%',
+	// Many tests wait for an answer or a pause, and leave their core to another.
+	maxWorkers: 2 * availableParallelism(),
 	// A busy machine is no failure; what hangs still ends.
 	testTimeout: 30_000,
 	transform: {

@@ -15,11 +15,17 @@ export function qrPng(text: string): Buffer {
 	const { data: modules, size } = encodeQr(text, { ecc: 'M', border: QUIET_ZONE });
 	const scale = Math.ceil(MIN_SIZE / size);
 	const width = size * scale;
-	const data = new Uint8Array(width * width);
-	for (let y = 0; y < width; y++) {
-		const row = modules[Math.floor(y / scale)] ?? [];
-		for (let x = 0; x < width; x++) data[y * width + x] = row[Math.floor(x / scale)] ? 0 : 255;
-	}
+	const data = new Uint8Array(width * width).fill(255);
+	modules.forEach((row, y) => {
+		const first = y * scale * width;
+		row.forEach((dark, x) => {
+			if (dark) data.fill(0, first + x * scale, first + (x + 1) * scale);
+		});
+		// The other lines of these modules look like the first.
+		for (let line = 1; line < scale; line++) {
+			data.copyWithin(first + line * width, first, first + width);
+		}
+	});
 	return Buffer.from(encodePng({ width, height: width, data, channels: 1, depth: 8 }));
 }
 
