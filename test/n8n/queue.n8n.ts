@@ -267,7 +267,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				arrived.join(' '),
 				`refused for slowness: ${slow.join(' ')}`,
 			]);
-			// On a machine where a change takes 2 s the one that would pay may be refused: never two.
+			if (LONG) return expect(arrived).toEqual(Array(ROUNDS).fill(1));
+			// On a machine so busy that a change takes 2 s the one that would pay may be refused: never two.
 			const expected = arrived.map((count, round) => (count === 0 && slow[round]! > 0 ? 0 : 1));
 			expect(arrived).toEqual(expected);
 			expect(arrived).toContain(1);
@@ -680,6 +681,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		sandbox.faultFor = ({ body }) =>
 			body.includes(lost) ? { kind: 'reset-after-body' } : { kind: 'status', status: 422 };
 		await send([lost]);
+		// Not at once: beside another worker's write a record that is taken back may come back, and is refused.
+		await settled(id, 1);
 		await send([rejected]);
 		const executions = await allFinished(main, id, 2);
 		const messages = executions.map(({ data }) => data.resultData.error?.message).sort();
