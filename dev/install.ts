@@ -89,8 +89,7 @@ export async function installPackage(tarball: string, userFolder: string): Promi
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	mkdirSync(nodes, { recursive: true });
 	writeFileSync(join(nodes, 'package.json'), '{ "name": "installed-nodes", "private": true }');
-	const flags = ['--no-audit', '--no-fund', '--legacy-peer-deps', '--omit=peer'];
-	await step('Installing the package in n8n', 'npm', ['install', ...flags, tarball], nodes);
+	await step('Installing the package in n8n', 'npm', ['install', tarball], nodes);
 }
 
 /** Throws away what a run left; a folder that is in use is moved aside first. */

@@ -155,11 +155,16 @@ type AccountContext = Pick<
 	'getCredentials' | 'getInputData' | 'getNode' | 'getMode'
 >;
 
-async function isTypedForAll(context: AccountContext): Promise<boolean> {
+/**
+ * The node's credential as it was typed, expressions and all.
+ * @returns undefined where n8n does not give it
+ */
+export async function readTyped(
+	context: Pick<AccountContext, 'getNode' | 'getMode'>,
+): Promise<Record<string, unknown> | undefined> {
 	try {
 		const { additionalData } = context as AsTyped;
-		const helper = additionalData?.credentialsHelper;
-		const typed = await helper?.getDecrypted?.(
+		return await additionalData?.credentialsHelper?.getDecrypted?.(
 			additionalData,
 			context.getNode().credentials?.payApi,
 			'payApi',
@@ -167,11 +172,15 @@ async function isTypedForAll(context: AccountContext): Promise<boolean> {
 			undefined,
 			true,
 		);
-		return typed !== undefined && !Object.values(typed).some(mayDependOnItem);
 	} catch {
-		// Then each item's credential is resolved, which is never wrong.
-		return false;
+		return undefined;
 	}
+}
+
+async function isTypedForAll(context: AccountContext): Promise<boolean> {
+	const typed = await readTyped(context);
+	// Else each item's credential is resolved, which is never wrong.
+	return typed !== undefined && !Object.values(typed).some(mayDependOnItem);
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { mayDependOnItem, readTyped } from './connection';
 
 /** What reads a credential, in whichever of n8n's contexts. */
 interface CredentialReader {
@@ -41,11 +43,17 @@ export async function readSecrets(context: CredentialReader): Promise<Secrets> {
  * item to resolve expressions with, so a credential that depends on the item is refused here.
  * @throws InputError
  */
-export async function readSecretsOfWait(context: CredentialReader): Promise<Secrets> {
+export async function readSecretsOfWait(
+	context: Pick<IExecuteFunctions, 'getCredentials' | 'getNode' | 'getMode'>,
+): Promise<Secrets> {
+	const typed = (await readTyped(context)) as SecretFields | undefined;
+	const asTyped = [typed?.postbackSecret, typed?.previousPostbackSecret];
 	const ofItem = await context.getCredentials<SecretFields>('payApi', 0);
 	// Beyond the last item n8n resolves what does not depend on it, and throws or differs otherwise.
 	const ofNone = await context.getCredentials<SecretFields>('payApi', 1).catch(() => undefined);
 	if (
+		// One that leads to another node's item looks the same for all items, until there are none.
+		!asTyped.some(mayDependOnItem) &&
 		ofNone !== undefined &&
 		JSON.stringify(secretsOf(ofNone)) === JSON.stringify(secretsOf(ofItem))
 	)

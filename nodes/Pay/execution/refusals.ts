@@ -63,7 +63,7 @@ export const recordedBefore = (external_id: string) =>
 	new InputError(
 		'external_id',
 		`Payment "${external_id}" was recorded before, by an earlier execution of this node or an earlier try of this one`,
-		`That payment was accepted, or what became of it is not known. Ask the service whether "${external_id}" was paid. If it was not, pay it with a new External ID.`,
+		`That payment was accepted, what became of it is not known, or it was recorded and never sent because n8n's database or worker failed. Ask the service whether "${external_id}" was paid. If it was not, pay it with a new External ID.`,
 	);
 
 /** Items of a batch that does not start because one of them is a duplicate, or after a cancellation. */
