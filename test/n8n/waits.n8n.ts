@@ -111,10 +111,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(n8n.log).toMatch(/Pay refused a postback \(500\)/);
 	});
 
-	test('a credential that depends on the item is refused before the wait begins', async () => {
-		const credential = await n8n.createCredential(
-			credentialWith({ postbackSecret: '={{ $json.id }}-secret' }),
-		);
+	test.each([
+		['the item that waits', '={{ $json.id }}-secret'],
+		["another node's item", '={{ $("Items").first().json.id }}-secret'],
+	])('a secret that depends on %s is refused before the wait begins', async (_, postbackSecret) => {
+		const credential = await n8n.createCredential(credentialWith({ postbackSecret }));
 		const first = start();
 		const wait = pay('Wait', {
 			resource: 'postback',
