@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream';
 import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
 
-const CONNECTION = { baseUrl: 'https://a.test', accessToken: 'token-of-the-test', timeout: 5_000 };
+const CONNECTION = {
+	baseUrl: 'https://a.test',
+	path: '/v2/pay/payment',
+	accessToken: 'token-of-the-test',
+	timeout: 5_000,
+};
 const BODY = { amount: 1, external_id: 'x' };
 const post = async (httpRequest: HttpRequest, more: object = {}, signal?: AbortSignal) =>
-	await postRequest(httpRequest, { ...CONNECTION, ...more }, 'payment', BODY, signal);
+	await postRequest(httpRequest, { ...CONNECTION, ...more }, BODY, signal);
 
 const never = async () => await new Promise<unknown>(() => undefined);
 const throws = (error: unknown) => async () => {

@@ -519,9 +519,9 @@ const PROXIES: Row[] = [
 		),
 	),
 	...['502 Bad', '504 Late', '302 Portal'].map((line) =>
-		proxy('http', `answers ${line}`, { ...UNKNOWN, maybeProxy: true }, says(http(line))),
+		proxy('http', `answers ${line}`, UNKNOWN, says(http(line))),
 	),
-	proxy('http', 'answers 403', { ...REJECTED, maybeProxy: true }, says(http('403 No'))),
+	proxy('http', 'answers 403', REJECTED, says(http('403 No'))),
 	proxy('http', 'answers 407', { ...NOTHING, statusCode: 407 }, says(http('407 Proxy'))),
 	proxy('http', 'drops', { outcome: 'unknown' }, (socket) => socket.destroy()),
 	proxy('http', 'stalls', { outcome: 'unknown' }, () => {}, SHORT),

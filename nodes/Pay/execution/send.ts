@@ -101,14 +101,14 @@ async function post<K extends Kind>(run: Run<K>, item: Ready<K>, bearer: BearerT
 	const { baseUrl, schemeName } = item.account;
 	const connection = { baseUrl, path: pathOf(kind, schemeName), timeout: settings.timeout };
 	const { accessToken, isKept } = bearer;
-	const answer = await postRequest(httpRequest, { ...connection, accessToken }, kind, item.request);
+	const answer = await postRequest(httpRequest, { ...connection, accessToken }, item.request);
 	if (answer.statusCode !== 401 || answer.outcome !== 'rejected' || !isKept) return answer;
 	if (run.isCancelled()) return answer;
 	try {
 		const renewed = await bearerToken(item.account, postForm, accessToken);
 		// The token that was refused, once more, would be refused once more.
 		if (renewed.accessToken === accessToken || run.isCancelled()) return answer;
-		return await postRequest(httpRequest, { ...connection, ...renewed }, kind, item.request);
+		return await postRequest(httpRequest, { ...connection, ...renewed }, item.request);
 	} catch {
 		// No other token is to be had, so the refusal stands.
 		return answer;

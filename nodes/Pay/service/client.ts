@@ -1,5 +1,5 @@
 import { jsonOrText } from '../json';
-import { pathOf, type RequestOf, type Kind } from './contract';
+import type { RequestOf, Kind } from './contract';
 import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest, type Stop } from './exchange';
 import {
 	outcomeOfFailure,
@@ -19,8 +19,8 @@ export interface Connection {
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/** Path below the base address, where it is not the document's own. */
-	path?: string;
+	/** The operation's path below it, see `pathOf`. */
+	path: string;
 }
 
 /** What one attempt came to. */
@@ -37,8 +37,6 @@ export interface Answer {
 	reason?: string;
 	/** How much of the request can have reached the service. */
 	sent?: Sent;
-	/** True where a proxy on the way could have given an answer that is not `accepted`. */
-	maybeProxy?: true;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -76,10 +74,10 @@ function describeFailure({ code = '', name }: TransportFailure, stoppedBy?: Stop
 	return PLAIN.has(code) || !/^[A-Z][A-Z0-9_]*$/.test(code) ? words : `${words} (${code})`;
 }
 
-function notSentBy(proxy: string, statusCode: number): string {
+function notSentByProxy(statusCode: number): string {
 	return statusCode === 407
-		? `${proxy} asks for a name and password of its own (HTTP 407)`
-		: `${proxy} did not connect to the service (HTTP ${statusCode})`;
+		? 'a proxy on the way asks for a name and password of its own (HTTP 407)'
+		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
 function toAnswer(came: Exchange, secrets: string[]): Answer {
@@ -106,16 +104,12 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
 			};
 		}
 		case 'answered': {
-			const { statusCode, body, from } = came;
-			const outcome = from === 'proxy' ? 'notSent' : outcomeOfStatus(statusCode);
+			const { statusCode, body, byProxy } = came;
+			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode);
 			const response = redact(typeof body === 'string' ? jsonOrText(body) : body, secrets);
-			const answer: Answer = { outcome, sent: 'whole', statusCode, response };
-			if (outcome === 'notSent') {
-				const reason = notSentBy('a proxy on the way', statusCode);
-				return { ...answer, sent: 'nothing', reason };
-			}
-			const doubtful = from === 'either' && outcome !== 'accepted';
-			return doubtful ? { ...answer, maybeProxy: true } : answer;
+			if (outcome !== 'notSent') return { outcome, sent: 'whole', statusCode, response };
+			const reason = notSentByProxy(statusCode);
+			return { outcome, sent: 'nothing', statusCode, response, reason };
 		}
 	}
 }
@@ -126,15 +120,14 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
  * @param signal the execution's cancel signal
  * @returns the outcome; whatever fails is an outcome too, so nothing is thrown
  */
-export async function postRequest<K extends Kind>(
+export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	kind: K,
-	body: RequestOf[K],
+	body: RequestOf[Kind],
 	signal?: AbortSignal,
 ): Promise<Answer> {
 	if (signal?.aborted) return { outcome: 'notSent', sent: 'nothing', reason: STOPPED.cancel };
-	const { baseUrl, path = pathOf(kind, 'pay'), accessToken, timeout } = connection;
+	const { baseUrl, path, accessToken, timeout } = connection;
 	let begun = false;
 	try {
 		const options = {
@@ -182,9 +175,9 @@ export async function postForm(
 	const came = await exchange(httpRequest, options, clock);
 	switch (came.end) {
 		case 'answered': {
-			const { statusCode, from } = came;
-			if (from === 'proxy' || statusCode === 407) {
-				return { reason: notSentBy('a proxy on the way', statusCode) };
+			const { statusCode, byProxy } = came;
+			if (byProxy || statusCode === 407) {
+				return { reason: notSentByProxy(statusCode) };
 			}
 			return { statusCode, body: came.body };
 		}

@@ -11,8 +11,8 @@ export type Exchange =
 			statusCode: number;
 			/** The text as it came, or what n8n had parsed already. */
 			body: unknown;
-			/** `proxy`: proven to be a proxy's own answer. `either`: a proxy could have given it. */
-			from: 'service' | 'proxy' | 'either';
+			/** Whether it is proven to be a proxy's own answer. Over plain HTTP that cannot be told. */
+			byProxy: boolean;
 	  }
 	/** The head of an answer came, the rest did not. */
 	| { end: 'brokeOff'; statusCode: number; stoppedBy?: Stop; tooLong: boolean }
@@ -80,7 +80,11 @@ function headOfError({ request, response }: Thrown): Head | undefined {
 	return { statusCode: response.status, body: response.data, request };
 }
 
-/** To an https: address nothing of a request goes but through TLS. */
+/**
+ * Whether what came is not the service's. To an https: address a request goes through an encrypted
+ * tunnel, and a proxy that does not open one answers outside of it, so nothing of the request was
+ * sent. To an http: address a proxy passes requests on and can answer as it likes; nobody can tell.
+ */
 function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
 	return url.startsWith('https:') && !!request?.socket && request.socket.encrypted !== true;
 }
@@ -106,16 +110,6 @@ function readFailure(url: string, error: Thrown): TransportFailure {
 		name: error.name,
 		sent: sentSoFar(url, error.request),
 	};
-}
-
-/**
- * Whose answer it is. To an https: address a request goes through an encrypted tunnel, and a proxy
- * that does not open one answers outside of it, so nothing of the request was sent. To an http:
- * address a proxy passes requests on, named by their full address, and can answer as it likes.
- */
-function answeredBy(url: string, request: NodeRequest | undefined) {
-	if (isOutsideOfTls(url, request)) return 'proxy';
-	return request?.path?.startsWith('http') === true ? 'either' : 'service';
 }
 
 class TooLong extends Error {}
@@ -152,7 +146,7 @@ async function ask(
 		head = answer;
 	}
 	const { statusCode, body, request } = head;
-	const from = answeredBy(options.url, request);
+	const byProxy = isOutsideOfTls(options.url, request);
 	// n8n's helper forgets the signal once it has the head, so the rest is ended here.
 	const release = () => {
 		for (const each of [request, body as { destroy?: () => void } | undefined]) {
@@ -170,7 +164,7 @@ async function ask(
 		const whole = await readBody(body);
 		// A body without a length ends with the connection; a reset is no such end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
-		return { end: 'answered', statusCode, body: whole, from };
+		return { end: 'answered', statusCode, body: whole, byProxy };
 	} catch (error) {
 		release();
 		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };
