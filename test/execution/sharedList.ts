@@ -1,0 +1,89 @@
+import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
+import type { DuplicateCheck } from '../../nodes/Pay/parameters/duplicateCheck';
+import { DuplicateStore } from '../simulation/duplicateStore';
+
+type Helpers = Parameters<typeof openRecords>[0]['helpers'];
+
+/** Random numbers that a seed gives again. */
+export function randomOf(seed: number): () => number {
+	let state = seed;
+	return () => {
+		state = (state + 0x6d2b79f5) | 0;
+		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+		return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+	};
+}
+
+export const passing = async (ms: number) =>
+	await new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+const CONTEXT = {
+	workflow: { id: 'workflow', active: true },
+	node: { id: 'node', name: 'Pay', type: '', typeVersion: 1, position: [0, 0], parameters: {} },
+} satisfies Parameters<DuplicateStore['getProcessedDataCount']>[1];
+
+/** One node's list of payments, which several processes change: each change takes its time. */
+export class SharedList {
+	private readonly store = new DuplicateStore();
+
+	/** @param takes how long a change is under way between its reading and its writing, in ms */
+	constructor(private readonly takes: () => number) {}
+
+	has(id: string): boolean {
+		return this.store.has(`n8n-nodes-pay:payment:${id}`);
+	}
+
+	get length(): number {
+		return this.store.size;
+	}
+
+	/** As it is before the node's first payment: without a row in the database. */
+	clear() {
+		this.store.clear();
+	}
+
+	/** As the node's earlier payments, now forgotten, have left it. */
+	async fill(): Promise<void> {
+		this.clear();
+		const options = { mode: 'entries', maxEntries: 10_000 } as const;
+		await this.store.checkProcessedAndRecord(['an earlier payment'], 'node', CONTEXT, options);
+	}
+
+	process(name: string): SimulatedProcess {
+		return new SimulatedProcess(name, (hold) => {
+			const seen = this.store.seenBy(async (moment) => {
+				await passing(moment === 'write' ? this.takes() : this.takes() / 4);
+				if (moment === 'write') await hold();
+			});
+			return {
+				checkProcessedAndRecord: async (keys, scope, options) =>
+					await seen.checkProcessedAndRecord(keys, scope, CONTEXT, options),
+				removeProcessed: async (keys, scope, options) =>
+					await seen.removeProcessed(keys, scope, CONTEXT, options),
+			};
+		});
+	}
+}
+
+/** An n8n process: its changes of the list can be frozen between their reading and their writing. */
+export class SimulatedProcess {
+	private frozen: Promise<void> = Promise.resolve();
+	readonly helpers: Helpers;
+
+	constructor(
+		private readonly name: string,
+		helpers: (hold: () => Promise<void>) => Helpers,
+	) {
+		this.helpers = helpers(async () => await this.frozen);
+	}
+
+	freeze(ms: number) {
+		this.frozen = passing(ms);
+	}
+
+	/** Opens records as a run of the node in this process does. */
+	open(check: DuplicateCheck, signal?: AbortSignal): Records {
+		return openRecords({ helpers: this.helpers, check, place: this.name, signal });
+	}
+}
