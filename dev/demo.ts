@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../sandbox/service';
 import { packPackage, type N8nVersion } from './install';
-import { itemsOf, N8n, OWNER, until, webhookPath, type Workflow } from './n8n';
+import { itemsOf, N8n, until, webhookPath, type Workflow } from './n8n';
 
 /** Reads a workflow of the examples folder. */
 export function example(name: string): Workflow {
@@ -16,15 +16,18 @@ export interface Demo {
 	postbackWorkflow: string;
 }
 
-/** Imports the two example workflows with a credential for the sandbox, and publishes the trigger. */
-export async function setUpDemo(n8n: N8n, sandbox: Sandbox): Promise<Demo> {
+/**
+ * Imports the two example workflows with a credential for the sandbox, and publishes the trigger.
+ * @param more names of further examples to put in place, unpublished
+ */
+export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: string[] = []): Promise<Demo> {
 	const credential = {
 		baseUrl: sandbox.url,
 		accessToken: randomBytes(16).toString('hex'),
 		postbackSecret: randomBytes(24).toString('base64url'),
 		postbackUrl: '',
 	};
-	const made = await n8n.createCredential(credential);
+	const made = await n8n.createCredential(credential, 'payApi', 'Sandbox');
 	const credentials = { payApi: made };
 	const postbackWorkflow = await n8n.importWorkflow(example('postbacks'), credentials);
 	const { nodes } = await n8n.workflow(postbackWorkflow);
@@ -37,6 +40,8 @@ export async function setUpDemo(n8n: N8n, sandbox: Sandbox): Promise<Demo> {
 		data: credential,
 	});
 	await n8n.activate(postbackWorkflow);
+	for (const name of more) await n8n.importWorkflow(example(name), credentials);
+	// The newest stands first in the editor's list.
 	const chargeWorkflow = await n8n.importWorkflow(example('charge-and-pay'), credentials);
 	return { chargeWorkflow, postbackWorkflow };
 }
@@ -75,38 +80,12 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 }
 
 async function main() {
-	const stay = process.argv.includes('--stay');
-	let atWork = true;
-	const asked = new Promise<void>((resolve) => {
-		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-			process.on(signal, () => {
-				resolve();
-				// Before everything stands there is nothing to close in good order.
-				if (atWork) process.exit(130);
-			});
-		}
-	});
 	const version = (process.env.N8N_TRY_VERSION ?? 'n8n2') as N8nVersion;
-	const port = process.env.N8N_TRY_PORT;
-	const sandbox = await Sandbox.start({
-		port: Number(process.env.SANDBOX_PORT ?? 0),
-		settlePaymentsAfter: 500,
-		amountsAct: true,
-	});
+	const sandbox = await Sandbox.start({ settlePaymentsAfter: 500, amountsAct: true });
 	let n8n: N8n | undefined;
 	try {
-		const tarball = await packPackage();
-		n8n = await N8n.start({ version, tarball, port: port ? Number(port) : undefined });
-		const demo = await setUpDemo(n8n, sandbox);
-		console.log((await runDemo(n8n, sandbox, demo)).join('\n'));
-		if (!stay) return;
-		console.log(`
-n8n editor:  ${n8n.url}/workflow/${demo.chargeWorkflow}
-  sign in:   ${OWNER.email} / ${OWNER.password}
-sandbox:     ${sandbox.url}
-Press Ctrl+C to end both.`);
-		atWork = false;
-		await asked;
+		n8n = await N8n.start({ version, tarball: await packPackage() });
+		console.log((await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox))).join('\n'));
 	} finally {
 		await n8n?.stop();
 		await sandbox.close();

@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort, until } from '../../dev/n8n';
 
@@ -42,16 +44,51 @@ const answers = async (url: string) =>
 		() => false,
 	);
 
-test('npm start keeps n8n and the sandbox open, and Ctrl+C ends both', async () => {
-	const port = String(await freePort());
-	const { output, end } = await script('start', { N8N_TRY_PORT: port }, /Press Ctrl\+C/);
-	const [, editor] = /n8n editor: +(\S+)/.exec(output()) ?? [];
-	const [, sandbox] = /sandbox: +(http\S+)/.exec(output()) ?? [];
-	expect(editor).toContain(port);
-	expect(await answers(editor!)).toBe(true);
-	expect(await answers(sandbox!)).toBe(true);
-	await end();
-	expect([await answers(editor!), await answers(sandbox!)]).toEqual([false, false]);
+test('npm start opens n8n with every example, and the sandbox; what is there is kept until --fresh', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'pay-start-'));
+	const env = {
+		N8N_TRY_PORT: String(await freePort()),
+		SANDBOX_PORT: String(await freePort()),
+		N8N_TRY_FOLDER: folder,
+	};
+	const n8n = `http://127.0.0.1:${env.N8N_TRY_PORT}`;
+	/** The names of the workflows and credentials, as the owner whose password is printed sees them. */
+	async function contents(output: string) {
+		const [, email, password] = /sign in: +(\S+) \/ (\S+)/.exec(output)!;
+		const headers = { 'Content-Type': 'application/json', 'browser-id': 'test' };
+		const login = await fetch(`${n8n}/rest/login`, {
+			method: 'POST',
+			headers,
+			body: JSON.stringify({ email, emailOrLdapLoginId: email, password }),
+		});
+		const cookie = login.headers.getSetCookie().map((set) => set.split(';')[0]);
+		const names = async (what: string) => {
+			const answer = await fetch(`${n8n}/rest/${what}`, {
+				headers: { ...headers, Cookie: cookie.join('; ') },
+			});
+			const { data } = (await answer.json()) as { data: Array<{ id: string; name: string }> };
+			return data;
+		};
+		return { workflows: await names('workflows'), credentials: await names('credentials') };
+	}
+	const start = async (...args: string[]) => {
+		const { output, end } = await script('start', env, /Press Ctrl\+C/, args);
+		const found = await contents(output());
+		const [, sandbox] = /sandbox: +(http\S+)/.exec(output())!;
+		expect([await answers(n8n), await answers(sandbox!)]).toEqual([true, true]);
+		await end();
+		expect([await answers(n8n), await answers(sandbox!)]).toEqual([false, false]);
+		return { ...found, output: output() };
+	};
+	const first = await start();
+	expect(first.workflows).toHaveLength(readdirSync(join(ROOT, 'examples')).length);
+	expect(first.credentials.map(({ name }) => name)).toEqual(['Sandbox']);
+	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
+	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();
+	expect(ids(await start())).toEqual(ids(first));
+	const fresh = ids(await start('--fresh'));
+	expect(fresh.filter((id) => ids(first).includes(id))).toEqual([]);
+	rmSync(folder, { recursive: true });
 });
 
 test('npm run sandbox serves its page', async () => {
