@@ -58,7 +58,10 @@ async function licensesOf(inputs) {
 
 function assets() {
 	// Without encoding: false gulp 5 would read images as text and break them.
-	return src('nodes/**/*.{svg,png,node.json}', { base: '.', encoding: false }).pipe(dest('dist'));
+	return src(['nodes/**/*.{svg,png,node.json}', 'nodes/**/__schema__/**/*.json'], {
+		base: '.',
+		encoding: false,
+	}).pipe(dest('dist'));
 }
 
 const build = series(clean, parallel(bundle, assets));

@@ -1,4 +1,6 @@
 import type { IRun } from 'n8n-workflow';
+import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
+import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
 import { Sandbox } from '../../sandbox/service';
 import { errorOf, outputOf, runWorkflow, type RunOptions } from './engine';
 
@@ -53,15 +55,11 @@ describe('what goes over the wire', () => {
 			json: { external_id: 'order-1', amount: 10.5, kind: 'qrCode', outcome: 'accepted' },
 			pairedItem: { item: 0 },
 		});
-		expect(Object.keys(item!.json)).toEqual([
-			'external_id',
-			'amount',
-			'kind',
-			'outcome',
-			'statusCode',
-			'qrCode',
-			'response',
-		]);
+		// What the editor shows before the first run.
+		expect(Object.keys(item!.json)).toEqual(Object.keys(chargePreview.properties));
+		const paid = await run({ resource: 'payment' });
+		const [payment] = outputOf(paid, 'Success');
+		expect(Object.keys(payment!.json)).toEqual(Object.keys(paymentPreview.properties));
 	});
 
 	test('a minimal request holds the two required fields only', async () => {

@@ -4,6 +4,7 @@ import { chromium, selectors, type Browser, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
 import { OWNER, until, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
+import { chain, node, noOp, pay } from '../../dev/workflow';
 import { startN8n } from './nodes';
 
 /** Where the pictures go; the README's come from here too, in the light theme. */
@@ -268,6 +269,23 @@ test("the recipient's key and key type stand open at the top of a payment", asyn
 		const [key, keyType, amount] = [await at('key'), await at('keyType'), await at('amount')];
 		expect(Math.min(key, keyType)).toBeGreaterThan(0);
 		expect(Math.max(key, keyType)).toBeLessThan(amount);
+	}));
+
+test('before the first run the next node is offered the fields of an accepted payment', async () =>
+	await watched(async () => {
+		const workflow = chain('Preview', [
+			node('Start', 'n8n-nodes-base.manualTrigger'),
+			pay('Pay', { amount: '1' }),
+			noOp('After'),
+		]);
+		const id = await n8n.importWorkflow(workflow);
+		await page.goto(`${n8n.url}/workflow/${id}`);
+		await byId('canvas-node').filter({ hasText: 'After' }).dblclick();
+		const input = byId('ndv-input-panel');
+		for (const name of ['external_id', 'amount', 'outcome', 'statusCode', 'response']) {
+			await input.getByText(name, { exact: true }).first().waitFor();
+		}
+		await picture('preview');
 	}));
 
 test('a trigger workflow is published, and its URL can be copied', async () =>

@@ -1,4 +1,6 @@
 import fc from 'fast-check';
+import triggerPreview from '../../nodes/Pay/__schema__/v1.0.0.json';
+import waitPreview from '../../nodes/Pay/__schema__/v1.0.0/postback/wait.json';
 import { readDelivery, toNotification, type Delivery } from '../../nodes/Pay/postback/notification';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 
@@ -265,4 +267,8 @@ test('the item has its fields in the order in which a person looks for them', ()
 		'headers',
 		'rawBody',
 	]);
+	// So does the editor's preview, of the trigger and of the wait.
+	const fields = Object.keys(toNotification(readDelivery(delivery('')), null));
+	expect(Object.keys(triggerPreview.properties)).toEqual(fields);
+	expect(Object.keys(waitPreview.properties.postback.properties)).toEqual(fields);
 });
