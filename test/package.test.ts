@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
+import { ADDRESSES, obstacles } from '../dev/release';
+import manifest from '../package.json';
 
 const ROOT = join(__dirname, '..');
 const run = (command: string, args: string[]) =>
@@ -26,6 +28,26 @@ test('two builds give the same package, which is small and holds nothing else', 
 		...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.pt-BR.md', 'index.js', 'package.json'],
 	]);
 }, 60_000);
+
+test("the project's address is the same wherever it stands", () => {
+	const plain = Object.values(ADDRESSES).map((address) =>
+		address.replace(/^git\+/, '').replace(/(\.git|#[a-z]+)$/, ''),
+	);
+	expect(plain).toHaveLength(7);
+	expect(new Set(plain)).toEqual(new Set([manifest.homepage]));
+});
+
+test("a release is held up by a wrong tag and by addresses that are nobody's", () => {
+	const right = obstacles(`v${manifest.version}`);
+	expect(obstacles('v0.0.9')).toEqual([
+		`The tag is v0.0.9, package.json says ${manifest.version}.`,
+		...right,
+	]);
+	const open = Object.entries({ ...ADDRESSES, author: manifest.author.email }).filter(
+		([, address]) => address.includes('example.com'),
+	);
+	expect(right).toHaveLength(open.length);
+});
 
 test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {
 	const walk = (fields: INodeProperties[]): INodeProperties[] =>
