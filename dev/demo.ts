@@ -34,11 +34,7 @@ export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: string[] = [])
 	const path = nodes.map(webhookPath).find((found) => found !== undefined);
 	// The trigger's address is known only now, and belongs in the credential.
 	credential.postbackUrl = `${n8n.url}${path}`;
-	await n8n.rest('PATCH', `/credentials/${made.id}`, {
-		name: made.name,
-		type: 'payApi',
-		data: credential,
-	});
+	await n8n.changeCredential(made, credential);
 	await n8n.activate(postbackWorkflow);
 	for (const name of more) await n8n.importWorkflow(example(name), credentials);
 	// The newest stands first in the editor's list.

@@ -243,6 +243,14 @@ export class N8n {
 		return { id: made.id, name };
 	}
 
+	/** Enters all fields of a Pay API credential anew. */
+	async changeCredential(
+		{ id, name }: { id: string; name: string },
+		data: Record<string, unknown>,
+	): Promise<void> {
+		await this.rest('PATCH', `/credentials/${id}`, { name, type: 'payApi', data });
+	}
+
 	/** Saves a workflow with the given credential in every node that can use it. */
 	async importWorkflow(
 		workflow: Workflow,

@@ -1,18 +1,11 @@
 import type { IRun } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
-import { Sandbox } from '../../sandbox/service';
-import { errorOf, outputOf, runWorkflow, type RunOptions } from './engine';
+import type { Sandbox } from '../../sandbox/service';
+import { errorOf, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
 
 let sandbox: Sandbox;
-beforeAll(async () => {
-	sandbox = await Sandbox.start();
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.received.length = 0;
-	sandbox.faultFor = undefined;
-});
+withSandbox((started) => (sandbox = started));
 
 const POSTBACK_URL = 'https://n8n.example.com/webhook/1/postback';
 

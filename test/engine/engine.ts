@@ -23,6 +23,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { Pay } from '../../nodes/Pay/Pay.node';
+import { Sandbox } from '../../sandbox/service';
 import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
 
 /** A node that gives what the test puts in; "code-only", as it has no description to speak of. */
@@ -109,6 +110,26 @@ export function forget() {
 	delete storeHooks.before;
 	delete storeHooks.written;
 }
+
+/**
+ * A sandbox for the tests of a file; before each of them nothing has arrived there, it is sound, and
+ * n8n's store is empty.
+ * @param started is handed it before the first test
+ */
+export function withSandbox(started: (sandbox: Sandbox) => void) {
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		started(sandbox);
+	});
+	afterAll(async () => await sandbox.close());
+	beforeEach(() => {
+		sandbox.received.length = 0;
+		sandbox.faultFor = undefined;
+		forget();
+	});
+}
+
 let prepared: Promise<void> | undefined;
 
 export interface RunOptions {

@@ -3,24 +3,16 @@ import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
 import { Sandbox } from '../../sandbox/service';
 import {
 	errorOf,
-	forget,
 	isRecorded,
 	outputOf,
 	runWorkflow,
+	withSandbox,
 	storeHooks,
 	type RunOptions,
 } from './engine';
 
 let sandbox: Sandbox;
-beforeAll(async () => {
-	sandbox = await Sandbox.start();
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.received.length = 0;
-	sandbox.faultFor = undefined;
-	forget();
-});
+withSandbox((started) => (sandbox = started));
 
 const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 const CONTINUE = { onError: 'continueRegularOutput' } as const;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IDataObject, IRun } from 'n8n-workflow';
-import { Sandbox } from '../../sandbox/service';
+import type { Sandbox } from '../../sandbox/service';
 import {
 	errorOf,
 	outputOf,
@@ -11,6 +11,7 @@ import {
 	forget,
 	isRecorded,
 	runWorkflow,
+	withSandbox,
 	storeHooks,
 	sinkNode,
 	sourceNode,
@@ -19,15 +20,7 @@ import {
 } from './engine';
 
 let sandbox: Sandbox;
-beforeAll(async () => {
-	sandbox = await Sandbox.start();
-});
-afterAll(async () => await sandbox.close());
-beforeEach(() => {
-	sandbox.received.length = 0;
-	sandbox.faultFor = undefined;
-	forget();
-});
+withSandbox((started) => (sandbox = started));
 
 const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id as string);

@@ -56,11 +56,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		payApi = await n8n.createCredential(data);
 		trigger = await publishTrigger();
 		data.postbackUrl = trigger.url;
-		await n8n.rest('PATCH', `/credentials/${payApi.id}`, {
-			name: payApi.name,
-			type: 'payApi',
-			data,
-		});
+		await n8n.changeCredential(payApi, data);
 	});
 	afterAll(async () => {
 		await n8n?.stop();

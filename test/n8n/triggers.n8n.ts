@@ -22,12 +22,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		postbackSecret: SECRET,
 		...more,
 	});
-	const changeCredential = async ({ id, name }: { id: string; name: string }, more: object) =>
-		await n8n.rest('PATCH', `/credentials/${id}`, {
-			name,
-			type: 'payApi',
-			data: credentialWith(more),
-		});
+	const changeCredential = async (credential: { id: string; name: string }, more: object) =>
+		await n8n.changeCredential(credential, credentialWith(more));
 
 	beforeAll(async () => {
 		sandbox = await Sandbox.start();

@@ -23,12 +23,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		postbackSecret: SECRET,
 		...more,
 	});
-	const changeCredential = async ({ id, name }: { id: string; name: string }, more: object) =>
-		await n8n.rest('PATCH', `/credentials/${id}`, {
-			name,
-			type: 'payApi',
-			data: credentialWith(more),
-		});
+	const changeCredential = async (credential: { id: string; name: string }, more: object) =>
+		await n8n.changeCredential(credential, credentialWith(more));
 	const stillWaits = async ({ executionId }: Waiting) => {
 		// A call that resumes does so within this time; what must not happen has no event to wait for.
 		await pause(500);
