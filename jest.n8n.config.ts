@@ -1,12 +1,14 @@
 import type { Config } from 'jest';
 import base from './jest.config';
 
-/** Tests on a running n8n: minutes instead of seconds, and one after the other. */
+/** Tests on a running n8n: minutes instead of seconds. */
 const config: Config = {
 	...base,
 	testMatch: ['<rootDir>/test/n8n/**/*.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
-	globalTeardown: undefined,
+	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
+	// Starting n8n keeps a core busy, waiting for what it does hardly any.
+	maxWorkers: 2,
 	testTimeout: 180_000,
 	// A failed test may leave a connection open; that must not keep the whole run from ending.
 	forceExit: true,

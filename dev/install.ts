@@ -73,15 +73,15 @@ export async function installN8n(version: N8nVersion): Promise<string> {
 }
 
 /** Builds and packs this package as npm would publish it; gives the tarball's path. */
-export async function packPackage(): Promise<string> {
-	mkdirSync(CACHE, { recursive: true });
+export async function packPackage(folder = CACHE): Promise<string> {
+	mkdirSync(folder, { recursive: true });
 	await step('Building the package', 'npx', ['gulp', 'build'], ROOT);
-	const printed = execFileSync('npm', ['pack', '--silent', '--pack-destination', CACHE], {
+	const printed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
 		cwd: ROOT,
 		encoding: 'utf8',
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});
-	return join(CACHE, printed.trim().split('\n').at(-1) ?? '');
+	return join(folder, printed.trim().split('\n').at(-1) ?? '');
 }
 
 /** Installs the tarball into an n8n's data folder, as a user does by hand. */
