@@ -184,16 +184,19 @@ export class QueueMode {
 		}
 	}
 
-	private async process(command: string, more: { port?: number; bare?: boolean } = {}) {
+	private async process(
+		command: string,
+		more: { port?: number; bare?: boolean; env?: Record<string, string> } = {},
+	) {
 		const { version, tarball } = this.options;
-		const { port, bare } = more;
+		const { port, bare, env } = more;
 		const database = await DatabaseProxy.start(this.postgres.port);
 		const n8n = await N8n.start({
 			version,
 			command,
 			port,
 			tarball: bare ? undefined : tarball,
-			env: { ...this.env, DB_POSTGRESDB_PORT: String(database.port) },
+			env: { ...this.env, ...env, DB_POSTGRESDB_PORT: String(database.port) },
 		});
 		this.databases.set(n8n, database);
 		return n8n;
@@ -227,9 +230,9 @@ export class QueueMode {
 		await this.redis.restart();
 	}
 
-	/** Starts one more worker, with the package or without it. */
-	async addWorker(bare = false): Promise<N8n> {
-		const worker = await this.process('worker', { bare });
+	/** Starts one more worker, with the package or without it, and with settings of its own. */
+	async addWorker(more: { bare?: boolean; env?: Record<string, string> } = {}): Promise<N8n> {
+		const worker = await this.process('worker', more);
 		this.workers.push(worker);
 		return worker;
 	}

@@ -784,11 +784,48 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await victim!.launch();
 	});
 
+	long(
+		'QUEUE_WORKER_MAX_STALLED_COUNT=0: the job of a frozen worker is not given away',
+		async () => {
+			const usual = [...queue.workers];
+			for (const worker of usual) await worker.kill();
+			const env = { QUEUE_WORKER_MAX_STALLED_COUNT: '0' };
+			const careful = [await queue.addWorker({ env }), await queue.addWorker({ env })];
+			const { id, send } = await warmList({}, CONTINUE);
+			const list = ids(30);
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 250 });
+			await send(list);
+			await until('three to arrive', async () => paid(list) >= 3);
+			const [execution] = (await main.executionIds(id, 1)) as [string];
+			const victim = queue.workerOf(execution)!;
+			victim.freeze();
+			await pause(12_000);
+			victim.thaw();
+			await settled(id, 2, 180);
+			await until('the first worker to end the list', async () => {
+				const before = paid(list);
+				await pause(3_000);
+				return before === paid(list);
+			});
+			const takers = queue.workersOf(execution);
+			table.push([
+				`frozen, QUEUE_WORKER_MAX_STALLED_COUNT=0, taken by ${takers.length}`,
+				'workflow',
+				`${twice(list)} twice, ${paid(list)} of 30 paid`,
+				await told(id),
+			]);
+			expect(takers).toEqual([victim]);
+			expect(twice(list)).toBe(0);
+			for (const worker of careful) await worker.stop();
+			for (const worker of usual) await worker.launch();
+		},
+	);
+
 	test('a worker without the package fails the execution before anything is sent', async () => {
 		const { id, send } = await payList({});
 		const packaged = [...queue.workers];
 		for (const worker of packaged) await worker.kill();
-		const bare = await queue.addWorker(true);
+		const bare = await queue.addWorker({ bare: true });
 		const [external_id] = ids(1) as [string];
 		await send([external_id]);
 		const [execution] = await allFinished(main, id, 1);
