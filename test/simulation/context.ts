@@ -49,6 +49,7 @@ function storeOf(world: World, by: Try) {
 		return await work(store);
 	};
 	const contextData = { node: { id: by.node } as never, workflow: world.workflow };
+	world.callers.set(contextData, by);
 	return {
 		checkProcessedAndRecord: async (...[items, scope, options]: StoreArguments) => {
 			world.recording(items);

@@ -17,7 +17,8 @@ export interface Repetition {
 	takenBack: boolean;
 	/**
 	 * Whether something held up, broke or ended what the node's second look counts on: a process
-	 * frozen or dead, a store slower than the pause, or failing.
+	 * frozen or dead, one that wrote over the record after it was frozen, a store slower than the
+	 * pause, or failing.
 	 */
 	disturbed: boolean;
 	/** Whether both are one execution that n8n gave to two processes. */
@@ -63,7 +64,7 @@ export const EXCEPTIONS: readonly Exception[] = [
 	{
 		name: 'forgotten before the second look',
 		reason:
-			'Records that another process overwrote are put back when the batch is answered and at the end of the node. A process that dies, freezes or finds the store failing meanwhile does not look, and a write slower than the pause comes after it.',
+			'Records that another process overwrote are put back when the batch is answered and at the end of the node. A process that dies, freezes or finds the store failing meanwhile does not look, and a write slower than the pause, or of a process that stood still, comes after it.',
 		holds: ({ inLedger, vanished, disturbed }) => !inLedger && vanished && disturbed,
 	},
 	{

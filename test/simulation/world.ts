@@ -129,6 +129,10 @@ export class World {
 	readonly processes: NodeProcess[] = [];
 	/** Records that a write of somebody else ever dropped. */
 	private readonly dropped = new Set<string>();
+	/** Those of them that a process wrote over which had stood still meanwhile. */
+	private readonly droppedByFrozen = new Set<string>();
+	/** Whose call to the store it is, by what the call hands over. */
+	readonly callers = new WeakMap<object, Try>();
 	/** Records that the node took back. */
 	private readonly takenBack = new Set<string>();
 	/** What the node recorded for an external_id, as the store keeps it. */
@@ -152,7 +156,7 @@ export class World {
 		private readonly fresh: boolean,
 	) {
 		this.clock = new Clock(scheduler);
-		this.store = new DuplicateStore({ written: (write) => this.written(write) });
+		this.store = new DuplicateStore({ written: (write, call) => this.written(write, call) });
 	}
 
 	/** Lists that already hold a record: the first one of a list is made in another way. */
@@ -204,11 +208,14 @@ export class World {
 		return this.settings.storeFates[this.storeCalls++];
 	}
 
-	private written({ before, after, removed }: Write) {
+	private written({ before, after, removed }: Write, call: object) {
 		if (before.length === 0) return;
+		const by = this.callers.get(call);
 		const now = new Set(after);
 		for (const hash of before) {
-			if (!now.has(hash)) (removed.includes(hash) ? this.takenBack : this.dropped).add(hash);
+			if (now.has(hash)) continue;
+			(removed.includes(hash) ? this.takenBack : this.dropped).add(hash);
+			if (by !== undefined && this.wasFrozen(by)) this.droppedByFrozen.add(hash);
 		}
 	}
 
@@ -335,6 +342,7 @@ export class World {
 					this.slowStore ||
 					one.crashed ||
 					one.storeFailed ||
+					this.recordsIn(this.droppedByFrozen, later.id) ||
 					this.wasFrozen(one) ||
 					this.wasFrozen(two),
 				gaveAway: one.execution.name === two.execution.name && !two.knows.has(one),
