@@ -3,7 +3,7 @@ import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { example } from '../../dev/demo';
-import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
+import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { allFinished, startN8n, VERSIONS } from './nodes';
@@ -226,43 +226,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			console.log(`n8n ${version}: a body of 17 MB is answered ${large.status}`);
 			expect(large.status).toBeGreaterThanOrEqual(400);
 			expect((await post(url)).status).toBe(200);
-		});
-
-		test('the same notification has one eventId; the table example gets one row for it', async () => {
-			const { data: project } = await n8n.rest<{ data: { id: string } }>(
-				'GET',
-				'/projects/personal',
-			);
-			const columns = ['eventId', 'external_id', 'kind', 'receivedAt', 'body'];
-			const { data: table } = await n8n.rest('POST', `/projects/${project.id}/data-tables`, {
-				name: 'postbacks',
-				columns: columns.map((name) => ({ name, type: 'string' })),
-			});
-			const workflow = example('postbacks-without-repeats');
-			// What a person does after the import: choose the table.
-			const insert = workflow.nodes.find(({ name }) => name === 'Add a row')!;
-			(insert.parameters as Record<string, unknown>).dataTableId = {
-				__rl: true,
-				mode: 'id',
-				value: table.id,
-			};
-			const id = await n8n.importWorkflow(workflow, { payApi });
-			await n8n.activate(id);
-			const path = (await n8n.workflow(id)).nodes.map(webhookPath).find(Boolean);
-			const url = signUrl(proxy.url + path, about('repeated'), SECRET);
-			for (const body of [{ n: 1 }, { n: 1 }, { n: 2 }, { n: 1 }]) {
-				await post(url, body);
-				await pause(300);
-			}
-			const executions = await allFinished(n8n, id, 4);
-			expect(executions.map(({ status }) => status)).toEqual(Array(4).fill('success'));
-			const { data: rows } = await n8n.rest<{
-				data: { count: number; data: Array<Record<string, string>> };
-			}>('GET', `/projects/${project.id}/data-tables/${table.id}/rows`);
-			expect(rows.data.map(({ external_id, body }) => [external_id, body])).toEqual([
-				['repeated', '{"n":1}'],
-				['repeated', '{"n":2}'],
-			]);
 		});
 	});
 
