@@ -517,7 +517,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		// n8n 1's default SQLite driver has one connection for all transactions: ten upserts at once
-		// broke its database layer until the next start (measured, 1 of 3 runs).
+		// broke its database layer until the next start (measured, 1 of 2 runs).
 		const onN8n2 = version === 'n8n2' ? test : test.skip;
 		onN8n2('ten deliveries at once, each with another body, leave one row', async () => {
 			const { executions, deliver, rows, sent } = await publish(COLUMNS);
