@@ -18,9 +18,9 @@ export interface Demo {
 
 /**
  * Imports the two example workflows with a credential for the sandbox, and publishes the trigger.
- * @param more names of further examples to put in place, unpublished
+ * @param more further examples to put in place, unpublished
  */
-export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: string[] = []): Promise<Demo> {
+export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: Workflow[] = []): Promise<Demo> {
 	const credential = {
 		baseUrl: sandbox.url,
 		accessToken: randomBytes(16).toString('hex'),
@@ -36,7 +36,7 @@ export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: string[] = [])
 	credential.postbackUrl = `${n8n.url}${path}`;
 	await n8n.changeCredential(made, credential);
 	await n8n.activate(postbackWorkflow);
-	for (const name of more) await n8n.importWorkflow(example(name), credentials);
+	for (const workflow of more) await n8n.importWorkflow(workflow, credentials);
 	// The newest stands first in the editor's list.
 	const chargeWorkflow = await n8n.importWorkflow(example('charge-and-pay'), credentials);
 	return { chargeWorkflow, postbackWorkflow };

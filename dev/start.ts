@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../sandbox/service';
-import { runDemo, setUpDemo, type Demo } from './demo';
+import { example, runDemo, setUpDemo, type Demo } from './demo';
 import { discard, packPackage, type N8nVersion } from './install';
-import { freePort, N8n, OWNER } from './n8n';
+import { freePort, N8n, OWNER, type Workflow } from './n8n';
 
 /*
  * `npm start`: an n8n with the package and every example, and the sandbox, open until Ctrl+C. What
@@ -18,6 +18,20 @@ interface Kept extends Demo {
 	encryptionKey: string;
 	port: number;
 	sandboxPort: number;
+}
+
+/** Who may decide on the page of the example "approval"; it guards nothing but throw-away data. */
+const APPROVER = { user: 'approver', password: OWNER.password };
+
+/** An example whose page asks for a password, with that credential. */
+function withApprover(workflow: Workflow, httpBasicAuth: { id: string; name: string }): Workflow {
+	const nodes = workflow.nodes.map((node) => {
+		const { incomingAuthentication } = (node.parameters ?? {}) as Record<string, unknown>;
+		return incomingAuthentication === 'basicAuth'
+			? { ...node, credentials: { httpBasicAuth } }
+			: node;
+	});
+	return { ...workflow, nodes };
 }
 
 /** The port that people know, if it is free, else another. */
@@ -66,7 +80,12 @@ async function main() {
 		if (kept === undefined) {
 			const all = readdirSync(join(ROOT, 'examples')).map((name) => name.replace('.json', ''));
 			const others = all.filter((name) => !['postbacks', 'charge-and-pay'].includes(name));
-			const demo = await setUpDemo(n8n, sandbox, others);
+			const approver = await n8n.createCredential(APPROVER, 'httpBasicAuth', 'Approver');
+			const demo = await setUpDemo(
+				n8n,
+				sandbox,
+				others.map((name) => withApprover(example(name), approver)),
+			);
 			console.log((await runDemo(n8n, sandbox, demo)).join('\n'));
 			kept = { ...demo, encryptionKey, port, sandboxPort };
 			writeFileSync(file, JSON.stringify(kept), { mode: 0o600 });
@@ -80,7 +99,8 @@ Try this:
   1. In the editor, "Execute workflow": it creates a QR code and makes a payment.
   2. In the sandbox, "Customer pays" beside the new charge: a postback goes out.
   3. In the editor, the executions of ${n8n.url}/workflow/${kept.postbackWorkflow}: it has arrived.
-  4. The other examples are at ${n8n.url}/home/workflows, each with the credential "Sandbox".
+  4. The other examples are at ${n8n.url}/home/workflows, each with the credential "Sandbox"
+     (the page of the approval asks for ${APPROVER.user} / ${APPROVER.password}).
 
 Kept for the next start; "npm start -- --fresh" begins anew. Press Ctrl+C to end both.`);
 		atWork = false;

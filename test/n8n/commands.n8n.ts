@@ -82,7 +82,7 @@ test('npm start opens n8n with every example, and the sandbox; what is there is 
 	};
 	const first = await start();
 	expect(first.workflows).toHaveLength(readdirSync(join(ROOT, 'examples')).length);
-	expect(first.credentials.map(({ name }) => name)).toEqual(['Sandbox']);
+	expect(first.credentials.map(({ name }) => name).sort()).toEqual(['Approver', 'Sandbox']);
 	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
 	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();
 	expect(ids(await start())).toEqual(ids(first));

@@ -44,7 +44,7 @@ async function launch(...more: string[]): Promise<Browser> {
 async function signedIn(where: Browser, locale?: string): Promise<Page> {
 	const context = await where.newContext({ viewport: { width: 1440, height: 900 }, locale });
 	const signIn = await context.newPage();
-	signIn.setDefaultTimeout(10_000);
+	signIn.setDefaultTimeout(30_000);
 	await signIn.goto(`${n8n.url}/signin`);
 	await signIn
 		.locator('input[name="emailOrLdapLoginId"], input[type="email"]')
