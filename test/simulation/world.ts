@@ -133,8 +133,8 @@ export class World {
 	private readonly droppedByFrozen = new Set<string>();
 	/** Whose call to the store it is, by what the call hands over. */
 	readonly callers = new WeakMap<object, Try>();
-	/** Records that the node took back. */
-	private readonly takenBack = new Set<string>();
+	/** Records that the node took back, and the processes that did. */
+	private readonly takenBack = new Map<string, Set<NodeProcess>>();
 	/** What the node recorded for an external_id, as the store keeps it. */
 	private readonly records = new Map<string, Set<string>>();
 	/** Whether anything slowed, froze, or failed that the pauses of the node count on. */
@@ -214,7 +214,13 @@ export class World {
 		const now = new Set(after);
 		for (const hash of before) {
 			if (now.has(hash)) continue;
-			(removed.includes(hash) ? this.takenBack : this.dropped).add(hash);
+			if (removed.includes(hash)) {
+				const takers = this.takenBack.get(hash) ?? new Set();
+				this.takenBack.set(hash, takers);
+				if (by !== undefined) takers.add(by.process);
+				continue;
+			}
+			this.dropped.add(hash);
 			if (by !== undefined && this.wasFrozen(by)) this.droppedByFrozen.add(hash);
 		}
 	}
@@ -230,7 +236,15 @@ export class World {
 		}
 	}
 
-	private recordsIn(list: ReadonlySet<string>, id: string) {
+	/** Whether a process other than this one took a record of it back. */
+	private takenBackBeside(process: NodeProcess, id: string) {
+		const takers = [...(this.records.get(id) ?? [])].flatMap((hash) => [
+			...(this.takenBack.get(hash) ?? []),
+		]);
+		return takers.some((taker) => taker !== process);
+	}
+
+	private recordsIn(list: { has(hash: string): boolean }, id: string) {
 		return [...(this.records.get(id) ?? [])].some((hash) => list.has(hash));
 	}
 
@@ -337,7 +351,7 @@ export class World {
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
 				vanished: this.recordsIn(this.dropped, later.id),
-				takenBack: this.recordsIn(this.takenBack, later.id),
+				takenBackBeside: this.takenBackBeside(one.process, later.id),
 				disturbed:
 					this.slowStore ||
 					one.crashed ||
