@@ -90,6 +90,7 @@ export interface N8nOptions {
 export class N8n {
 	private child?: ChildProcess;
 	private cookie = '';
+	private saving: Promise<unknown> = Promise.resolve();
 	private readonly browserId = randomUUID();
 
 	private constructor(
@@ -251,6 +252,16 @@ export class N8n {
 		await this.rest('PATCH', `/credentials/${id}`, { name, type: 'payApi', data });
 	}
 
+	/**
+	 * Saves one thing after another: n8n 1 gives all its SQLite transactions one connection, and
+	 * six workflows saved at once left it unable to save anything until it was restarted.
+	 */
+	private async save<T>(work: () => Promise<T>): Promise<T> {
+		const mine = this.saving.then(work);
+		this.saving = mine.catch(() => undefined);
+		return await mine;
+	}
+
 	/** Saves a workflow with the given credential in every node that can use it. */
 	async importWorkflow(
 		workflow: Workflow,
@@ -262,12 +273,8 @@ export class N8n {
 			...node,
 			...(node.type.startsWith('n8n-nodes-pay.') ? { credentials } : {}),
 		}));
-		const { data } = await this.rest('POST', '/workflows', {
-			settings: { executionOrder: 'v1' },
-			...workflow,
-			nodes,
-			active: false,
-		});
+		const body = { settings: { executionOrder: 'v1' }, ...workflow, nodes, active: false };
+		const { data } = await this.save(async () => await this.rest('POST', '/workflows', body));
 		return data.id;
 	}
 
@@ -282,11 +289,13 @@ export class N8n {
 	/** Publishes a workflow; its webhooks answer when this returns. */
 	async activate(id: string): Promise<void> {
 		const { versionId, nodes } = await this.workflow(id);
-		if (this.options.version === 'n8n2') {
-			await this.rest('POST', `/workflows/${id}/activate`, { versionId });
-		} else {
-			await this.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
-		}
+		await this.save(async () => {
+			if (this.options.version === 'n8n2') {
+				await this.rest('POST', `/workflows/${id}/activate`, { versionId });
+			} else {
+				await this.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
+			}
+		});
 		// n8n 2 registers webhooks after it has answered, method by method.
 		for (const node of nodes) {
 			const path = webhookPath(node);

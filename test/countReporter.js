@@ -7,8 +7,13 @@ module.exports = class CountReporter {
 		this.progress = options?.progress === true;
 	}
 
-	onTestCaseResult(_test, { fullName, status, duration }) {
-		if (this.progress) process.stderr.write(`${status} (${duration} ms): ${fullName}\n`);
+	onTestCaseResult(_test, { fullName, status, duration, failureMessages }) {
+		if (!this.progress) return;
+		process.stderr.write(`${status} (${duration} ms): ${fullName}\n`);
+		// Jest tells of failures when the file ends; a run that is cut short before still says why.
+		for (const message of failureMessages) {
+			process.stderr.write(`${message.split('\n').slice(0, 12).join('\n')}\n`);
+		}
 	}
 
 	onRunComplete(
