@@ -17,21 +17,20 @@ beforeAll(async () => {
 
 /** Reads an image back with a decoder that shares no code with the encoder. */
 async function decode(png: Buffer) {
-	// Of the header that every PNG begins with; the reader below looks at the rest.
-	const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
+	const { width, height } = PNG.sync.read(png);
 	const [found] = await readBarcodes(new Uint8Array(png), { formats: ['QRCode'] });
 	return { text: found?.text, level: found?.ecLevel, width, height };
 }
 
-test('100 payloads up to the largest version are read back as they were', async () => {
+test('200 payloads up to the largest version are read back as they were', async () => {
 	// Version 40 with error correction M holds 2,331 bytes, 3,391 letters and digits, 5,596 digits.
 	const payload = fc.oneof(
 		{
-			weight: 40,
+			weight: 12,
 			arbitrary: fc.tuple(fc.uuid(), fc.integer({ min: 1 })).map(([id, n]) => brCode(id, n)),
 		},
 		{
-			weight: 40,
+			weight: 12,
 			arbitrary: fc.string({ minLength: 1, maxLength: 300 }).filter((text) => text.trim() !== ''),
 		},
 		{
@@ -49,7 +48,7 @@ test('100 payloads up to the largest version are read back as they were', async 
 			expect(width).toBe(height);
 			expect(width).toBeGreaterThanOrEqual(400);
 		}),
-		{ numRuns: 100, examples: [['z'.repeat(2331)]] },
+		{ numRuns: 200, examples: [['z'.repeat(2331)]] },
 	);
 }, 120_000);
 

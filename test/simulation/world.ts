@@ -238,10 +238,9 @@ export class World {
 
 	/** Whether a process other than this one took a record of it back. */
 	private takenBackBeside(process: NodeProcess, id: string) {
-		const takers = [...(this.records.get(id) ?? [])].flatMap((hash) => [
-			...(this.takenBack.get(hash) ?? []),
-		]);
-		return takers.some((taker) => taker !== process);
+		return [...(this.records.get(id) ?? [])].some((hash) =>
+			[...(this.takenBack.get(hash) ?? [])].some((taker) => taker !== process),
+		);
 	}
 
 	private recordsIn(list: { has(hash: string): boolean }, id: string) {
