@@ -65,6 +65,23 @@ export interface SandboxOptions {
 	postbackBody?: 'nested' | ((notification: Notification) => unknown);
 }
 
+/** Refuses what openapi.yaml does not allow; the app says which tokens it takes. */
+function checkContract() {
+	return openApi({
+		apiSpec: join(__dirname, 'openapi.yaml'),
+		validateResponses: false,
+		validateSecurity: {
+			handlers: {
+				accessToken: (request: Request) =>
+					(request.app.locals as Pick<Sandbox, 'takesToken'>).takesToken(request),
+			},
+		},
+	});
+}
+
+/** One for all sandboxes of a process: its schemas are compiled only once. */
+let contract: ReturnType<typeof checkContract> | undefined;
+
 /**
  * The service's contract as a server: it takes what openapi.yaml allows and refuses the rest. What
  * the document does not show (answers, statuses, notifications) is made up here as an illustration.
@@ -216,20 +233,16 @@ export class Sandbox {
 		app.post(['/oauth/token', '/oauth/revoke'], this.takeTokenRequest);
 		app.use(this.takeRequest);
 		app.use(this.checkCaller);
-		app.use(
-			openApi({
-				apiSpec: join(__dirname, 'openapi.yaml'),
-				validateResponses: false,
-				validateSecurity: { handlers: { accessToken: this.takesToken } },
-			}),
-		);
+		app.locals.takesToken = this.takesToken;
+		app.use((contract ??= checkContract()));
 		app.post('/v2/pay/qrcode', (request, response) => this.carryOut('qrCode', request, response));
 		app.post('/v2/pay/payment', (request, response) => this.carryOut('payment', request, response));
 		app.use(this.explainRefusal);
 		return app;
 	}
 
-	private readonly takesToken = ({ headers }: Request): boolean => {
+	/** Whether a request carries a token that is accepted. */
+	readonly takesToken = ({ headers }: Request): boolean => {
 		const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
 		return token !== undefined && (this.tokens?.isActive(token) ?? true);
 	};

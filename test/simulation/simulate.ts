@@ -56,7 +56,7 @@ async function main() {
 		Array.from({ length: parts }, async (_, part) => {
 			const mine = Math.floor(runs / parts) + (part < runs % parts ? 1 : 0);
 			const child = fork(__filename, [String(mine), String(seed + part * runs)], {
-				execArgv: ['-r', 'ts-node/register/transpile-only'],
+				execArgv: ['-r', 'ts-node/register'],
 			});
 			child.on('message', (count) => {
 				played += Number(count);

@@ -5,7 +5,7 @@ test('20,000 scenarios: nothing is paid twice, and what is told is what happened
 	// Without jest's own bookkeeping around each of them it takes half the time.
 	const { stdout, stderr, status } = spawnSync(
 		process.execPath,
-		['-r', 'ts-node/register/transpile-only', join(__dirname, 'simulate.ts')],
+		['-r', 'ts-node/register', join(__dirname, 'simulate.ts')],
 		{ encoding: 'utf8', maxBuffer: 2 ** 26 },
 	);
 	console.log(stdout.trim());
