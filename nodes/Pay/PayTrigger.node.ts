@@ -77,9 +77,8 @@ export class PayTrigger implements INodeType {
 				ndvHideMethod: true,
 			},
 		],
-		// One line above the node on the canvas.
-		eventTriggerDescription:
-			'Waiting for a postback to the Test URL: run a Pay node that names it, then pay or settle',
+		// One line above the node on the canvas; n8n 1 cuts it after some 65 characters.
+		eventTriggerDescription: 'Waiting for a postback: run a Pay node with the Test URL',
 		triggerPanel: {
 			header: 'Take a postback while you build',
 			executionsHelp: {
