@@ -306,6 +306,7 @@ describe.each(VERSIONS)('%s', (each) => {
 				.click();
 			const y = async (name: string) => (await byId(`parameter-input-${name}`).boundingBox())?.y;
 			expect(await y('resumeAmount')).toBeLessThan((await y('resumeUnit')) ?? 0);
+			await byId('parameter-input-resumeUnit').scrollIntoViewIfNeeded();
 			await picture('pay-wait');
 		}));
 
