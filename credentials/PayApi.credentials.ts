@@ -1,5 +1,20 @@
 import type { IAuthenticateGeneric, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
+/** An address that begins with http:, as n8n's display options ask for it. */
+const PLAIN_HTTP = { _cnd: { regex: '^\\s*[hH][tT][tT][pP]:' } };
+/** What it comes to is not known on the form; n8n shows what depends on it. */
+const AN_EXPRESSION = { _cnd: { startsWith: '=' } };
+
+/** Shown only where it changes something, once for each of the two addresses. */
+const allowHttp: INodeProperties = {
+	displayName: 'Allow HTTP',
+	name: 'allowHttp',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
+};
+
 export class PayApi implements ICredentialType {
 	name = 'payApi';
 
@@ -141,13 +156,14 @@ export class PayApi implements ICredentialType {
 			description:
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 		},
+		{ ...allowHttp, displayOptions: { show: { baseUrl: [PLAIN_HTTP] } } },
 		{
-			displayName: 'Allow HTTP',
-			name: 'allowHttp',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
+			...allowHttp,
+			displayOptions: {
+				show: { authentication: ['clientCredentials'], tokenUrl: [PLAIN_HTTP] },
+				// Once is enough where both do.
+				hide: { baseUrl: [PLAIN_HTTP, AN_EXPRESSION] },
+			},
 		},
 	];
 

@@ -314,6 +314,14 @@ test.each(DOCUMENTS.filter((path) => path.startsWith('docs/')))(
 	},
 );
 
+test('every picture is in a document', () => {
+	const linked = new Set(DOCUMENTS.flatMap((path) => linksOf(path).map(({ target }) => target)));
+	const pictures = listed('docs/screenshots').map((file) => `screenshots/${file}`);
+	expect(pictures.length).toBeGreaterThan(10);
+	const unused = pictures.filter((each) => !linked.has(each) && !linked.has(`docs/${each}`));
+	expect(unused).toEqual([]);
+});
+
 test('every npm script is in a document', () => {
 	const named = new Set(DOCUMENTS.flatMap(scriptsIn));
 	expect(Object.keys(scripts).filter((name) => !named.has(name))).toEqual([]);

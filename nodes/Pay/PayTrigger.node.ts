@@ -49,7 +49,8 @@ export class PayTrigger implements INodeType {
 		version: 1,
 		subtitle:
 			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
-		description: 'Starts the workflow when the service reports the status of a charge or payment',
+		// n8n's node panel shows this for both nodes.
+		description: 'Payment QR codes and instant payments: starts the workflow on a status report',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
@@ -76,23 +77,24 @@ export class PayTrigger implements INodeType {
 				ndvHideMethod: true,
 			},
 		],
-		eventTriggerDescription:
-			'Waiting for a postback. Create a QR code or make a payment with a Pay node whose Postback URL is the Test URL of this trigger; then pay it, or press a button on the page of the sandbox.',
+		// One line above the node on the canvas; n8n 1 cuts it after some 65 characters.
+		eventTriggerDescription: 'Waiting for a postback: run a Pay node with the Test URL',
 		triggerPanel: {
-			header: 'Pay Trigger',
+			header: 'Take a postback while you build',
 			executionsHelp: {
 				inactive:
-					'Postbacks have two addresses. While you build: press "Listen for test event", put the <b>Test URL</b> into the Postback URL of a Pay node and run that node; in the sandbox, then settle the transaction on its page. When the workflow is published, postbacks to the <b>Production URL</b> start it by themselves, and you find them under Executions.',
+					'Postbacks have two addresses. While you build: press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node; in the sandbox, then settle the transaction on its page. When the workflow is published, postbacks to the <b>Production URL</b> start it by themselves, and you find them under Executions.',
 				active:
-					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Listen for test event", put the <b>Test URL</b> into the Postback URL of a Pay node and run that node.',
+					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node.',
 			},
 			activationHint:
 				'Publish the workflow, then put the Production URL into the Postback URL of the Pay API credential.',
 		},
 		properties: [
 			{
+				// A list: n8n 2 drops every other tag from a notice, line breaks too.
 				displayName:
-					'1. Publish the workflow.<br>2. Copy the Production URL above.<br>3. Paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").<br>The Test URL works only while the editor listens.',
+					'To get postbacks:<ul><li>Step 1: publish the workflow.</li><li>Step 2: copy the Production URL above.</li><li>Step 3: paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").</li></ul>The Test URL works only while the editor listens.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

@@ -1,4 +1,5 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { NodeHelpers, type IExecuteFunctions } from 'n8n-workflow';
+import { PayApi } from '../../credentials/PayApi.credentials';
 import { readAccount, mayDependOnItem, readAccounts } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
 
@@ -157,4 +158,31 @@ describe('how often a credential is resolved', () => {
 		});
 		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
 	});
+});
+
+/** What n8n hands over of a credential as it was saved: nothing of a field that the form hides. */
+const handedOver = (saved: Record<string, string | boolean>) =>
+	NodeHelpers.getNodeParameters(new PayApi().properties, saved, true, false, null, null);
+
+test.each([
+	['an http: address', { baseUrl: 'http://10.0.0.7' }, true],
+	['one in capitals, after a space', { baseUrl: ' HTTP://10.0.0.7' }, true],
+	['an address by expression', { baseUrl: '={{ $vars.address }}' }, true],
+	[
+		'an https: address with tokens from an http: one',
+		{
+			baseUrl: 'https://api.example.com',
+			authentication: 'clientCredentials',
+			tokenUrl: 'http://10.0.0.7/token',
+		},
+		true,
+	],
+	[
+		'an http: address for tokens that nobody fetches',
+		{ baseUrl: 'https://api.example.com', tokenUrl: 'http://10.0.0.7/token' },
+		undefined,
+	],
+	['an https: address', { baseUrl: 'https://api.example.com' }, undefined],
+])('Allow HTTP for %s: %j comes as %s', (_what, saved, expected) => {
+	expect(handedOver({ ...saved, allowHttp: true })?.allowHttp).toBe(expected);
 });

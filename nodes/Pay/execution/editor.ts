@@ -25,16 +25,24 @@ export function showHints(context: IExecuteFunctions, hints: Set<string>): void 
 	}
 }
 
+/** n8n 2 gives a node its own way to highlighted data; n8n 1 has that of its expressions alone. */
+function highlightedData(context: IExecuteFunctions): IExecuteFunctions['customData'] | undefined {
+	if (context.customData) return context.customData;
+	const { $execution } = context.getWorkflowDataProxy(0);
+	return ($execution as Partial<Pick<IExecuteFunctions, 'customData'>>).customData;
+}
+
 /** Makes an execution of few items findable by external_id and outcome (n8n's highlighted data). */
 export function highlight(context: IExecuteFunctions, { done, items }: Tally): void {
 	try {
 		if (items > MAX_HIGHLIGHTED) return;
+		const data = highlightedData(context);
 		for (const { index, result } of done) {
 			const { kind, external_id, outcome } = result;
 			if (external_id === undefined) continue;
 			const which = items === 1 ? kind : `${kind}_${index + 1}`;
-			context.customData?.set(`${which}_external_id`, external_id);
-			context.customData?.set(`${which}_outcome`, outcome);
+			data?.set(`${which}_external_id`, external_id);
+			data?.set(`${which}_outcome`, outcome);
 		}
 	} catch {
 		// The items say all that matters.
