@@ -208,6 +208,48 @@ const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
 	}),
 );
 
+/** Starts a workflow on two processes at the same moment, for the same payment or for two. */
+const together = fc
+	.record({
+		plan: plan.map(oneKindPerNode),
+		ids: fc.shuffledSubarray(['id-A', 'id-B', 'id-C'], { minLength: 2, maxLength: 2 }),
+		same: fc.boolean(),
+	})
+	.map(
+		({ plan: drawn, ids, same }): Command => ({
+			check: () => true,
+			async run(simulation, world) {
+				for (const [index, own] of ids.entries()) {
+					const chosen = (same ? ids[0] : own) as string;
+					const nodes = drawn.nodes.map(({ items: [first], ...one }) => ({
+						...one,
+						items: first === undefined ? [] : [{ ...first, id: chosen }],
+					}));
+					const mine = withAccounts({ ...drawn, nodes }, world.settings);
+					begin(simulation, new Execution(world, world.process(index), mine));
+				}
+			},
+			toString: () =>
+				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}: ${JSON.stringify(drawn)}`,
+		}),
+	);
+
+/** Runs a workflow with the items of an earlier execution again, when all that can end has ended. */
+const again = fc.record({ which: fc.nat(3), process }).map(
+	({ which, process }): Command => ({
+		check: ({ executions }) => executions.length > 0,
+		async run(simulation, world) {
+			await world.clock.sleep(300_000);
+			const { executions } = simulation;
+			const { plan: before, name } = executions[which % executions.length] as Execution;
+			const execution = new Execution(world, world.process(process), before);
+			world.note(`${execution.name} has the items of ${name}`);
+			begin(simulation, execution);
+		},
+		toString: () => `later, the items of execution ${which} again on process ${process}`,
+	}),
+);
+
 /** Items as corrected before a retry. */
 const edits = fc.record(
 	{ typed: amount, key: fc.constantFrom('key-1', 'key-2'), account: fc.nat(1), options },
@@ -384,9 +426,11 @@ export interface Scenario {
 	commands: Iterable<fc.AsyncCommand<Simulation, World>>;
 }
 
-const COMMANDS = [start, retry, later, pass, cancel, crash, freeze, giveAway, otherNode];
+const COMMANDS = [
+	...[start, together, again, retry, later, pass, cancel, crash, freeze, giveAway, otherNode],
+];
 /** How often each is drawn. */
-const WEIGHTS = [5, 3, 1, 1, 1, 1, 1, 1, 1];
+const WEIGHTS = [5, 2, 2, 3, 1, 1, 1, 1, 1, 1, 1];
 const weighted = COMMANDS.flatMap(
 	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
 );

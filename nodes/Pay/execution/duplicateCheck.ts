@@ -1,9 +1,10 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import type { DuplicateCheck } from '../parameters/duplicateCheck';
-import { LONGEST_CHANGE_MS, RememberedList, type Entry } from './rememberedList';
+import { RememberedList, type Entry } from './rememberedList';
+import { LONGEST_CHANGE_MS } from './storedList';
 
-export { REMEMBERED_PAYMENTS } from './rememberedList';
+export { REMEMBERED_PAYMENTS } from './storedList';
 
 /** What one run of a node records in n8n's duplicate store. */
 export interface Records {

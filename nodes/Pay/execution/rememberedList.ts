@@ -1,34 +1,9 @@
 import { randomUUID } from 'crypto';
-import { sleep, type IExecuteFunctions } from 'n8n-workflow';
+import { sleep } from 'n8n-workflow';
+import { asError, EXCLUSIVE_MS, REMEMBERED_PAYMENTS, StoredList, type Store } from './storedList';
 
-/** n8n reads and writes the whole list at each change, so it has to have an end. */
-export const REMEMBERED_PAYMENTS = 10_000;
-
-/** What of n8n's duplicate store is used. */
-export type Store = Pick<
-	IExecuteFunctions['helpers'],
-	'checkProcessedAndRecord' | 'removeProcessed'
->;
-
-/** Scope `node`: a list of its own, which no Remove Duplicates node shares, clears or converts. */
-const SCOPE = 'node';
-const OPTIONS = { mode: 'entries', maxEntries: REMEMBERED_PAYMENTS } as const;
 const PREFIX = 'n8n-nodes-pay:payment:';
 
-/** No change waits longer for n8n's database: a silent connection must not stop all payments. */
-const LIMIT_MS = 30_000;
-/** A pause is longer than a change takes: several times the slowest of the last ones, at least this. */
-const SLOWEST_TIMES = 4;
-const SHORTEST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 5_000;
-/** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
-export const LONGEST_CHANGE_MS = 10_000;
-/**
- * `workers`: each process waits at least this before it looks who was last, so a record that took
- * longer to make may have come after another one's look.
- */
-const EXCLUSIVE_MS = 2_000;
-const CHANGES_KEPT = 20;
 const JITTER_MS = 50;
 /** Far below what the list holds, so that a look never pushes out what it looks for. */
 const MOST_AT_ONCE = 2_000;
@@ -58,17 +33,6 @@ export interface Entry {
 
 const keyOf = (id: string) => PREFIX + id;
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-	const clock = AbortSignal.timeout(ms);
-	return await new Promise<T>((resolve, reject) => {
-		work.then(resolve, reject);
-		const message = `n8n's database did not answer within ${ms / 1000} s`;
-		clock.addEventListener('abort', () => reject(new Error(message)), { once: true });
-	});
-}
-
-const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)));
-
 /**
  * Waits until this process gets to its work at once. Executions that start together keep it busy for
  * a while, and a change that begins then takes too long to prove anything.
@@ -85,10 +49,6 @@ const tooLate = () =>
 	new Error(
 		`n8n's database took longer than ${EXCLUSIVE_MS / 1000} s for it, so another worker may have been faster`,
 	);
-
-/** Two processes that make the first record of a node at once: one of them finds the row made. */
-const isRowMadeMeanwhile = (error: unknown) =>
-	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
 
 /**
  * One node's list of payments in n8n's duplicate store, as this process uses it.
@@ -107,11 +67,7 @@ export class RememberedList {
 	private readonly entries = new Set<Entry>();
 	/** The next change, while it waits for its turn or its pause: whoever comes meanwhile joins it. */
 	private next?: { quiet: boolean; done: Promise<Error | undefined> };
-	private last: Promise<unknown> = Promise.resolve();
-	private ended = -Infinity;
-	private durations: number[] = [];
-	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
-	overlong = 0;
+	private readonly stored = new StoredList();
 	private spent = new Set<string>();
 	private readonly reliedOn = new Set<string>();
 
@@ -122,38 +78,14 @@ export class RememberedList {
 		return entry;
 	}
 
+	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
+	get overlong(): number {
+		return this.stored.overlong;
+	}
+
 	/** Whether this process has let the list alone for long enough, and nobody waits to change it. */
 	get isQuiet(): boolean {
-		return this.next === undefined && this.rest(false) <= 0;
-	}
-
-	/** What is left of the pause since this process's last change, in ms. */
-	private rest(contended: boolean): number {
-		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
-		const shortest = contended ? EXCLUSIVE_MS : SHORTEST_PAUSE_MS;
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(shortest, measured));
-		return this.ended + pause - performance.now();
-	}
-
-	private async inTurn<T>(work: () => Promise<T>): Promise<T> {
-		const turn = this.last.then(work, work);
-		this.last = turn.catch(() => undefined);
-		return await turn;
-	}
-
-	/** One change of the list, with a time limit that lets the next one go on. */
-	private async timed<T>(work: () => Promise<T>): Promise<T> {
-		const begun = performance.now();
-		const begunAt = Date.now();
-		try {
-			return await within(LIMIT_MS, work());
-		} finally {
-			this.ended = performance.now();
-			// A virtual machine that was suspended may have stopped one of its clocks.
-			const duration = Math.max(this.ended - begun, Date.now() - begunAt);
-			this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
-			if (duration > LONGEST_CHANGE_MS) this.overlong++;
-		}
+		return this.next === undefined && this.stored.rest(false) <= 0;
 	}
 
 	/**
@@ -169,18 +101,18 @@ export class RememberedList {
 		}
 		const next: NonNullable<RememberedList['next']> = { quiet, done: Promise.resolve(undefined) };
 		this.next = next;
-		next.done = this.inTurn(async () => {
+		next.done = this.stored.inTurn(async () => {
 			// A token that is looked for without the pause would be put back, and prove nothing.
 			const contended = [...this.entries].some(({ token }) => token !== undefined);
 			if (next.quiet || contended) {
 				// Processes that keep in step would overwrite one another again and again.
 				const step = Math.random() * JITTER_MS;
 				// A timer may fire a moment early.
-				while (this.rest(contended) > 0) await sleep(this.rest(contended) + step);
+				while (this.stored.rest(contended) > 0) await sleep(this.stored.rest(contended) + step);
 			}
 			if ([...this.entries].some(({ exclusive }) => exclusive)) await calm();
 			this.next = undefined;
-			return await this.recordAndLook(store, this.rest(contended) <= 0);
+			return await this.recordAndLook(store, this.stored.rest(contended) <= 0);
 		});
 		return await next.done;
 	}
@@ -204,14 +136,14 @@ export class RememberedList {
 		if (all.length === 0) return undefined;
 		let there: Set<unknown>;
 		try {
-			there = await this.record(store, all);
+			there = await this.stored.record(store, all);
 		} catch (error) {
 			for (const entry of waiting) this.fail(entry, asError(error));
 			// A look that failed may have put a token back: it proves nothing any more.
 			for (const entry of watched) if (entry.token !== undefined) this.fail(entry, asError(error));
 			return asError(error);
 		}
-		const late = (this.durations.at(-1) ?? 0) >= EXCLUSIVE_MS;
+		const late = this.stored.wasLate;
 		for (const entry of waiting) {
 			entry.own = !there.has(keyOf(entry.id));
 			if (!entry.own && !entry.evenIfKnown) this.settle(entry, 'known');
@@ -249,21 +181,6 @@ export class RememberedList {
 		this.settle(entry, 'failed');
 	}
 
-	private async record(store: Store, keys: string[]): Promise<Set<unknown>> {
-		const once = async () =>
-			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, OPTIONS));
-		const answer = await once().catch(async (error) => {
-			// Nothing was written then, so it is safe to do it again.
-			if (isRowMadeMeanwhile(error)) return await once();
-			throw asError(error);
-		});
-		const [fresh, processed] = [new Set<unknown>(answer.new), new Set<unknown>(answer.processed)];
-		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
-			throw new Error("n8n's store does not say whether it knows them");
-		}
-		return processed;
-	}
-
 	/**
 	 * Whether another run of this process sent an id that it found in the list, on the word of that
 	 * record alone. Such a record is not taken out, whatever becomes of who made it.
@@ -286,7 +203,7 @@ export class RememberedList {
 	async remove(store: Store, entries: Entry[]): Promise<void> {
 		let removed = false;
 		try {
-			await this.removeKeys(
+			await this.stored.remove(
 				store,
 				entries.map(({ id }) => keyOf(id)),
 				// Before the removal, or a change that waits behind it would put them back.
@@ -296,20 +213,6 @@ export class RememberedList {
 		} finally {
 			// They are recorded still, and looked for as before.
 			if (!removed) entries.forEach((entry) => this.entries.add(entry));
-		}
-	}
-
-	private async removeKeys(store: Store, keys: string[], before = () => {}): Promise<void> {
-		let givenUp = false;
-		const work = this.inTurn(async () => {
-			if (givenUp) return;
-			before();
-			await this.timed(async () => await store.removeProcessed(keys, SCOPE, OPTIONS));
-		});
-		try {
-			await within(LIMIT_MS, work);
-		} finally {
-			givenUp = true;
 		}
 	}
 
@@ -326,6 +229,6 @@ export class RememberedList {
 		const tokens = [...this.spent];
 		this.spent.clear();
 		const keep = () => tokens.forEach((each) => this.spent.add(each));
-		await this.removeKeys(store, tokens).catch(keep);
+		await this.stored.remove(store, tokens).catch(keep);
 	}
 }

@@ -1,0 +1,131 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+/** n8n reads and writes the whole list at each change, so it has to have an end. */
+export const REMEMBERED_PAYMENTS = 10_000;
+
+/** What of n8n's duplicate store is used. */
+export type Store = Pick<
+	IExecuteFunctions['helpers'],
+	'checkProcessedAndRecord' | 'removeProcessed'
+>;
+
+/** Scope `node`: a list of its own, which no Remove Duplicates node shares, clears or converts. */
+const SCOPE = 'node';
+const OPTIONS = { mode: 'entries', maxEntries: REMEMBERED_PAYMENTS } as const;
+
+/** No change waits longer for n8n's database: a silent connection must not stop all payments. */
+const LIMIT_MS = 30_000;
+/** A pause is longer than a change takes: several times the slowest of the last ones, at least this. */
+const SLOWEST_TIMES = 4;
+const SHORTEST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 5_000;
+const CHANGES_KEPT = 20;
+/** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
+export const LONGEST_CHANGE_MS = 10_000;
+/**
+ * `workers`: each process waits at least this before it looks who was last, so a record that took
+ * longer to make may have come after another one's look.
+ */
+export const EXCLUSIVE_MS = 2_000;
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+	const clock = AbortSignal.timeout(ms);
+	return await new Promise<T>((resolve, reject) => {
+		work.then(resolve, reject);
+		const message = `n8n's database did not answer within ${ms / 1000} s`;
+		clock.addEventListener('abort', () => reject(new Error(message)), { once: true });
+	});
+}
+
+export const asError = (error: unknown) =>
+	error instanceof Error ? error : new Error(String(error));
+
+/** Two processes that make the first record of a node at once: one of them finds the row made. */
+const isRowMadeMeanwhile = (error: unknown) =>
+	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
+
+/**
+ * One node's list of keys in n8n's duplicate store, changed by this process: one change after the
+ * other, each with a time limit, and how long they take is known.
+ */
+export class StoredList {
+	private last: Promise<unknown> = Promise.resolve();
+	private ended = -Infinity;
+	private durations: number[] = [];
+	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
+	overlong = 0;
+
+	/** What is left of the pause since this process's last change, in ms. */
+	rest(contended: boolean): number {
+		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
+		const shortest = contended ? EXCLUSIVE_MS : SHORTEST_PAUSE_MS;
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(shortest, measured));
+		return this.ended + pause - performance.now();
+	}
+
+	/** Whether the last change took too long to prove that no other process was faster. */
+	get wasLate(): boolean {
+		return (this.durations.at(-1) ?? 0) >= EXCLUSIVE_MS;
+	}
+
+	/** Works when all that came before has ended; what fails does not hold up what comes after. */
+	async inTurn<T>(work: () => Promise<T>): Promise<T> {
+		const turn = this.last.then(work, work);
+		this.last = turn.catch(() => undefined);
+		return await turn;
+	}
+
+	/** One change of the list, with a time limit that lets the next one go on. */
+	private async timed<T>(work: () => Promise<T>): Promise<T> {
+		const begun = performance.now();
+		const begunAt = Date.now();
+		try {
+			return await within(LIMIT_MS, work());
+		} finally {
+			this.ended = performance.now();
+			// A virtual machine that was suspended may have stopped one of its clocks.
+			const duration = Math.max(this.ended - begun, Date.now() - begunAt);
+			this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
+			if (duration > LONGEST_CHANGE_MS) this.overlong++;
+		}
+	}
+
+	/**
+	 * Adds keys, in a turn of its caller's.
+	 * @returns those that were there before
+	 * @throws when the store does, after the time limit, or when it does not say which it knew
+	 */
+	async record(store: Store, keys: string[]): Promise<Set<unknown>> {
+		const once = async () =>
+			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, OPTIONS));
+		const answer = await once().catch(async (error) => {
+			// Nothing was written then, so it is safe to do it again.
+			if (isRowMadeMeanwhile(error)) return await once();
+			throw asError(error);
+		});
+		const [fresh, processed] = [new Set<unknown>(answer.new), new Set<unknown>(answer.processed)];
+		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
+			throw new Error("n8n's store does not say whether it knows them");
+		}
+		return processed;
+	}
+
+	/**
+	 * Takes keys out, in a turn of its own.
+	 * @param before called when that turn has come
+	 * @throws when the store does, or after the time limit
+	 */
+	async remove(store: Store, keys: string[], before = () => {}): Promise<void> {
+		let givenUp = false;
+		const work = this.inTurn(async () => {
+			if (givenUp) return;
+			before();
+			await this.timed(async () => await store.removeProcessed(keys, SCOPE, OPTIONS));
+		});
+		try {
+			await within(LIMIT_MS, work);
+		} finally {
+			givenUp = true;
+		}
+	}
+}
