@@ -19,7 +19,7 @@ const settled = async () => await new Promise<void>((resolve) => setImmediate(re
 /**
  * Time in the simulation. Whatever touches the world is a step, and fast-check's scheduler says
  * which of the steps that are due comes next. Only when none is due does time go on, to the next
- * timer: a read-change-write takes no time unless the scenario says that it is slow.
+ * timers.
  */
 export class Clock {
 	now = 0;
@@ -66,10 +66,13 @@ export class Clock {
 				await this.scheduler.waitOne();
 				continue;
 			}
-			const next = this.timers.shift();
+			const [next] = this.timers;
 			if (next === undefined) return false;
 			this.now = next.at;
-			next.fire();
+			// All that is due then: who goes first is for the scheduler to say.
+			const later = this.timers.findIndex(({ at }) => at > this.now);
+			const due = this.timers.splice(0, later === -1 ? this.timers.length : later);
+			for (const { fire } of due) fire();
 		}
 	}
 }

@@ -79,7 +79,9 @@ type StoreArguments =
 		: never;
 
 async function meet(world: World, by: Try, fate: StoreFate | undefined, moment: Moment) {
-	await world.clock.step(moment, by.process);
+	const { changeMs } = world.settings;
+	if (moment === 'write' && changeMs > 0) await world.clock.sleep(changeMs, by.process);
+	else await world.clock.step(moment, by.process);
 	if (fate === undefined || fate.does === 'junk' || fate.at !== moment) return;
 	world.note(`the store, for ${by.execution.name}, before ${moment}: ${JSON.stringify(fate)}`);
 	if (fate.does === 'fail') throw new Error('connection terminated unexpectedly');

@@ -1,9 +1,11 @@
 import crypto, { createHash } from 'node:crypto';
 import path from 'node:path';
+import { env } from 'node:process';
 import { buildSync } from 'esbuild';
 import * as n8nWorkflow from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
 import type { Clock, Machine } from './clock';
+import { withFault } from './putBack';
 
 type Load = (
 	module: { exports: Record<string, unknown> },
@@ -31,7 +33,7 @@ function payNodeCode(): Load {
 		target: 'node20',
 		format: 'cjs',
 	});
-	const code = outputFiles[0]?.text ?? '';
+	const code = withFault(outputFiles[0]?.text ?? '', env.SIMULATION_FAULT);
 	const globals = `const { ${REPLACED.join(', ')} } = globals;`;
 	load = new Function('module', 'require', 'globals', `${globals}\n${code}`) as Load;
 	return load;

@@ -153,6 +153,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	statusErrors: fc.boolean(),
 	savesProgress: fc.boolean(),
 	warm: fc.boolean(),
+	changeMs: fc.constantFrom(0, 20),
 	fates: fc.array(fate, { maxLength: 5 }),
 	storeFates: fc.oneof(
 		{ weight: 3, arbitrary: fc.constant<Settings['storeFates']>([]) },
@@ -212,25 +213,27 @@ const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
 const together = fc
 	.record({
 		plan: plan.map(oneKindPerNode),
+		duplicateCheck: check,
 		ids: fc.shuffledSubarray(['id-A', 'id-B', 'id-C'], { minLength: 2, maxLength: 2 }),
 		same: fc.boolean(),
 	})
 	.map(
-		({ plan: drawn, ids, same }): Command => ({
+		({ plan: { options: drawnOptions, ...drawn }, duplicateCheck, ids, same }): Command => ({
 			check: () => true,
 			async run(simulation, world) {
+				const options = { ...drawnOptions, duplicateCheck };
 				for (const [index, own] of ids.entries()) {
 					const chosen = (same ? ids[0] : own) as string;
 					const nodes = drawn.nodes.map(({ items: [first], ...one }) => ({
 						...one,
 						items: first === undefined ? [] : [{ ...first, id: chosen }],
 					}));
-					const mine = withAccounts({ ...drawn, nodes }, world.settings);
+					const mine = withAccounts({ ...drawn, options, nodes }, world.settings);
 					begin(simulation, new Execution(world, world.process(index), mine));
 				}
 			},
 			toString: () =>
-				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}: ${JSON.stringify(drawn)}`,
+				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}, ${duplicateCheck}: ${JSON.stringify({ ...drawn, options: drawnOptions })}`,
 		}),
 	);
 

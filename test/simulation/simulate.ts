@@ -3,11 +3,14 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import * as fc from 'fast-check';
+import { NAMES_OF_FAULTS } from './putBack';
 import { play, scenarios, type Playing } from './scenario';
+import { Violation } from './world';
 
 /*
  * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on. What fails is
- * printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it again.
+ * printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it again. With the
+ * argument `faults` it plays with one fault after the other put back, and has to find each.
  */
 const {
 	SIMULATION_RUNS = '20000',
@@ -15,6 +18,7 @@ const {
 	SIMULATION_PATH,
 	SIMULATION_COMMANDS,
 	SIMULATION_IGNORE = '',
+	SIMULATION_FAULT,
 } = process.env;
 const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
 /** So many at a time, for progress to be seen. */
@@ -43,10 +47,42 @@ async function playAll(runs: number, seed: number): Promise<void> {
 	}
 }
 
+/** Plays until the fault that is put back is found; says how. */
+async function find(fault: string, seed: number): Promise<void> {
+	Error.stackTraceLimit = 0;
+	const begun = Date.now();
+	const found = await fc.check(property({}), {
+		...{ numRuns: Number(SIMULATION_RUNS), seed, endOnFailure: true },
+	});
+	const seconds = Math.round((Date.now() - begun) / 1000);
+	const [why = ''] = (found.errorInstance as Error | undefined)?.message.split('\n') ?? [];
+	const what = found.failed ? `found by scenario ${found.numRuns}` : 'NOT FOUND';
+	console.log(`${fault}: ${what} of seed ${seed}, in ${seconds} s${why && `\n\t${why}`}`);
+	// Whatever else goes wrong is no find.
+	if (!(found.errorInstance instanceof Violation)) process.exitCode = 1;
+}
+
+/** Puts back each fault in a process of its own, as many at a time as there are cores. */
+async function findAll(seed: number): Promise<void> {
+	const left = [...NAMES_OF_FAULTS];
+	const work = async () => {
+		for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
+			const child = fork(__filename, ['faults', String(seed)], {
+				execArgv: ['-r', 'ts-node/register'],
+				env: { ...process.env, SIMULATION_FAULT: fault },
+			});
+			if (((await once(child, 'exit')) as [number | null])[0] !== 0) process.exitCode = 1;
+		}
+	};
+	await Promise.all(Array.from({ length: availableParallelism() }, work));
+}
+
 async function main() {
 	const [, , share, from] = process.argv;
 	const seed = Number(from ?? SIMULATION_SEED ?? randomInt(2 ** 30));
 	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH);
+	if (SIMULATION_FAULT !== undefined) return await find(SIMULATION_FAULT, seed);
+	if (share === 'faults') return await findAll(seed);
 	if (share !== undefined) return await playAll(Number(share), seed);
 
 	const [runs, parts, begun] = [Number(SIMULATION_RUNS), availableParallelism(), Date.now()];

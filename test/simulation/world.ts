@@ -79,6 +79,8 @@ export interface Settings {
 	statusErrors: boolean;
 	/** Whether n8n saves an execution after each node. */
 	savesProgress: boolean;
+	/** How long n8n takes between reading a list and writing it, in ms; far less than any pause. */
+	changeMs: number;
 	fates: Fate[];
 	storeFates: Array<StoreFate | undefined>;
 	/** Whether there was a payment before: the first record of a list is an INSERT. */
