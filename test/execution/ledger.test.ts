@@ -7,6 +7,7 @@ import {
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { runs } from '../runs';
 
 const entry = (
 	index: number,
@@ -62,7 +63,7 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 				if (stored) store = JSON.parse(JSON.stringify(store)) as LedgerStore;
 			}
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: runs(2000) },
 	);
 });
 

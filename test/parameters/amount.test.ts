@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { parseAmount } from '../../nodes/Pay/parameters/amount';
 import { InputError } from '../../nodes/Pay/inputError';
+import { runs } from '../runs';
 
-const runs = { numRuns: 2000 };
+const RUNS = { numRuns: runs(2000) };
 const digits = (min: number, max: number) =>
 	fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
 const plain = fc
@@ -35,18 +36,32 @@ describe('amounts', () => {
 				const written = sent.includes('e') ? amount.toFixed(20) : sent;
 				expect(canonical(written)).toBe(canonical(text));
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
 	test('texts of up to 15 digits are accepted', () => {
+		const drawn = new Set<number>();
+		const long = fc
+			.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom(0, 1, 2, 4, 8))
+			.filter(([count, decimals]) => count > decimals)
+			.chain(([count, decimals]) =>
+				fc.tuple(
+					fc.constantFrom(...'123456789'),
+					digits(count - decimals - 1, count - decimals - 1),
+					digits(decimals, decimals),
+				),
+			);
 		fc.assert(
-			fc.property(fc.integer({ min: 1, max: 9_999_999_999_999 }), fc.nat(99), (whole, cents) => {
-				const text = `${whole}.${String(cents).padStart(2, '0')}`;
+			fc.property(long, ([first, rest, decimals]) => {
+				const text = first + rest + (decimals && `.${decimals}`);
+				drawn.add(text.replace('.', '').length);
 				expect(accepts(text)).toBe(Number(text));
+				expect(canonical(accepts(text)!.toFixed(decimals.length))).toBe(canonical(text));
 			}),
-			runs,
+			RUNS,
 		);
+		expect([...drawn].sort((a, b) => a - b)).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
 	});
 
 	test('numbers pass as they are', () => {
@@ -54,7 +69,7 @@ describe('amounts', () => {
 			fc.property(fc.integer({ min: 1, max: 99_999_999 }), (cents) => {
 				expect(accepts(cents / 100)).toBe(cents / 100);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
@@ -64,7 +79,7 @@ describe('amounts', () => {
 			.filter((value) => typeof value !== 'string' || !/^\s*\d+(\.\d+)?\s*$/.test(value));
 		fc.assert(
 			fc.property(other, (value) => expect(accepts(value)).toBeUndefined()),
-			runs,
+			RUNS,
 		);
 	});
 
@@ -167,7 +182,7 @@ describe('amounts', () => {
 				const sent = accepts(text.replace(',', '.'));
 				if (sent !== undefined) expect(sent).toBe(meant);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 

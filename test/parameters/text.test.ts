@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import { optionalIdentifier, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
+import { runs } from '../runs';
 
-const runs = { numRuns: 1000 };
+const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
 	test('any visible text is kept, trimmed, unicode intact', () => {
@@ -14,14 +15,14 @@ describe('external_id', () => {
 				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
 				expect(parseExternalId(` ${text} `)).toBe(text.trim());
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
 	test('whole numbers become their digits; larger ones would lose some and are refused', () => {
 		fc.assert(
 			fc.property(fc.maxSafeInteger(), (id) => expect(parseExternalId(id)).toBe(String(id))),
-			runs,
+			RUNS,
 		);
 		expect(() => parseExternalId(2 ** 53)).toThrow(InputError);
 		expect(() => parseExternalId(1.5)).toThrow(InputError);
@@ -42,7 +43,7 @@ describe('external_id', () => {
 			fc.property(other, (value) => {
 				expect(() => parseExternalId(value)).toThrow(InputError);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 });

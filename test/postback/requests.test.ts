@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { webhookNode, type HandedOver } from '../engine/webhook';
+import { runs } from '../runs';
 
 const SECRET = 'the postback secret of the test';
 const TOKEN = 'f'.repeat(64);
@@ -181,7 +182,7 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	],
 ];
 
-const RUNS = { numRuns: 600 };
+const RUNS = { numRuns: runs(600) };
 jest.setTimeout(120_000);
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
@@ -261,7 +262,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 					expect(result).toEqual({ noWebhookResponse: true });
 					expect(status).toBe(409);
 				}),
-				{ numRuns: 200 },
+				{ numRuns: runs(200) },
 			);
 		});
 	}
