@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
-import { optionalIdentifier, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
+import {
+	optionalIdentifier,
+	optionalText,
+	parseExternalId,
+	readMembers,
+} from '../../nodes/Pay/parameters/text';
 import { runs } from '../runs';
 
 const RUNS = { numRuns: runs(1000) };
@@ -52,6 +57,7 @@ describe('optional text', () => {
 	test.each([
 		['a', 'a'],
 		[12345678901, '12345678901'],
+		[1.5, '1.5'],
 		[true, 'true'],
 		['', undefined],
 		[null, undefined],
@@ -61,9 +67,12 @@ describe('optional text', () => {
 		expect(optionalText(value, 'name')).toBe(expected);
 	});
 
-	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]'])('%p is refused', (value) => {
-		expect(() => optionalText(value, 'name')).toThrow(InputError);
-	});
+	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]', () => 'x', Symbol('x')])(
+		'%p is refused',
+		(value) => {
+			expect(() => optionalText(value, 'name')).toThrow(InputError);
+		},
+	);
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(
 		'%p is no payment key but what a failed expression leaves',
@@ -81,3 +90,47 @@ test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
 	},
 );
+
+test.each(['', ' ', true, 1.5, 2 ** 53, {}, 'NaN', 'a\nb', 'a\ud83d'])(
+	'what is wrong with %p is told of external_id',
+	(value) => {
+		expect(() => parseExternalId(value)).toThrow(
+			expect.objectContaining({
+				field: 'external_id',
+				message: expect.stringMatching(/^External ID/),
+			}),
+		);
+	},
+);
+
+describe('an object of optional texts', () => {
+	const read = (value: unknown) =>
+		readMembers(value, 'creditParty', { key: 'identifier', name: 'text' });
+
+	test.each([
+		['an empty text', '', undefined],
+		['nothing in it', {}, undefined],
+		['empty texts', { key: '', name: '' }, undefined],
+		['one member', { key: 'k', name: '' }, { key: 'k' }],
+		['a number', { key: 5 }, { key: '5' }],
+		['a person of an odd name', { name: 'undefined' }, { name: 'undefined' }],
+	])('%s', (_what, value, expected) => {
+		expect(read(value)).toEqual(expected);
+	});
+
+	test.each([
+		['a key that is null', { key: null }, 'creditParty.key'],
+		['a key without a value', { key: undefined }, 'creditParty.key'],
+		['a name that is null', { name: null }, 'creditParty.name'],
+		['a name without a value', { name: undefined }, 'creditParty.name'],
+		['a key that is a list', { key: ['k'] }, 'creditParty.key'],
+		['a member of another name', { Key: 'k' }, 'creditParty'],
+		['an inherited one', { toString: 'k' }, 'creditParty'],
+		['a text', 'k', 'creditParty'],
+		['a list', [], 'creditParty'],
+		['null', null, 'creditParty'],
+	])('%s is refused, and its field named', (_what, value, field) => {
+		expect(() => read(value)).toThrow(InputError);
+		expect(() => read(value)).toThrow(expect.objectContaining({ field }));
+	});
+});

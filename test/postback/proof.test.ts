@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
@@ -174,6 +175,43 @@ describe('a signed postback URL', () => {
 		expect(verify(query, [])).toBeNull();
 	});
 
+	/** A proof of any text, as whoever knows the secret could make it. */
+	const proofOfText = (text: string) => {
+		const encoded = Buffer.from(text).toString('base64url');
+		const mac = createHmac('sha256', SECRET).update(encoded).digest('base64url').slice(0, 22);
+		return `${encoded}.${mac}`;
+	};
+
+	test('made by hand, it is taken (the control of the next)', () => {
+		expect(verify({ pay_proof: proofOfText('["payment",1,"a"]') }, [SECRET])).toEqual({
+			kind: 'payment',
+			amount: 1,
+			external_id: 'a',
+		});
+	});
+
+	test.each([
+		...['[]', '{}', '"a"', 'null', '["payment",1]', '["payment",1,"a","b"]', '["payment","1","a"]'],
+		...['["payment",1,5]', '["refund",1,"a"]', '[1,"payment","a"]', '{"length":3}'],
+	])('of %s it proves nothing', (text) => {
+		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toBeNull();
+	});
+
+	test('with so much appended that it cannot be a URL it is not even looked at', () => {
+		const filled = (length: number) => `${proof}?`.padEnd(length, 'x');
+		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH) }, [SECRET])).toEqual(ABOUT);
+		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH + 1) }, [SECRET])).toBeNull();
+	});
+
+	test.each([
+		['given twice', [proof, proof], undefined, {}],
+		['given as a list of one', [proof], undefined, {}],
+		['followed by an odd text', `${proof}%&x=1`, proof.split('.')[1], { '%': '', x: '1' }],
+		['followed by slashes', `${proof}//x=1`, proof.split('.')[1], { x: '1' }],
+	])('%s: what else the query says, and its mac', (_name, given, mac, query) => {
+		expect(withoutProof({ pay_proof: given })).toEqual({ query, mac });
+	});
+
 	test('what was signed for something else with the same secret proves nothing', () => {
 		const odd = { ...ABOUT, kind: 'refund' } as unknown as Reference;
 		expect(verify(queryOf(signUrl('https://a.example/', odd, SECRET)), [SECRET])).toBeNull();
@@ -196,6 +234,25 @@ describe('a URL too long for its own postback', () => {
 		expect(field(() => sign('https://a.example/', 'e'.repeat(6200)))).toBe('external_id');
 		expect(field(() => sign(`https://a.example/${'p'.repeat(8000)}`, 'e'))).toBe('postbackUrl');
 		expect(field(() => sign('https://a.example/', 'e'))).toBeUndefined();
+	});
+
+	test('the longest has exactly so many characters as are allowed', () => {
+		const signedWith = (length: number) => sign('https://a.example/'.padEnd(length, 'p'), 'e');
+		const proofLength = signedWith(100).length - 100;
+		expect(signedWith(MAX_URL_LENGTH - proofLength)).toHaveLength(MAX_URL_LENGTH);
+		expect(() => signedWith(MAX_URL_LENGTH - proofLength + 1)).toThrow(InputError);
+	});
+
+	test('of address and external_id as long as each other it is the address', () => {
+		const external_id = 'e'.repeat(3500);
+		const { length } = sign('https://a.example/', external_id).split('?')[1]!;
+		const address = 'https://a.example/'.padEnd(length, 'p');
+		expect(() => sign(address, external_id)).toThrow(
+			expect.objectContaining({ field: 'postbackUrl' }),
+		);
+		expect(() => sign(address.slice(0, -1), external_id)).toThrow(
+			expect.objectContaining({ field: 'external_id' }),
+		);
 	});
 
 	test('every one that is made is taken, up to the last character', () => {

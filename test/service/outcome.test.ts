@@ -14,13 +14,9 @@ function asDesigned(status: number): string {
 }
 
 test('every status has the outcome of the design, and only 2xx is accepted', () => {
-	fc.assert(
-		fc.property(fc.integer({ min: -1000, max: 2000 }), (status) => {
-			const outcome = outcomeOfStatus(status);
-			expect(outcome).toBe(asDesigned(status));
-		}),
-		{ numRuns: runs(1000) },
-	);
+	for (let status = -10; status <= 1100; status++) {
+		expect([status, outcomeOfStatus(status)]).toEqual([status, asDesigned(status)]);
+	}
 });
 
 test('every failure has one outcome, and "not sent" needs proof', () => {
