@@ -16,17 +16,24 @@ const ROOMS = [
 	...['execution', 'engine', 'wire'],
 ];
 /** What takes longest goes last: most mutants have died by then. */
-const SLOW = ['operations/parity', 'execution/duplicateCheck', 'qr/image', 'postback/requests', 'engine/', 'wire/'];
+const SLOW = [
+	'operations/parity',
+	'execution/duplicateCheck',
+	'qr/image',
+	'postback/requests',
+	'engine/',
+	'wire/',
+];
 /** As `testTimeout` in jest.config.ts, but a mutant that hangs should not hang for long. */
 const TEST_TIMEOUT = 10_000;
 
 class Runner {
-	/** Ids of tests by the file they stand in, and the other way round, in the order of definition. */
+	/** Stryker's copy of the project, in which the mutants wait to be switched on. */
 	#root = process.cwd();
 	#require = createRequire(join(this.#root, 'package.json'));
+	/** JavaScript by the file it comes from; the files do not change. */
 	#compiled = new Map();
-	/** What is being loaded, for coverage: code that runs then belongs to the file, not to a test. */
-	#loading = [];
+	/** Where the mutated code reads which mutant is on, and counts what it runs. */
 	#ns = (globalThis.__stryker__ ??= {});
 
 	capabilities() {
@@ -39,17 +46,13 @@ class Runner {
 		// That a mutant dies is all there is to know; the smallest counterexample is not.
 		this.#require('fast-check').configureGlobal({ endOnFailure: true });
 		this.#compileTypeScript();
-		const { default: setUp } = this.#require(join(this.#root, 'test/engine/throwAwayHome.ts'));
-		setUp();
+		// As test/engine/throwAwayHome.ts, in the copy, which Stryker throws away.
+		process.env.N8N_USER_FOLDER = join(this.#root, '.home');
+		process.env.N8N_LOG_LEVEL = 'silent';
 		this.#provideGlobals();
 		// What a mutant left running may fail later, and is nobody's failure then.
 		process.on('uncaughtException', () => undefined);
 		process.on('unhandledRejection', () => undefined);
-	}
-
-	async dispose() {
-		const file = join(this.#root, 'test/engine/throwAwayHome.end.ts');
-		this.#require(file).default();
 	}
 
 	/** @returns Stryker's DryRunResult */
@@ -100,7 +103,10 @@ class Runner {
 		}
 	}
 
-	/** Test files, those of the mutated file's own room first, the slow ones last. */
+	/**
+	 * Test files, that of the mutated file first, the slow ones last; those alone whose path matches
+	 * PAY_MUTATE_TESTS, where that is set.
+	 */
 	#testFiles(mutated = '') {
 		const only = process.env.PAY_MUTATE_TESTS;
 		const files = ROOMS.flatMap((room) =>
