@@ -1,5 +1,6 @@
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import type { Done } from '../../nodes/Pay/execution/read';
 import {
 	acceptedItem,
 	answeredResult,
@@ -275,7 +276,11 @@ describe('the error that stops the node', () => {
 });
 
 describe('the tally', () => {
-	const done = (...results: Result[]) => results.map((result, index) => ({ index, result }));
+	const done = (...results: Result[]) =>
+		results.map(
+			(result, index): Done =>
+				result.outcome === 'accepted' ? { index, result } : { index, result },
+		);
 	const tallied = (goesOn: boolean, count = 3) => {
 		const tally = openTally(NODE, count, goesOn);
 		for (let index = 0; index < count; index++) tally.waiting.set(index, `${index}`);

@@ -202,3 +202,12 @@ test('a function that says what an object is as JSON decides nothing', () => {
 	const later = { toJSON: () => ({ toJSON: 1, note: 'x' }) };
 	expect(sent('payment', later)).toEqual({ ...BODIES.payment, toJSON: 1, note: 'x' });
 });
+
+test('an object that the service has and the form does not is merged with nothing', () => {
+	const value = { note: { a: { b: 1 } }, due: [1, { c: 2 }], creditParty: { bank: {} } };
+	expect(merged('payment', value)).toEqual({
+		...BODIES.payment,
+		...value,
+		creditParty: { ...BODIES.payment.creditParty, bank: {} },
+	});
+});
