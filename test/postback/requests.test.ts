@@ -307,11 +307,13 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 	});
 
 	test.each([
-		['n8n 1, where the secret was removed while it waited', undefined, 401],
-		['n8n 2, where the call lacks the token', TOKEN, 401],
-	])('the wait on %s', async (_name, resumeToken, expected) => {
+		['n8n 1, where the secret was removed while it waited', undefined, {}, 401],
+		['n8n 1, called with an empty token', undefined, { signature: '' }, 401],
+		['n8n 2, where the call lacks the token', TOKEN, {}, 401],
+		['n8n 2, called with another token', TOKEN, { signature: 'e'.repeat(64) }, 401],
+	])('the wait on %s', async (_name, resumeToken, more, expected) => {
 		const node = webhookNode({ item: WAITING, resumeToken, credential: () => ({}) });
-		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine } });
+		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine, ...more } });
 		expect(result).toEqual({ noWebhookResponse: true });
 		expect(status).toBe(expected);
 	});
