@@ -293,8 +293,16 @@ describe('an answer that n8n 2 hands over as an error', () => {
 	});
 
 	test('to an http: address nobody can tell who gave it', async () => {
-		expect(await post(answer(502, {}), PLAIN)).toMatchObject({ outcome: 'unknown', sent: 'whole' });
-		expect(await post(answer(502, null))).toMatchObject({ outcome: 'unknown', sent: 'whole' });
+		expect(await post(answer(502, {}), PLAIN)).toMatchObject({
+			outcome: 'unknown',
+			statusCode: 502,
+			sent: 'whole',
+		});
+		expect(await post(answer(502, null))).toMatchObject({
+			outcome: 'unknown',
+			statusCode: 502,
+			sent: 'whole',
+		});
 	});
 
 	test('without a status is none', async () => {
