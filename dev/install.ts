@@ -51,6 +51,20 @@ async function once(marker: string, inputs: string, work: () => Promise<void>): 
 	writeFileSync(marker, hash);
 }
 
+/** Mutation testing is no part of `npm test`, so it costs `npm ci` nothing. */
+const STRYKER = '@stryker-mutator/core@9.6.1';
+
+/** Installs Stryker, beside the project; gives the file to run with Node. */
+export async function installStryker(): Promise<string> {
+	const folder = join(CACHE, 'mutation', 'stryker');
+	mkdirSync(folder, { recursive: true });
+	await once(join(folder, '.installed'), STRYKER, async () => {
+		const flags = ['--no-audit', '--no-fund', '--prefix', folder];
+		await step('Installing Stryker', 'npm', ['install', ...flags, STRYKER], folder);
+	});
+	return join(folder, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
+}
+
 /** Installs an n8n as its lockfile says, with Node 24; nothing to do when that was done before. */
 export async function installN8n(version: N8nVersion): Promise<string> {
 	mkdirSync(TOOLS, { recursive: true });

@@ -63,7 +63,11 @@ async function deafPort(): Promise<{ port: number; close(): void }> {
 	const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
 	const port = Number(chunk.toString());
 	const fillers = Array.from({ length: 6 }, () => connect(port, LOOPBACK).on('error', () => {}));
-	await new Promise((resolve) => setTimeout(resolve, 200));
+	// A queue of one holds two; the others never connect, and so does nobody after them.
+	await new Promise<void>((resolve) => {
+		let connected = 0;
+		for (const filler of fillers) filler.on('connect', () => ++connected === 2 && resolve());
+	});
 	return {
 		port,
 		close: () => {

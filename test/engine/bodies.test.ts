@@ -1,6 +1,7 @@
 import type { IRun } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
+import { verify } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { errorOf, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
 
@@ -93,20 +94,30 @@ describe('what goes over the wire', () => {
 		['resume', '', expect.stringMatching(/^https:\/\/n8n\.example\.com\/webhook-waiting\/42/)],
 	])('postback %s, with %p in the credential', async (postback, postbackUrl, sent) => {
 		await run({ postback }, { postbackUrl });
-		expect(sandbox.bodies('qrcode')[0]?.postbackUrl).toEqual(sent);
+		expect(sandbox.bodies('qrcode').map((body) => body.postbackUrl)).toEqual([sent]);
 	});
 
-	test('with a secret every postback URL goes out signed', async () => {
-		for (const postback of ['credential', 'resume', 'url']) {
-			await run(
-				{ postback, postbackUrl: POSTBACK_URL },
-				{ postbackUrl: POSTBACK_URL, postbackSecret: 's' },
+	test.each([
+		['qrCode', 'qrcode'],
+		['payment', 'payment'],
+	] as const)(
+		'with a secret every postback URL of a %s goes out signed, and proves what it is about',
+		async (kind, path) => {
+			for (const postback of ['credential', 'resume', 'url']) {
+				await run(
+					{ resource: kind, external_id: postback, postback, postbackUrl: POSTBACK_URL },
+					{ postbackUrl: POSTBACK_URL, postbackSecret: 's' },
+				);
+			}
+			const proven = sandbox
+				.bodies(path)
+				.map(({ postbackUrl }) => new URL(String(postbackUrl)).searchParams)
+				.map((query) => verify(Object.fromEntries(query), ['s']));
+			expect(proven).toEqual(
+				['credential', 'resume', 'url'].map((external_id) => ({ external_id, kind, amount: 10.5 })),
 			);
-		}
-		const urls = sandbox.bodies('qrcode').map(({ postbackUrl }) => postbackUrl);
-		expect(urls).toHaveLength(3);
-		for (const url of urls) expect(url).toMatch(/pay_proof=[\w-]+\.[\w-]{22}$/);
-	});
+		},
+	);
 });
 
 describe('what comes back', () => {

@@ -61,6 +61,12 @@ test.each(CASES)(
 	30_000,
 );
 
+test('the token that was looked for is the one that was sent', () => {
+	const sent = faults.sandbox.received.map(({ headers }) => headers.authorization);
+	expect(sent.length).toBeGreaterThan(100);
+	expect([...new Set(sent)]).toEqual(['Bearer token-of-the-test']);
+});
+
 test('no redirect was followed', () => {
 	expect(CASES.filter(({ name }) => name.endsWith('to another host'))).toHaveLength(6);
 	expect(faults.elsewhere.received).toEqual([]);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IDataObject, IRun } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
 import type { Sandbox } from '../../sandbox/service';
 import {
 	errorOf,
@@ -133,10 +133,17 @@ describe('batches', () => {
 		},
 	);
 
-	test('the pause comes after a batch has finished', async () => {
-		const begun = Date.now();
-		await pay(itemsFor(ids(3)), {}, { batching: { batch: { batchSize: 1, batchInterval: 100 } } });
-		expect(Date.now() - begun).toBeGreaterThanOrEqual(200);
+	test('the pause comes after a batch has finished, not beside it', async () => {
+		const came: number[] = [];
+		sandbox.faultFor = () => {
+			came.push(performance.now());
+			return { kind: 'delay', ms: 60 };
+		};
+		await pay(itemsFor(ids(3)), {}, { batching: { batch: { batchSize: 1, batchInterval: 60 } } });
+		const gaps = came.slice(1).map((at, index) => at - came[index]!);
+		expect(gaps).toHaveLength(2);
+		// A timer may fire a moment early.
+		for (const gap of gaps) expect(gap).toBeGreaterThan(2 * 60 - 5);
 	});
 
 	test('after a failure nothing new starts, those in flight are awaited, the error counts', async () => {
@@ -159,6 +166,15 @@ describe('batches', () => {
 	});
 });
 
+/** A cancelled execution ends at once; its node tells by a log line when it has ended itself. */
+function endOfCancelled() {
+	let end = () => {};
+	const ended = new Promise<void>((resolve) => (end = resolve));
+	const warn = (text: string) => void (/what became of its requests/.test(text) && end());
+	const context = ({ logger }: IExecuteFunctions) => ({ logger: { debug: logger.debug, warn } });
+	return { ended, context: context as unknown as RunOptions['context'] };
+}
+
 test('a cancelled execution starts nothing new', async () => {
 	let cancel = () => {};
 	sandbox.faultFor = () => {
@@ -166,8 +182,9 @@ test('a cancelled execution starts nothing new', async () => {
 		return { kind: 'delay', ms: 30 };
 	};
 	const list = ids(10);
-	await pay(itemsFor(list), { onStart: (stop) => (cancel = stop) }).catch(() => undefined);
-	await new Promise((resolve) => setTimeout(resolve, 400));
+	const { ended, context } = endOfCancelled();
+	await pay(itemsFor(list), { context, onStart: (stop) => (cancel = stop) }).catch(() => undefined);
+	await ended;
 	expect(arrived()).toEqual(list.slice(0, 3));
 	// The one in flight was awaited, and is not paid again by a later execution.
 	expect(list.map((id) => isRecorded(id))).toEqual(list.map((_, index) => index < 3));
@@ -204,6 +221,51 @@ describe('a re-run of the node', () => {
 		});
 		expect(arrived()).toEqual(list);
 		expect(outcomes(run)).toEqual(['unknown', 'accepted', 'accepted']);
+		// The answers of the first try, which a run with a failure keeps.
+		const answers = outputOf(run, 'Success').map(({ json }) => json.response as IDataObject);
+		expect(answers.slice(1).map(({ external_id }) => external_id)).toEqual(list.slice(1));
+	});
+
+	test('gives an accepted QR code back with its text, and does not create it again', async () => {
+		faultOnce(422, 'second');
+		const items = [
+			{ id: 'first', amount: 1 },
+			{ id: 'second', amount: 1 },
+		];
+		const parameters = { ...FIELDS, resource: 'qrCode' };
+		const batching = { batch: { batchSize: 1 } };
+		const run = await pay(items, {
+			...retry,
+			parameters: { ...parameters, options: { batching } },
+		});
+		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toEqual([
+			'first',
+			'second',
+			'second',
+		]);
+		const [first, second] = outputOf(run, 'Success').map(({ json }) => json.qrCode);
+		expect(first).toMatch(/^000201/);
+		expect(second).toMatch(/^000201/);
+		expect(first).not.toBe(second);
+	});
+
+	test('stands in the ledger before its request is answered, without an outcome', async () => {
+		const written: unknown[] = [];
+		let flow = () => ({}) as { attempts?: Record<string, object> };
+		sandbox.faultFor = () => {
+			written.push(structuredClone(flow().attempts));
+			return undefined;
+		};
+		await pay(itemsFor(['a']), {
+			context: (context) => {
+				flow = () => context.getContext('flow');
+				return {};
+			},
+		});
+		const attempt = { by: 'Pay, run 0, item 0', amount: 1, fingerprint: expect.any(String) };
+		expect(written).toEqual([{ 'payment a': attempt }]);
+		expect(flow().attempts).toEqual({ 'payment a': { ...attempt, outcome: 'accepted' } });
 	});
 
 	test('a QR code whose answer was lost is created again', async () => {
@@ -330,8 +392,14 @@ describe('the duplicate check across executions', () => {
 	test('a refusal under "stop" leaves the rest of its batch free', async () => {
 		const [paid, next] = ids(2) as [string, string];
 		await pay(itemsFor([paid]));
-		await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
+		const run = await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
 		expect(arrived()).toEqual([paid]);
+		expect(errorOf(run)?.message).toContain(`Payment "${paid}" was recorded before`);
+		expect(errorOf(run)?.context?.externalIds).toMatchObject({
+			accepted: [],
+			duplicate: [paid],
+			notSent: [next],
+		});
 		expect(outcomes(await pay(itemsFor([next])))).toEqual(['accepted']);
 	});
 
@@ -381,6 +449,15 @@ describe('AI agents', () => {
 		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toEqual([
 			'accepted',
 		]);
+	});
+
+	test('are known by what n8n says of the execution, too', async () => {
+		const context = () => ({ isToolExecution: () => true });
+		const refused = await pay(itemsFor(['ai']), { context: context as RunOptions['context'] });
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toEqual([
+			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
+		]);
+		expect(arrived()).toEqual([]);
 	});
 
 	test('are told that a payment is unknown, and it is not sent again', async () => {

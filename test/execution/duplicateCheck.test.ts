@@ -1,6 +1,7 @@
 import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/duplicateCheck';
 import { InputError } from '../../nodes/Pay/inputError';
 import { passing, randomOf, SharedList, type SimulatedProcess } from './sharedList';
+import { runs } from '../runs';
 
 beforeEach(() => {
 	jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
@@ -58,7 +59,7 @@ async function pay(
 	return !known.has(id);
 }
 
-const ROUNDS = Number(process.env.PAY_ROUNDS ?? 25);
+const ROUNDS = runs(25);
 
 describe.each([2, 3, 5])('%i processes that share a list', (number) => {
 	test.each(['workflow', 'workers', 'execution'] as const)(

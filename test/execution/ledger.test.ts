@@ -7,6 +7,7 @@ import {
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { runs } from '../runs';
 
 const entry = (
 	index: number,
@@ -62,7 +63,7 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 				if (stored) store = JSON.parse(JSON.stringify(store)) as LedgerStore;
 			}
 		}),
-		{ numRuns: 2000 },
+		{ numRuns: runs(2000) },
 	);
 });
 
@@ -125,4 +126,20 @@ test('after a run that went well only what later runs need remains', () => {
 			},
 		},
 	});
+});
+
+test('a run that went well drops nothing of another run, node or kind', () => {
+	const store: LedgerStore = {};
+	const write = (kind: 'payment' | 'qrCode', place: string, id: string) => {
+		const ledger = openLedger(store, kind, place);
+		begin(ledger, entry(0, id, 5))({ outcome: 'accepted', statusCode: 201, response: 'it' });
+		return ledger;
+	};
+	write('qrCode', 'Pay, run 1', 'a');
+	write('qrCode', 'Pay again, run 0', 'a');
+	write('payment', 'Pay, run 1', 'b');
+	write('payment', 'Pay, run 0', 'c');
+	const before = structuredClone(store);
+	settle(write('qrCode', 'Pay, run 0', 'a'));
+	expect(store).toEqual(before);
 });

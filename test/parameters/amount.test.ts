@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { parseAmount } from '../../nodes/Pay/parameters/amount';
 import { InputError } from '../../nodes/Pay/inputError';
+import { runs } from '../runs';
 
-const runs = { numRuns: 2000 };
+const RUNS = { numRuns: runs(2000) };
 const digits = (min: number, max: number) =>
 	fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: min, maxLength: max });
 const plain = fc
@@ -35,18 +36,32 @@ describe('amounts', () => {
 				const written = sent.includes('e') ? amount.toFixed(20) : sent;
 				expect(canonical(written)).toBe(canonical(text));
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
 	test('texts of up to 15 digits are accepted', () => {
+		const drawn = new Set<number>();
+		const long = fc
+			.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom(0, 1, 2, 4, 8))
+			.filter(([count, decimals]) => count > decimals)
+			.chain(([count, decimals]) =>
+				fc.tuple(
+					fc.constantFrom(...'123456789'),
+					digits(count - decimals - 1, count - decimals - 1),
+					digits(decimals, decimals),
+				),
+			);
 		fc.assert(
-			fc.property(fc.integer({ min: 1, max: 9_999_999_999_999 }), fc.nat(99), (whole, cents) => {
-				const text = `${whole}.${String(cents).padStart(2, '0')}`;
+			fc.property(long, ([first, rest, decimals]) => {
+				const text = first + rest + (decimals && `.${decimals}`);
+				drawn.add(text.replace('.', '').length);
 				expect(accepts(text)).toBe(Number(text));
+				expect(canonical(accepts(text)!.toFixed(decimals.length))).toBe(canonical(text));
 			}),
-			runs,
+			{ ...RUNS, examples: [[['9', '999999999999', '99']]] },
 		);
+		expect(Math.max(...drawn)).toBe(15);
 	});
 
 	test('numbers pass as they are', () => {
@@ -54,7 +69,7 @@ describe('amounts', () => {
 			fc.property(fc.integer({ min: 1, max: 99_999_999 }), (cents) => {
 				expect(accepts(cents / 100)).toBe(cents / 100);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
@@ -64,7 +79,7 @@ describe('amounts', () => {
 			.filter((value) => typeof value !== 'string' || !/^\s*\d+(\.\d+)?\s*$/.test(value));
 		fc.assert(
 			fc.property(other, (value) => expect(accepts(value)).toBeUndefined()),
-			runs,
+			RUNS,
 		);
 	});
 
@@ -124,10 +139,68 @@ describe('amounts', () => {
 		return '';
 	};
 
-	test('the error quotes what came in and says how to correct it', () => {
-		expect(told('10,50')).toMatch(/"10,50".*Write 10\.50/);
-		expect(told(0.1 + 0.2)).toMatch(/0\.30000000000000004.*[Rr]ound/);
-		expect(told(null)).toMatch(/missing/);
+	const DIGITS = /Write digits with an optional decimal point/;
+	const TOO_MANY = /more than 15 digits.*A number cannot carry so many faithfully/;
+	test.each<[unknown, RegExp]>([
+		['10,50', /is "10,50"\. Write 10\.50, with a decimal point\./],
+		['1234,5678', /Write 1234\.5678, with a decimal point\./],
+		['x1,5', DIGITS],
+		['1,5x', DIGITS],
+		['10,500', /Write 10500 or 10\.5000, whichever is meant/],
+		['x10,500', DIGITS],
+		['10,500x', DIGITS],
+		['123.456,7', /Write 123456\.7, with/],
+		['1.234.567,89', /Write 1234567\.89, with/],
+		['x1.234,5', DIGITS],
+		['1.234,5x', DIGITS],
+		['1234.567,8', DIGITS],
+		['12.345.678', /Write 12345678, with/],
+		['x12.345.678', DIGITS],
+		['12.345.678x', DIGITS],
+		['1.2.3', DIGITS],
+		['a.bcd.efg', DIGITS],
+		['1.234.5678', DIGITS],
+		['12,345.5', /Write 12345\.5, with/],
+		['1,234,567.8', /Write 1234567\.8, with/],
+		['x1,234.5', DIGITS],
+		['1,234.5x', DIGITS],
+		['12,345,678', /Write 12345678, with/],
+		['x12,345,678', DIGITS],
+		['12,345,678x', DIGITS],
+		['ten', DIGITS],
+		['x'.repeat(100), new RegExp(`is "${'x'.repeat(60)}"\\.`)],
+		['', /is missing\. Enter a number above 0/],
+		[undefined, /is missing/],
+		[null, /is missing/],
+		[NaN, /is NaN\. Check the calculation/],
+		[Infinity, /is Infinity\. Check the calculation/],
+		[[1], /is \[1\]\. Use an expression that gives one number/],
+		[Array(50).fill(7), new RegExp(`is \\[${'7,'.repeat(29)}7\\. Use`)],
+		[10n, /is a value of type bigint/],
+		[() => 1, /is a value of type function/],
+		[-1, /must be above 0, but is -1/],
+		[0, /must be above 0, but is 0/],
+		[0.1 + 0.2, /more than 15 digits: 0\.30000000000000004.*[Rr]ound/],
+		[1234567890.1234567, TOO_MANY],
+		[123456789012345.67, TOO_MANY],
+		[1e-16, TOO_MANY],
+		[1e21, TOO_MANY],
+	])('of %p it is told what is wrong and how to correct it', (value, words) => {
+		expect(told(value)).toMatch(words);
+	});
+
+	test.each([
+		[' 10.50 ', 10.5],
+		[1.234, 1.234],
+		[1e-7, 1e-7],
+		[1e-14, 1e-14],
+		[1.5e-13, 1.5e-13],
+	])('%p is the amount %p', (value, amount) => {
+		expect(parseAmount(value, 'amount')).toBe(amount);
+	});
+
+	test.each([-1e-7, -1.5e-9, 1e-15, 1.5e-14])('%p, as small as it is, is refused', (value) => {
+		expect(accepts(value)).toBeUndefined();
 	});
 
 	test.each([
@@ -167,7 +240,7 @@ describe('amounts', () => {
 				const sent = accepts(text.replace(',', '.'));
 				if (sent !== undefined) expect(sent).toBe(meant);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 

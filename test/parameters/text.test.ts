@@ -1,8 +1,14 @@
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
-import { optionalIdentifier, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
+import {
+	optionalIdentifier,
+	optionalText,
+	parseExternalId,
+	readMembers,
+} from '../../nodes/Pay/parameters/text';
+import { runs } from '../runs';
 
-const runs = { numRuns: 1000 };
+const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
 	test('any visible text is kept, trimmed, unicode intact', () => {
@@ -14,14 +20,14 @@ describe('external_id', () => {
 				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
 				expect(parseExternalId(` ${text} `)).toBe(text.trim());
 			}),
-			runs,
+			RUNS,
 		);
 	});
 
 	test('whole numbers become their digits; larger ones would lose some and are refused', () => {
 		fc.assert(
 			fc.property(fc.maxSafeInteger(), (id) => expect(parseExternalId(id)).toBe(String(id))),
-			runs,
+			RUNS,
 		);
 		expect(() => parseExternalId(2 ** 53)).toThrow(InputError);
 		expect(() => parseExternalId(1.5)).toThrow(InputError);
@@ -42,7 +48,7 @@ describe('external_id', () => {
 			fc.property(other, (value) => {
 				expect(() => parseExternalId(value)).toThrow(InputError);
 			}),
-			runs,
+			RUNS,
 		);
 	});
 });
@@ -51,6 +57,7 @@ describe('optional text', () => {
 	test.each([
 		['a', 'a'],
 		[12345678901, '12345678901'],
+		[1.5, '1.5'],
 		[true, 'true'],
 		['', undefined],
 		[null, undefined],
@@ -60,9 +67,12 @@ describe('optional text', () => {
 		expect(optionalText(value, 'name')).toBe(expected);
 	});
 
-	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]'])('%p is refused', (value) => {
-		expect(() => optionalText(value, 'name')).toThrow(InputError);
-	});
+	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]', () => 'x', Symbol('x')])(
+		'%p is refused',
+		(value) => {
+			expect(() => optionalText(value, 'name')).toThrow(InputError);
+		},
+	);
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(
 		'%p is no payment key but what a failed expression leaves',
@@ -80,3 +90,47 @@ test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
 	},
 );
+
+test.each(['', ' ', true, 1.5, 2 ** 53, {}, 'NaN', 'a\nb', 'a\ud83d'])(
+	'what is wrong with %p is told of external_id',
+	(value) => {
+		expect(() => parseExternalId(value)).toThrow(
+			expect.objectContaining({
+				field: 'external_id',
+				message: expect.stringMatching(/^External ID/),
+			}),
+		);
+	},
+);
+
+describe('an object of optional texts', () => {
+	const read = (value: unknown) =>
+		readMembers(value, 'creditParty', { key: 'identifier', name: 'text' });
+
+	test.each([
+		['an empty text', '', undefined],
+		['nothing in it', {}, undefined],
+		['empty texts', { key: '', name: '' }, undefined],
+		['one member', { key: 'k', name: '' }, { key: 'k' }],
+		['a number', { key: 5 }, { key: '5' }],
+		['a person of an odd name', { name: 'undefined' }, { name: 'undefined' }],
+	])('%s', (_what, value, expected) => {
+		expect(read(value)).toEqual(expected);
+	});
+
+	test.each([
+		['a key that is null', { key: null }, 'creditParty.key'],
+		['a key without a value', { key: undefined }, 'creditParty.key'],
+		['a name that is null', { name: null }, 'creditParty.name'],
+		['a name without a value', { name: undefined }, 'creditParty.name'],
+		['a key that is a list', { key: ['k'] }, 'creditParty.key'],
+		['a member of another name', { Key: 'k' }, 'creditParty'],
+		['an inherited one', { toString: 'k' }, 'creditParty'],
+		['a text', 'k', 'creditParty'],
+		['a list', [], 'creditParty'],
+		['null', null, 'creditParty'],
+	])('%s is refused, and its field named', (_what, value, field) => {
+		expect(() => read(value)).toThrow(InputError);
+		expect(() => read(value)).toThrow(expect.objectContaining({ field }));
+	});
+});

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import triggerPreview from '../../nodes/Pay/__schema__/v1.0.0.json';
 import waitPreview from '../../nodes/Pay/__schema__/v1.0.0/postback/wait.json';
@@ -271,4 +272,89 @@ test('the item has its fields in the order in which a person looks for them', ()
 	const fields = Object.keys(toNotification(readDelivery(delivery('')), null));
 	expect(Object.keys(triggerPreview.properties)).toEqual(fields);
 	expect(Object.keys(waitPreview.properties.postback.properties)).toEqual(fields);
+});
+
+test.each<[string, string, unknown]>([
+	['text/x; a=multipart/form-data', '5', '5'],
+	['text/x; application/x-www-form-urlencoded', 'a=1', 'a=1'],
+	['text/x; a=b/xml', '<a>1</a>', '<a>1</a>'],
+	['text/xml ; charset=utf-8', '<a>1</a>', { a: '1' }],
+	['text/xmlish', '<a>1</a>', '<a>1</a>'],
+	['xjson', '5', '5'],
+	['text/x; json', '5', '5'],
+	['json', '5', 5],
+	['json ; a=b', '5', 5],
+	['application/jsonx', '5', '5'],
+	[' application/json ', '5', 5],
+	[' ', '5', 5],
+	['text/plain', 'null', 'null'],
+])('the type %j: %j is taken as %j', (type, text, body) => {
+	expect(bodyOf(text, type)).toEqual(body);
+});
+
+test.each([
+	'text/plain;charset=iso-8859-1',
+	'text/plain;  charset = iso-8859-1',
+	'text/plain; charset="iso-8859-1"; a=b',
+])('the charset of %j is read', (type) => {
+	expect(bodyOf(Buffer.from('é', 'latin1'), type)).toBe('é');
+});
+
+test('a mark in the middle of a body is none', () => {
+	expect(bodyOf(Buffer.from('aþÿb', 'latin1'), 'text/plain')).toBe('a\ufffd\ufffdb');
+});
+
+test('a body that repeats nothing stays byte for byte, with or without a proof', () => {
+	for (const query of [{}, { pay_proof: PROOF }]) {
+		const text = '{ "a" : "undefined" }';
+		const postback = readDelivery(delivery(text, 'application/json', { query }));
+		expect(postback.rawBody).toBe(text);
+		expect(postback.body).toEqual({ a: 'undefined' });
+	}
+});
+
+test('headers that are lists stay lists, and a proof is hidden in capitals too', () => {
+	const headers = { 'set-cookie': ['a', 'b'], referer: '/x?PAY_PROOF=abc&a=1&pay_proof=def' };
+	expect(readDelivery(delivery('', undefined, { headers })).headers).toEqual({
+		'set-cookie': ['a', 'b'],
+		referer: '/x?PAY_PROOF=***&a=1&pay_proof=***',
+	});
+});
+
+test('a form of null is an error, and one that is read has no text', () => {
+	const form = (data: unknown) =>
+		delivery('', 'multipart/form-data; boundary=B', { parsedBody: { data } });
+	expect(() => readDelivery(form(null))).toThrow(/could not be read/);
+	expect(readDelivery(form({})).rawBody).toBe('');
+});
+
+test('the eventId is this one for good, and the order of the query is none of it', () => {
+	const about = { ...ABOUT };
+	const idOf = (query: Record<string, unknown>) =>
+		toNotification(readDelivery(delivery('body', 'text/plain', { query })), about).eventId;
+	const list = [
+		'POST',
+		about,
+		[
+			...[
+				['a', '1'],
+				['b', '2'],
+				['c', '3'],
+			],
+		],
+		[],
+	];
+	const hash = createHash('sha256')
+		.update(`${JSON.stringify(list)}\nbody`)
+		.digest('hex');
+	expect(idOf({ a: '1', b: '2', c: '3' })).toBe(hash);
+	expect(idOf({ c: '3', b: '2', a: '1' })).toBe(hash);
+	expect(idOf({ b: '2', c: '3', a: '1' })).toBe(hash);
+});
+
+test('XML of up to a million characters is parsed, spaces of any number are one', () => {
+	expect(bodyOf('<a> x \n\t y </a>', 'text/xml')).toEqual({ a: 'x y' });
+	const sized = (length: number) => `<a>${'x'.repeat(length - 7)}</a>`;
+	expect(bodyOf(sized(1_000_000), 'text/xml')).toEqual({ a: 'x'.repeat(999_993) });
+	expect(bodyOf(sized(1_000_001), 'text/xml')).toBe(sized(1_000_001));
 });

@@ -53,3 +53,63 @@ test.each([
 	if (hint === undefined) expect(given).toBeUndefined();
 	else expect(given).toMatch(hint);
 });
+
+test.each<[unknown, RegExp]>([
+	['', /is empty/],
+	[' ', /is empty/],
+	[5, /is empty/],
+	['here', /is no absolute URL: "here"$/],
+	['x'.repeat(300), new RegExp(`is no absolute URL: "${'x'.repeat(200)}"$`)],
+	['ftp://a.example', /must start with https:\/\/ or http:\/\/, but starts with "ftp:"/],
+	['https://a.example/?pay_proof=x', /already holds pay_proof/],
+])('%j is refused in words, and its field named', (value, words) => {
+	expect(() => parsePostbackUrl(value)).toThrow(
+		expect.objectContaining({ field: 'postbackUrl', message: expect.stringMatching(words) }),
+	);
+});
+
+test('http: is an address too', () => {
+	expect(parsePostbackUrl('http://a.example/')).toBe('http://a.example/');
+});
+
+const [own, ownOnLoopback] = [
+	(host: string) => postbackUrlHint(`http://${host}/`, true) !== undefined,
+	(host: string) => postbackUrlHint(`http://${host}/`, true, true) !== undefined,
+];
+test.each([
+	...['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '0.0.0.0', '[::1]', '[::]'],
+])('%s is on this machine: a hint, but where the service is too', (host) => {
+	expect([own(host), ownOnLoopback(host)]).toEqual([true, false]);
+});
+
+test.each([
+	...['n8n.local', 'n8n.internal', '10.0.0.1', '10.20.30.40', '192.168.10.20', '172.16.0.1'],
+	...['172.19.10.1', '172.29.0.10', '172.30.0.1', '172.31.0.1', '169.254.10.20'],
+	...['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[feb0::1]'],
+])('%s is on its own network: a hint', (host) => {
+	expect([own(host), ownOnLoopback(host)]).toEqual([true, true]);
+});
+
+test.each([
+	...['localhost.example.com', 'mylocalhost', 'local', 'n8n.local.example.com', 'internal.example'],
+	...[
+		'110.0.0.1',
+		'11.0.0.1',
+		'172.15.0.1',
+		'172.32.0.1',
+		'172.160.0.1',
+		'192.169.0.1',
+		'193.168.0.1',
+	],
+	...['169.253.0.1', '128.0.0.1', '1.127.0.1', '[2001:db8::fc]', '[ff02::1]', '[fec0::1]'],
+])('%s is anywhere: no hint', (host) => {
+	expect([own(host), ownOnLoopback(host)]).toEqual([false, false]);
+});
+
+test('only the path of a Pay Trigger is one', () => {
+	const hint = (path: string) => postbackUrlHint(`https://n8n.example.com${path}`, false);
+	expect(hint('/webhook/1/postback')).toMatch(/unsigned/);
+	expect(hint('/webhook/1/postback/')).toMatch(/unsigned/);
+	expect(hint('/webhook/1/postback/2')).toBeUndefined();
+	expect(hint('/webhook/1/2/postback')).toBeUndefined();
+});

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
@@ -9,6 +10,7 @@ import {
 	withoutProof,
 	type Reference,
 } from '../../nodes/Pay/postback/proof';
+import { runs } from '../runs';
 
 const reference: fc.Arbitrary<Reference> = fc.record({
 	external_id: fc.string({ unit: 'grapheme', minLength: 1 }),
@@ -48,8 +50,22 @@ describe('a signed postback URL', () => {
 					mac: macIn(signed),
 				});
 			}),
-			{ numRuns: 1000 },
+			{ numRuns: runs(1000) },
 		);
+	});
+
+	// Made with Python's hmac: URLs that are out must verify in every later version.
+	test.each([
+		[ABOUT, 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21'],
+		[
+			{ external_id: 'é', kind: 'qrCode', amount: 10 },
+			'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
+		],
+	] as Array<[Reference, string]>)('about %j is this one for good', (about, proof) => {
+		expect(signUrl('https://a.example/x', about, SECRET)).toBe(
+			`https://a.example/x?pay_proof=${proof}`,
+		);
+		expect(verify({ pay_proof: proof }, [SECRET])).toEqual(about);
 	});
 
 	const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
@@ -142,9 +158,9 @@ describe('a signed postback URL', () => {
 				forged++;
 				expect(verify({ pay_proof: forgery }, [SECRET])).toBeNull();
 			}),
-			{ numRuns: 10_000 },
+			{ numRuns: runs(10_000) },
 		);
-		expect(forged).toBeGreaterThanOrEqual(10_000);
+		expect(forged).toBeGreaterThanOrEqual(runs(10_000));
 	});
 
 	test('is taken with the previous secret too, and with no other', () => {
@@ -157,6 +173,43 @@ describe('a signed postback URL', () => {
 		const query = queryOf(signUrl('https://a.example/', ABOUT, ''));
 		expect(verify(query, [''])).toBeNull();
 		expect(verify(query, [])).toBeNull();
+	});
+
+	/** A proof of any text, as whoever knows the secret could make it. */
+	const proofOfText = (text: string) => {
+		const encoded = Buffer.from(text).toString('base64url');
+		const mac = createHmac('sha256', SECRET).update(encoded).digest('base64url').slice(0, 22);
+		return `${encoded}.${mac}`;
+	};
+
+	test('made by hand, it is taken (the control of the next)', () => {
+		expect(verify({ pay_proof: proofOfText('["payment",1,"a"]') }, [SECRET])).toEqual({
+			kind: 'payment',
+			amount: 1,
+			external_id: 'a',
+		});
+	});
+
+	test.each([
+		...['[]', '{}', '"a"', 'null', '["payment",1]', '["payment",1,"a","b"]', '["payment","1","a"]'],
+		...['["payment",1,5]', '["refund",1,"a"]', '[1,"payment","a"]', '{"length":3}'],
+	])('of %s it proves nothing', (text) => {
+		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toBeNull();
+	});
+
+	test('with so much appended that it cannot be a URL it is not even looked at', () => {
+		const filled = (length: number) => `${proof}?`.padEnd(length, 'x');
+		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH) }, [SECRET])).toEqual(ABOUT);
+		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH + 1) }, [SECRET])).toBeNull();
+	});
+
+	test.each([
+		['given twice', [proof, proof], undefined, {}],
+		['given as a list of one', [proof], undefined, {}],
+		['followed by an odd text', `${proof}%&x=1`, proof.split('.')[1], { '%': '', x: '1' }],
+		['followed by slashes', `${proof}//x=1`, proof.split('.')[1], { x: '1' }],
+	])('%s: what else the query says, and its mac', (_name, given, mac, query) => {
+		expect(withoutProof({ pay_proof: given })).toEqual({ query, mac });
 	});
 
 	test('what was signed for something else with the same secret proves nothing', () => {
@@ -181,6 +234,25 @@ describe('a URL too long for its own postback', () => {
 		expect(field(() => sign('https://a.example/', 'e'.repeat(6200)))).toBe('external_id');
 		expect(field(() => sign(`https://a.example/${'p'.repeat(8000)}`, 'e'))).toBe('postbackUrl');
 		expect(field(() => sign('https://a.example/', 'e'))).toBeUndefined();
+	});
+
+	test('the longest has exactly so many characters as are allowed', () => {
+		const signedWith = (length: number) => sign('https://a.example/'.padEnd(length, 'p'), 'e');
+		const proofLength = signedWith(100).length - 100;
+		expect(signedWith(MAX_URL_LENGTH - proofLength)).toHaveLength(MAX_URL_LENGTH);
+		expect(() => signedWith(MAX_URL_LENGTH - proofLength + 1)).toThrow(InputError);
+	});
+
+	test('of address and external_id as long as each other it is the address', () => {
+		const external_id = 'e'.repeat(3500);
+		const { length } = sign('https://a.example/', external_id).split('?')[1]!;
+		const address = 'https://a.example/'.padEnd(length, 'p');
+		expect(() => sign(address, external_id)).toThrow(
+			expect.objectContaining({ field: 'postbackUrl' }),
+		);
+		expect(() => sign(address.slice(0, -1), external_id)).toThrow(
+			expect.objectContaining({ field: 'external_id' }),
+		);
 	});
 
 	test('every one that is made is taken, up to the last character', () => {

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { webhookNode, type HandedOver } from '../engine/webhook';
+import { runs } from '../runs';
 
 const SECRET = 'the postback secret of the test';
 const TOKEN = 'f'.repeat(64);
@@ -181,7 +182,7 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	],
 ];
 
-const RUNS = { numRuns: 600 };
+const RUNS = { numRuns: runs(600) };
 jest.setTimeout(120_000);
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
@@ -261,7 +262,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 					expect(result).toEqual({ noWebhookResponse: true });
 					expect(status).toBe(409);
 				}),
-				{ numRuns: 200 },
+				{ numRuns: runs(200) },
 			);
 		});
 	}
@@ -306,11 +307,13 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 	});
 
 	test.each([
-		['n8n 1, where the secret was removed while it waited', undefined, 401],
-		['n8n 2, where the call lacks the token', TOKEN, 401],
-	])('the wait on %s', async (_name, resumeToken, expected) => {
+		['n8n 1, where the secret was removed while it waited', undefined, {}, 401],
+		['n8n 1, called with an empty token', undefined, { signature: '' }, 401],
+		['n8n 2, where the call lacks the token', TOKEN, {}, 401],
+		['n8n 2, called with another token', TOKEN, { signature: 'e'.repeat(64) }, 401],
+	])('the wait on %s', async (_name, resumeToken, more, expected) => {
 		const node = webhookNode({ item: WAITING, resumeToken, credential: () => ({}) });
-		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine } });
+		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine, ...more } });
 		expect(result).toEqual({ noWebhookResponse: true });
 		expect(status).toBe(expected);
 	});

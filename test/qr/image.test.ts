@@ -5,6 +5,7 @@ import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { imageFileName, qrPng } from '../../nodes/Pay/qr/image';
 import { crc16, findQrSource } from '../../nodes/Pay/qr/payload';
 import { brCode } from '../../sandbox/brCode';
+import { runs } from '../runs';
 
 beforeAll(async () => {
 	const wasmBinary = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
@@ -48,7 +49,7 @@ test('200 payloads up to the largest version are read back as they were', async 
 			expect(width).toBe(height);
 			expect(width).toBeGreaterThanOrEqual(400);
 		}),
-		{ numRuns: 200, examples: [['z'.repeat(2331)]] },
+		{ numRuns: runs(200), examples: [['z'.repeat(2331)]] },
 	);
 }, 120_000);
 
@@ -95,7 +96,11 @@ describe('finding the payload in a response of unknown form', () => {
 
 	test.each([
 		['nothing', { id: '1', status: 'created' }, /no payload was recognized.*id \("1"\), status/],
-		['a code with a wrong checksum', { a: `${code.slice(0, -1)}!` }, /no payload was recognized/],
+		[
+			'a code with a wrong checksum',
+			{ a: code.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
+			/no payload was recognized/,
+		],
 		['two codes', { a: code, b: brCode('2', 10) }, /2 possible payloads.*a \(.*b \(/],
 		['an empty response', '', /no payload was recognized/],
 	])('%s gives a hint', (_name, response, hint) => {
@@ -115,7 +120,7 @@ describe('finding the payload in a response of unknown form', () => {
 			fc.property(fc.anything(), fc.string(), (response, path) => {
 				expect(findQrSource(response, path)).toBeDefined();
 			}),
-			{ numRuns: 1000 },
+			{ numRuns: runs(1000) },
 		);
 	});
 });
@@ -123,12 +128,10 @@ describe('finding the payload in a response of unknown form', () => {
 test.each([
 	['order-1', 'order-1.png'],
 	['a/b\\c:d', 'a_b_c_d.png'],
-	['../../etc/passwd', '_._etc_passwd.png'],
+	['../../etc/passwd', '__.._etc_passwd.png'],
 	['ünïcode 日本', 'ünïcode_日本.png'],
 ])('the image of %p is called %p', (id, name) => {
-	const made = imageFileName(id);
-	expect(made).not.toMatch(/[/\\]|^\./);
-	if (!id.startsWith('..')) expect(made).toBe(name);
+	expect(imageFileName(id)).toBe(name);
 });
 
 test('a path is walked itself, however many other texts stand before it', () => {

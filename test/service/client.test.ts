@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
+import { postForm, postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
+import { runs } from '../runs';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',
@@ -155,8 +156,292 @@ test('10,000 requests of one execution leave no listener behind', async () => {
 		removed++;
 		remove(...args);
 	};
-	for (let count = 0; count < 10_000; count++) {
+	const requests = runs(10_000);
+	for (let count = 0; count < requests; count++) {
 		await post(async () => ({ statusCode: 201, body: '{}' }), {}, signal);
 	}
-	expect([added, removed]).toEqual([10_000, 10_000]);
+	expect([added, removed]).toEqual([requests, requests]);
 }, 60_000);
+
+test.each([
+	['https://a.test', 201, 200],
+	['http://127.0.0.1:1', 199, 201],
+])(
+	'what goes to the request helper for %s is this and nothing else',
+	async (baseUrl, error, none) => {
+		const asked: unknown[] = [];
+		await post(
+			async (options) => {
+				asked.push(options);
+				return { statusCode: 200, body: '{}' };
+			},
+			{ baseUrl },
+		);
+		expect(asked).toEqual([
+			{
+				method: 'POST',
+				url: `${baseUrl}/v2/pay/payment`,
+				headers: {
+					Authorization: 'Bearer token-of-the-test',
+					'Content-Type': 'application/json',
+					Accept: 'application/json',
+					'Accept-Encoding': 'identity',
+				},
+				body: '{"amount":1,"external_id":"x"}',
+				encoding: 'stream',
+				returnFullResponse: true,
+				ignoreHttpStatusErrors: { ignore: true, except: expect.any(Array) },
+				disableFollowRedirect: true,
+				timeout: 0,
+				abortSignal: expect.any(AbortSignal),
+			},
+		]);
+		const [{ ignoreHttpStatusErrors }] = asked as [
+			{ ignoreHttpStatusErrors: { except: number[] } },
+		];
+		const { except } = ignoreHttpStatusErrors;
+		expect([except.includes(error), except.includes(none)]).toEqual([true, false]);
+		expect([except[0], except.at(-1)]).toEqual([100, 999]);
+	},
+);
+
+const thrown = (members: object) => throws(Object.assign(new Error('x'), members));
+
+test.each<[string, object, string]>([
+	['a name that is not known', { code: 'ENOTFOUND' }, 'the host name is not known (ENOTFOUND)'],
+	['a connection that broke', { code: 'ECONNRESET' }, 'the connection was broken (ECONNRESET)'],
+	['a time-out', { code: 'ECONNABORTED' }, 'the time-out passed'],
+	['another time-out', { code: 'ETIMEDOUT' }, 'the time-out passed'],
+	['an answer that broke off', { code: 'ERR_BAD_RESPONSE' }, 'the answer broke off'],
+	['a cancelled request', { code: 'ERR_CANCELED' }, 'the request was cancelled'],
+	['a code without words', { code: 'EWHATEVER' }, 'the connection failed (EWHATEVER)'],
+	['what is no code', { code: 'token of someone' }, 'the connection failed'],
+	['a code in small letters', { code: 'xECONNRESET' }, 'the connection failed'],
+	['a code with more behind it', { code: 'ECONNRESET!' }, 'the connection failed'],
+	['no code', {}, 'the connection failed'],
+	['a code of its cause', { cause: { code: 'EPIPE' } }, 'the connection was broken (EPIPE)'],
+	[
+		"n8n's guard",
+		{ name: 'SsrfBlockedIpError', code: 'EX' },
+		'this n8n is not allowed to reach that host',
+	],
+])('%s is told in words, without anything secret', async (_what, error, reason) => {
+	expect((await post(thrown(error))).reason).toBe(reason);
+});
+
+const TLS = { baseUrl: 'https://a.test' };
+const PLAIN = { baseUrl: 'http://127.0.0.1:1' };
+test.each<[string, object, object, string]>([
+	['TLS, not yet a secure connection', TLS, { socket: { secureConnecting: true } }, 'nothing'],
+	[
+		'TLS, the handshake under way',
+		TLS,
+		{ socket: { encrypted: true, secureConnecting: true }, writableFinished: true },
+		'nothing',
+	],
+	['TLS, outside of the tunnel', TLS, { socket: {}, writableFinished: true }, 'nothing'],
+	['TLS, not flushed', TLS, { socket: { encrypted: true }, writableFinished: false }, 'whole'],
+	['TLS, flushed', TLS, { socket: { encrypted: true }, writableFinished: true }, 'whole'],
+	['TLS, no socket, not flushed', TLS, { socket: null, writableFinished: false }, 'nothing'],
+	['TLS, no socket, flushed', TLS, { socket: null, writableFinished: true }, 'whole'],
+	['plain, not flushed', PLAIN, { socket: {}, writableFinished: false }, 'partly'],
+	['plain, no socket, not flushed', PLAIN, { socket: null, writableFinished: false }, 'nothing'],
+	['plain, flushed', PLAIN, { socket: {}, writableFinished: true }, 'whole'],
+	['plain, nothing known', PLAIN, {}, 'whole'],
+])('a request that failed, %s: %s is out', async (_what, where, request, sent) => {
+	const outcome = sent === 'whole' ? 'unknown' : 'notSent';
+	expect(await post(thrown({ code: 'EX', request }), where)).toMatchObject({ sent, outcome });
+});
+
+test.each<[string, object, string]>([
+	['syscall of its own', { syscall: 'connect' }, 'nothing'],
+	['syscall of its cause', { cause: { syscall: 'connect' } }, 'nothing'],
+	['syscall that proves nothing before that of its cause', { syscall: 'read' }, 'whole'],
+])('what a failure was doing is read: a %s', async (_what, error, sent) => {
+	expect(await post(thrown(error))).toMatchObject({ sent });
+});
+
+describe('an answer that n8n 2 hands over as an error', () => {
+	const answer = (status: unknown, socket: object | null, data: unknown = '{"id":1}') =>
+		thrown({ request: { socket }, response: { status, data } });
+
+	test.each([
+		[201, 'accepted'],
+		[307, 'rejected'],
+		[422, 'rejected'],
+		[500, 'unknown'],
+	])('with status %d from the service is %s', async (status, outcome) => {
+		expect(await post(answer(status, { encrypted: true }))).toEqual({
+			outcome,
+			sent: 'whole',
+			statusCode: status,
+			response: { id: 1 },
+		});
+	});
+
+	test.each([
+		[502, 'a proxy on the way did not connect to the service (HTTP 502)'],
+		[407, 'a proxy on the way asks for a name and password of its own (HTTP 407)'],
+	])('with status %d from outside of the tunnel was not sent', async (statusCode, reason) => {
+		expect(await post(answer(statusCode, {}))).toEqual({
+			outcome: 'notSent',
+			sent: 'nothing',
+			statusCode,
+			response: { id: 1 },
+			reason,
+		});
+	});
+
+	test('to an http: address nobody can tell who gave it', async () => {
+		expect(await post(answer(502, {}), PLAIN)).toMatchObject({
+			outcome: 'unknown',
+			statusCode: 502,
+			sent: 'whole',
+		});
+		expect(await post(answer(502, null))).toMatchObject({
+			outcome: 'unknown',
+			statusCode: 502,
+			sent: 'whole',
+		});
+	});
+
+	test('without a status is none', async () => {
+		const reason = 'the connection failed';
+		expect(await post(answer('500', {}, ''))).toEqual({
+			outcome: 'notSent',
+			sent: 'nothing',
+			reason,
+		});
+	});
+});
+
+describe('a body', () => {
+	const stream = (...chunks: Array<string | Buffer>) => ({
+		destroyed: 0,
+		destroy() {
+			this.destroyed++;
+		},
+		async *[Symbol.asyncIterator]() {
+			for (const chunk of chunks) {
+				await Promise.resolve();
+				yield chunk;
+			}
+		},
+	});
+	const of = async (body: unknown, statusCode = 201) =>
+		await post(async () => ({ statusCode, body }));
+
+	test.each([
+		['nothing', undefined, ''],
+		['null', null, ''],
+		['a byte order mark before it', stream(Buffer.from('\ufeff{"a":1}')), { a: 1 }],
+		['a letter cut in two', stream(Buffer.from([0xc3]), Buffer.from([0xa9])), 'é'],
+		['texts', stream('{"a"', ':1}'), { a: 1 }],
+		['ten million characters', stream('x'.repeat(10_000_000)), 'x'.repeat(10_000_000)],
+	])('of %s', async (_what, body, response) => {
+		const answer = await of(body);
+		expect(answer.outcome).toBe('accepted');
+		expect(answer.response === response || answer.response).toEqual(
+			typeof response === 'string' ? true : response,
+		);
+	});
+
+	test('that is too long is left, and its connection ended', async () => {
+		const body = stream('x'.repeat(10_000_000), 'x');
+		expect(await of(body)).toEqual({
+			outcome: 'unknown',
+			sent: 'whole',
+			reason: 'the answer (HTTP 201) is longer than 10 MB',
+		});
+		expect(body.destroyed).toBeGreaterThan(0);
+	});
+
+	test('that breaks off leaves it unknown, whatever its status was', async () => {
+		const reason = 'the answer (HTTP 422) broke off or could not be read';
+		expect(await of(Readable.from(broken()), 422)).toEqual({
+			outcome: 'unknown',
+			sent: 'whole',
+			reason,
+		});
+		const reset = Object.assign(stream('{}'), { req: { socket: { errored: new Error('x') } } });
+		expect(await of(reset, 422)).toEqual({ outcome: 'unknown', sent: 'whole', reason });
+	});
+
+	test('that drips on ends with the clock: its connection is cut, and it is unknown', async () => {
+		let end = () => {};
+		const body = {
+			destroy: () => end(),
+			async *[Symbol.asyncIterator]() {
+				await new Promise<void>((resolve) => (end = resolve));
+				yield* broken();
+			},
+		};
+		expect(await post(async () => ({ statusCode: 200, body }), { timeout: 20 })).toEqual({
+			outcome: 'unknown',
+			sent: 'whole',
+			reason: 'the answer (HTTP 200) had not ended when the time-out passed',
+		});
+	});
+
+	test('that repeats the token and the proof comes without them', async () => {
+		const echo = JSON.stringify({
+			said: 'Bearer token-of-the-test',
+			url: 'x?pay_proof=ref.mac-of-it',
+		});
+		const body = { ...BODY, postbackUrl: 'https://a.test/?pay_proof=ref.mac-of-it' };
+		const { response } = await postRequest(
+			async () => ({ statusCode: 201, body: echo }),
+			CONNECTION,
+			body,
+		);
+		expect(response).toEqual({ said: 'Bearer ***', url: 'x?pay_proof=***' });
+	});
+});
+
+describe('a form to a token endpoint', () => {
+	const FORM = { url: 'https://id.test/token', headers: { A: 'b' }, body: 'a=1', timeout: 5_000 };
+	const ask = async (httpRequest: HttpRequest, more: object = {}) =>
+		await postForm(httpRequest, { ...FORM, ...more });
+
+	test('goes out as it is given, uncompressed', async () => {
+		const asked: object[] = [];
+		const answer = await ask(async (options) => {
+			asked.push(options);
+			return { statusCode: 200, body: '{"access_token":"t"}' };
+		});
+		expect(answer).toEqual({ statusCode: 200, body: '{"access_token":"t"}' });
+		expect(asked).toEqual([
+			expect.objectContaining({
+				method: 'POST',
+				url: FORM.url,
+				headers: { A: 'b', 'Accept-Encoding': 'identity' },
+				body: 'a=1',
+			}),
+		]);
+	});
+
+	test.each<[string, HttpRequest, string]>([
+		[
+			'a proxy that asks for a password',
+			async () => ({ statusCode: 407, body: '' }),
+			'a proxy on the way asks for a name and password of its own (HTTP 407)',
+		],
+		[
+			'a proxy that does not connect',
+			thrown({ request: { socket: {} }, response: { status: 502, data: '' } }),
+			'a proxy on the way did not connect to the service (HTTP 502)',
+		],
+		[
+			'an answer that breaks off',
+			async () => ({ statusCode: 200, body: Readable.from(broken()) }),
+			'its answer broke off',
+		],
+		['no connection', thrown({ code: 'EPIPE' }), 'the connection was broken (EPIPE)'],
+	])('%s is told in words', async (_what, httpRequest, reason) => {
+		expect(await ask(httpRequest)).toEqual({ reason });
+	});
+
+	test('has an end, whoever never answers', async () => {
+		expect(await ask(never, { timeout: 20 })).toEqual({ reason: 'the time-out passed' });
+	});
+});

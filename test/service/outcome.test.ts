@@ -1,5 +1,7 @@
+import { constants } from 'node:os';
 import fc from 'fast-check';
 import { outcomeOfFailure, outcomeOfStatus, sentOfFailure } from '../../nodes/Pay/service/outcome';
+import { runs } from '../runs';
 
 const OUTCOMES = ['accepted', 'rejected', 'notSent', 'unknown'];
 
@@ -12,13 +14,9 @@ function asDesigned(status: number): string {
 }
 
 test('every status has the outcome of the design, and only 2xx is accepted', () => {
-	fc.assert(
-		fc.property(fc.integer({ min: -1000, max: 2000 }), (status) => {
-			const outcome = outcomeOfStatus(status);
-			expect(outcome).toBe(asDesigned(status));
-		}),
-		{ numRuns: 1000 },
-	);
+	for (let status = -10; status <= 1100; status++) {
+		expect([status, outcomeOfStatus(status)]).toEqual([status, asDesigned(status)]);
+	}
 });
 
 test('every failure has one outcome, and "not sent" needs proof', () => {
@@ -39,17 +37,56 @@ test('every failure has one outcome, and "not sent" needs proof', () => {
 			expect(outcome).toBe(sentOfFailure(known) === 'whole' ? 'unknown' : 'notSent');
 			if (known.sent === 'nothing' || known.sent === 'partly') expect(outcome).toBe('notSent');
 		}),
-		{ numRuns: 1000 },
+		{ numRuns: runs(1000) },
 	);
 });
 
-test.each(['ECONNRESET', 'ECONNABORTED', 'ETIMEDOUT', 'EPIPE', 'ERR_CANCELED', 'EPROTO', ''])(
-	'%p after the request began is unknown',
-	(code) => {
-		expect(outcomeOfFailure({ code, syscall: 'read' })).toBe('unknown');
-	},
-);
+/** All that proves by itself that nothing was sent: before a connection stands, or by a check. */
+const PROOFS = {
+	syscall: ['getaddrinfo', 'connect'],
+	code: [
+		...['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ECONNREFUSED'],
+		...['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID', 'CERT_REVOKED', 'CERT_UNTRUSTED'],
+		...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'HOSTNAME_MISMATCH'],
+		...['ERR_TLS_CERT_ALTNAME_INVALID', 'UNABLE_TO_GET_ISSUER_CERT'],
+		...['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+	],
+	name: ['SsrfBlockedHostnameError', 'SsrfBlockedIpError'],
+};
 
-test("a host that n8n's own guard forbids was not reached", () => {
-	expect(outcomeOfFailure({ name: 'SsrfBlockedIpError' })).toBe('notSent');
+test.each(
+	Object.entries(PROOFS).flatMap(([member, values]) => values.map((value) => [member, value])),
+)('the %s %s proves that nothing was sent', (member, value) => {
+	const rest = { code: 'ETIMEDOUT', syscall: 'read', name: 'Error' };
+	expect(sentOfFailure({ ...rest, [member!]: value })).toBe('nothing');
+	expect(sentOfFailure({ ...rest, [member!]: value, sent: 'partly' })).toBe('nothing');
+	expect(outcomeOfFailure({ ...rest, [member!]: value })).toBe('notSent');
+});
+
+/** What Node, its HTTP parser, OpenSSL and axios call failures; any of them can come after the bytes. */
+const CODES = [
+	...Object.keys(constants.errno),
+	...['HPE_INVALID_CONSTANT', 'HPE_HEADER_OVERFLOW', 'HPE_CLOSED_CONNECTION', 'HPE_UNKNOWN'],
+	...['ERR_SSL_WRONG_VERSION_NUMBER', 'ERR_SSL_TLSV1_ALERT_DECODE_ERROR', 'EPROTO'],
+	...['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', 'ERR_TLS_HANDSHAKE_TIMEOUT'],
+	...['ERR_BAD_RESPONSE', 'ERR_BAD_REQUEST', 'ERR_CANCELED', 'ECONNABORTED', 'ABORT_ERR', ''],
+].filter((code) => !PROOFS.code.includes(code));
+const SYSCALLS = ['read', 'write', 'writev', 'shutdown', 'close', 'listen', 'getpeername', ''];
+
+test.each(CODES)('%p alone proves nothing: it is unknown, whatever Node was doing', (code) => {
+	for (const syscall of [undefined, ...SYSCALLS]) {
+		for (const name of [undefined, 'Error', 'AxiosError', 'SsrfBlocked']) {
+			expect(sentOfFailure({ code, syscall, name })).toBe('whole');
+			expect(outcomeOfFailure({ code, syscall, name })).toBe('unknown');
+		}
+	}
+});
+
+test('no other code, system call or name proves anything either', () => {
+	const none = (proofs: string[]) => fc.string().filter((text) => !proofs.includes(text));
+	const failure = fc.record(
+		{ code: none(PROOFS.code), syscall: none(PROOFS.syscall), name: none(PROOFS.name) },
+		{ requiredKeys: [] },
+	);
+	fc.assert(fc.property(failure, (known) => expect(outcomeOfFailure(known)).toBe('unknown')));
 });

@@ -57,3 +57,36 @@ test.each([
 ])('the proofs of %p', (url, proofs) => {
 	expect(proofsOf(url)).toEqual(proofs);
 });
+
+test.each([
+	['in hex', Buffer.from(TOKEN).toString('hex')],
+	['in hex with capitals', Buffer.from(TOKEN).toString('hex').toUpperCase()],
+])('a token %s is replaced', (_how, written) => {
+	expect(redact(`x ${written} y`, [TOKEN])).toBe('x *** y');
+});
+
+test('only secrets of eight characters and more are looked for in Base64 and hex', () => {
+	for (const [secret, found] of [
+		['abcdefg', false],
+		['abcdefgh', true],
+	] as const) {
+		for (const encoding of ['base64', 'base64url', 'hex'] as const) {
+			const text = `x ${Buffer.from(secret).toString(encoding)} y`;
+			expect([encoding, redact(text, [secret]) !== text]).toEqual([encoding, found]);
+		}
+	}
+});
+
+test('of secrets that begin alike the longer one goes first, whatever their order', () => {
+	for (const secrets of [
+		['token-1', 'token-1-and-more'],
+		['token-1-and-more', 'token-1'],
+	]) {
+		expect(redact('token-1-and-more', secrets)).toBe('***');
+	}
+});
+
+test('an empty secret hides nothing', () => {
+	expect(redact({ a: 'text', '': '' }, [''])).toEqual({ a: 'text', '': '' });
+	expect(redact('Stryker was here!', [])).toBe('Stryker was here!');
+});

@@ -1,3 +1,4 @@
+/* eslint-disable @typescript-eslint/no-require-imports */
 import { join } from 'node:path';
 import type { HttpRequest } from '../../nodes/Pay/service/client';
 
@@ -8,11 +9,25 @@ const HELPERS = 'n8n-core/dist/execution-engine/node-execution-context/utils';
  * @param modules the node_modules folder that holds n8n-core
  */
 export function requestHelper(modules: string): HttpRequest {
-	// eslint-disable-next-line @typescript-eslint/no-require-imports
 	const { getRequestHelperFunctions } = require(
 		join(modules, HELPERS, 'request-helper-functions'),
 	) as {
 		getRequestHelperFunctions: (...args: unknown[]) => { httpRequest: HttpRequest };
 	};
 	return getRequestHelperFunctions({}, { name: 'Pay' }, {}).httpRequest;
+}
+
+/**
+ * The request function that n8n hands to the test of a credential.
+ * @param modules the node_modules folder that holds n8n-core
+ */
+export function credentialRequest(modules: string): (options: object) => Promise<unknown> {
+	const { CredentialTestContext } = require(
+		join(modules, HELPERS, '..', 'credentials-test-context'),
+	) as {
+		CredentialTestContext: new () => {
+			helpers: { request: (options: object) => Promise<unknown> };
+		};
+	};
+	return new CredentialTestContext().helpers.request;
 }

@@ -24,7 +24,7 @@ const PLAIN_NUMBER = /^(0|[1-9]\d*)(\.\d+)?$/;
 /** "1.000": a thousand where the point groups digits, one where it is the decimal point. */
 const THREE_DECIMALS = /^(\d+)\.(\d{3})$/;
 
-/** The decimal form without an exponent; String() writes 1e21 and 1e-7 for such numbers. */
+/** The decimal form without an exponent or its sign; String() writes 1e21 and 1e-7 for such numbers. */
 function plainForm(value: number): string {
 	const [mantissa = '', exponent] = String(value).split('e');
 	if (exponent === undefined) return mantissa;
@@ -46,7 +46,6 @@ const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 function quote(value: unknown): string {
 	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
 	if (typeof value === 'number') return String(value);
-	if (value === undefined) return 'nothing (undefined)';
 	try {
 		return JSON.stringify(value).slice(0, 60);
 	} catch {
@@ -110,7 +109,7 @@ export function parseAmount(value: unknown, field: string, zeroAllowed = false):
 	}
 	const text = typeof value === 'number' ? plainForm(value) : value.trim();
 	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) throw refuse(spelling(text));
-	const amount = Number(text);
+	const amount = typeof value === 'number' ? value : Number(text);
 	if (!Number.isFinite(amount)) throw refuse('Check the calculation that gives this value.');
 	if (countDigits(text) > MAX_DIGITS) {
 		throw new InputError(

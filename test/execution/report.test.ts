@@ -1,0 +1,351 @@
+import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import type { Done } from '../../nodes/Pay/execution/read';
+import {
+	acceptedItem,
+	answeredResult,
+	failAll,
+	failedItem,
+	idsByOutcome,
+	refusedResult,
+	stillUnknownResult,
+	stoppingError,
+	type AcceptedResult,
+	type FailedResult,
+	type Result,
+	type Summary,
+} from '../../nodes/Pay/execution/report';
+import { conclude, openTally } from '../../nodes/Pay/execution/tally';
+import { InputError } from '../../nodes/Pay/inputError';
+import type { Answer } from '../../nodes/Pay/service/client';
+import type { Kind } from '../../nodes/Pay/service/contract';
+
+const NODE: INode = {
+	...{ id: '1', name: 'Pay', type: 'n8n-nodes-pay.pay', typeVersion: 1 },
+	...{ position: [0, 0], parameters: {} },
+};
+const REQUEST = { external_id: 'a', amount: 5 };
+const FACTS = { kind: 'payment', external_id: 'a', amount: 5 };
+
+const said = (answer: Partial<Answer> & Pick<Answer, 'outcome'>, kind: Kind = 'payment') =>
+	answeredResult(kind, REQUEST, answer) as FailedResult;
+
+test('an acceptance is its facts alone', () => {
+	const answer: Answer = {
+		outcome: 'accepted',
+		sent: 'whole',
+		statusCode: 201,
+		response: { id: 1 },
+	};
+	expect(answeredResult('payment', REQUEST, answer)).toEqual({
+		...FACTS,
+		outcome: 'accepted',
+		statusCode: 201,
+		response: { id: 1 },
+	});
+});
+
+const REDIRECTED = /redirected, and redirects are never followed/;
+const CORRECT = /Correct the item, then run again\.$/;
+test.each<[number, RegExp]>([
+	[307, REDIRECTED],
+	[308, REDIRECTED],
+	[399, REDIRECTED],
+	[400, CORRECT],
+	[401, /Check the token of the Pay API credential, then/],
+	[403, /Check the token .* allow-list/],
+	[404, /Check the Base URL and the Scheme Name/],
+	[405, /Check the Base URL and the Scheme Name/],
+	[409, /ask the service whether it knows "a" already/],
+	[422, CORRECT],
+	[429, /smaller batches/],
+])('a rejection with status %d says what to do', (statusCode, advice) => {
+	const result = said({ outcome: 'rejected', statusCode });
+	expect(result).toMatchObject({ ...FACTS, outcome: 'rejected', statusCode });
+	expect(result.message).toBe(`The service rejected payment "a" (HTTP ${statusCode})`);
+	expect(result.description).toMatch(/^The request was sent and refused/);
+	expect(result.description).toMatch(advice);
+	expect(said({ outcome: 'rejected', statusCode }, 'qrCode').message).toContain('QR code "a"');
+});
+
+test.each<[string, unknown, string]>([
+	['nothing', undefined, ''],
+	['an empty text', '', ''],
+	['a text', 'no money', ' The answer said: "no money"'],
+	['an object', { why: 'x' }, ' The answer said: "{"why":"x"}"'],
+	['500 characters', 'x'.repeat(500), ` The answer said: "${'x'.repeat(500)}"`],
+	['501 characters', 'x'.repeat(501), ` The answer said: "${'x'.repeat(500)}…"`],
+])('of an answer with %s so much is told', (_what, response, told) => {
+	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
+	expect(description.replace(/^.*then run again\./, '')).toBe(told);
+});
+
+test('what was not sent says how much of it went out', () => {
+	const reason = 'the connection was refused';
+	const nothing = said({ outcome: 'notSent', sent: 'nothing', reason });
+	expect(nothing.message).toBe('The payment "a" was not sent: the connection was refused');
+	expect(nothing.description).toMatch(/^Nothing reached the service\. Check the Base URL/);
+	const partly = said({ outcome: 'notSent', sent: 'partly', reason }, 'qrCode');
+	expect(partly).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a', amount: 5 });
+	expect(partly.message).toBe('The QR code "a" was not sent: the connection was refused');
+	expect(partly.description).toMatch(/^The request was cut off before it was out whole/);
+});
+
+test('an unknown payment is told as one: ask before it is paid again', () => {
+	const result = said({ outcome: 'unknown', statusCode: 502, response: 'bad gateway' });
+	expect(result).toMatchObject({ ...FACTS, outcome: 'unknown', statusCode: 502 });
+	expect(result.message).toBe('It is not known whether payment "a" was made');
+	expect(result.description).toMatch(/^The request was sent, but the answer, from .* was HTTP 502/);
+	expect(result.description).toMatch(
+		/which does not say what the service did\. The answer said: "bad/,
+	);
+	expect(result.description).toMatch(/Ask the service whether "a" was paid before you pay again/);
+	const lost = said({ outcome: 'unknown', reason: 'the time-out passed' });
+	expect(lost.description).toMatch(/no complete answer came: the time-out passed\. Ask/);
+});
+
+test('an unknown QR code is told as one: it is safe to create it again', () => {
+	const result = said({ outcome: 'unknown', statusCode: 200, reason: 'which is odd' }, 'qrCode');
+	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'unknown', statusCode: 200 });
+	expect(result.message).toBe('It is not known whether QR code "a" was created');
+	expect(result.description).toMatch(/HTTP 200, which is odd\.\. It is safe to create the QR code/);
+});
+
+test('a payment that is unknown since an earlier try keeps the reason it had', () => {
+	const attempt: Attempt = { by: 'Pay, run 0, item 3', amount: 7, fingerprint: 'f' };
+	const died = stillUnknownResult('a', attempt);
+	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a', amount: 7 });
+	expect(died.message).toBe('It is not known whether payment "a" was made');
+	expect(died.description).toMatch(
+		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete answer came: n8n ended/,
+	);
+	const answered = stillUnknownResult('a', { ...attempt, statusCode: 504, response: 'late' });
+	expect(answered).toMatchObject({ statusCode: 504, response: 'late' });
+	expect(answered.description).toMatch(/HTTP 504.*"late"/);
+});
+
+test.each<[string, unknown, Partial<FailedResult>]>([
+	[
+		'an input error',
+		new InputError('amount', 'Amount is bad', 'Correct it.'),
+		{
+			field: 'amount',
+			message: 'Amount is bad',
+			description: 'Nothing was sent for this item. Correct it.',
+		},
+	],
+	[
+		"n8n's own error",
+		new Error('No such item'),
+		{
+			field: '',
+			message: 'No such item',
+			description:
+				'Nothing was sent for this item. Check the parameters of this item and the credential, then run again.',
+		},
+	],
+	['what is no error', 'odd', { field: '', message: 'odd' }],
+])('an item that is refused for %s', (_what, error, expected) => {
+	expect(refusedResult('payment', REQUEST, error)).toMatchObject({
+		...FACTS,
+		outcome: 'notSent',
+		...expected,
+	});
+	const duplicate = refusedResult('payment', REQUEST, error, 'duplicate');
+	expect(duplicate.outcome).toBe('duplicate');
+	expect(duplicate.description).toMatch(/^This item was not sent now\. /);
+});
+
+const accepted = (external_id: string): AcceptedResult => ({
+	...{ kind: 'payment', outcome: 'accepted', external_id, amount: 1, statusCode: 201 },
+	response: { error: 'a member of the answer' },
+});
+const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedResult => ({
+	...{ kind: 'payment', outcome, external_id, amount: 1 },
+	...{ message: `m ${external_id}`, description: `d ${external_id}` },
+});
+
+test('an accepted item has its six members and no error at its top', () => {
+	expect(acceptedItem(accepted('a'), 4)).toEqual({
+		json: {
+			...{ external_id: 'a', amount: 1, kind: 'payment', outcome: 'accepted', statusCode: 201 },
+			response: { error: 'a member of the answer' },
+		},
+		pairedItem: { item: 4 },
+	});
+});
+
+test('a failed item has one member, error, with what is known and nothing empty', () => {
+	const known = { ...failed('rejected', 'a'), statusCode: 422, response: 'r', field: '' };
+	expect(failedItem(known, 2)).toEqual({
+		json: {
+			error: {
+				...{ message: 'm a', description: 'd a', external_id: 'a', kind: 'payment' },
+				...{ outcome: 'rejected', statusCode: 422, response: 'r' },
+			},
+		},
+		pairedItem: { item: 2 },
+	});
+	const { error } = failedItem({ ...failed('notSent'), field: 'amount' }, 0).json;
+	expect(error).toEqual({
+		...{ message: 'm undefined', description: 'd undefined', kind: 'payment' },
+		...{ outcome: 'notSent', field: 'amount' },
+	});
+});
+
+const summaryOf = (results: Result[], waiting: Array<[number, string]> = []): Summary => ({
+	items: results.length + waiting.length,
+	done: results.map((result, index) => ({ index, result })),
+	waiting: new Map(waiting),
+});
+
+test('every external_id stands under its outcome; what was not reached was not sent', () => {
+	const results = [
+		accepted('a'),
+		...(['rejected', 'duplicate', 'notSent', 'unknown'] as const).map((each) => failed(each, each)),
+		failed('notSent'),
+	];
+	expect(idsByOutcome(summaryOf(results, [[6, 'waiting']]))).toEqual({
+		accepted: ['a'],
+		rejected: ['rejected'],
+		duplicate: ['duplicate'],
+		notSent: ['notSent', 'waiting'],
+		unknown: ['unknown'],
+	});
+});
+
+describe('the error that stops the node', () => {
+	const told = failed('unknown', 'lost');
+	const errorOf = (results: Result[], waiting: Array<[number, string]> = [], result = told) =>
+		stoppingError(NODE, { index: 0, result }, summaryOf(results, waiting));
+
+	test('of one item says no more than that', () => {
+		const error = errorOf([told]);
+		expect(error).toBeInstanceOf(NodeApiError);
+		expect([error.message, error.description]).toEqual(['m lost', 'd lost']);
+		expect(error.stack).toBe('NodeApiError: m lost');
+		expect(error.messages).toEqual([]);
+		expect((error as NodeApiError).httpCode).toBeNull();
+		expect(error.context).toMatchObject({
+			itemIndex: 0,
+			data: { external_id: 'lost', kind: 'payment', outcome: 'unknown' },
+			externalIds: { unknown: ['lost'], accepted: [], notSent: [] },
+		});
+	});
+
+	test('of several counts them by outcome and names those that failed too', () => {
+		const results = [
+			told,
+			accepted('a'),
+			...(['rejected', 'unknown', 'duplicate', 'notSent'] as const).map((each) =>
+				failed(each, `of ${each}`),
+			),
+			failed('notSent'),
+		];
+		expect(errorOf(results, [[7, 'w']]).description).toBe(
+			'd lost Of 8 items: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
+				'Also failed: item 2 "of rejected" rejected; item 3 "of unknown" unknown; ' +
+				'item 4 "of duplicate" duplicate; item 5 "of notSent" notSent; item 6 "" notSent. ' +
+				"The error's context holds every external_id by outcome.",
+		);
+		expect(errorOf([told, accepted('a')]).description).toBe(
+			"d lost Of 2 items: 1 accepted, 0 rejected, 1 unknown, 0 duplicate, 0 not sent. The error's context holds every external_id by outcome.",
+		);
+	});
+
+	test('names twenty of those that failed too, and counts the rest', () => {
+		const many = (count: number) => [
+			told,
+			...Array.from({ length: count }, (_, index) => failed('rejected', `r${index}`)),
+		];
+		expect(errorOf(many(20)).description).toMatch(/item 20 "r19" rejected\. The error/);
+		expect(errorOf(many(22)).description).toMatch(/item 20 "r19" rejected; and 2 more\. The error/);
+	});
+
+	test('of an answer holds its status; of an item that was refused it is an operation error', () => {
+		const rejected = errorOf([told], [], { ...failed('rejected', 'a'), statusCode: 503 });
+		expect(rejected).toBeInstanceOf(NodeApiError);
+		expect((rejected as NodeApiError).httpCode).toBe('503');
+		// Not n8n's own words for a 503, which advise to try again.
+		expect([rejected.message, rejected.description]).toEqual(['m a', 'd a']);
+		const refused = errorOf([told], [], { ...failed('notSent', 'a'), field: 'amount' });
+		expect(refused).toBeInstanceOf(NodeOperationError);
+		expect(refused.stack).toBe('NodeOperationError: m a');
+		expect(refused.context).toMatchObject({ itemIndex: 0, data: { field: 'amount' } });
+	});
+});
+
+describe('the tally', () => {
+	const done = (...results: Result[]) =>
+		results.map(
+			(result, index): Done =>
+				result.outcome === 'accepted' ? { index, result } : { index, result },
+		);
+	const tallied = (goesOn: boolean, count = 3) => {
+		const tally = openTally(NODE, count, goesOn);
+		for (let index = 0; index < count; index++) tally.waiting.set(index, `${index}`);
+		return tally;
+	};
+
+	test('opens empty', () => {
+		expect(openTally(NODE, 2, true)).toEqual({
+			...{ node: NODE, items: 2, goesOn: true, done: [], kept: 0 },
+			...{ waiting: new Map(), inFlight: new Set() },
+		});
+	});
+
+	test('stops at the first failure by index, an unknown one before all others', () => {
+		const stop = (...results: Result[]) => {
+			try {
+				// In the order in which they ended, which is not that of the items.
+				conclude(tallied(false), done(...results).reverse());
+			} catch (error) {
+				return (error as Error).message;
+			}
+			return undefined;
+		};
+		expect(stop(accepted('a'), accepted('b'))).toBeUndefined();
+		expect(stop(accepted('a'), failed('rejected', 'b'), failed('notSent', 'c'))).toBe('m b');
+		expect(stop(failed('rejected', 'a'), failed('unknown', 'b'))).toBe('m b');
+	});
+
+	test('goes on where it is told to, and knows what still waits', () => {
+		const tally = tallied(true);
+		conclude(tally, done(accepted('0'), failed('unknown', '1')));
+		expect([...tally.waiting]).toEqual([[2, '2']]);
+		expect(tally.done).toHaveLength(2);
+		conclude(tally, [{ index: 2, result: failed('rejected', '2') }]);
+		expect([...tally.waiting]).toEqual([]);
+		expect(tally.done).toHaveLength(3);
+	});
+});
+
+describe('where nothing can be done for any item', () => {
+	const context = (goesOn: boolean) =>
+		({
+			continueOnFail: () => goesOn,
+			getInputData: () => [{ json: { a: 1 } }, { json: { b: 2 } }],
+			getNode: () => NODE,
+		}) as unknown as IExecuteFunctions;
+	const error = new InputError('x', 'It is bad', 'Do this.');
+
+	test('each item says so under "continue"', () => {
+		const failure = { message: 'It is bad', description: 'Do this.' };
+		expect(failAll(context(true), error)).toEqual([
+			[
+				{ json: { error: failure }, pairedItem: { item: 0 } },
+				{ json: { error: failure }, pairedItem: { item: 1 } },
+			],
+		]);
+		expect(failAll(context(true), 'odd')[0]?.[0]?.json).toEqual({
+			error: { message: 'odd', description: undefined },
+		});
+	});
+
+	test('else the node stops', () => {
+		const stop = (thrown: unknown) => () => failAll(context(false), thrown);
+		expect(stop(error)).toThrow(NodeOperationError);
+		expect(stop(error)).toThrow(expect.objectContaining({ description: 'Do this.' }));
+		expect(stop(new Error('of n8n'))).toThrow(/^of n8n$/);
+	});
+});

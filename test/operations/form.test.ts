@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
+import { PayApi } from '../../credentials/PayApi.credentials';
+import { Pay } from '../../nodes/Pay/Pay.node';
+import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+
+/** A field and all below it, one a line: its path, type, default, choices, and what is set of it. */
+function fieldsOf(properties: INodeProperties[], path: string): string[] {
+	return properties.flatMap((field) => {
+		const { name, type, options = [], default: value, ...more } = field;
+		const at = `${path}.${name}`;
+		const choices = options.flatMap((option) =>
+			'value' in option && !('type' in option) ? [option.value] : [],
+		);
+		const { required, noDataExpression, typeOptions, displayOptions } = more;
+		const { multipleValueButtonText: _words, ...set } = typeOptions ?? {};
+		const facts = { value, choices, required, noDataExpression, set, displayOptions };
+		const below = options.flatMap((option) => {
+			if ('values' in option) return fieldsOf(option.values, `${at}.${option.name}`);
+			return 'type' in option ? fieldsOf([option], at) : [];
+		});
+		return [`${at} ${type} ${JSON.stringify(facts)}`, ...below];
+	});
+}
+
+/** What n8n is told of a node besides its fields, words excepted. */
+function factsOf({ properties: _fields, ...rest }: INodeTypeDescription): string {
+	const words = ['displayName', 'description', 'subtitle', 'defaults', 'triggerPanel'];
+	const facts = Object.entries(rest).filter(
+		([name]) => !words.includes(name) && name !== 'eventTriggerDescription',
+	);
+	return JSON.stringify(Object.fromEntries(facts));
+}
+
+test('what saved workflows and credentials rest on has not changed: names, types, defaults, choices', () => {
+	const [pay, trigger, credential] = [
+		new Pay().description,
+		new PayTrigger().description,
+		new PayApi(),
+	];
+	const lines = [
+		`pay ${factsOf(pay)}`,
+		...fieldsOf(pay.properties, 'pay'),
+		`payTrigger ${factsOf(trigger)}`,
+		...fieldsOf(trigger.properties, 'payTrigger'),
+		...fieldsOf(credential.properties, credential.name),
+	];
+	const saved = readFileSync(join(__dirname, 'form.txt'), 'utf8').trimEnd().split('\n');
+	expect(lines).toEqual(saved);
+	// n8n stores what differs from the default only, so a changed default changes what is saved.
+	expect(lines.length).toBeGreaterThan(60);
+});

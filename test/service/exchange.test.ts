@@ -1,0 +1,100 @@
+import { getEventListeners } from 'node:events';
+import { exchange, type HttpRequest } from '../../nodes/Pay/service/exchange';
+
+const OPTIONS = { method: 'POST', url: 'https://a.test/', body: '{}' } as const;
+
+test.each<[string, string, number[], number[]]>([
+	['https:', 'any status but 200', [100, 199, 201, 299, 300, 407, 999], [200]],
+	['http:', 'any status but a 2xx', [100, 199, 300, 407, 999], [200, 201, 299]],
+])('to an %s address %s is handed over as an error', async (protocol, _what, errors, answers) => {
+	let except: number[] = [];
+	const httpRequest: HttpRequest = async ({ ignoreHttpStatusErrors }) => {
+		({ except } = ignoreHttpStatusErrors as unknown as { except: number[] });
+		return { statusCode: 200, body: '{}' };
+	};
+	await exchange(
+		httpRequest,
+		{ ...OPTIONS, url: `${protocol}//a.test/` },
+		new AbortController().signal,
+	);
+	expect(errors.filter((status) => !except.includes(status))).toEqual([]);
+	expect(answers.filter((status) => except.includes(status))).toEqual([]);
+});
+
+test('an answer that came whole is one, although the clock had run out meanwhile', async () => {
+	const clock = new AbortController();
+	const httpRequest: HttpRequest = async () => {
+		clock.abort();
+		return { statusCode: 200, body: '{}' };
+	};
+	expect(await exchange(httpRequest, OPTIONS, clock.signal)).toStrictEqual({
+		...{ end: 'answered', statusCode: 200, body: '{}', byProxy: false },
+	});
+});
+
+test('a failure says who stopped the exchange, where somebody did', async () => {
+	const [clock, cancel] = [new AbortController(), new AbortController()];
+	const failing =
+		(stop?: AbortController): HttpRequest =>
+		async () => {
+			stop?.abort();
+			throw Object.assign(new Error('x'), { code: 'EX' });
+		};
+	const failure = { code: 'EX', syscall: undefined, name: 'Error', sent: undefined };
+	const { signal } = new AbortController();
+	expect(await exchange(failing(), OPTIONS, signal, signal)).toStrictEqual({
+		end: 'failed',
+		failure,
+	});
+	for (const [stop, stoppedBy] of [
+		[clock, 'clock'],
+		[cancel, 'cancel'],
+	] as const) {
+		expect(
+			await exchange(
+				failing(stop),
+				OPTIONS,
+				clock.signal.aborted ? signal : clock.signal,
+				cancel.signal,
+			),
+		).toStrictEqual({ end: 'failed', failure, stoppedBy });
+	}
+});
+
+test('a body that comes after the clock ran out is cut, and the exchange ends at once', async () => {
+	const clock = new AbortController();
+	let cut = () => {};
+	let isCut = false;
+	const body = {
+		destroy: () => {
+			isCut = true;
+			cut();
+		},
+		async *[Symbol.asyncIterator]() {
+			if (!isCut) await new Promise<void>((resolve) => (cut = resolve));
+			yield Buffer.from('');
+			throw new Error('destroyed');
+		},
+	};
+	const httpRequest: HttpRequest = async () => {
+		clock.abort();
+		return { statusCode: 201, body };
+	};
+	const came = await exchange(httpRequest, OPTIONS, clock.signal);
+	expect(came).toStrictEqual({
+		...{ end: 'brokeOff', statusCode: 201, tooLong: false, stoppedBy: 'clock' },
+	});
+});
+
+test('nothing listens to the clock or to the execution any more when it has ended', async () => {
+	const [clock, cancel] = [new AbortController().signal, new AbortController().signal];
+	const during: number[] = [];
+	const count = () => [clock, cancel].map((signal) => getEventListeners(signal, 'abort').length);
+	const httpRequest: HttpRequest = async () => {
+		during.push(...count());
+		return { statusCode: 200, body: '{}' };
+	};
+	await exchange(httpRequest, OPTIONS, clock, cancel);
+	expect(during).toEqual([1, 1]);
+	expect(count()).toEqual([0, 0]);
+});
