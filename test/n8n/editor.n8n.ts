@@ -4,7 +4,7 @@ import { chromium, selectors, type Browser, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
 import { OWNER, until, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
-import { chain, node, noOp, pay } from '../../dev/workflow';
+import { chain, node, noOp, pay, payTrigger } from '../../dev/workflow';
 import { startN8n } from './nodes';
 
 /** Where the pictures go; the README's come from here too, in the light theme. */
@@ -317,6 +317,25 @@ test('a trigger workflow is published, and its URL can be copied', async () =>
 			await page.waitForTimeout(200);
 		}
 		expect(status).toBe(200);
+	}));
+
+test('a trigger without a Postback Secret: the editor says why it is not published, and what to do', async () =>
+	await watched(async () => {
+		const payApi = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
+		const id = await n8n.importWorkflow(chain('No secret', [payTrigger(), noOp('After')]), {
+			payApi,
+		});
+		await page.goto(`${n8n.url}/workflow/${id}`);
+		await byId('canvas-node').first().waitFor();
+		await byId('workflow-open-publish-modal-button').click();
+		await page.getByRole('button', { name: 'Publish' }).last().click();
+		await page
+			.getByText(/Postbacks could not be verified: enter a long random text as Postback Secret/)
+			.first()
+			.waitFor();
+		await picture('publish-refused');
+		expect((await n8n.workflow(id)).active).toBe(false);
+		await n8n.rest('DELETE', `/credentials/${payApi.id}`);
 	}));
 
 test('a checkout is run, waits, and goes on when the customer has paid', async () =>
