@@ -71,3 +71,24 @@ test('every field takes an expression, but for the choice of resource and operat
 		'values',
 	]);
 });
+
+describe('an n8n before 1.85', () => {
+	const load = (file: string) =>
+		jest.isolateModules(() => {
+			jest.doMock('n8n-workflow', () => ({
+				...jest.requireActual<object>('n8n-workflow'),
+				NodeConnectionTypes: undefined,
+			}));
+			try {
+				require(file);
+			} finally {
+				jest.dontMock('n8n-workflow');
+			}
+		});
+
+	test.each(['Pay', 'PayTrigger'])('has %s tell its log which n8n it needs', (name) => {
+		const file = join(ROOT, 'nodes', 'Pay', `${name}.node.ts`);
+		expect(() => load(file)).toThrow('n8n-nodes-pay needs n8n 1.85 or later');
+		expect(() => jest.isolateModules(() => void require(file))).not.toThrow();
+	});
+});

@@ -1,5 +1,4 @@
 import {
-	NodeConnectionTypes,
 	NodeOperationError,
 	type IHookFunctions,
 	type INodeType,
@@ -10,6 +9,7 @@ import {
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
 import { InputError } from './inputError';
+import { MAIN } from './mainConnection';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
 import { answered, readPostback, refuse, toItem } from './postback/receive';
@@ -52,7 +52,7 @@ export class PayTrigger implements INodeType {
 		description: 'Starts the workflow when the service reports the status of a charge or payment',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
+		outputs: [MAIN],
 		credentials: [
 			{
 				name: 'payApi',
@@ -92,7 +92,7 @@ export class PayTrigger implements INodeType {
 		properties: [
 			{
 				displayName:
-					'1. Publish the workflow.<br>2. Copy the Production URL above.<br>3. Paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").<br>The Test URL works only while the editor listens.',
+					'1. Publish the workflow; with Signed URL, the credential needs a Postback Secret first.<br>2. Copy the Production URL above.<br>3. Paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").<br>The Test URL works only while the editor listens.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, selectors, type Browser, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
-import { OWNER, until, type N8n } from '../../dev/n8n';
+import { OWNER, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { chain, node, noOp, pay, payTrigger } from '../../dev/workflow';
 import { startN8n } from './nodes';
@@ -322,9 +322,9 @@ test('a trigger workflow is published, and its URL can be copied', async () =>
 test('a trigger without a Postback Secret: the editor says why it is not published, and what to do', async () =>
 	await watched(async () => {
 		const payApi = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
-		const id = await n8n.importWorkflow(chain('No secret', [payTrigger(), noOp('After')]), {
-			payApi,
-		});
+		const trigger = payTrigger();
+		const workflow = chain('No secret', [trigger, noOp('After')]);
+		const id = await n8n.importWorkflow(workflow, { payApi });
 		await page.goto(`${n8n.url}/workflow/${id}`);
 		await byId('canvas-node').first().waitFor();
 		await byId('workflow-open-publish-modal-button').click();
@@ -334,7 +334,7 @@ test('a trigger without a Postback Secret: the editor says why it is not publish
 			.first()
 			.waitFor();
 		await picture('publish-refused');
-		expect((await n8n.workflow(id)).active).toBe(false);
+		expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);
 		await n8n.rest('DELETE', `/credentials/${payApi.id}`);
 	}));
 

@@ -38,7 +38,7 @@ export async function startModel(tool: RegExp, args: object, times = 1) {
 		const about = { id: randomUUID(), created: 0, model: 'stand-in' };
 		if (stream) {
 			// Some versions of n8n's agent ask for it in pieces.
-			const calls = 'tool_calls' in message ? message.tool_calls : [];
+			const calls = message.tool_calls ?? [];
 			const tool_calls = calls.map((each, index) => ({ ...each, index }));
 			const delta = { ...message, content: message.content ?? '', tool_calls };
 			const choices = [
