@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itemsOf, N8n, until } from '../../dev/n8n';
@@ -98,6 +98,7 @@ describe.each(tried)('$number', ({ version }) => {
 		await n8n.rest('DELETE', `/community-packages?name=${NAME}`);
 		expect(await listed()).toEqual([]);
 		expect(await offered()).toEqual([]);
+		expect(await deliver(waiting.url)).toBeGreaterThanOrEqual(400);
 		expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
 		await n8n.rest('POST', '/community-packages', { name: NAME });
 		expect(await offered()).toEqual(OURS);
@@ -118,6 +119,13 @@ describe.each(tried)('$number', ({ version }) => {
 		n8n = await startIn(lived, off, process.env.PAY_TARBALL);
 		expect(await offered()).toEqual(OURS);
 		expect(await listed()).toEqual([]);
+		const installed = readdirSync(join(lived, '.n8n', 'nodes', 'node_modules'));
+		expect(installed.filter((name) => !name.startsWith('.'))).toEqual([NAME]);
+		const page = '/community-packages';
+		await expect(n8n.rest('PATCH', page, { name: NAME })).rejects.toThrow();
+		await expect(n8n.rest('DELETE', `${page}?name=${NAME}`)).rejects.toThrow();
+		await expect(n8n.rest('POST', page, { name: NAME })).rejects.toThrow();
+		expect(await offered()).toEqual(OURS);
 	});
 
 	test('Installed by hand and lost: not brought back; from ~/.n8n/custom under other names', async () => {

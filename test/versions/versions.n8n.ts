@@ -185,7 +185,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		);
 		const url = n8n.url + webhookPath(trigger);
 		await until('the webhook to be gone', async () => (await deliver(url)) === 404);
-		tell(version, 'Publishing it is', said.startsWith('Error') ? 'refused' : said);
+		tell(version, 'Publishing such a trigger is', said.startsWith('Error') ? 'refused' : said);
 	});
 
 	test('An execution waits, refuses an unsigned postback, goes on with a signed one', async () => {
