@@ -12,16 +12,18 @@ import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } fr
 
 const inOrder = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
-/** The newest release of a major version that npm has, no pre-release. */
+/** The newest release of a major version among some versions, no pre-release. */
+export function newestOf(major: number, versions: string[]): N8nVersion {
+	const released = versions.filter((one) => new RegExp(`^${major}\\.\\d+\\.\\d+$`).test(one));
+	return released.sort(inOrder).at(-1) as N8nVersion;
+}
+
 function newest(major: number): N8nVersion {
 	const printed = execFileSync('npm', ['view', 'n8n', 'versions', '--json'], {
 		encoding: 'utf8',
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});
-	const released = (JSON.parse(printed) as string[]).filter((version) =>
-		new RegExp(`^${major}\\.\\d+\\.\\d+$`).test(version),
-	);
-	return released.sort(inOrder).at(-1) as N8nVersion;
+	return newestOf(major, JSON.parse(printed) as string[]);
 }
 
 /** Puts another n8n into a pin's place, as it was resolved in a folder. */
