@@ -117,8 +117,12 @@ export async function installN8n(version: N8nVersion): Promise<Installed> {
 		join(CACHE, `${version}.installed`),
 		readFileSync(join(folder, inputs), 'utf8'),
 		async () => {
-			// Of an earlier attempt: a resolution begins anew, to be the same each time.
-			if (!isPinned(version)) rmSync(join(folder, 'pnpm-lock.yaml'), { force: true });
+			// What an earlier attempt left would be preferred: a resolution begins anew, to be the same
+			// each time.
+			if (!isPinned(version)) {
+				rmSync(join(folder, 'pnpm-lock.yaml'), { force: true });
+				discard(join(folder, 'node_modules'));
+			}
 			const pnpm = join(TOOLS, 'node_modules', '.bin', 'pnpm');
 			await step(`Installing n8n (${version})`, pnpm, ['install', ...flags], folder, node);
 		},
