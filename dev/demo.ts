@@ -75,17 +75,22 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 	return report;
 }
 
-async function main() {
-	const version = (process.env.N8N_TRY_VERSION ?? 'n8n2') as N8nVersion;
+/** The whole demo, on an n8n of its own; gives the report. */
+export async function demo(version: N8nVersion): Promise<string[]> {
 	const sandbox = await Sandbox.start({ settlePaymentsAfter: 500, amountsAct: true });
 	let n8n: N8n | undefined;
 	try {
 		n8n = await N8n.start({ version, tarball: await packPackage() });
-		console.log((await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox))).join('\n'));
+		return await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox));
 	} finally {
 		await n8n?.stop();
 		await sandbox.close();
 	}
+}
+
+async function main() {
+	const report = await demo((process.env.N8N_TRY_VERSION ?? 'n8n2') as N8nVersion);
+	console.log(report.join('\n'));
 }
 
 if (require.main === module) {

@@ -2,20 +2,43 @@ import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import {
+	AS_OF,
+	isPinned,
+	majorOf,
+	manifestOf,
+	MATRIX,
+	NODES,
+	type N8nVersion,
+	type NodeMajor,
+} from './versions';
 
-/** The n8n versions the package is tried on; each has a folder with a lockfile here. */
-export type N8nVersion = 'n8n2' | 'n8n1';
+export type { N8nVersion };
 
 const ROOT = join(__dirname, '..');
 const CACHE = join(ROOT, '.cache');
 const TOOLS = join(CACHE, 'tools');
 /** n8n 2 needs Node 24, which npm can bring beside the Node that runs this. */
-const TOOL_PACKAGES = ['node@24.21.0', 'pnpm@10.34.9'];
+const TOOL_PACKAGES = [`node@${NODES[24]}`, 'pnpm@10.34.9'];
 
 export const NODE_24 = join(TOOLS, 'node_modules', '.bin', 'node');
 
+/** Where an n8n was installed, and the Node that it runs on. */
+export interface Installed {
+	bin: string;
+	node: string;
+	/** Its folder, with package.json and lockfile. */
+	folder: string;
+}
+
 /** Says what is going on, and that it still is, while something long runs. */
-async function step(what: string, command: string, args: string[], cwd: string): Promise<void> {
+async function step(
+	what: string,
+	command: string,
+	args: string[],
+	cwd: string,
+	node = NODE_24,
+): Promise<void> {
 	const begun = Date.now();
 	const seconds = () => `${Math.round((Date.now() - begun) / 1000)} s`;
 	process.stderr.write(`${what} …\n`);
@@ -25,7 +48,7 @@ async function step(what: string, command: string, args: string[], cwd: string):
 		cwd,
 		env: {
 			...Object.fromEntries(inherited),
-			PATH: join(NODE_24, '..') + delimiter + process.env.PATH,
+			PATH: join(node, '..') + delimiter + process.env.PATH,
 			CI: 'true',
 		},
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -51,39 +74,85 @@ async function once(marker: string, inputs: string, work: () => Promise<void>): 
 	writeFileSync(marker, hash);
 }
 
-/** Mutation testing is no part of `npm test`, so it costs `npm ci` nothing. */
-const STRYKER = '@stryker-mutator/core@9.6.1';
-
-/** Installs Stryker, beside the project; gives the file to run with Node. */
-export async function installStryker(): Promise<string> {
-	const folder = join(CACHE, 'mutation', 'stryker');
+/**
+ * Installs packages that something here runs, apart from the project's own.
+ * @param overrides versions to take instead of what the packages ask for
+ * @returns their `node_modules`
+ */
+export async function installTools(
+	what: string,
+	packages: string[],
+	{ folder = join(TOOLS, what), overrides = {} } = {},
+): Promise<string> {
 	mkdirSync(folder, { recursive: true });
-	await once(join(folder, '.installed'), STRYKER, async () => {
-		const flags = ['--no-audit', '--no-fund', '--prefix', folder];
-		await step('Installing Stryker', 'npm', ['install', ...flags, STRYKER], folder);
+	await once(join(folder, '.installed'), packages.join(), async () => {
+		writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, overrides }));
+		const flags = ['--ignore-scripts=false', '--no-audit', '--no-fund', '--prefix', folder];
+		await step(`Installing ${what}`, 'npm', ['install', ...flags, ...packages], folder);
 	});
-	return join(folder, 'node_modules', '@stryker-mutator', 'core', 'bin', 'stryker.js');
+	return join(folder, 'node_modules');
 }
 
-/** Installs an n8n as its lockfile says, with Node 24; nothing to do when that was done before. */
-export async function installN8n(version: N8nVersion): Promise<string> {
-	mkdirSync(TOOLS, { recursive: true });
-	await once(join(TOOLS, '.installed'), TOOL_PACKAGES.join(), async () => {
-		const flags = ['--ignore-scripts=false', '--no-audit', '--no-fund', '--prefix', TOOLS];
-		await step(
-			'Installing Node 24 and pnpm',
-			'npm',
-			['install', ...flags, ...TOOL_PACKAGES],
-			TOOLS,
-		);
-	});
-	const folder = join(__dirname, version);
-	const lock = readFileSync(join(folder, 'pnpm-lock.yaml'), 'utf8');
-	await once(join(CACHE, `${version}.installed`), lock, async () => {
-		const pnpm = join(TOOLS, 'node_modules', '.bin', 'pnpm');
-		await step(`Installing n8n (${version})`, pnpm, ['install', '--frozen-lockfile'], folder);
-	});
-	return join(folder, 'node_modules', 'n8n', 'bin', 'n8n');
+/** Mutation testing is no part of `npm test`, so it costs `npm ci` nothing; gives Stryker's file. */
+export async function installStryker(): Promise<string> {
+	const folder = join(CACHE, 'mutation', 'stryker');
+	const modules = await installTools('Stryker', ['@stryker-mutator/core@9.6.1'], { folder });
+	return join(modules, '@stryker-mutator', 'core', 'bin', 'stryker.js');
+}
+
+/** The Node of a major version, beside the one that runs this. */
+async function installNode(major: NodeMajor): Promise<string> {
+	if (major === 24) return NODE_24;
+	return join(await installTools(`node-${major}`, [`node@${NODES[major]}`]), '.bin', 'node');
+}
+
+/**
+ * Installs an n8n, nothing to do when that was done before: a pinned one as its lockfile says, any
+ * other below `.cache/versions`, one of the matrix as of its day.
+ */
+export async function installN8n(version: N8nVersion): Promise<Installed> {
+	await installTools('Node 24 and pnpm', TOOL_PACKAGES, { folder: TOOLS });
+	const inMatrix = MATRIX.find((one) => one.version === version);
+	const node = await installNode(inMatrix?.node ?? 24);
+	const folder = isPinned(version) ? join(__dirname, version) : describe(version);
+	const inputs = isPinned(version) ? 'pnpm-lock.yaml' : 'package.json';
+	const age = inMatrix && Math.floor((Date.now() - AS_OF.getTime()) / 60_000);
+	const flags = isPinned(version)
+		? ['--frozen-lockfile']
+		: ['--no-frozen-lockfile', ...(age ? [`--config.minimum-release-age=${age}`] : [])];
+	await once(
+		join(CACHE, `${version}.installed`),
+		readFileSync(join(folder, inputs), 'utf8'),
+		async () => {
+			// What an earlier attempt left would be preferred: a resolution begins anew, to be the same
+			// each time.
+			if (!isPinned(version)) {
+				rmSync(join(folder, 'pnpm-lock.yaml'), { force: true });
+				discard(join(folder, 'node_modules'));
+			}
+			const pnpm = join(TOOLS, 'node_modules', '.bin', 'pnpm');
+			await step(`Installing n8n (${version})`, pnpm, ['install', ...flags], folder, node);
+		},
+	);
+	return { bin: join(folder, 'node_modules', 'n8n', 'bin', 'n8n'), node, folder };
+}
+
+/** Writes down what is to be installed, with the exceptions of the pinned one of its major. */
+function describe(version: N8nVersion): string {
+	const { pnpm } = manifestOf(majorOf(version) === 1 ? 'n8n1' : 'n8n2');
+	const overrides = {
+		...pnpm.overrides,
+		...MATRIX.find((one) => one.version === version)?.overrides,
+	};
+	const manifest = {
+		...{ name: 'n8n', private: true, dependencies: { n8n: version } },
+		pnpm: { ...pnpm, overrides },
+	};
+	const folder = join(CACHE, 'versions', version);
+	mkdirSync(folder, { recursive: true });
+	writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
+	writeFileSync(join(folder, '.npmrc'), 'node-linker=hoisted\n');
+	return folder;
 }
 
 /** Builds and packs this package as npm would publish it; gives the tarball's path. */

@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse as parseFlatted } from 'flatted';
-import { discard, installN8n, installPackage, NODE_24, type N8nVersion } from './install';
+import { discard, installN8n, installPackage, NODE_24, type Installed } from './install';
+import { majorOf, type N8nVersion } from './versions';
 
 /** The owner that is set up in every n8n started here; it guards nothing but throw-away data. */
 export const OWNER = {
@@ -34,6 +35,7 @@ export interface Execution {
 				Array<{
 					data?: { main?: Array<Array<{ json: Record<string, unknown> }> | null> };
 					error?: { message: string; description?: string };
+					hints?: Array<{ message: string }>;
 					executionTime: number;
 				}>
 			>;
@@ -95,7 +97,7 @@ export class N8n {
 
 	private constructor(
 		private readonly options: N8nOptions,
-		private readonly bin: string,
+		private readonly installed: Installed,
 		readonly userFolder: string,
 		readonly port: number,
 		private readonly env: Record<string, string>,
@@ -103,11 +105,11 @@ export class N8n {
 
 	/** Installs what is missing, starts n8n and, for a main process, signs in as its owner. */
 	static async start(options: N8nOptions): Promise<N8n> {
-		const bin = await installN8n(options.version);
+		const installed = await installN8n(options.version);
 		const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'pay-n8n-'));
 		if (options.tarball) await installPackage(options.tarball, userFolder);
 		const port = options.port ?? (await freePort());
-		const n8n = new N8n(options, bin, userFolder, port, {
+		const n8n = new N8n(options, installed, userFolder, port, {
 			N8N_USER_FOLDER: userFolder,
 			N8N_PORT: String(port),
 			N8N_LISTEN_ADDRESS: '127.0.0.1',
@@ -170,7 +172,8 @@ export class N8n {
 		);
 		if (taken) throw new Error(`Something else answers on port ${this.port}`);
 		const log = createWriteStream(this.logFile, { flags: 'a' });
-		const child = spawn(NODE_24, [this.bin, this.options.command ?? 'start'], {
+		const { bin, node } = this.installed;
+		const child = spawn(node, [bin, this.options.command ?? 'start'], {
 			cwd: this.userFolder,
 			env: { PATH: process.env.PATH, HOME: this.userFolder, ...this.env },
 			stdio: ['ignore', 'pipe', 'pipe'],
@@ -286,17 +289,27 @@ export class N8n {
 		return data;
 	}
 
-	/** Publishes a workflow; its webhooks answer when this returns. */
-	async activate(id: string): Promise<void> {
-		const { versionId, nodes } = await this.workflow(id);
+	/** Asks for a workflow to be published. */
+	async publish(id: string): Promise<void> {
+		const { versionId } = await this.workflow(id);
 		await this.save(async () => {
-			if (this.options.version === 'n8n2') {
+			if (majorOf(this.options.version) === 2) {
 				await this.rest('POST', `/workflows/${id}/activate`, { versionId });
 			} else {
 				await this.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
 			}
 		});
-		// n8n 2 registers webhooks after it has answered, method by method.
+	}
+
+	/** Publishes a workflow; its webhooks answer when this returns. */
+	async activate(id: string): Promise<void> {
+		await this.publish(id);
+		await this.answering(id);
+	}
+
+	/** Waits for the webhooks of a workflow: n8n 2 registers them after it has answered, method by method. */
+	async answering(id: string): Promise<void> {
+		const { nodes } = await this.workflow(id);
 		for (const node of nodes) {
 			const path = webhookPath(node);
 			if (path === undefined) continue;

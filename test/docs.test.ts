@@ -117,6 +117,8 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
+	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],
+	...['checkProcessedAndRecord', 'removeProcessed'],
 	...[
 		'receivedAt',
 		'method',

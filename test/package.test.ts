@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
+import { newestOf } from '../dev/bump';
 import { ADDRESSES, obstacles } from '../dev/release';
 import manifest from '../package.json';
 
@@ -70,4 +71,30 @@ test('every field takes an expression, but for the choice of resource and operat
 		'responseCode',
 		'values',
 	]);
+});
+
+test('the newest release is found by its number, and is no pre-release', () => {
+	const versions = ['2.9.10', '2.41.1', '2.9.9', '2.42.0-rc.1', '1.123.81', '20.50.0', '1.99.0'];
+	expect([1, 2].map((major) => newestOf(major, versions))).toEqual(['1.123.81', '2.41.1']);
+});
+
+describe('an n8n before 1.85', () => {
+	const load = (file: string) =>
+		jest.isolateModules(() => {
+			jest.doMock('n8n-workflow', () => ({
+				...jest.requireActual<object>('n8n-workflow'),
+				NodeConnectionTypes: undefined,
+			}));
+			try {
+				require(file);
+			} finally {
+				jest.dontMock('n8n-workflow');
+			}
+		});
+
+	test.each(['Pay', 'PayTrigger'])('has %s tell its log which n8n it needs', (name) => {
+		const file = join(ROOT, 'nodes', 'Pay', `${name}.node.ts`);
+		expect(() => load(file)).toThrow('n8n-nodes-pay needs n8n 1.85 or later');
+		expect(() => jest.isolateModules(() => void require(file))).not.toThrow();
+	});
 });

@@ -12,7 +12,7 @@ const ROOMS = [
 	['credential', 'postback', 'qr'],
 	['parameters'],
 	['service'],
-	['inputError', 'json'],
+	['inputError', 'json', 'mainConnection'],
 ];
 
 const files = readdirSync(PAY, { recursive: true, encoding: 'utf8' })

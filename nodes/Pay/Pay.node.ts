@@ -1,13 +1,13 @@
-import {
-	NodeConnectionTypes,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type INodeType,
-	type INodeTypeDescription,
-	type IWebhookFunctions,
-	type IWebhookResponseData,
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeType,
+	INodeTypeDescription,
+	IWebhookFunctions,
+	IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
+import { MAIN } from './mainConnection';
 import { execute, findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refuse } from './postback/receive';
@@ -24,8 +24,8 @@ export class Pay implements INodeType {
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,
-		inputs: [NodeConnectionTypes.Main],
-		outputs: [NodeConnectionTypes.Main],
+		inputs: [MAIN],
+		outputs: [MAIN],
 		credentials: [{ name: 'payApi', required: true, testedBy: 'testPayCredential' }],
 		webhooks: resumeWebhooks,
 		properties,

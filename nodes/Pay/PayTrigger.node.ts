@@ -1,5 +1,4 @@
 import {
-	NodeConnectionTypes,
 	NodeOperationError,
 	type IHookFunctions,
 	type INodeType,
@@ -10,6 +9,7 @@ import {
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
 import { InputError } from './inputError';
+import { MAIN } from './mainConnection';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
 import { answered, readPostback, refuse, toItem } from './postback/receive';
@@ -53,7 +53,7 @@ export class PayTrigger implements INodeType {
 		description: 'Payment QR codes and instant payments: starts the workflow on a status report',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
-		outputs: [NodeConnectionTypes.Main],
+		outputs: [MAIN],
 		credentials: [
 			{
 				name: 'payApi',
@@ -94,7 +94,7 @@ export class PayTrigger implements INodeType {
 			{
 				// A list: n8n 2 drops every other tag from a notice, line breaks too.
 				displayName:
-					'To get postbacks:<ul><li>Step 1: publish the workflow.</li><li>Step 2: copy the Production URL above.</li><li>Step 3: paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").</li></ul>The Test URL works only while the editor listens.',
+					'To get postbacks:<ul><li>Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.</li><li>Step 2: copy the Production URL above.</li><li>Step 3: paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").</li></ul>The Test URL works only while the editor listens.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

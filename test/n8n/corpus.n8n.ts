@@ -9,7 +9,7 @@ import { VERSIONS } from './nodes';
 describe.each(VERSIONS)("the request helper of n8n's own core, %s", (version) => {
 	let played: Map<string, Played>;
 	beforeAll(async () => {
-		const modules = join(await installN8n(version), '../../..');
+		const modules = join((await installN8n(version)).folder, 'node_modules');
 		played = await playCorpus(requestHelper(modules), ROWS);
 	});
 

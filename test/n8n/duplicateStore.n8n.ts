@@ -50,7 +50,8 @@ class Table {
 
 /** The store that a running n8n uses, over a table in memory. */
 async function realStore(version: (typeof VERSIONS)[number]): Promise<IDataDeduplicator> {
-	const n8n = dirname(dirname(await installN8n(version)));
+	const { bin } = await installN8n(version);
+	const n8n = dirname(dirname(bin));
 	const file = join(n8n, 'dist', 'deduplication', 'deduplication-helper.js');
 	const others = createRequire(file);
 	const table = new Table();

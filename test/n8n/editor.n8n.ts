@@ -356,7 +356,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await ndv.getByText('Take a postback while you build').waitFor();
 			await ndv.getByText(/Anyone who learns this URL/).waitFor();
 			expect(await ndv.locator('.notice li, [role=alert] li').allInnerTexts()).toEqual([
-				'Step 1: publish the workflow.',
+				'Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.',
 				'Step 2: copy the Production URL above.',
 				expect.stringMatching(/^Step 3: paste it as Postback URL into the Pay API credential/),
 			]);
@@ -680,6 +680,24 @@ function beyondTheForms() {
 				);
 			await until('the image', async () => (await size()) >= 400, 10);
 			await picture('qr-image');
+		}));
+
+	test('a trigger without a Postback Secret: the editor says why it is not published, and what to do', async () =>
+		await watched(async () => {
+			const payApi = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: TOKEN });
+			const trigger = payTrigger();
+			const workflow = chain('No secret', [trigger, noOp('After')]);
+			const id = await n8n.importWorkflow(workflow, { payApi });
+			await page.goto(`${n8n.url}/workflow/${id}`);
+			await byId('canvas-node').first().waitFor();
+			await byId('workflow-open-publish-modal-button').click();
+			await page.getByRole('button', { name: 'Publish' }).last().click();
+			await page
+				.getByText(/Postbacks could not be verified: enter a long random text as Postback Secret/)
+				.first()
+				.waitFor();
+			expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);
+			await n8n.rest('DELETE', `/credentials/${payApi.id}`);
 		}));
 
 	test('a checkout is run, waits, and goes on when the customer has paid', async () =>

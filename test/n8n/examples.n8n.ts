@@ -9,6 +9,7 @@ import { example } from '../../dev/demo';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
+import { startModel } from './model';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 const NAMES = readdirSync(join(__dirname, '..', '..', 'examples'))
@@ -45,52 +46,6 @@ test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
 	);
 	expect(covered).toEqual([]);
 });
-
-/**
- * Stands in for a chat model: calls the tool whose name matches, with the given arguments, as often
- * as told, and then says what the tool answered.
- */
-async function startModel(tool: RegExp, args: object, times = 1) {
-	const heard: string[] = [];
-	const offered: Array<{ name: string; parameters: string[] }> = [];
-	const app = express();
-	app.post('/chat/completions', express.json({ limit: '5mb' }), (request, response) => {
-		const { messages, tools } = request.body as {
-			messages: Array<{ role: string; content: string }>;
-			tools: Array<{ function: { name: string; parameters: { properties: object } } }>;
-		};
-		const last = messages.at(-1);
-		if (last?.role === 'tool') heard.push(last.content);
-		if (offered.length === 0) {
-			for (const { function: each } of tools) {
-				const parameters = Object.keys(each.parameters.properties);
-				offered.push({ name: each.name, parameters });
-			}
-		}
-		const name = tools.map((each) => each.function.name).find((each) => tool.test(each));
-		const call = { name, arguments: JSON.stringify(args) };
-		const message =
-			last?.role === 'tool' && heard.length >= times
-				? { role: 'assistant', content: last.content }
-				: {
-						role: 'assistant',
-						content: null,
-						tool_calls: [{ id: randomUUID(), type: 'function', function: call }],
-					};
-		response.json({
-			id: randomUUID(),
-			object: 'chat.completion',
-			created: 0,
-			model: 'stand-in',
-			choices: [{ index: 0, finish_reason: 'stop', message }],
-			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
-		});
-	});
-	const server = app.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return { url, heard, offered, close: () => server.close() };
-}
 
 const SECRET = 'the secret of the example tests';
 

@@ -146,8 +146,8 @@ function readMatch(read: ReadParameter): FieldMatch | undefined {
 }
 
 /**
- * The token that n8n 2 puts into resume URLs, without which it answers 401 itself. n8n 1 has none
- * (measured), and there anyone can guess the address.
+ * The token that newer n8n puts into resume URLs, without which it answers 401 itself. n8n 1 and 2.0
+ * have none (measured), and there anyone can guess the address.
  */
 function resumeTokenOf(context: Pick<IExecuteFunctions, 'evaluateExpression'>): string {
 	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));

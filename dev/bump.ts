@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { demo } from './demo';
+import { installN8n } from './install';
+import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } from './versions';
+
+/*
+ * `npm run dev:bump`: moves the two pinned n8ns to the newest releases of their majors. Each is
+ * resolved and installed beside the pinned one, and takes its place only if the demo runs on it.
+ */
+
+const inOrder = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
+
+/** The newest release of a major version among some versions, no pre-release. */
+export function newestOf(major: number, versions: string[]): N8nVersion {
+	const released = versions.filter((one) => new RegExp(`^${major}\\.\\d+\\.\\d+$`).test(one));
+	return released.sort(inOrder).at(-1) as N8nVersion;
+}
+
+function newest(major: number): N8nVersion {
+	const printed = execFileSync('npm', ['view', 'n8n', 'versions', '--json'], {
+		encoding: 'utf8',
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+	return newestOf(major, JSON.parse(printed) as string[]);
+}
+
+/** Puts another n8n into a pin's place, as it was resolved in a folder. */
+function pin(version: PinnedVersion, n8n: string, resolvedIn: string): void {
+	const folder = join(__dirname, version);
+	const manifest = { ...manifestOf(version), dependencies: { n8n } };
+	writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+	copyFileSync(join(resolvedIn, 'pnpm-lock.yaml'), join(folder, 'pnpm-lock.yaml'));
+}
+
+/** Gives what became of a pin, in words. */
+async function bump(version: PinnedVersion): Promise<string> {
+	const [from, to] = [numberOf(version), newest(majorOf(version))];
+	if (from === to) return `dev/${version} stays at ${from}, the newest.`;
+	try {
+		const { folder } = await installN8n(to);
+		await demo(to);
+		pin(version, to, folder);
+		return `dev/${version} goes from ${from} to ${to}: the demo runs on it. Now: npm run test:n8n`;
+	} catch (error) {
+		process.exitCode = 1;
+		const reason = error instanceof Error ? error.message : String(error);
+		return `dev/${version} stays at ${from}, since ${to} does not do:\n${reason}`;
+	}
+}
+
+async function main() {
+	for (const version of ['n8n2', 'n8n1'] as const) console.log(await bump(version));
+}
+
+if (require.main === module) {
+	main().catch((error: unknown) => {
+		console.error(error instanceof Error ? error.message : error);
+		process.exitCode = 1;
+	});
+}

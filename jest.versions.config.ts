@@ -1,0 +1,14 @@
+import type { Config } from 'jest';
+import base from './jest.n8n.config';
+
+/** Every n8n of the matrix; its result is the table in docs/install.md. */
+const config: Config = {
+	...base,
+	testMatch: ['<rootDir>/test/versions/**/*.n8n.ts'],
+	// One n8n after another, so that the seconds in the table mean something.
+	maxWorkers: 1,
+	testTimeout: 300_000,
+	reporters: [...(base.reporters ?? []), '<rootDir>/test/versions/table.js'],
+};
+
+export default config;

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+
+/**
+ * Stands in for a chat model: calls the tool whose name matches, with the given arguments, as often
+ * as told, and then says what the tool answered.
+ */
+export async function startModel(tool: RegExp, args: object, times = 1) {
+	const heard: string[] = [];
+	const offered: Array<{ name: string; parameters: string[] }> = [];
+	const app = express();
+	app.post('/chat/completions', express.json({ limit: '5mb' }), (request, response) => {
+		const { messages, tools, stream } = request.body as {
+			stream?: boolean;
+			messages: Array<{ role: string; content: string }>;
+			tools: Array<{ function: { name: string; parameters: { properties: object } } }>;
+		};
+		const last = messages.at(-1);
+		if (last?.role === 'tool') heard.push(last.content);
+		if (offered.length === 0) {
+			for (const { function: each } of tools) {
+				const parameters = Object.keys(each.parameters.properties);
+				offered.push({ name: each.name, parameters });
+			}
+		}
+		const name = tools.map((each) => each.function.name).find((each) => tool.test(each));
+		const call = { name, arguments: JSON.stringify(args) };
+		const message =
+			last?.role === 'tool' && heard.length >= times
+				? { role: 'assistant', content: last.content }
+				: {
+						role: 'assistant',
+						content: null,
+						tool_calls: [{ id: randomUUID(), type: 'function', function: call }],
+					};
+		const about = { id: randomUUID(), created: 0, model: 'stand-in' };
+		if (stream) {
+			// Some versions of n8n's agent ask for it in pieces.
+			const calls = message.tool_calls ?? [];
+			const tool_calls = calls.map((each, index) => ({ ...each, index }));
+			const delta = { ...message, content: message.content ?? '', tool_calls };
+			const choices = [
+				{ index: 0, delta, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' },
+			];
+			const piece = { ...about, object: 'chat.completion.chunk', choices };
+			response.type('text/event-stream').send(`data: ${JSON.stringify(piece)}\n\ndata: [DONE]\n\n`);
+			return;
+		}
+		response.json({
+			...about,
+			object: 'chat.completion',
+			choices: [{ index: 0, finish_reason: 'stop', message }],
+			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+		});
+	});
+	const server = app.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return { url, heard, offered, close: () => server.close() };
+}

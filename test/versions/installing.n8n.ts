@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { itemsOf, N8n, until } from '../../dev/n8n';
+import { Registry } from '../../dev/registry';
+import { Sandbox } from '../../sandbox/service';
+import { deliver } from '../n8n/deliveries';
+import { startN8n } from '../n8n/nodes';
+import { ended, startWaiting } from '../n8n/waiting';
+import { tell } from './facts';
+import { tried } from './tried';
+
+/* The titles are lines of the table in docs/install.md, as those of versions.n8n.ts. */
+
+/** Gives what is in the tarball of this run, under another number, in a new folder. */
+function unpack(version: string, into = mkdtempSync(join(tmpdir(), 'pay-unpacked-'))): string {
+	mkdirSync(into, { recursive: true });
+	execFileSync('tar', ['-xzf', process.env.PAY_TARBALL!, '-C', into, '--strip-components=1']);
+	const file = join(into, 'package.json');
+	// As the workflow that publishes takes away what refuses a checkout; provenance is GitHub's to give.
+	const { private: _, publishConfig: __, ...manifest } = JSON.parse(readFileSync(file, 'utf8'));
+	writeFileSync(file, JSON.stringify({ ...manifest, version }));
+	return into;
+}
+
+const NAME = 'n8n-nodes-pay';
+const KEY = 'a key of the test that stays';
+
+describe.each(tried)('$number', ({ version }) => {
+	jest.setTimeout(900_000);
+	let registry: Registry;
+	let sandbox: Sandbox;
+	let n8n: N8n;
+	const folders: string[] = [];
+
+	const newFolder = () => {
+		const folder = mkdtempSync(join(tmpdir(), 'pay-installing-'));
+		mkdirSync(join(folder, '.n8n', 'nodes'), { recursive: true });
+		for (const place of [folder, join(folder, '.n8n', 'nodes')]) {
+			writeFileSync(join(place, '.npmrc'), registry.npmrc);
+		}
+		folders.push(folder);
+		return folder;
+	};
+	const startIn = async (userFolder: string, env: Record<string, string> = {}, tarball?: string) =>
+		await startN8n(version, {
+			userFolder,
+			tarball,
+			env: { N8N_ENCRYPTION_KEY: KEY, ...registry.env, ...env },
+		});
+	const lose = (userFolder: string) =>
+		rmSync(join(userFolder, '.n8n', 'nodes', 'node_modules'), { recursive: true });
+
+	beforeAll(async () => {
+		registry = await Registry.start();
+		sandbox = await Sandbox.start();
+	});
+	afterEach(async () => await n8n?.stop());
+	afterAll(async () => {
+		await registry?.close();
+		await sandbox?.close();
+		for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+	});
+
+	/** The package's nodes that this n8n offers, but for the tools made of them. */
+	const offered = async () => {
+		const headers = { Cookie: n8n.session };
+		// n8n may be writing that file at this moment.
+		const types = await until('the types', async () => {
+			const answer = await fetch(`${n8n.url}/types/nodes.json`, { headers });
+			return (await answer.json()) as Array<{ name: string }>;
+		});
+		const names = types.map(({ name }) => name);
+		return names.filter((name) => /\.pay(Trigger)?$/.test(name)).sort();
+	};
+	const OURS = [`${NAME}.pay`, `${NAME}.payTrigger`];
+	const listed = async () => {
+		const { data } = await n8n.rest<{
+			data: Array<{ packageName: string; installedVersion: string }>;
+		}>('GET', '/community-packages');
+		return data.map(({ packageName, installedVersion }) => `${packageName}@${installedVersion}`);
+	};
+	let lived: string;
+
+	test('Installed, updated and removed on the page Community nodes; a wait outlasts its removal', async () => {
+		lived = newFolder();
+		n8n = await startIn(lived);
+		expect(await offered()).toEqual([]);
+		const [first, second] = [unpack('0.1.0'), unpack('0.1.1')];
+		folders.push(first, second);
+		await registry.publish(first);
+		await n8n.rest('POST', '/community-packages', { name: NAME });
+		expect(await listed()).toEqual([`${NAME}@0.1.0`]);
+		expect(await offered()).toEqual(OURS);
+		const credential = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: 'a secret' };
+		const payApi = await n8n.createCredential(credential);
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+
+		await registry.publish(second);
+		await n8n.rest('PATCH', '/community-packages', { name: NAME });
+		expect(await listed()).toEqual([`${NAME}@0.1.1`]);
+
+		await n8n.rest('DELETE', `/community-packages?name=${NAME}`);
+		expect(await listed()).toEqual([]);
+		expect(await offered()).toEqual([]);
+		expect(await deliver(waiting.url)).toBeGreaterThanOrEqual(400);
+		expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
+		await n8n.rest('POST', '/community-packages', { name: NAME });
+		expect(await offered()).toEqual(OURS);
+		expect(await deliver(waiting.url)).toBe(200);
+		expect(itemsOf(await ended(n8n, waiting.executionId), 'After')).toHaveLength(1);
+	});
+
+	test('Lost, and brought back by N8N_REINSTALL_MISSING_PACKAGES', async () => {
+		lose(lived);
+		n8n = await startIn(lived, { N8N_REINSTALL_MISSING_PACKAGES: 'true' });
+		await until('the nodes', async () => (await offered()).length === OURS.length);
+		expect(await listed()).toEqual([`${NAME}@0.1.1`]);
+	});
+
+	test('Installed by hand: loads though N8N_UNVERIFIED_PACKAGES_ENABLED is off, is not on the page', async () => {
+		lived = newFolder();
+		const off = { N8N_UNVERIFIED_PACKAGES_ENABLED: 'false' };
+		n8n = await startIn(lived, off, process.env.PAY_TARBALL);
+		expect(await offered()).toEqual(OURS);
+		expect(await listed()).toEqual([]);
+		const installed = readdirSync(join(lived, '.n8n', 'nodes', 'node_modules'));
+		expect(installed.filter((name) => !name.startsWith('.'))).toEqual([NAME]);
+		const page = '/community-packages';
+		await expect(n8n.rest('PATCH', page, { name: NAME })).rejects.toThrow();
+		await expect(n8n.rest('DELETE', `${page}?name=${NAME}`)).rejects.toThrow();
+		expect(await offered()).toEqual(OURS);
+	});
+
+	test('Installed by hand and lost: not brought back; from ~/.n8n/custom under other names', async () => {
+		lose(lived);
+		unpack('0.1.0', join(lived, '.n8n', 'custom', NAME));
+		n8n = await startIn(lived, {
+			N8N_REINSTALL_MISSING_PACKAGES: 'true',
+			N8N_UNVERIFIED_PACKAGES_ENABLED: 'false',
+		});
+		expect(await offered()).toEqual(['CUSTOM.pay', 'CUSTOM.payTrigger']);
+		const installing = n8n.rest('POST', '/community-packages', { name: NAME });
+		const said = await installing.then(() => 'possible', String);
+		if (said !== 'possible') expect(said).toMatch(/forbidden/);
+		const what = 'Installing where N8N_UNVERIFIED_PACKAGES_ENABLED is off';
+		tell(version, what, said === 'possible' ? said : 'refused');
+	});
+});
