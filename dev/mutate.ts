@@ -101,7 +101,7 @@ function tableOf(scores: Score[]): string {
 	return [
 		'# Mutation scores',
 		'',
-		'Written by `npm run mutate`. Wording (`wording.mjs`) is not counted; what timed out died. Files that are not in the table have not been measured.',
+		'Written by `npm run mutate`. Wording (`wording.mjs`) is not counted; what timed out died. A run over some files replaces their rows alone; files that are not in the table have not been measured.',
 		'',
 		'| File | Died | Mutants | % | Goal |',
 		'| --- | ---: | ---: | ---: | ---: |',

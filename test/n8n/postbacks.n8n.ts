@@ -160,7 +160,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect([query, answer.status]).toEqual([query, 401]);
 			}
 			console.log(`n8n ${version}: 50 forgeries refused, the slowest answer took ${slowest} ms`);
-			expect(slowest).toBeLessThan(1000);
+			expect(slowest).toBeLessThan(2000);
 			expect((await n8n.executionIds(trigger.id)).length).toBe(before);
 			expect(n8n.log.match(/refused a postback \(401\)/g)?.length).toBeGreaterThanOrEqual(50);
 			expect(n8n.log).not.toContain(mac);
