@@ -15,6 +15,8 @@ export interface Repetition {
 	vanished: boolean;
 	/** Whether another process than that of the earlier try took a record of this external_id back. */
 	takenBackBeside: boolean;
+	/** Whether an execution took a record of it back that it made without the check of workers. */
+	takenBackUnlocked: boolean;
 	/**
 	 * Whether something held up, broke or ended what the node's second look counts on: a process
 	 * frozen or dead, one that wrote over the record after it was frozen, a store slower than the
@@ -77,8 +79,11 @@ export const EXCEPTIONS: readonly Exception[] = [
 	{
 		name: 'taken back beside another process',
 		reason:
-			'Two processes that both found an id new at the same moment, or one that asks for no refusal, rely on one record. If either is rejected it takes the record back, and once the other has ended nothing remembers the payment. Within one process such a record stays, and "workers" lets only one of them pass.',
-		holds: ({ inLedger, earlierCheck, check, takenBackBeside }) =>
-			!inLedger && takenBackBeside && (earlierCheck !== 'workers' || check !== 'workers'),
+			'Two processes that both found an id new at the same moment, or one that asks for no refusal, rely on one record. If either is rejected it takes the record back, and once the other has ended nothing remembers the payment. Within one process such a record stays, and "workers" lets only one of them pass, where all executions have it.',
+		holds: ({ inLedger, earlierCheck, check, sameProcess, ...taken }) =>
+			!inLedger &&
+			(earlierCheck === 'workers' && check === 'workers'
+				? taken.takenBackUnlocked && !sameProcess
+				: taken.takenBackBeside),
 	},
 ];

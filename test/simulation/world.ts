@@ -114,6 +114,10 @@ function bestOf(items: TypedItem[], tests: Array<(item: TypedItem) => boolean>) 
 
 const checkOf = ({ item, by }: Send) => item.duplicateCheck ?? by.options.duplicateCheck;
 
+/** A run has the Duplicate Check of its first item. */
+const checkOfTry = ({ items: [first], options }: Try) =>
+	first?.duplicateCheck ?? options.duplicateCheck;
+
 /** Words of the promise that a send breaks or keeps. */
 const describe = ({ id, by, at }: Send) =>
 	`"${id}" by ${by.execution.name}, ${by.node} on ${by.process.name} at ${at} ms`;
@@ -135,8 +139,8 @@ export class World {
 	private readonly droppedByFrozen = new Set<string>();
 	/** Whose call to the store it is, by what the call hands over. */
 	readonly callers = new WeakMap<object, Try>();
-	/** Records that the node took back, and the processes that did. */
-	private readonly takenBack = new Map<string, Set<NodeProcess>>();
+	/** Records that the node took back, and the tries that did. */
+	private readonly takenBack = new Map<string, Set<Try>>();
 	/** What the node recorded for an external_id, as the store keeps it. */
 	private readonly records = new Map<string, Set<string>>();
 	/** Whether anything slowed, froze, or failed that the pauses of the node count on. */
@@ -219,7 +223,7 @@ export class World {
 			if (removed.includes(hash)) {
 				const takers = this.takenBack.get(hash) ?? new Set();
 				this.takenBack.set(hash, takers);
-				if (by !== undefined) takers.add(by.process);
+				if (by !== undefined) takers.add(by);
 				continue;
 			}
 			this.dropped.add(hash);
@@ -238,11 +242,11 @@ export class World {
 		}
 	}
 
-	/** Whether a process other than this one took a record of it back. */
-	private takenBackBeside(process: NodeProcess, id: string) {
-		return [...(this.records.get(id) ?? [])].some((hash) =>
-			[...(this.takenBack.get(hash) ?? [])].some((taker) => taker !== process),
-		);
+	/** The tries that took a record of it back. */
+	private takersOf(id: string): Try[] {
+		return [...(this.records.get(id) ?? [])].flatMap((hash) => [
+			...(this.takenBack.get(hash) ?? []),
+		]);
 	}
 
 	private recordsIn(list: { has(hash: string): boolean }, id: string) {
@@ -343,6 +347,7 @@ export class World {
 			if (earlier.id !== later.id || earlier.kind !== 'payment') continue;
 			if (earlier.heard === 'rejected' || earlier.heard === 'notSent') continue;
 			const [one, two] = [earlier.by, later.by];
+			const takers = this.takersOf(later.id);
 			const repetition: Repetition = {
 				inLedger: one === two || two.knows.has(one),
 				sameNode: one.node === two.node,
@@ -352,7 +357,8 @@ export class World {
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
 				vanished: this.recordsIn(this.dropped, later.id),
-				takenBackBeside: this.takenBackBeside(one.process, later.id),
+				takenBackBeside: takers.some(({ process }) => process !== one.process),
+				takenBackUnlocked: takers.some((taker) => checkOfTry(taker) !== 'workers'),
 				disturbed:
 					this.slowStore ||
 					one.crashed ||
