@@ -5,7 +5,7 @@ import base from './jest.n8n.config';
 const config: Config = {
 	...base,
 	testMatch: ['<rootDir>/test/versions/**/*.n8n.ts'],
-	// One n8n after another, so that the seconds in the table mean something.
+	// One n8n after another: each installs and starts several processes.
 	maxWorkers: 1,
 	testTimeout: 300_000,
 	reporters: [...(base.reporters ?? []), '<rootDir>/test/versions/table.js'],

@@ -19,6 +19,7 @@ const REASONS = join(ROOT, 'test', 'mutation', 'survivors.json');
 const STRICT = new RegExp(
 	[
 		...['service/(outcome|client|exchange)', 'execution/(ledger|duplicateCheck|rememberedList)'],
+		'execution/storedList',
 		...['execution/(run|send|tally)', 'parameters/(amount|text)'],
 		'postback/(proof|notification|expectation|receive)',
 	].join('|'),

@@ -24,6 +24,10 @@ const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
 /** So many at a time, for progress to be seen. */
 const SLICE = 5000;
 
+/** This program in a process of its own. */
+const again = (args: string[], env: Record<string, string> = {}) =>
+	fork(__filename, args, { execArgv: ['-r', 'ts-node/register'], env: { ...process.env, ...env } });
+
 const property = (playing: Playing) =>
 	fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (drawn) => {
 		await play(drawn, { ignored, ...playing });
@@ -51,9 +55,8 @@ async function playAll(runs: number, seed: number): Promise<void> {
 async function find(fault: string, seed: number): Promise<void> {
 	Error.stackTraceLimit = 0;
 	const begun = Date.now();
-	const found = await fc.check(property({}), {
-		...{ numRuns: Number(SIMULATION_RUNS), seed, endOnFailure: true },
-	});
+	const numRuns = Number(SIMULATION_RUNS);
+	const found = await fc.check(property({}), { numRuns, seed, endOnFailure: true });
 	const seconds = Math.round((Date.now() - begun) / 1000);
 	const [why = ''] = (found.errorInstance as Error | undefined)?.message.split('\n') ?? [];
 	const what = found.failed ? `found by scenario ${found.numRuns}` : 'NOT FOUND';
@@ -67,10 +70,7 @@ async function findAll(seed: number): Promise<void> {
 	const left = [...NAMES_OF_FAULTS];
 	const work = async () => {
 		for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
-			const child = fork(__filename, ['faults', String(seed)], {
-				execArgv: ['-r', 'ts-node/register'],
-				env: { ...process.env, SIMULATION_FAULT: fault },
-			});
+			const child = again(['faults', String(seed)], { SIMULATION_FAULT: fault });
 			if (((await once(child, 'exit')) as [number | null])[0] !== 0) process.exitCode = 1;
 		}
 	};
@@ -91,9 +91,7 @@ async function main() {
 	const codes = await Promise.all(
 		Array.from({ length: parts }, async (_, part) => {
 			const mine = Math.floor(runs / parts) + (part < runs % parts ? 1 : 0);
-			const child = fork(__filename, [String(mine), String(seed + part * runs)], {
-				execArgv: ['-r', 'ts-node/register'],
-			});
+			const child = again([String(mine), String(seed + part * runs)]);
 			child.on('message', (count) => {
 				played += Number(count);
 				if (seconds() - told < 15) return;

@@ -97,10 +97,13 @@ export class Violation extends Error {
 	}
 }
 
+/** The Duplicate Check of an item; without one, that of the run, which is its first item's. */
+const checkOf = ({ items, options }: Try, item = items[0]) =>
+	item?.duplicateCheck ?? options.duplicateCheck;
+
 /** Whether an item's option is not that of item 0, which holds for the whole run. */
-export function isOptionOdd(item: TypedItem, { items, options, kind }: Try): boolean {
-	const of = ({ duplicateCheck }: TypedItem) => duplicateCheck ?? options.duplicateCheck;
-	return kind === 'payment' && of(item) !== of(items[0] ?? item);
+export function isOptionOdd(item: TypedItem, by: Try): boolean {
+	return by.kind === 'payment' && checkOf(by, item) !== checkOf(by);
 }
 
 /** The item of which most is true, the first of several. */
@@ -111,12 +114,6 @@ function bestOf(items: TypedItem[], tests: Array<(item: TypedItem) => boolean>) 
 		undefined,
 	);
 }
-
-const checkOf = ({ item, by }: Send) => item.duplicateCheck ?? by.options.duplicateCheck;
-
-/** A run has the Duplicate Check of its first item. */
-const checkOfTry = ({ items: [first], options }: Try) =>
-	first?.duplicateCheck ?? options.duplicateCheck;
 
 /** Words of the promise that a send breaks or keeps. */
 const describe = ({ id, by, at }: Send) =>
@@ -351,14 +348,14 @@ export class World {
 			const repetition: Repetition = {
 				inLedger: one === two || two.knows.has(one),
 				sameNode: one.node === two.node,
-				earlierCheck: checkOf(earlier),
-				check: checkOf(later),
+				earlierCheck: checkOf(one, earlier.item),
+				check: checkOf(two, later.item),
 				sameProcess: one.process === two.process,
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
 				vanished: this.recordsIn(this.dropped, later.id),
 				takenBackBeside: takers.some(({ process }) => process !== one.process),
-				takenBackUnlocked: takers.some((taker) => checkOfTry(taker) !== 'workers'),
+				takenBackUnlocked: takers.some((taker) => checkOf(taker) !== 'workers'),
 				disturbed:
 					this.slowStore ||
 					one.crashed ||
