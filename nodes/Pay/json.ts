@@ -78,22 +78,3 @@ export function valueAt(value: unknown, path: string): unknown {
 	}
 	return undefined;
 }
-
-/**
- * A JSON value with `***` in place of each secret, wherever one stands in its texts and keys.
- * @param value nested no deeper than {@link jsonOrText} allows
- */
-export function withHidden(value: unknown, secrets: ReadonlyArray<string | undefined>): unknown {
-	const hide = (text: string) =>
-		secrets.reduce<string>(
-			(rest, secret) => (secret ? rest.replaceAll(secret, '***') : rest),
-			text,
-		);
-	const walk = (member: unknown): unknown => {
-		if (typeof member === 'string') return hide(member);
-		if (typeof member !== 'object' || member === null) return member;
-		if (Array.isArray(member)) return member.map(walk);
-		return Object.fromEntries(Object.entries(member).map(([key, rest]) => [hide(key), walk(rest)]));
-	};
-	return walk(value);
-}

@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
-import { isTooDeep, jsonOrText, withHidden } from '../json';
+import { isTooDeep, jsonOrText } from '../json';
+import { redact } from '../service/redact';
 import { PROOF_PARAMETER, withoutProof, type Reference } from './proof';
 import { parseXmlBody } from './xml';
 
@@ -107,7 +108,7 @@ export function readDelivery(delivery: Delivery): Postback {
 	const { method, headers, parsedBody, resumeToken } = delivery;
 	const contentType = contentTypeOf(headers);
 	const { query, mac } = withoutProof(delivery.query);
-	const secrets = [mac, resumeToken];
+	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	const spelled = new RegExp(`(${PROOF_PARAMETER}(?:=|%3d))[^&\\s"']+`, 'gi');
 	const shownHeaders = Object.entries(headers)
 		.filter(([name]) => !CREDENTIAL_HEADERS.has(name))
@@ -117,11 +118,11 @@ export function readDelivery(delivery: Delivery): Postback {
 		]);
 	const shared = {
 		method,
-		query: withHidden(
+		query: redact(
 			without(query, (name, value) => name === 'signature' && value === resumeToken),
 			secrets,
 		) as Record<string, unknown>,
-		headers: withHidden(Object.fromEntries(shownHeaders), secrets) as Record<string, unknown>,
+		headers: redact(Object.fromEntries(shownHeaders), secrets) as Record<string, unknown>,
 		receivedAt: delivery.receivedAt.toISOString(),
 	};
 	if (isMultipartForm(headers)) {
@@ -130,15 +131,14 @@ export function readDelivery(delivery: Delivery): Postback {
 			throw new Error('The multipart form could not be read');
 		}
 		const content = JSON.stringify(data);
-		return { ...shared, body: withHidden({ ...data }, secrets), rawBody: '', content };
+		return { ...shared, body: redact({ ...data }, secrets), rawBody: '', content };
 	}
 	const text = textOf(delivery.rawBody, contentType);
 	const body = parseBody(text, contentType);
-	const repeats = secrets.some((secret) => secret !== undefined && text.includes(secret));
 	return {
 		...shared,
-		body: repeats ? withHidden(body, secrets) : body,
-		rawBody: repeats ? String(withHidden(text, secrets)) : text,
+		body: redact(body, secrets),
+		rawBody: String(redact(text, secrets)),
 		content: delivery.rawBody,
 	};
 }

@@ -1,5 +1,5 @@
 /** Query parameters of a postback URL that prove something: whoever holds one can use it. */
-const PROOFS = ['pay_proof', 'pay_signature', 'signature'];
+const PROOFS = ['pay_proof', 'signature'];
 
 /** The proofs that a postback URL holds. */
 export function proofsOf(postbackUrl: string | undefined): string[] {
@@ -22,13 +22,28 @@ function inBase64(secret: string): string[] {
 	});
 }
 
-/** A character as JSON, HTML, a URL or hex write it, also several times over. */
-function escaped(character: string): string {
-	const code = character.codePointAt(0) ?? 0;
-	const hex = code.toString(16);
-	const literal = character.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-	if (/[A-Za-z0-9]/.test(character)) return literal;
-	return `(?:\\\\*${literal}|\\\\+u0*${hex}|&(?:amp;)*#(?:x0*${hex}|0*${code});|%(?:25)*${hex})`;
+/**
+ * A text, however JSON, HTML or a URL may have escaped it, once or several times over. No two places
+ * of the pattern may take the same backslashes, nor may it begin with a row of them: the time to
+ * search a long row would grow with its square, and an answer could hold n8n up for hours.
+ */
+function spelled(text: string): string {
+	const parts = text.match(/\\+|[^\\]/gsu) ?? [];
+	const escaped = parts.map((part, i) => {
+		if (/[A-Za-z0-9]/.test(part)) return part;
+		const code = part.codePointAt(0) ?? 0;
+		const hex = code.toString(16);
+		const inHtmlOrUrl = `&(?:amp;)*#(?:x0*${hex}|0*${code});|%(?:25)*${hex}`;
+		// Each escaping doubles a backslash, so any number of them stands for any other.
+		if (part.startsWith('\\')) {
+			return `(?:\\\\(?:u0*5c)?|${inHtmlOrUrl})${i === 0 ? '' : '+'}`;
+		}
+		const literal = part.replace(/[$^.*+?()[\]{}|/-]/g, '\\$&');
+		if (i === 0) return `(?:${literal}|\\\\u0*${hex}|${inHtmlOrUrl})`;
+		if (parts[i - 1]?.startsWith('\\')) return `(?:${literal}|u0*${hex}|${inHtmlOrUrl})`;
+		return `(?:\\\\*${literal}|\\\\+u0*${hex}|${inHtmlOrUrl})`;
+	});
+	return escaped.join('');
 }
 
 /** Finds a secret in a text, however a service may have written it there. */
@@ -36,9 +51,9 @@ function patternOf(secret: string): RegExp {
 	const base64 = secret.length >= 8 ? inBase64(secret) : [];
 	const inUrls = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
 	const hex = secret.length >= 8 ? [Buffer.from(secret).toString('hex')] : [];
-	const spelled = [secret, ...base64, ...inUrls].map((text) => [...text].map(escaped).join(''));
+	const texts = [secret, ...base64, ...inUrls].map(spelled);
 	// The longest first, or a part of it would be replaced and the rest would stay.
-	const all = [...new Set([...spelled, ...hex])].sort((a, b) => b.length - a.length);
+	const all = [...new Set([...texts, ...hex])].sort((a, b) => b.length - a.length);
 	return new RegExp(all.join('|'), 'gi');
 }
 
