@@ -1,0 +1,140 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { InputError } from '../inputError';
+import { parseTypedJson } from '../json';
+import type { SplitRecipient } from '../service/contract';
+import { parseAmount } from './amount';
+import { labelOf } from './label';
+import type { ReadParameter } from './parameter';
+import { optionalIdentifier, withoutEmpty } from './text';
+
+/** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
+export const splitFields: INodeProperties[] = [
+	{
+		displayName: 'Split',
+		name: 'specifySplit',
+		type: 'options',
+		options: [
+			{ name: 'No Split', value: 'none' },
+			{ name: 'Using Fields Below', value: 'fields' },
+			{ name: 'Using JSON', value: 'json' },
+		],
+		default: 'none',
+		description: 'Whether recipients share the amount, and how to enter them',
+	},
+	{
+		displayName: 'Split Recipients',
+		name: 'split',
+		type: 'fixedCollection',
+		typeOptions: { multipleValues: true },
+		placeholder: 'Add Recipient',
+		default: {},
+		displayOptions: { show: { specifySplit: ['fields'] } },
+		description: 'Recipients who share the amount',
+		options: [
+			{
+				displayName: 'Recipient',
+				name: 'recipient',
+				values: [
+					{
+						displayName: 'Username',
+						name: 'username',
+						type: 'string',
+						default: '',
+						description: 'Username of the recipient at the service',
+					},
+					{
+						displayName: 'Percentage',
+						name: 'percentageSplit',
+						// A text, as the amount is: number inputs drop a typed comma.
+						type: 'string',
+						default: '',
+						placeholder: '12.5',
+						description:
+							'Share of the recipient in percent. Its bounds and what the shares must add up to are not documented.',
+					},
+				],
+			},
+		],
+	},
+	{
+		displayName: 'Split (JSON)',
+		name: 'splitJson',
+		type: 'json',
+		default: '[]',
+		displayOptions: { show: { specifySplit: ['json'] } },
+		description: 'Recipients as a list, for example [{ "username": "…", "percentageSplit": 10 }]',
+	},
+];
+
+function readRecipient(value: unknown, field: string): SplitRecipient | undefined {
+	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} is no object`,
+			'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
+		);
+	}
+	const { username, percentageSplit, ...rest } = value as Record<string, unknown>;
+	const [unknownKey] = Object.keys(rest);
+	if (unknownKey !== undefined) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} has a member "${unknownKey}", which the service does not document`,
+			'The documented members are username and percentageSplit.',
+		);
+	}
+	return withoutEmpty<SplitRecipient>({
+		username: optionalIdentifier(username, `${field}.username`),
+		percentageSplit:
+			'percentageSplit' in value
+				? parseAmount(percentageSplit, `${field}.percentageSplit`, true)
+				: undefined,
+	});
+}
+
+function parseSplitJson(value: unknown): unknown {
+	if (typeof value !== 'string') return value;
+	if (value.trim() === '') return [];
+	const { parsed, mistake } = parseTypedJson(value);
+	if (mistake !== undefined) {
+		throw new InputError(
+			'splitJson',
+			`${labelOf('splitJson')} is no valid JSON: ${mistake}`,
+			'Correct the JSON.',
+		);
+	}
+	return parsed;
+}
+
+/**
+ * Reads the recipients; undefined if there are none.
+ * @throws InputError
+ */
+export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
+	const how = read('specifySplit');
+	if (how === undefined || how === 'none') return undefined;
+	if (how !== 'fields' && how !== 'json') {
+		throw new InputError(
+			'specifySplit',
+			`Split (specifySplit) must be one of none, fields and json, but is ${JSON.stringify(how)}`,
+			'Choose one from the list.',
+		);
+	}
+	const field = how === 'json' ? 'splitJson' : 'split';
+	const recipients =
+		how === 'json'
+			? parseSplitJson(read('splitJson'))
+			: (read('split') as { recipient?: unknown } | undefined)?.recipient;
+	if (recipients === undefined || recipients === null) return undefined;
+	if (!Array.isArray(recipients)) {
+		throw new InputError(
+			field,
+			`${labelOf(field)} is no list`,
+			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
+		);
+	}
+	const split = recipients.flatMap(
+		(recipient, position) => readRecipient(recipient, `${field}[${position}]`) ?? [],
+	);
+	return split.length > 0 ? split : undefined;
+}
