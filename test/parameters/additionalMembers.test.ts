@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
-import { FORM_MEMBERS, type Kind, type MemberTree } from '../../nodes/Pay/service/contract';
+import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../../nodes/Pay/service/contract';
 import { runs } from '../runs';
 
 const BODIES = {
@@ -23,7 +23,7 @@ const KINDS = ['payment', 'qrCode'] as const;
 /** The paths of all members that the form can set: amount, payer.name … */
 function formPaths(tree: MemberTree, path = ''): string[] {
 	return Object.entries(tree).flatMap(([name, below]) =>
-		below === true ? [path + name] : formPaths(below, `${path}${name}.`),
+		isTree(below) ? formPaths(below, `${path}${name}.`) : [path + name],
 	);
 }
 

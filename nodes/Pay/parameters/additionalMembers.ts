@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isTooDeep, parseTypedJson } from '../json';
-import { FORM_MEMBERS, type Kind, type MemberTree } from '../service/contract';
+import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../service/contract';
 import { labelOf } from './label';
 
 export const additionalMembersOption: INodeProperties = {
@@ -78,7 +78,7 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 				'Remove it.',
 			);
 		}
-		if (own === true) {
+		if (own !== undefined && !isTree(own)) {
 			throw new InputError(
 				FIELD,
 				`${labelOf(FIELD)} holds "${at}", which has a field of its own`,

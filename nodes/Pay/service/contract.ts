@@ -52,26 +52,45 @@ export function pathOf(kind: Kind, schemeName: string): string {
 	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;
 }
 
-/** Names of members: true where the member has a field in the editor, a tree for an object's own. */
+/** What a member holds: a text, a number, a list, or members of its own. */
+export type Member = 'string' | 'number' | readonly [MemberTree] | MemberTree;
+
+/** Members by name. */
 export interface MemberTree {
-	readonly [name: string]: true | MemberTree;
+	readonly [name: string]: Member;
 }
 
+/** Whether a member is an object with members of its own. */
+export function isTree(member: Member | undefined): member is MemberTree {
+	return typeof member === 'object' && !Array.isArray(member);
+}
+
+/** The tree of an interface, so that the compiler finds a member that only one of the two has. */
+type TreeOf<T> = {
+	readonly [Name in keyof T]-?: NonNullable<T[Name]> extends string
+		? 'string'
+		: NonNullable<T[Name]> extends number
+			? 'number'
+			: NonNullable<T[Name]> extends Array<infer Each>
+				? readonly [TreeOf<Each>]
+				: TreeOf<NonNullable<T[Name]>>;
+};
+
 /** The members of both bodies (sections 2.1 and 2.2), each of which has a field in the editor. */
-export const FORM_MEMBERS: Readonly<Record<Kind, MemberTree>> = {
+export const FORM_MEMBERS: { readonly [K in Kind]: TreeOf<RequestOf[K]> } = {
 	qrCode: {
-		amount: true,
-		external_id: true,
-		payerQuestion: true,
-		postbackUrl: true,
-		payer: { name: true, document: true, email: true },
-		split: true,
+		amount: 'number',
+		external_id: 'string',
+		payerQuestion: 'string',
+		postbackUrl: 'string',
+		payer: { name: 'string', document: 'string', email: 'string' },
+		split: [{ username: 'string', percentageSplit: 'number' }],
 	},
 	payment: {
-		amount: true,
-		external_id: true,
-		payerQuestion: true,
-		postbackUrl: true,
-		creditParty: { key: true, keyType: true, document: true, name: true },
+		amount: 'number',
+		external_id: 'string',
+		payerQuestion: 'string',
+		postbackUrl: 'string',
+		creditParty: { key: 'string', keyType: 'string', document: 'string', name: 'string' },
 	},
 };
