@@ -8,7 +8,7 @@ import { N8n, until, webhookPath } from '../n8n';
 import { QueueMode } from '../queue';
 import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from '../workflow';
 import { loadAndSize } from './packages';
-import { report, type Comparison } from './report';
+import { report, type Comparison } from './figures';
 
 /** `--quick` keeps the measuring itself in working order: small numbers, wide tolerance. */
 const QUICK = process.argv.includes('--quick');

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { discard } from '../install';
-import type { Comparison } from './report';
+import type { Comparison } from './figures';
 
 /** Published packages of nodes to stand beside; installed for the measuring, never committed. */
 const PEERS = [

@@ -5,7 +5,7 @@ import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { hostileRequests, sendRaw, type RawRequest } from './hostileRequests';
 import { allFinished, startN8n, VERSIONS } from './nodes';
-import { ended, startWaiting } from './waiting';
+import { ended, startWaiting } from './chargeAndWait';
 
 const SECRET = 'the postback secret of the test';
 

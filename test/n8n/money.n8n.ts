@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
-import { CASES, expectedArrivals, MAX_TRIES, SETTINGS, startFaults, type Faults } from '../faults';
+import {
+	CASES,
+	expectedArrivals,
+	MAX_TRIES,
+	SETTINGS,
+	startFaults,
+	type Faults,
+} from '../faultCases';
 import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 

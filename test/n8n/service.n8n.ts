@@ -7,7 +7,7 @@ import { QueueMode } from '../../dev/queue';
 import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { allFinished, startN8n, VERSIONS } from './nodes';
-import { ended, startWaiting } from './waiting';
+import { ended, startWaiting } from './chargeAndWait';
 
 /** A service on another scheme name, whose tokens live for two seconds. */
 const CLIENT = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=', tokenLife: 2 };

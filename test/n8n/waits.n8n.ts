@@ -4,7 +4,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, multipart, SPELLINGS } from './deliveries';
 import { allFinished, startN8n, VERSIONS } from './nodes';
-import { ended, startWaiting, type Waiting } from './waiting';
+import { ended, startWaiting, type Waiting } from './chargeAndWait';
 
 const SECRET = 'the postback secret of the test';
 const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];

@@ -7,7 +7,7 @@ import { Registry } from '../../dev/registry';
 import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
 import { startN8n } from '../n8n/nodes';
-import { ended, startWaiting } from '../n8n/waiting';
+import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
 

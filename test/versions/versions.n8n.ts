@@ -10,7 +10,7 @@ import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
 import { startModel } from '../n8n/model';
 import { allFinished, startN8n } from '../n8n/nodes';
-import { ended, startWaiting } from '../n8n/waiting';
+import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
 

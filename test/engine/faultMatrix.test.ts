@@ -7,7 +7,7 @@ import {
 	startFaults,
 	type FaultCase,
 	type Faults,
-} from '../faults';
+} from '../faultCases';
 import { errorOf, isRecorded, outputOf, runWorkflow } from './engine';
 
 let faults: Faults;
