@@ -159,11 +159,15 @@ function describe(version: N8nVersion): string {
 export async function packPackage(folder = CACHE): Promise<string> {
 	mkdirSync(folder, { recursive: true });
 	await step('Building the package', 'npx', ['gulp', 'build'], ROOT);
-	const printed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-		cwd: ROOT,
-		encoding: 'utf8',
-		stdio: ['ignore', 'pipe', 'ignore'],
-	});
+	const printed = execFileSync(
+		'npm',
+		['pack', '--silent', '--ignore-scripts', '--pack-destination', folder],
+		{
+			cwd: ROOT,
+			encoding: 'utf8',
+			stdio: ['ignore', 'pipe', 'ignore'],
+		},
+	);
 	return join(folder, printed.trim().split('\n').at(-1) ?? '');
 }
 

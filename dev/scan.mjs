@@ -9,9 +9,11 @@ import {
 	SOURCE_FILE_PATTERNS,
 } from '../node_modules/@n8n/scan-community-package/scanner/scanner.mjs';
 
+// What is in dist, as it was built before; packing would build it again.
+const PACK = ['pack', '--json', '--ignore-scripts', '--pack-destination'];
 const folder = mkdtempSync(join(tmpdir(), 'pay-scan-'));
 try {
-	const packed = execFileSync('npm', ['pack', '--json', '--pack-destination', folder], {
+	const packed = execFileSync('npm', [...PACK, folder], {
 		encoding: 'utf8',
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { packPackage } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 
 const ROOT = join(__dirname, '..', '..');
@@ -112,3 +113,10 @@ test('npm run soak finds no payment twice and no postback lost, here in seconds'
 	expect(output()).toMatch(/"acknowledgedButNotStored": 0/);
 	expect(output()).toMatch(/"payments": [1-9]/);
 });
+
+test('two builds give the same package', async () => {
+	const folder = mkdtempSync(join(tmpdir(), 'pay-again-'));
+	const again = readFileSync(await packPackage(folder));
+	expect(again.equals(readFileSync(process.env.PAY_TARBALL!))).toBe(true);
+	rmSync(folder, { recursive: true });
+}, 120_000);
