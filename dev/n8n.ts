@@ -374,7 +374,9 @@ export class N8n {
 			'GET',
 			`/executions?filter=${filter}&limit=${limit}`,
 		);
-		return data.results.map(({ id }) => id);
+		// n8n asks for those under way and those that have ended one after the other: one that ends in
+		// between is in both.
+		return [...new Set(data.results.map(({ id }) => id))];
 	}
 
 	/** What the database holds of each execution of a workflow, as text: past any paging or cache. */
