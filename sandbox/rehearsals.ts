@@ -94,7 +94,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 ];
 
 /** What becomes of a charge or payment by itself, ordered by its amount. */
-export interface Sequel {
+interface Sequel {
 	amount: number;
 	says: string;
 	/** The status that is reported; nothing ever is, when undefined. */

@@ -15,7 +15,7 @@ import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
 import { Tokens, type ClientCredentials, type TokenAnswer } from './tokens';
 
 /** A request of one of the two operations, as it came, whatever became of it. */
-export interface Received {
+interface Received {
 	path: string;
 	headers: IncomingHttpHeaders;
 	/** The body's text; empty when the connection was cut before it was read. */

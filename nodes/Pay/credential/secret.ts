@@ -19,7 +19,7 @@ interface SecretFields extends Record<string, unknown> {
 }
 
 /** The Postback Secrets of a credential. */
-export interface Secrets {
+interface Secrets {
 	/** What postback URLs are signed with; empty where there is none. */
 	current: string;
 	/** All that a proof may have been made with; none where postbacks go unsigned. */

@@ -16,7 +16,7 @@ export interface Attempt {
 }
 
 /** What the ledger says about an item that is about to be sent. */
-export type Verdict =
+type Verdict =
 	| { do: 'send' }
 	/** This very request of this very item was accepted before: its answer, not a second request. */
 	| { do: 'replay'; attempt: Attempt }

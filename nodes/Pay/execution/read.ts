@@ -130,7 +130,7 @@ function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object)
 }
 
 /** The parts of n8n and of the run that reading an item needs. */
-export interface ReadingContext<K extends Kind> {
+interface ReadingContext<K extends Kind> {
 	context: IExecuteFunctions;
 	operation: RequestOperation<K>;
 	settings: Settings;

@@ -204,7 +204,7 @@ export function failedItem(result: FailedResult, item: number): INodeExecutionDa
 }
 
 /** The external_ids of a run by outcome; items that were not reached stand under `notSent`. */
-export type IdsByOutcome = Record<Outcome, string[]>;
+type IdsByOutcome = Record<Outcome, string[]>;
 
 /** The items of a run by what became of them, see `Tally`. */
 export interface Summary {

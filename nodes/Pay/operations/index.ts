@@ -12,7 +12,7 @@ import * as createQrCode from './qrCode/create.operation';
 import * as waitForPostback from './postback/wait.operation';
 
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
-export interface Operation {
+interface Operation {
 	option: INodePropertyOptions & { value: string };
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;

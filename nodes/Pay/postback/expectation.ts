@@ -1,7 +1,7 @@
 import type { Reference } from './proof';
 
 /** What a waiting execution waits for; kind and amount where the item that waits has them. */
-export interface Expectation {
+interface Expectation {
 	external_id: string;
 	kind?: string;
 	amount?: number;

@@ -32,7 +32,7 @@ export interface Postback {
 }
 
 /** A postback as nodes give it. */
-export interface Notification extends Omit<Postback, 'content'> {
+interface Notification extends Omit<Postback, 'content'> {
 	/** What a verified signed URL says the postback is about, else null. */
 	reference: Reference | null;
 	/** The same for the same notification delivered again, different otherwise. */

@@ -1,9 +1,6 @@
 import { InputError } from '../inputError';
 import { PROOF_PARAMETER } from './proof';
 
-/** Where an item's postback goes: the choices of the Postback parameter. */
-export type PostbackChoice = 'credential' | 'resume' | 'url' | 'none';
-
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
 

@@ -50,7 +50,7 @@ export const postbackFields: INodeProperties[] = [
 ];
 
 /** What an item's choice comes to: a URL that is not yet signed, or none, and why. */
-export type PostbackTarget = { url: string } | { url?: undefined; hint?: string };
+type PostbackTarget = { url: string } | { url?: undefined; hint?: string };
 
 /**
  * Reads where an item's postback goes.

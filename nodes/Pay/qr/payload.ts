@@ -1,7 +1,7 @@
 import { valueAt } from '../json';
 
 /** What a QR code image is made from: text to encode, or a PNG that the service made itself. */
-export type QrSource = { text: string } | { png: Buffer };
+type QrSource = { text: string } | { png: Buffer };
 
 /** A text found in a response, with the dot path that leads to it. */
 interface TextField {

@@ -14,7 +14,7 @@ import { proofsOf, redact } from './redact';
 export type { HttpRequest } from './exchange';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
-export interface Connection {
+interface Connection {
 	baseUrl: string;
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
