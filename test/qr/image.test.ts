@@ -102,7 +102,7 @@ describe('finding the payload in a response of unknown form', () => {
 		['a field below another', { data: { id: '1' } }, /: data\.id \("1"\)\.$/],
 		['a text of 24 characters', { a: 'x'.repeat(24) }, /: a \("x{24}"\)\.$/],
 		['a longer one', { a: 'x'.repeat(25) }, /: a \("x{24}…"\)\.$/],
-		['twenty texts', { ...'abcdefghijklmnopqrst' }, /: 0 \("a"\), .*, 14 \("o"\)\.$/],
+		['twenty texts', [...'abcdefghijklmnopqrst'], /: 0 \("a"\), .*, 14 \("o"\)\.$/],
 		['a code within a text', { a: `copy ${code}` }, /no payload was recognized/],
 		['a code with a word behind it', { a: `${code} now` }, /no payload was recognized/],
 		['a PNG within a text', { a: `image: ${base64}` }, /no payload was recognized/],
