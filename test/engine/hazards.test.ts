@@ -417,13 +417,28 @@ describe('a cancelled execution', () => {
 			).catch(() => undefined);
 		});
 		await ended;
+		const where = { workflowId: 'workflow-1', executionId: '42', node: 'Pay' };
 		expect(logged[0]).toEqual([
 			expect.stringMatching(/cancelled/),
-			expect.objectContaining({ accepted: ['a'], unknown: [], inFlight: ['b'] }),
+			{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'] },
 		]);
 		expect(logged[1]?.[1]).toMatchObject({ accepted: ['a', 'b'], unknown: [], inFlight: [] });
 		expect(arrived()).toEqual(['a', 'b']);
 	});
+});
+
+test('a run that nobody cancels logs nothing, nor does one that is cancelled when it has ended', async () => {
+	const warn = jest.fn();
+	let cancel = () => {};
+	const context = ({ logger }: IExecuteFunctions) => ({ logger: { debug: logger.debug, warn } });
+	const run = await pay(
+		itemsFor('a'),
+		{},
+		{ context: context as never, onStart: (stop) => (cancel = stop) },
+	);
+	expect(outcomes(run)).toEqual(['accepted']);
+	cancel();
+	expect(warn).not.toHaveBeenCalled();
 });
 
 describe('the report', () => {
