@@ -58,7 +58,10 @@ test('the quiet zone is white', () => {
 	// 21 modules and a quiet zone of 4 on each side.
 	const module = width / 29;
 	const dark = (x: number, y: number) => data[(y * width + x) * 4] === 0;
-	expect(dark(4 * module, 4 * module)).toBe(true);
+	// The first module is dark from corner to corner.
+	for (const x of [4 * module, 5 * module - 1]) {
+		for (const y of [4 * module, 5 * module - 1]) expect(dark(x, y)).toBe(true);
+	}
 	for (let at = 0; at < width; at++) {
 		for (const x of [0, 4 * module - 1, width - 4 * module]) expect(dark(x, at)).toBe(false);
 	}
@@ -161,6 +164,9 @@ test.each([
 	['a/b\\c:d', 'a_b_c_d.png'],
 	['../../etc/passwd', '__.._etc_passwd.png'],
 	['ünïcode 日本', 'ünïcode_日本.png'],
+	['a // b', 'a_b.png'],
+	['a..b.c', 'a..b.c.png'],
+	['x'.repeat(101), `${'x'.repeat(100)}.png`],
 ])('the image of %p is called %p', (id, name) => {
 	expect(imageFileName(id)).toBe(name);
 });
