@@ -109,9 +109,9 @@ describe.each([2, 3, 5])('%i processes that share a list', (number) => {
 test('the pause grows with the changes: slow ones that overlap are all remembered, too', async () => {
 	for (let seed = 0; seed < ROUNDS; seed++) {
 		const random = randomOf(seed);
-		const { list, all } = processes(2, () => 400 + random() * 300);
+		const { list, all } = processes(2, () => 200 + random() * 800);
 		const paid = Array.from({ length: 12 }, async (_, each) => {
-			await passing(random() * 2_000);
+			await passing(random() * 400);
 			return await pay(all[each % 2]!, 'workflow', `${each}`, { takesMs: random() * 300 });
 		});
 		expect(await simulate(Promise.all(paid))).toEqual(Array(12).fill(true));
