@@ -6,8 +6,9 @@ import { installStryker } from './install';
 
 /*
  * `npm run mutate` changes the code in some thousand small ways and sees which of them a test
- * notices; `npm run mutate -- service/client parameters` does so for some files only. It ends with
- * an error where a file's score is below its goal.
+ * notices; `npm run mutate -- service/client parameters` does so for some files only, and
+ * `npm run mutate -- --table` for none: it writes the table anew, with the reasons that were added.
+ * It ends with an error where a file's score is below its goal.
  */
 
 const ROOT = join(__dirname, '..');
@@ -46,16 +47,17 @@ interface Score {
 	living: string[];
 }
 
+function short(text: string): string {
+	const flat = text.replace(/\s+/g, ' ');
+	return flat.length > 70 ? `${flat.slice(0, 45).trim()} … ${flat.slice(-20).trim()}` : flat;
+}
+
 /** A mutant in words that stay the same when the lines above it change. */
 function nameOf(source: string, { location, replacement, mutatorName }: Mutant): string {
 	const { start, end } = location;
 	const lines = source.split('\n').slice(start.line - 1, end.line);
 	lines[lines.length - 1] = lines.at(-1)!.slice(0, end.column - 1);
 	lines[0] = lines[0]!.slice(start.column - 1);
-	const short = (text: string) => {
-		const flat = text.replace(/\s+/g, ' ');
-		return flat.length > 70 ? `${flat.slice(0, 45)} … ${flat.slice(-20)}` : flat;
-	};
 	return `${short(lines.join('\n'))} -> ${short(replacement ?? mutatorName)}`;
 }
 
@@ -71,8 +73,25 @@ function scoresOf({ files }: Report): Score[] {
 				living: living.map((mutant) => nameOf(source, mutant)),
 			};
 		})
-		.filter(({ all }) => all > 0)
-		.sort((a, b) => (a.file < b.file ? -1 : 1));
+		.filter(({ all }) => all > 0);
+}
+
+/** What the table says already, of files that are still there. */
+function tabulated(): Score[] {
+	const [rows = '', ...sections] = readFileSync(TABLE, 'utf8').split(/^### /m);
+	const living = new Map(
+		sections.map((section) => {
+			const names = [...section.matchAll(/^- (`+) ?(.+?) ?\1: /gm)].map(([, , name = '']) =>
+				name.split(' -> ').map(short).join(' -> '),
+			);
+			return [section.split('\n', 1)[0]!.trim(), names];
+		}),
+	);
+	return [...rows.matchAll(/^\| (\S+\.ts) *\| *(\d+) \| *(\d+) \|/gm)]
+		.map(([, file = '', died, all]) => {
+			return { file, died: Number(died), all: Number(all), living: living.get(file) ?? [] };
+		})
+		.filter(({ file }) => existsSync(join(ROOT, file)));
 }
 
 const percent = ({ died, all }: Pick<Score, 'died' | 'all'>) => (100 * died) / all;
@@ -115,20 +134,28 @@ function tableOf(scores: Score[]): string {
 	].join('\n');
 }
 
-async function main() {
+/** Runs Stryker over some files, or all; gives whether there is a report. */
+async function measure(some: string[]): Promise<boolean> {
 	const stryker = await installStryker();
-	const some = process.argv.slice(2);
 	const mutate = some.map((part) => `nodes/Pay/${part.replace(/\.ts$/, '')}*`).join();
 	const { status } = spawnSync(
 		process.execPath,
 		[stryker, 'run', 'stryker.config.mjs', ...(mutate === '' ? [] : ['--mutate', mutate])],
 		{ cwd: ROOT, stdio: 'inherit' },
 	);
-	if (status !== 0 || !existsSync(REPORT)) {
+	return status === 0 && existsSync(REPORT);
+}
+
+async function main() {
+	const some = process.argv.slice(2);
+	const onlyTable = some.includes('--table');
+	if (!onlyTable && !(await measure(some))) {
 		process.exitCode = 1;
 		return;
 	}
-	const scores = scoresOf(JSON.parse(readFileSync(REPORT, 'utf8')) as Report);
+	const measured = onlyTable ? [] : scoresOf(JSON.parse(readFileSync(REPORT, 'utf8')) as Report);
+	const files = new Map([...tabulated(), ...measured].map((score) => [score.file, score]));
+	const scores = [...files.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
 	const config = await resolveConfig(TABLE);
 	const table = tableOf(scores);
 	writeFileSync(TABLE, await format(table, { ...config, parser: 'markdown' }));

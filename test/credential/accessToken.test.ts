@@ -192,7 +192,19 @@ describe('failures', () => {
 			'clientSecret',
 			/refused the client \(HTTP 401, invalid_client\)/,
 		],
+		...['invalid_grant', 'invalid_request', 'unauthorized_client', 'unsupported_grant_type'].map(
+			(error): [string, unknown, string, RegExp] => [
+				error,
+				{ statusCode: 400, body: JSON.stringify({ error }) },
+				'clientSecret',
+				new RegExp(`\\(HTTP 400, ${error}\\)`),
+			],
+		),
 		['400 without words', { statusCode: 400, body: '' }, 'clientSecret', /refused the client/],
+		['499', { statusCode: 499, body: '' }, 'clientSecret', /refused the client/],
+		['300', { statusCode: 300, body: '' }, 'tokenUrl', /redirects elsewhere/],
+		['399', { statusCode: 399, body: '' }, 'tokenUrl', /redirects elsewhere/],
+		['408', { statusCode: 408, body: '' }, 'tokenUrl', /is failing/],
 		[
 			'invalid_scope',
 			{ statusCode: 400, body: { error: 'invalid_scope' } },
@@ -224,6 +236,15 @@ describe('failures', () => {
 		expect(failure).toBeInstanceOf(InputError);
 		expect(failure).toMatchObject({ field, message: expect.stringMatching(message) });
 	});
+
+	test.each([['none'], [null], ['bearer'], ['BEARER']])(
+		'a token whose type is %p is taken',
+		async (type) => {
+			const answer = () => (type === 'none' ? { token_type: undefined } : { token_type: type });
+			const got = await bearerToken(account(), endpoint(answer).post);
+			expect(got.accessToken).toBe('token-1');
+		},
+	);
 
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
 		// The positive control: what it repeats is there to be found.
@@ -281,7 +302,10 @@ describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
 			grant_type: 'client_credentials',
 			scope: 'one two',
 		});
-		expect(headers['Content-Type']).toBe('application/x-www-form-urlencoded');
+		expect(headers).toMatchObject({
+			'Content-Type': 'application/x-www-form-urlencoded',
+			Accept: 'application/json',
+		});
 	});
 
 	test('in the body: ID and secret are form members, and no header holds them', async () => {

@@ -12,6 +12,9 @@ test.each([
 	['https://api.example.com:8443/v20', 'https://api.example.com:8443/v20'],
 	['http://localhost:8787', 'http://localhost:8787'],
 	['http://127.0.0.1:8787/', 'http://127.0.0.1:8787'],
+	['http://127.100.20.255', 'http://127.100.20.255'],
+	['http://pay.localhost', 'http://pay.localhost'],
+	['https://api.example.com/v2/pay/qrcode/more', 'https://api.example.com/v2/pay/qrcode/more'],
 	['http://[::1]:8787', 'http://[::1]:8787'],
 ])('%p is used as %p', (given, used) => {
 	expect(parseBaseUrl(given, false, 'pay')).toBe(used);
@@ -19,6 +22,7 @@ test.each([
 
 test.each([
 	['', /empty/],
+	[' \n', /empty/],
 	[undefined, /empty/],
 	['api.example.com', /no absolute URL/],
 	['/v2/pay', /no absolute URL/],
@@ -27,11 +31,19 @@ test.each([
 	['http://api.example.com', /unencrypted/],
 	['http://127.0.0.1.example.com', /unencrypted/],
 	['http://localhost.example.com', /unencrypted/],
+	['http://localhost.', /unencrypted/],
+	['http://127.0.0.1.nip.example', /unencrypted/],
 	['https://user:word@api.example.com', /user name/],
+	['https://user@api.example.com', /user name/],
+	['https://:word@api.example.com', /password/],
+	['https://api.example.com/#a', /fragment/],
 	['https://api.example.com/?a=1', /query/],
 ])('%p is refused', (given, why) => {
-	expect(() => parseBaseUrl(given, false, 'pay')).toThrow(InputError);
-	expect(() => parseBaseUrl(given, false, 'pay')).toThrow(why);
+	const read = () => parseBaseUrl(given, false, 'pay');
+	expect(read).toThrow(InputError);
+	expect(read).toThrow(
+		expect.objectContaining({ field: 'baseUrl', message: expect.stringMatching(why) }),
+	);
 });
 
 test('http: to another host needs the person to allow it', () => {
@@ -60,6 +72,7 @@ test.each(['', ' ', '..', '.', 'a/b', 'a b', 'a?b', 'a#b', 'ä', '%2e%2e', {}])(
 	'the scheme name %p is refused, since it is no segment of a path',
 	(given) => {
 		expect(() => parseSchemeName(given)).toThrow(InputError);
+		expect(() => parseSchemeName(given)).toThrow(expect.objectContaining({ field: 'schemeName' }));
 	},
 );
 

@@ -28,6 +28,8 @@ test.each([
 	['Bearer abc', 'abc'],
 	['bearer  abc', 'abc'],
 	['Bearerabc', 'Bearerabc'],
+	['abcBearer', 'abcBearer'],
+	['abcBearer=', 'abcBearer='],
 ])('the pasted token %p is sent as %p', (accessToken, pasted) => {
 	expect(readAccount({ ...BASE, accessToken }).token).toEqual({ pasted });
 });
@@ -44,16 +46,56 @@ test('client credentials: spaces around them go, and the header is the default',
 	});
 });
 
-test('a number that an expression gives as the client ID is one', () => {
-	const { token } = readAccount({ ...CLIENT, clientId: 42 as never });
-	expect(token).toMatchObject({ clientCredentials: { clientId: '42' } });
+test.each<[string, object, object]>([
+	['a number that an expression gives as the client ID', { clientId: 42 }, { clientId: '42' }],
+	['scopes with spaces around them', { scope: ' a b\n' }, { scope: 'a b' }],
+	['secrets sent in the body', { clientAuthentication: 'body' }, { sendIn: 'body' }],
+])('client credentials: %s', (_what, more, expected) => {
+	const { token } = readAccount({ ...CLIENT, ...more });
+	expect(token).toMatchObject({ clientCredentials: expected });
 });
 
-test('http: is for this machine, or with Allow HTTP: the token URL too', () => {
-	const tokenUrl = 'http://id.internal/token';
-	expect(() => readAccount({ ...CLIENT, tokenUrl })).toThrow(/Token URL .*unencrypted/);
-	expect(() => readAccount({ ...CLIENT, tokenUrl: 'http://localhost:1/token' })).not.toThrow();
-	expect(() => readAccount({ ...CLIENT, tokenUrl, allowHttp: true })).not.toThrow();
+test.each<[string, object, string]>([
+	['the base URL', BASE, 'baseUrl'],
+	['the token URL', CLIENT, 'tokenUrl'],
+])('%s: http: is for this machine, or with Allow HTTP', (_what, credential, field) => {
+	const read = (address: string, allowHttp?: boolean) =>
+		readAccount({ ...credential, [field]: address, allowHttp });
+	expect(() => read('http://pay.internal/x')).toThrow(/URL .*unencrypted/);
+	expect(() => read('http://pay.internal/x', false)).toThrow(/URL .*unencrypted/);
+	expect(() => read('http://localhost:1/x')).not.toThrow();
+	expect(() => read('http://pay.internal/x', true)).not.toThrow();
+});
+
+test('the Postback URL and Secret of the credential are handed on; empty ones are none', () => {
+	const given = { postbackUrl: 'https://n8n.example.com/webhook/1', postbackSecret: 's' };
+	expect(readAccount({ ...BASE, ...given })).toMatchObject(given);
+	const none = { postbackUrl: undefined, postbackSecret: undefined };
+	expect(readAccount({ ...BASE, postbackUrl: '', postbackSecret: '' })).toMatchObject(none);
+});
+
+test.each<[string, object, string, RegExp]>([
+	['no access token', { ...BASE, accessToken: undefined }, 'accessToken', /is empty/],
+	['an access token of spaces', { ...BASE, accessToken: ' \n' }, 'accessToken', /is empty/],
+	['"Bearer" for an access token', { ...BASE, accessToken: 'Bearer' }, 'accessToken', /is empty/],
+	['an access token of two words', { ...BASE, accessToken: 'a b' }, 'accessToken', /a space/],
+	['no token URL', { ...CLIENT, tokenUrl: undefined }, 'tokenUrl', /is empty/],
+	['no client ID', { ...CLIENT, clientId: undefined }, 'clientId', /is empty/],
+	['a client ID that is a list', { ...CLIENT, clientId: ['shop'] }, 'clientId', /is empty/],
+	['a client secret of spaces', { ...CLIENT, clientSecret: ' ' }, 'clientSecret', /is empty/],
+	[
+		'secrets in the query',
+		{ ...CLIENT, clientAuthentication: 'query' },
+		'clientAuthentication',
+		/./,
+	],
+	['another way of authentication', { ...BASE, authentication: 'basic' }, 'authentication', /./],
+])('%s is refused, and the field named', (_what, credential, field, message) => {
+	const read = () => readAccount(credential);
+	expect(read).toThrow(InputError);
+	expect(read).toThrow(
+		expect.objectContaining({ name: 'InputError', field, message: expect.stringMatching(message) }),
+	);
 });
 
 const PASTED = 'sk-l1ve-t0ken';
@@ -88,12 +130,20 @@ describe('how often a credential is resolved', () => {
 		typed?: object,
 	) {
 		const asked: number[] = [];
+		const which = { id: '1', name: 'Pay API' };
+		const getDecrypted = async (...all: unknown[]) => {
+			// The last of them asks for it as it was typed, with nothing resolved.
+			expect(all).toEqual([additionalData, which, 'payApi', 'manual', undefined, true]);
+			return typed;
+		};
+		const additionalData = { credentialsHelper: { getDecrypted } };
 		const context = {
-			additionalData: { credentialsHelper: { getDecrypted: async () => typed } },
-			getNode: () => ({ credentials: { payApi: { id: '1', name: 'Pay API' } } }),
+			additionalData,
+			getNode: () => ({ credentials: { payApi: which } }),
 			getMode: () => 'manual',
 			getInputData: () => Array.from({ length: count }, () => ({ json: {} })),
-			getCredentials: async (_type: string, index: number) => {
+			getCredentials: async (type: string, index: number) => {
+				expect(type).toBe('payApi');
 				asked.push(index);
 				return credentialOf(index);
 			},
@@ -121,7 +171,23 @@ describe('how often a credential is resolved', () => {
 		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
 	});
 
+	test('where one field of many depends on the item: for each item', async () => {
+		const typed = { ...BASE, accessToken: '={{ $itemIndex === 1 ? "b" : "a" }}' };
+		const credentialOf = (index: number) => ({ ...BASE, accessToken: index === 1 ? 'b' : 'a' });
+		const { tokens } = await resolveFor(3, credentialOf, typed);
+		expect(tokens).toEqual(['a', 'b', 'a']);
+	});
+
+	test("where no item has a credential: each item gets n8n's own error", async () => {
+		const credentialOf = () => {
+			throw new Error('no such credential');
+		};
+		await expect(resolveFor(3, credentialOf, BASE)).rejects.toThrow('no such credential');
+	});
+
 	test.each([
+		[true, false],
+		[undefined, false],
 		['abc', false],
 		['$json in a text', false],
 		['={{ "token-" + $now.year }}', false],

@@ -81,13 +81,18 @@ test.each<[string, Fault, RegExp]>([
 	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['407', status(407), /^Error: A proxy on the way asks for a password/],
 	['408', status(408), /^Error: The service is failing \(HTTP 408\)/],
+	['499', status(499), /^Error: The service is failing \(HTTP 499\)/],
 	['429', status(429), /^Error: .*takes no more requests for now \(HTTP 429\)/],
 	['302', status(302, { location: '/elsewhere' }), /^Error: .*redirects elsewhere \(HTTP 302\)/],
+	['300', status(300), /^Error: .*redirects elsewhere/],
+	['399', status(399), /^Error: .*redirects elsewhere/],
 	['308', status(308, { location: '/elsewhere' }), /^Error: .*redirects elsewhere/],
 	['500', status(500), /^Error: The service is failing \(HTTP 500\)/],
 	['503', status(503), /^Error: The service is failing/],
 	['a page', status(200, { body: '<html>', contentType: 'text/html' }), /^Error: A web page/],
-	['a page that says it is JSON', status(400, { body: ' <!DOCTYPE html>' }), /^Error: A web page/],
+	['a page that says it is JSON', status(400, { body: '\n <!DOCTYPE html>' }), /^Error: A web/],
+	['a text that says it is a page', status(400, { contentType: 'text/html' }), /^Error: A web/],
+	['JSON that quotes a page', status(400, { body: '{"not":"<html>"}' }), /^OK/],
 	[
 		'a connection that is cut',
 		{ kind: 'reset-after-body' },
@@ -137,6 +142,8 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 test('what a request function throws is told without what it holds', async () => {
 	for (const thrown of [
 		Object.assign(new Error(SECRET), { code: SECRET }),
+		Object.assign(new Error(SECRET), { code: `EPROTO ${SECRET}` }),
+		Object.assign(new Error(SECRET), { code: `${SECRET} EPROTO` }),
 		Object.assign(new Error(SECRET), { cause: { code: SECRET } }),
 		SECRET,
 		undefined,
@@ -149,6 +156,15 @@ test('what a request function throws is told without what it holds', async () =>
 			expect(said).not.toContain(SECRET);
 		}
 	}
+});
+
+test('a credential that cannot be read is told, without what it holds', async () => {
+	const data = Object.defineProperty({}, 'baseUrl', {
+		get: () => {
+			throw new Error(SECRET);
+		},
+	});
+	expect(await verdict(data)).toBe('Error: The credential could not be read');
 });
 
 test('a credential without data is told, not thrown', async () => {

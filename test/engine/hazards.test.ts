@@ -7,6 +7,7 @@ import {
 	outputOf,
 	runWorkflow,
 	withSandbox,
+	store,
 	storeHooks,
 	type RunOptions,
 } from './engine';
@@ -189,14 +190,59 @@ describe('the memory of payments', () => {
 		],
 		[
 			'throws what is no error',
-			{ checkProcessedAndRecord: async () => Promise.reject(new Error()) },
-			/could not be made/,
+			{ checkProcessedAndRecord: async () => await Promise.reject('it is down' as never) },
+			/could not be made: it is down/,
 		],
 	])('a store that %s lets no payment pass', async (_what, helpers, why) => {
 		const run = await pay(itemsFor('a'), {}, { context: withHelpers(helpers) });
 		expect(errorOf(run)?.message).toMatch(why);
-		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'notSent' } });
+		expect(errorOf(run)?.context).toMatchObject({
+			data: { outcome: 'notSent', field: 'duplicateCheck' },
+		});
 		expect(arrived()).toEqual([]);
+	});
+
+	test('what another process overwrote while the payment was out is recorded again at the end', async () => {
+		sandbox.faultFor = () => {
+			store.clear();
+			return undefined;
+		};
+		expect(outcomes(await pay(itemsFor('a')))).toEqual(['accepted']);
+		expect(isRecorded('a')).toBe(true);
+	});
+
+	test('a database that fails once the payment is out: it is accepted, and the doubt a hint', async () => {
+		sandbox.faultFor = () => {
+			storeHooks.before = () => {
+				throw new Error('database is locked');
+			};
+			return undefined;
+		};
+		const parameters = { creditParty: { key: 'k' }, postback: 'none' };
+		const run = await pay(itemsFor('a'), {}, { parameters });
+		expect(outcomes(run)).toEqual(['accepted']);
+		expect(hintsOf(run)).toEqual([expect.stringMatching(/may forget "a".*database is locked/)]);
+	});
+
+	test('a refusal under "stop", and the rest of its batch cannot be taken back: that is a hint', async () => {
+		await pay(itemsFor('paid'));
+		const removeProcessed = async () => await Promise.reject(new Error('disk full'));
+		const hints: string[] = [];
+		const run = await pay(
+			itemsFor('next', 'paid'),
+			{ batching: { batch: { batchSize: 2 } } },
+			{
+				// n8n keeps no hint of a node that fails.
+				context: (context) => ({
+					...withHelpers({ removeProcessed })(context),
+					addExecutionHints: (...all) => void hints.push(...all.map(({ message }) => message)),
+				}),
+			},
+		);
+		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'duplicate' } });
+		expect(hints).toContainEqual(
+			expect.stringMatching(/still remembers "next", because .*disk full/),
+		);
 	});
 });
 
@@ -288,21 +334,22 @@ describe('a re-run', () => {
 		expect(arrived()).toEqual(['a', 'b', 'b']);
 	});
 
-	test('at another address is a duplicate', async () => {
+	const client = { authentication: 'clientCredentials', clientId: 'b', clientSecret: 's' };
+	test.each<[string, (other: Sandbox) => IDataObject]>([
+		['at another address', ({ url }) => ({ baseUrl: url })],
+		['under another scheme name', () => ({ schemeName: 'fast' })],
+		['as another client', ({ url }) => ({ ...client, tokenUrl: `${url}/token` })],
+	])('%s is a duplicate, and not sent', async (_what, credential) => {
 		const other = await Sandbox.start();
 		sandbox.faultFor = ({ body }) =>
 			body.includes('"b"') ? { kind: 'status', status: 422 } : undefined;
-		const failed = await pay(itemsFor('a', 'b'));
-		const run = await pay(
-			itemsFor('a', 'b'),
-			{},
-			{
-				previous: failed,
-				credential: { baseUrl: other.url },
-			},
-		);
+		const items = itemsFor('a', 'b');
+		const previous = await pay(items);
+		const more = { previous, credential: { baseUrl: sandbox.url, ...credential(other) } };
+		const run = await pay(items, {}, more);
 		await other.close();
 		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'duplicate' } });
+		expect(arrived()).toEqual(['a', 'b']);
 		expect(other.received).toEqual([]);
 	});
 
@@ -370,13 +417,28 @@ describe('a cancelled execution', () => {
 			).catch(() => undefined);
 		});
 		await ended;
+		const where = { workflowId: 'workflow-1', executionId: '42', node: 'Pay' };
 		expect(logged[0]).toEqual([
 			expect.stringMatching(/cancelled/),
-			expect.objectContaining({ accepted: ['a'], unknown: [], inFlight: ['b'] }),
+			{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'] },
 		]);
 		expect(logged[1]?.[1]).toMatchObject({ accepted: ['a', 'b'], unknown: [], inFlight: [] });
 		expect(arrived()).toEqual(['a', 'b']);
 	});
+});
+
+test('a run that nobody cancels logs nothing, nor does one that is cancelled when it has ended', async () => {
+	const warn = jest.fn();
+	let cancel = () => {};
+	const context = ({ logger }: IExecuteFunctions) => ({ logger: { debug: logger.debug, warn } });
+	const run = await pay(
+		itemsFor('a'),
+		{},
+		{ context: context as never, onStart: (stop) => (cancel = stop) },
+	);
+	expect(outcomes(run)).toEqual(['accepted']);
+	cancel();
+	expect(warn).not.toHaveBeenCalled();
 });
 
 describe('the report', () => {
@@ -433,7 +495,61 @@ describe('the report', () => {
 			payment_external_id: 'a',
 			payment_outcome: 'accepted',
 		});
-		const many = await pay(itemsFor('b', 'c', 'd', 'e'));
+		const three = await pay(itemsFor('b', 'a', 'c'), {}, { settings: CONTINUE });
+		expect(three.data.resultData.metadata).toEqual({
+			payment_1_external_id: 'b',
+			payment_1_outcome: 'accepted',
+			payment_2_external_id: 'a',
+			payment_2_outcome: 'duplicate',
+			payment_3_external_id: 'c',
+			payment_3_outcome: 'accepted',
+		});
+		const many = await pay(itemsFor('d', 'e', 'f', 'g'));
 		expect(many.data.resultData.metadata ?? {}).toEqual({});
+		const nameless = await pay([{ amount: 1 }], {}, { settings: CONTINUE });
+		expect(nameless.data.resultData.metadata ?? {}).toEqual({});
+	});
+
+	test.each<[string, IDataObject, RegExp | undefined]>([
+		[
+			'the test URL of a trigger',
+			{ postbackUrl: 'https://a.example/webhook-test/1' },
+			/a test URL/,
+		],
+		['a private address', { postbackUrl: 'http://10.0.0.7/hook' }, /points to 10\.0\.0\.7/],
+		['this machine, as the service is', { postbackUrl: 'http://localhost:5678/hook' }, undefined],
+		['an unsigned trigger', { postbackUrl: 'https://a.example/webhook/1/postback' }, /unsigned/],
+		[
+			'a signed trigger',
+			{ postbackUrl: 'https://a.example/webhook/1/postback', postbackSecret: 's' },
+			undefined,
+		],
+	])('a postback to %s brings the hint %p', async (_what, credential, expected) => {
+		const parameters = { creditParty: { key: 'k' } };
+		const more = { parameters, credential: { baseUrl: sandbox.url, ...credential } };
+		const run = await pay(itemsFor('a'), {}, more);
+		expect(outcomes(run)).toEqual(['accepted']);
+		expect(hintsOf(run)).toEqual(expected ? [expect.stringMatching(expected)] : []);
+	});
+
+	test('of hints that differ from item to item, ten are shown; of one for all, one', async () => {
+		const creditParty = { key: 'k' };
+		const to = (postbackUrl: string) => ({ creditParty, postback: 'url', postbackUrl });
+		const items = Array.from({ length: 12 }, (_, n) => ({ id: `${n}`, amount: 1, n }));
+		const each = await pay(items, {}, { parameters: to('={{ "http://10.0.0." + $json.n }}') });
+		expect(hintsOf(each)).toHaveLength(10);
+		const all = await pay(itemsFor('x', 'y'), {}, { parameters: to('http://10.0.0.1') });
+		expect(hintsOf(all)).toHaveLength(1);
+	});
+
+	test('an item that cannot be read is told by its id, without the spaces around it', async () => {
+		const items = [
+			{ id: ' bad ', amount: '10,50' },
+			{ id: 7, amount: 0 },
+			{ id: true, amount: 1 },
+		];
+		const run = await pay(items, {}, { settings: CONTINUE });
+		const ids = told(run).map((each) => (each as IDataObject).external_id);
+		expect(ids).toEqual(['bad', '7', undefined]);
 	});
 });

@@ -2,6 +2,7 @@ import type { IRun } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
 import { verify } from '../../nodes/Pay/postback/proof';
+import { qrPng } from '../../nodes/Pay/qr/image';
 import type { Sandbox } from '../../sandbox/service';
 import { errorOf, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
 
@@ -142,18 +143,53 @@ describe('what comes back', () => {
 	});
 });
 
+const hintsOf = (run: IRun) =>
+	(run.data.resultData.runData.Pay?.[0]?.hints ?? []).map(({ message }) => message);
+
+test.each<[string, object, unknown[]]>([
+	['no recipient', {}, [expect.stringMatching(/without a Key of its Recipient/)]],
+	['a name alone', { name: 'N' }, [expect.stringMatching(/without a Key of its Recipient/)]],
+	['a key', { key: 'k' }, []],
+])('a payment with %s: only without a key there is a hint', async (_, party, hints) => {
+	const creditParty = { key: '', keyType: '', ...party };
+	const done = await run({ resource: 'payment', creditParty, postback: 'none' });
+	expect(outputOf(done, 'Pay')[0]?.json.outcome).toBe('accepted');
+	expect(hintsOf(done)).toEqual(hints);
+});
+
 describe('the QR image', () => {
 	const image = { qrCodeImage: true, binaryPropertyName: 'qr', postback: 'none' };
-	const hintsOf = (run: IRun) =>
-		(run.data.resultData.runData.Pay?.[0]?.hints ?? []).map(({ message }) => message);
 
 	test('stands in the binary field, named after the external_id', async () => {
-		const done = await run({ ...image, external_id: 'order/7' });
+		const binaryPropertyName = ' qr ';
+		const done = await run({ ...image, external_id: 'order/7', binaryPropertyName });
 		expect(outputOf(done, 'Pay')[0]?.binary?.qr).toMatchObject({
 			mimeType: 'image/png',
 			fileName: 'order_7.png',
 		});
 		expect(hintsOf(done)).toEqual([]);
+	});
+
+	test('that the service made itself is the image, and no text to copy', async () => {
+		const png = qrPng('of the service').toString('base64');
+		const body = JSON.stringify({ data: { image: png } });
+		sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+		const done = await run({ ...image, options: { qrCodePath: ' data.image ' } });
+		const [item] = outputOf(done, 'Pay');
+		expect(item?.binary?.qr?.data).toBe(png);
+		expect(item?.json).not.toHaveProperty('qrCode');
+		expect(hintsOf(done)).toEqual([]);
+	});
+
+	test('is neither made nor missed where none is wanted', async () => {
+		const plain = { ...image, qrCodeImage: false };
+		const made = await run(plain);
+		expect(outputOf(made, 'Pay')[0]?.json.qrCode).toMatch(/^000201/);
+		expect(outputOf(made, 'Pay')[0]?.binary).toBeUndefined();
+		sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"id":"1"}' });
+		const bare = await run(plain);
+		expect(outputOf(bare, 'Pay')[0]?.json).not.toHaveProperty('qrCode');
+		expect([...hintsOf(made), ...hintsOf(bare)]).toEqual([]);
 	});
 
 	test.each([

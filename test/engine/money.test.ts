@@ -146,6 +146,11 @@ describe('batches', () => {
 		for (const gap of gaps) expect(gap).toBeGreaterThan(2 * 60 - 5);
 	});
 
+	test('there is no pause before the first batch, nor behind the last', async () => {
+		const batching = { batch: { batchSize: 2, batchInterval: 3_600_000 } };
+		expect(outcomes(await pay(itemsFor(ids(2)), {}, { batching }))).toHaveLength(2);
+	});
+
 	test('after a failure nothing new starts, those in flight are awaited, the error counts', async () => {
 		const list = ids(9);
 		faultOnce(422, list[3]!);
@@ -443,7 +448,12 @@ describe('AI agents', () => {
 		const refused = await pay(itemsFor(['ai']), asTool);
 		// As an item: a model that is told nothing may believe that it has paid.
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toEqual([
-			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
+			{
+				error: expect.objectContaining({
+					message: expect.stringMatching(/AI agent/),
+					field: 'allowAiPayments',
+				}),
+			},
 		]);
 		expect(arrived()).toEqual([]);
 		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toEqual([

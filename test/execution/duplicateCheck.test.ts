@@ -54,6 +54,9 @@ async function pay(
 		await passing(takesMs);
 		if (rejected) await records.takeBack([id]);
 		await records.lookAgain(false);
+	} else {
+		// What another run recorded is not this one's to take back.
+		expect(await records.takeBack([id])).toEqual({ remembered: [] });
 	}
 	expect(await records.lookAgain(true)).toBeUndefined();
 	return !known.has(id);
@@ -102,6 +105,20 @@ describe.each([2, 3, 5])('%i processes that share a list', (number) => {
 		}
 	}, 120_000);
 });
+
+test('the pause grows with the changes: slow ones that overlap are all remembered, too', async () => {
+	for (let seed = 0; seed < ROUNDS; seed++) {
+		const random = randomOf(seed);
+		const { list, all } = processes(2, () => 200 + random() * 800);
+		const paid = Array.from({ length: 12 }, async (_, each) => {
+			await passing(random() * 400);
+			return await pay(all[each % 2]!, 'workflow', `${each}`, { takesMs: random() * 300 });
+		});
+		expect(await simulate(Promise.all(paid))).toEqual(Array(12).fill(true));
+		const forgotten = paid.flatMap((_, each) => (list.has(`${each}`) ? [] : [each]));
+		expect({ seed, forgotten }).toEqual({ seed, forgotten: [] });
+	}
+}, 120_000);
 
 test('control: without a second look, payments that overlap on two processes are forgotten', async () => {
 	const random = randomOf(1);
@@ -231,13 +248,19 @@ describe('one process', () => {
 	});
 
 	test('a store that throws: nothing may be sent, and the words say what may be remembered', async () => {
-		const { process } = one();
+		const { list, process } = one();
 		faulty(process, [new Error('Connection terminated unexpectedly')]);
-		const error = await refusalOf(process.open('workflow').record(['a']));
+		const records = process.open('workflow');
+		const error = await refusalOf(records.record(['a']));
 		expect(error).toMatchObject({ field: 'duplicateCheck' });
-		expect(error.message).toMatch(/could not be made.*Connection terminated unexpectedly/);
+		expect(error.message).toBe(
+			'The duplicate check could not be made: Connection terminated unexpectedly',
+		);
 		expect(error.advice).toMatch(/^Nothing was sent\..*remembered although it was not sent/);
 		expect(error.advice).not.toMatch(/Within This Execution|[Ss]ave the workflow/);
+		// Nothing was sent, so nothing is recorded later either.
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(list.has('a')).toBe(false);
 	});
 
 	test('a workflow without an id: the advice is to save it', async () => {
@@ -251,12 +274,17 @@ describe('one process', () => {
 		expect(error.advice).toMatch(/Save the workflow/);
 	});
 
-	test('a store that answers an id as neither new nor processed: nothing may be sent', async () => {
+	test.each<[string, string[], string[]]>([
+		['none as new or processed', [], []],
+		['one of two as neither', ['a'], []],
+		['one of two as both', ['a', 'b'], ['b']],
+	])('a store that answers %s: nothing may be sent', async (_what, fresh, processed) => {
 		const { process } = one();
+		const keys = (ids: string[]) => ids.map((id) => `n8n-nodes-pay:payment:${id}`);
 		jest
 			.spyOn(process.helpers, 'checkProcessedAndRecord')
-			.mockResolvedValue({ new: [], processed: [] });
-		const error = await refusalOf(process.open('workflow').record(['a']));
+			.mockResolvedValue({ new: keys(fresh), processed: keys(processed) });
+		const error = await refusalOf(process.open('workflow').record(['a', 'b']));
 		expect(error.message).toMatch(/does not say whether/);
 	});
 
@@ -319,6 +347,172 @@ describe('one process', () => {
 			expect(list.has('a')).toBe(false);
 		},
 	);
+
+	test('cancelled in the check, and the id cannot be taken back: that is told', async () => {
+		const { process } = one(() => 500);
+		const cancel = new AbortController();
+		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
+		const work = process.open('workflow', cancel.signal).record(['a']);
+		setTimeout(() => cancel.abort(), 100);
+		const error = await refusalOf(work);
+		expect(error.advice).toMatch(/^Nothing was sent\. .*still remembers "a".*new External ID\.$/);
+	});
+
+	test('a removal that was given up is not made later: its id was told to stay', async () => {
+		const { list, process } = one();
+		const records = process.open('workflow');
+		await simulate(records.record(['a']));
+		// Two changes before it take all of their time each.
+		faulty(process, ['never', 'never']);
+		const stuck = ['b', 'c'].map(async (id) => {
+			const refused = process
+				.open('workflow')
+				.record([id])
+				.catch(() => undefined);
+			await passing(10);
+			return await refused;
+		});
+		const { remembered, reason } = await simulate(records.takeBack(['a']));
+		expect([remembered, reason]).toEqual([['a'], expect.stringMatching(/within 30 s/)]);
+		await simulate(Promise.all(stuck));
+		await simulate(passing(120_000));
+		expect(list.has('a')).toBe(true);
+	});
+
+	test.each<['workflow' | 'workers', number, RegExp | undefined]>([
+		['workers', 1_998, undefined],
+		['workers', 2_004, /took longer than 2 s/],
+		['workflow', 2_004, undefined],
+		['workflow', 9_996, undefined],
+		['workflow', 10_002, /took longer than 10 s/],
+	])('%s: a record that takes %d ms is refused: %p', async (check, ms, refused) => {
+		// A change reads, writes and answers, in shares of 1, 4 and 1.
+		const { process } = one(() => (ms * 4) / 6);
+		const work = process.open(check).record(['a']);
+		if (refused === undefined) expect(await simulate(work)).toEqual(new Set());
+		else expect((await refusalOf(work)).message).toMatch(refused);
+	});
+
+	test('a machine that was suspended within a change, told by its wall clock alone: refused', async () => {
+		const { process } = one(() => 100);
+		setTimeout(() => jest.setSystemTime(Date.now() + 12_000), 50);
+		const work = process.open('workflow').record(['a']);
+		expect((await refusalOf(work)).message).toMatch(/took longer than 10 s/);
+	});
+
+	test('a run that is frozen refuses all it has not sent; one within its execution only goes on', async () => {
+		const { process } = one();
+		const [careful, careless] = [process.open('workflow'), process.open('execution')];
+		process.freeze(12_000);
+		await refusalOf(careful.record(['a']));
+		await refusalOf(careful.record(['b']));
+		expect(await simulate(careless.record(['c']))).toEqual(new Set());
+		expect(await simulate(process.open('workflow').record(['d']))).toEqual(new Set());
+	});
+
+	test('a pause of 0.3 s is all that quick changes cost, also after a slow one is long past', async () => {
+		let takes = 1_000;
+		const { process } = one(() => takes);
+		const cost = async (id: string) => {
+			const records = process.open('workflow');
+			await simulate(records.record([id]));
+			const begun = performance.now();
+			expect(await simulate(records.lookAgain(true))).toBeUndefined();
+			return performance.now() - begun;
+		};
+		expect(await cost('slow')).toBeGreaterThan(4_000);
+		takes = 5;
+		for (let each = 0; each < 20; each++) await cost(`${each}`);
+		const last = await cost('last');
+		expect(last).toBeGreaterThanOrEqual(300);
+		expect(last).toBeLessThan(400);
+		takes = 4_000;
+		// However slow, it is five seconds at most, beside the look itself, which takes six.
+		expect(await cost('slowest')).toBeLessThan(5_100 + 6_000);
+	});
+
+	test('a look after a batch waits for nothing, and is left out where it had to', async () => {
+		const { process } = one();
+		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
+		const records = process.open('workflow');
+		await simulate(records.record(['a']));
+		await simulate(records.lookAgain(false));
+		expect(calls).toHaveBeenCalledTimes(1);
+		await simulate(passing(400));
+		await simulate(records.lookAgain(false));
+		expect(calls).toHaveBeenCalledTimes(2);
+		await simulate(passing(400));
+		// It lasts, so there is nothing left to look at.
+		await simulate(records.lookAgain(false));
+		await simulate(records.lookAgain(true));
+		expect(calls).toHaveBeenCalledTimes(2);
+	});
+
+	test('a record that others overwrite for a minute is told, and looked for no more', async () => {
+		const { process } = one();
+		const records = process.open('workflow');
+		const forgets = jest
+			.spyOn(process.helpers, 'checkProcessedAndRecord')
+			.mockImplementation(async (keys) => ({ new: keys, processed: [] }));
+		const ids = Array.from({ length: 12 }, (_, each) => `${each}`);
+		await simulate(records.record(ids));
+		const begun = performance.now();
+		const words = await simulate(records.lookAgain(true));
+		expect(words).toMatch(/"0", "1", .*"9" and 2 more: .*\(other executions overwrite it\)/);
+		expect(performance.now() - begun).toBeGreaterThan(60_000);
+		expect(performance.now() - begun).toBeLessThan(61_000);
+		const before = forgets.mock.calls.length;
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(forgets).toHaveBeenCalledTimes(before);
+	});
+
+	test('ten ids are all named', async () => {
+		const { process } = one();
+		const records = process.open('workflow');
+		const ids = Array.from({ length: 10 }, (_, each) => `${each}`);
+		await simulate(records.record(ids));
+		faulty(process, Array(3).fill(new Error('down')));
+		expect(await simulate(records.lookAgain(true))).toMatch(/"8", "9": .*\(down\)/);
+	});
+
+	test('of one id in two runs at the same moment, one goes on; within the execution only, both', async () => {
+		const { list, process } = one();
+		const runs = (['workflow', 'workflow', 'execution'] as const).map((check) =>
+			process.open(check),
+		);
+		const known = await simulate(
+			Promise.all(runs.map(async (records) => await records.record(['a']))),
+		);
+		expect(known.map(({ size }) => size)).toEqual([0, 1, 0]);
+		// The third has sent it on the word of the first one's record.
+		expect(await simulate(runs[0]!.takeBack(['a']))).toEqual({
+			remembered: ['a'],
+			reason: 'another execution sent it too',
+		});
+		expect(list.has('a')).toBe(true);
+	});
+
+	test('more ids at once than one change takes are all recorded', async () => {
+		const { list, process } = one();
+		const records = process.open('workflow');
+		const ids = Array.from({ length: 2_500 }, (_, each) => `${each}`);
+		expect(await simulate(records.record(ids))).toEqual(new Set());
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(ids.filter((id) => !list.has(id))).toEqual([]);
+	});
+
+	test('tokens whose removal failed are taken out later', async () => {
+		const { list, process } = one(() => 1);
+		const { removeProcessed } = process.helpers;
+		const removal = jest.spyOn(process.helpers, 'removeProcessed');
+		removal.mockRejectedValue(new Error('disk full'));
+		for (let each = 0; each < 25; each++) await simulate(pay(process, 'workers', `${each}`));
+		expect(removal).toHaveBeenCalled();
+		expect(list.length).toBe(1 + 25 + 25);
+		removal.mockImplementation(removeProcessed);
+		await simulate(pay(process, 'workers', 'last'));
+		expect(list.length).toBe(1 + 26);
+	});
 
 	test('a look that fails once is made again; one that goes on failing is told', async () => {
 		const { list, process } = one();

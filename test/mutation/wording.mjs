@@ -2,7 +2,7 @@
 const FOR_PEOPLE = new Set([
 	...['displayName', 'description', 'placeholder', 'action', 'subtitle', 'hint'],
 	...['message', 'advice', 'multipleValueButtonText', 'eventTriggerDescription'],
-	...['header', 'active', 'inactive', 'activationHint'],
+	...['header', 'active', 'inactive', 'activationHint', 'documentationUrl'],
 ]);
 
 /** Two words with a space between them; names, codes and expressions have none. */
@@ -16,9 +16,11 @@ function isWording(path) {
 	}
 	if (node.type !== 'StringLiteral') return false;
 	if (PROSE.test(node.value)) return true;
-	if (parent.type !== 'ObjectProperty' || parent.value !== node) return false;
+	const isMember = parent.type === 'ObjectProperty' || parent.type === 'ClassProperty';
+	if (!isMember || parent.value !== node) return false;
 	const name = parent.key.name ?? parent.key.value;
 	if (FOR_PEOPLE.has(name)) return true;
+	if (parent.type === 'ClassProperty') return false;
 	// The name of a choice is what the editor shows for its value.
 	const { parent: object } = path.parentPath;
 	const siblings = object.properties.map(({ key }) => key?.name ?? key?.value);

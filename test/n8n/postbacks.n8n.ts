@@ -121,10 +121,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			expect(references).toContainEqual({ external_id: byUrl, kind: 'qrCode', amount: 2 });
 			expect(items.map(({ query }) => (query as { shop?: string }).shop)).toContain('1');
-			expect(JSON.stringify(executions)).not.toContain('pay_proof=');
+			const stored = n8n.storedExecutions(trigger.id).join('');
+			for (const external_id of [byCredential, byUrl]) {
+				const proof = new URL(sent(external_id)).searchParams.get('pay_proof')!;
+				// The same search finds what the postback was about.
+				expect(stored).toContain(external_id);
+				expect(stored).not.toContain(proof.split('.')[1]);
+			}
 		});
 
-		test('of 50 forgeries none is accepted, starts an execution, or hangs', async () => {
+		test('of 50 forgeries none is accepted or starts an execution; each is answered', async () => {
 			const before = (await n8n.executionIds(trigger.id)).length;
 			const genuine = signUrl(trigger.url, about('forged'), SECRET);
 			const other = signUrl(trigger.url, about('other'), SECRET);
@@ -152,19 +158,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const broken = mac.slice(0, place) + letter + mac.slice(place + 1);
 				queries.push(`?pay_proof=${reference}.${broken}`);
 			}
-			let slowest = 0;
 			for (const query of queries) {
-				const begun = Date.now();
 				const answer = await post(trigger.url + query);
-				slowest = Math.max(slowest, Date.now() - begun);
 				expect([query, answer.status]).toEqual([query, 401]);
 			}
-			console.log(`n8n ${version}: 50 forgeries refused, the slowest answer took ${slowest} ms`);
-			expect(slowest).toBeLessThan(2000);
-			expect((await n8n.executionIds(trigger.id)).length).toBe(before);
 			expect(n8n.log.match(/refused a postback \(401\)/g)?.length).toBeGreaterThanOrEqual(50);
 			expect(n8n.log).not.toContain(mac);
+			// The genuine one, which comes last, is all that starts: when it is stored, so are those before.
 			expect((await post(genuine)).status).toBe(200);
+			expect(await allFinished(n8n, trigger.id, before + 1)).toHaveLength(before + 1);
 		});
 
 		test('listening in the editor, the test URL takes and refuses the same', async () => {
@@ -474,25 +476,43 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(grown).toBeLessThan(5 * TOTAL);
 		});
 
-		test.each(['onReceived', 'lastNode'])(
+		/** Kills n8n when half of the postbacks are acknowledged; gives how many of these are not stored. */
+		async function lostByKill(respond: string) {
+			const { id, url } = await publishTrigger({ options: { respond } });
+			let killing: Promise<void> | undefined;
+			const acknowledged = await flood(signUrl(url, about('killed'), SECRET), (count) => {
+				if (count >= TOTAL / 2) killing ??= n8n.kill();
+			});
+			await killing;
+			await n8n.launch();
+			const found = stored(id);
+			const unanswered = [...found].filter((number) => !acknowledged.includes(number)).length;
+			const lost = acknowledged.filter((number) => !found.has(number)).length;
+			console.log(
+				`n8n ${version}, ${respond}: killed after ${acknowledged.length} acknowledged, ${lost} of which are not stored; ${found.size} stored after the restart, ${unanswered} of them not acknowledged; ${TOTAL - acknowledged.length - unanswered} neither: their sender has no answer and has to send them again`,
+			);
+			// It was killed in their midst.
+			expect(acknowledged.length).toBeGreaterThanOrEqual(TOTAL / 2);
+			expect(acknowledged.length).toBeLessThan(TOTAL);
+			return { id, url, lost, acknowledged: acknowledged.length };
+		}
+
+		test.each(version === 'n8n2' ? ['onReceived', 'lastNode'] : ['lastNode'])(
 			'killed half-way, every acknowledged one is stored after the restart: %s',
 			async (respond) => {
-				const { id, url } = await publishTrigger({ options: { respond } });
-				let killing: Promise<void> | undefined;
-				const acknowledged = await flood(signUrl(url, about('killed'), SECRET), (count) => {
-					if (count >= TOTAL / 2) killing ??= n8n.kill();
-				});
-				await killing;
-				await n8n.launch();
-				const found = stored(id);
-				const unanswered = [...found].filter((number) => !acknowledged.includes(number)).length;
-				const lost = acknowledged.filter((number) => !found.has(number)).length;
-				console.log(
-					`n8n ${version}, ${respond}: killed after ${acknowledged.length} acknowledged, ${lost} of which are not stored; ${found.size} stored after the restart, ${unanswered} of them not acknowledged; ${TOTAL - acknowledged.length - unanswered} neither: their sender has no answer and has to send them again`,
-				);
-				// At once, n8n 1 answers before it stores, and has been seen to lose 20 of 100: that is said
-				// above, and no promise is made.
-				if (version === 'n8n2' || respond === 'lastNode') expect(lost).toBe(0);
+				expect((await lostByKill(respond)).lost).toBe(0);
+			},
+		);
+
+		// At once, n8n 1 answers before it stores, and has been seen to lose 20 of 100.
+		(version === 'n8n1' ? test : test.skip)(
+			'killed half-way, answering at once, it may lose acknowledged ones, and takes new ones after the restart',
+			async () => {
+				const { id, url, lost, acknowledged } = await lostByKill('onReceived');
+				expect(lost).toBeLessThan(acknowledged);
+				const after = signUrl(url, about('after the restart'), SECRET);
+				await until('the trigger', async () => (await post(after, { number: TOTAL })).ok);
+				await until('it to be stored', async () => stored(id).has(TOTAL));
 			},
 		);
 	});

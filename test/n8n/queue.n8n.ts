@@ -124,6 +124,21 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		);
 	}
 
+	/** Waits until all workers that took an execution have ended it, but for one that was killed. */
+	async function endedOnWorkers(executionId: string, killed?: N8n, seconds = 180) {
+		await until(
+			`the end of execution ${executionId} on its workers`,
+			async () =>
+				queue.workersOf(executionId).every((worker) => {
+					const said = (what: string) =>
+						worker.log.split(`Worker ${what} execution ${executionId} `).length - 1;
+					const ends = said('finished') + said('errored while running');
+					return said('started') - (worker === killed ? 1 : 0) <= ends;
+				}),
+			seconds,
+		);
+	}
+
 	/** What the newest execution says, briefly. */
 	async function told(workflowId: string): Promise<string> {
 		const [id] = (await main.executionIds(workflowId, 1)) as [string];
@@ -392,7 +407,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			if (how === 'killed') await victim.kill();
 			else {
 				victim.freeze();
-				// Longer than the queue's lock, and than any pause.
+				// How long it is frozen is what is tried: longer than the queue's lock, and than any pause.
 				await pause(12_000);
 			}
 			for (const proxy of proxies()) {
@@ -401,8 +416,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			}
 			if (how === 'killed') await victim.launch();
 			else victim.thaw();
-			await settled(id, 2, 180);
-			await pause(2_000);
+			const [newest = ''] = (await settled(id, 2, 180)).slice(-1);
+			// A frozen one goes on after the execution has been given up.
+			await endedOnWorkers(newest.split('|')[0]!, how === 'killed' ? victim : undefined);
 			const first = await told(id);
 			const before = arrivals(one);
 			sandbox.faultFor = undefined;
@@ -433,7 +449,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	}
 
 	long.each(['workflow', 'workers'] as const)(
-		'a worker frozen in the middle of a list, whose job n8n 1 gives away (%s)',
+		'a worker frozen in the middle of a list, whose job n8n 1 gives away (%s): no worker pays twice, with workers no two do',
 		async (duplicateCheck) => {
 			const { id, send, list, execution, victim } = await freezeInList(check(duplicateCheck));
 			await until(
@@ -444,16 +460,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await pause(1_500);
 			victim.thaw();
 			await settled(id, 2, 180);
-			await until(
-				'nothing more to arrive',
-				async () => {
-					const before = list.map(arrivals).join();
-					await pause(3_000);
-					return before === list.map(arrivals).join();
-				},
-				300,
-			);
+			await endedOnWorkers(execution, undefined, 300);
 			const first = await told(id);
+			const most = Math.max(...list.map(arrivals));
+			expect(most).toBeLessThanOrEqual(queue.workersOf(execution).length);
 			const once = twice(list);
 			await send(list);
 			await settled(id, 3, 180);
@@ -565,15 +575,19 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const [one] = ids(1) as [string];
 		const hit = playOnce(/UPDATE [^ ]*"processed_data"/, 'hold');
 		await send(one);
-		await until('the check to be held', async () => hit());
-		await pause(4_500);
+		const worker = await until('the check to be held', async () => hit());
+		const logged = worker.log.length;
+		const logs = async (what: string) =>
+			await until(what, async () => worker.log.slice(logged).includes(what));
+		// n8n 1 has nothing to say when the time is up: it looks at it when the node has ended.
+		if (version === 'n8n2') await logs('Pay: the execution was cancelled. Requests in flight');
+		else await pause(4_500);
 		for (const proxy of proxies()) proxy.release();
-		await settled(id, 2);
+		const [newest = ''] = (await settled(id, 2)).slice(-1);
 		const what = await told(id);
-		await until('nothing to be on its way', async () => {
-			await pause(2_000);
-			return true;
-		});
+		// A cancelled execution ends at once; its node says when it has ended itself.
+		if (version === 'n8n2') await logs('This is what became of its requests.');
+		else await endedOnWorkers(newest.split('|')[0]!);
 		const cancelled = arrivals(one);
 		await send(one);
 		await settled(id, 3);
@@ -589,7 +603,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	long.each(['workflow', 'workers'] as const)(
-		'two postbacks at once to a wait: the payment behind it (%s)',
+		'two postbacks at once to a wait (%s): the payment behind it is made once; with workflow on n8n 1, twice at most',
 		async (duplicateCheck) => {
 			const first = start();
 			const charge = pay('Charge', { ...FROM_ITEM, resource: 'qrCode', postback: 'resume' });
@@ -623,8 +637,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				if (each === 0) await until('the first', async () => arrivals(`out-${one}`) === 1);
 			}
 			await until('all to be paid', async () => list.every((one) => arrivals(`out-${one}`) > 0));
-			await settled(id, list.length);
-			await pause(5_000);
+			for (const row of await settled(id, list.length)) {
+				await endedOnWorkers(row.split('|')[0]!);
+			}
 			const outs = list.map((one) => `out-${one}`);
 			table.push([
 				'two postbacks at once',
@@ -632,12 +647,13 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				`${paid(outs)} of 13, ${twice(outs)} twice`,
 				await told(id),
 			]);
-			if (duplicateCheck === 'workers') expect(twice(outs)).toBe(0);
+			const most = version === 'n8n1' && duplicateCheck === 'workflow' ? 2 : 1;
+			expect(Math.max(...outs.map(arrivals))).toBeLessThanOrEqual(most);
 		},
 	);
 
 	long(
-		'cost: what a run of the node takes with each check, in one process and on two workers',
+		'cost: in one process and on two workers, a batch waits for its look with workers, and with nothing else',
 		async () => {
 			const one = await startN8n(version);
 			const credential = { baseUrl: sandbox.url, accessToken: 'token' };
@@ -671,6 +687,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 						await one.activate(id);
 						const inOne = await cost(one, id, one);
 						const onTwo = await cost(queue.webhook, await publish(workflow()), main);
+						const looks = duplicateCheck === 'workers' ? 2_000 * Math.ceil(count / batchSize) : 0;
+						for (const took of [inOne, onTwo]) {
+							expect(took).toBeGreaterThanOrEqual(looks);
+							if (looks === 0 && count === 1) expect(took).toBeLessThan(2_000);
+						}
 						table.push([
 							`cost: ${count} payments, ${batchSize} at once, service ${delayMs} ms`,
 							duplicateCheck,
@@ -801,11 +822,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await pause(12_000);
 			victim.thaw();
 			await settled(id, 2, 180);
-			await until('the first worker to end the list', async () => {
-				const before = paid(list);
-				await pause(3_000);
-				return before === paid(list);
-			});
+			await endedOnWorkers(execution);
 			const takers = queue.workersOf(execution);
 			table.push([
 				`frozen, QUEUE_WORKER_MAX_STALLED_COUNT=0, taken by ${takers.length}`,

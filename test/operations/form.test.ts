@@ -24,12 +24,15 @@ function fieldsOf(properties: INodeProperties[], path: string): string[] {
 	});
 }
 
-/** What n8n is told of a node besides its fields, words excepted. */
-function factsOf({ properties: _fields, ...rest }: INodeTypeDescription): string {
-	const words = ['displayName', 'description', 'subtitle', 'defaults', 'triggerPanel'];
-	const facts = Object.entries(rest).filter(
-		([name]) => !words.includes(name) && name !== 'eventTriggerDescription',
-	);
+/** What only people read. */
+const WORDS = [
+	...['displayName', 'description', 'subtitle', 'defaults', 'triggerPanel'],
+	...['eventTriggerDescription', 'documentationUrl'],
+];
+
+/** What n8n is told of a node or credential besides its fields, words excepted. */
+function factsOf({ properties: _fields, ...rest }: INodeTypeDescription | PayApi): string {
+	const facts = Object.entries(rest).filter(([name]) => !WORDS.includes(name));
 	return JSON.stringify(Object.fromEntries(facts));
 }
 
@@ -44,6 +47,7 @@ test('what saved workflows and credentials rest on has not changed: names, types
 		...fieldsOf(pay.properties, 'pay'),
 		`payTrigger ${factsOf(trigger)}`,
 		...fieldsOf(trigger.properties, 'payTrigger'),
+		`${credential.name} ${factsOf(credential)}`,
 		...fieldsOf(credential.properties, credential.name),
 	];
 	const saved = readFileSync(join(__dirname, 'form.txt'), 'utf8').trimEnd().split('\n');

@@ -87,6 +87,75 @@ test.each([
 	expect(uncleanIn(unclean, name).length).toBeGreaterThanOrEqual(5);
 });
 
+/** Reads a body from parameters, those that are not given being as the editor leaves them. */
+const LEFT = { amount: 5, external_id: 'a', payerQuestion: '', payer: {}, creditParty: {} };
+const chargeOf = (given: Record<string, unknown>) =>
+	qrCode.readRequest((name) => ({ specifySplit: 'none', ...LEFT, ...given })[name]);
+const paymentOf = (given: Record<string, unknown>) =>
+	payment.readRequest((name) => ({ ...LEFT, ...given })[name]);
+
+test('what is filled in is in the body, and nothing else', () => {
+	const [payer, creditParty] = [
+		{ name: 'A', document: '1', email: 'a@b.example' },
+		{ key: 'k', keyType: 't', document: '1', name: 'N' },
+	];
+	const least = { amount: 5, external_id: 'a' };
+	expect(chargeOf({})).toEqual(least);
+	expect(paymentOf({})).toEqual(least);
+	const charge = { ...least, payerQuestion: 'Order', payer };
+	expect(chargeOf(charge)).toEqual(charge);
+	const payout = { ...least, payerQuestion: 'Payout', creditParty };
+	expect(paymentOf(payout)).toEqual(payout);
+	const recipient = [{ username: 'b', percentageSplit: '0' }, {}];
+	expect(chargeOf({ specifySplit: 'fields', split: { recipient } }).split).toEqual([
+		{ username: 'b', percentageSplit: 0 },
+	]);
+	const additionalMembers = '{"note":"x"}';
+	expect(chargeOf({ options: { additionalMembers } })).toEqual({ ...least, note: 'x' });
+	expect(paymentOf({ options: { additionalMembers } })).toEqual({ ...least, note: 'x' });
+});
+
+test.each<[string, unknown, unknown]>([
+	['none at all', undefined, undefined],
+	['No Split, whatever stands in its fields', 'none', { recipient: [{ username: 'b' }] }],
+	['fields that were never opened', 'fields', undefined],
+	['fields without a recipient', 'fields', {}],
+	['fields with recipients that are null', 'fields', { recipient: null }],
+	['fields with an empty recipient', 'fields', { recipient: [{}] }],
+	['an empty JSON text', 'json', ''],
+	['a JSON text of spaces', 'json', ' \n'],
+	['a JSON null', 'json', 'null'],
+	['an empty JSON list', 'json', '[]'],
+])('%s is no split', (_what, specifySplit, value) => {
+	const splitJson = specifySplit === 'none' ? '[{"username":"b"}]' : value;
+	expect(chargeOf({ specifySplit, split: value, splitJson })).toEqual({
+		amount: 5,
+		external_id: 'a',
+	});
+});
+
+test.each<[string, typeof chargeOf | typeof paymentOf, Record<string, unknown>, string]>([
+	['amount of a QR code', chargeOf, { amount: '10,50' }, 'amount'],
+	['identifier of a QR code', chargeOf, { external_id: '' }, 'external_id'],
+	['description of a QR code', chargeOf, { payerQuestion: {} }, 'payerQuestion'],
+	['payer', chargeOf, { payer: 'A' }, 'payer'],
+	['email of the payer', chargeOf, { payer: { email: [] } }, 'payer.email'],
+	['way to split', chargeOf, { specifySplit: 'both' }, 'specifySplit'],
+	['recipients of fields', chargeOf, { specifySplit: 'fields', split: { recipient: {} } }, 'split'],
+	['recipients of JSON', chargeOf, { specifySplit: 'json', splitJson: '{}' }, 'splitJson'],
+	['JSON itself', chargeOf, { specifySplit: 'json', splitJson: '[' }, 'splitJson'],
+	['recipient', chargeOf, { specifySplit: 'json', splitJson: '[null]' }, 'splitJson[0]'],
+	['amount of a payment', paymentOf, { amount: 0 }, 'amount'],
+	['identifier of a payment', paymentOf, { external_id: 'NaN' }, 'external_id'],
+	['description of a payment', paymentOf, { payerQuestion: {} }, 'payerQuestion'],
+	['recipient of a payment', paymentOf, { creditParty: 'k' }, 'creditParty'],
+	['key of a payment', paymentOf, { creditParty: { key: {} } }, 'creditParty.key'],
+])('a wrong %s is refused, and the field named', (_what, bodyOf, given, field) => {
+	const read = () => bodyOf(given);
+	expect(read).toThrow(InputError);
+	expect(read).toThrow(expect.objectContaining({ field }));
+});
+
 describe('split from JSON', () => {
 	const read = (splitJson: unknown) =>
 		qrCode.readRequest(

@@ -1,4 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type IHookFunctions } from 'n8n-workflow';
+import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { webhookNode } from '../engine/webhook';
 
@@ -94,3 +95,115 @@ describe('the secrets that the trigger keeps for ten seconds', () => {
 		expect(first.reads.count).toBe(2);
 	});
 });
+
+describe('publishing it', () => {
+	const { webhookMethods } = new PayTrigger();
+	const { checkExists, create, delete: remove } = webhookMethods.default;
+	const gone = () => {
+		throw new Error('no such credential');
+	};
+	/** What publishing comes to, with a credential and options as n8n hands them over. */
+	async function published(
+		credential: () => IDataObject,
+		parameters: { authentication?: string; options?: IDataObject } = {},
+	) {
+		const given = { authentication: 'signedUrl', options: {}, ...parameters };
+		const context = {
+			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: {} }),
+			getNodeParameter: (name: keyof typeof given) => given[name],
+			getCredentials: async () => credential(),
+		} as unknown as IHookFunctions;
+		expect(await checkExists.call(context)).toBe(false);
+		expect(await remove.call(context)).toBe(true);
+		return await create.call(context);
+	}
+	const matching = (field: unknown, values: unknown) => ({
+		options: { startWhen: { match: { field, values } } } as IDataObject,
+	});
+
+	test.each<[string, () => IDataObject, Parameters<typeof published>[1]]>([
+		['with a secret', () => ({ postbackSecret: 's' }), {}],
+		['without authentication, whatever is in the credential', gone, { authentication: 'none' }],
+		['with a condition', () => ({ postbackSecret: 's' }), matching('status', ['paid'])],
+		[
+			'with a condition that was not filled in',
+			() => ({ postbackSecret: 's' }),
+			{ options: { startWhen: {} } },
+		],
+	])('succeeds %s', async (_how, credential, parameters) => {
+		expect(await published(credential, parameters)).toBe(true);
+	});
+
+	const NO_SECRET = /^Postbacks could not be verified: .*Postback Secret/;
+	test.each<[string, () => IDataObject, Parameters<typeof published>[1], RegExp]>([
+		['without a secret', () => ({}), {}, NO_SECRET],
+		['with an empty one', () => ({ postbackSecret: '' }), {}, NO_SECRET],
+		['with one that is no text', () => ({ postbackSecret: 5 }), {}, NO_SECRET],
+		['with the previous one alone', () => ({ previousPostbackSecret: 's' }), {}, NO_SECRET],
+		['with a credential that is gone', gone, {}, /^Postbacks could .*\(no such credential\)$/],
+		[
+			'with a condition without values',
+			() => ({ postbackSecret: 's' }),
+			matching('status', []),
+			/^Start Only When: The field or its values.*\. \S/,
+		],
+		[
+			'with a condition without a field, unsigned',
+			() => ({}),
+			{ authentication: 'none', ...matching('', ['paid']) },
+			/^Start Only When: /,
+		],
+	])(
+		'is refused %s, and the message says what to do',
+		async (_how, credential, parameters, why) => {
+			const refusal = await published(credential, parameters).catch((error: unknown) => error);
+			expect(refusal).toBeInstanceOf(NodeOperationError);
+			expect((refusal as Error).message).toMatch(why);
+		},
+	);
+});
+
+test.each<[string, IDataObject, unknown, string, boolean]>([
+	['nothing set', {}, { status: 'paid' }, '', true],
+	['a text to answer with', { responseBody: 'OK' }, { status: 'paid' }, 'OK', true],
+	['null for a text', { responseBody: null }, { status: 'paid' }, '', true],
+	[
+		'a condition that it meets',
+		{ responseBody: 'OK', startWhen: true },
+		{ status: 'paid' },
+		'OK',
+		true,
+	],
+	[
+		'one that it does not meet',
+		{ responseBody: 'OK', startWhen: true },
+		{ status: 'no' },
+		'OK',
+		false,
+	],
+])(
+	'an unsigned trigger with %s',
+	async (_what, { startWhen, ...options }, body, answer, starts) => {
+		const match = { field: 'status', values: ['paid'] };
+		const node = webhookNode({
+			credential: () => {
+				throw new Error('nobody asks for it');
+			},
+			parameters: {
+				authentication: 'none',
+				options: { ...options, ...(startWhen ? { startWhen: { match } } : {}) },
+			} as never,
+		});
+		const { result } = await node.call({
+			method: 'POST',
+			query: {},
+			headers: { 'content-type': 'application/json' },
+			rawBody: Buffer.from(JSON.stringify(body)),
+		});
+		expect(result.webhookResponse).toBe(answer);
+		const items = result.workflowData?.flat().map(({ json }) => json);
+		expect(items).toEqual(
+			starts ? [expect.objectContaining({ reference: null, body })] : undefined,
+		);
+	},
+);

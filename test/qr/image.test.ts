@@ -58,7 +58,10 @@ test('the quiet zone is white', () => {
 	// 21 modules and a quiet zone of 4 on each side.
 	const module = width / 29;
 	const dark = (x: number, y: number) => data[(y * width + x) * 4] === 0;
-	expect(dark(4 * module, 4 * module)).toBe(true);
+	// The first module is dark from corner to corner.
+	for (const x of [4 * module, 5 * module - 1]) {
+		for (const y of [4 * module, 5 * module - 1]) expect(dark(x, y)).toBe(true);
+	}
 	for (let at = 0; at < width; at++) {
 		for (const x of [0, 4 * module - 1, width - 4 * module]) expect(dark(x, at)).toBe(false);
 	}
@@ -90,18 +93,29 @@ describe('finding the payload in a response of unknown form', () => {
 	test.each([
 		['a data URI', { image: `data:image/png;base64,${base64}` }],
 		['base64', { image: base64 }],
+		['base64 in lines', { image: base64.replace(/.{76}/g, '$&\r\n') }],
 	])('a PNG as %s', (_name, response) => {
 		expect(findQrSource(response, '')).toEqual({ source: { png } });
 	});
 
 	test.each([
 		['nothing', { id: '1', status: 'created' }, /no payload was recognized.*id \("1"\), status/],
+		['no text at all', { id: 1, list: [null] }, /its text fields: none\.$/],
+		['a text as the whole', 'done', /its text fields: \(the whole response\) \("done"\)/],
+		['a field below another', { data: { id: '1' } }, /: data\.id \("1"\)\.$/],
+		['a text of 24 characters', { a: 'x'.repeat(24) }, /: a \("x{24}"\)\.$/],
+		['a longer one', { a: 'x'.repeat(25) }, /: a \("x{24}…"\)\.$/],
+		['twenty texts', [...'abcdefghijklmnopqrst'], /: 0 \("a"\), .*, 14 \("o"\)\.$/],
+		['a code within a text', { a: `copy ${code}` }, /no payload was recognized/],
+		['a code with a word behind it', { a: `${code} now` }, /no payload was recognized/],
+		['a PNG within a text', { a: `image: ${base64}` }, /no payload was recognized/],
+		['a PNG with a mark behind it', { a: `${base64}!` }, /no payload was recognized/],
 		[
 			'a code with a wrong checksum',
 			{ a: code.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
 			/no payload was recognized/,
 		],
-		['two codes', { a: code, b: brCode('2', 10) }, /2 possible payloads.*a \(.*b \(/],
+		['two codes', { id: '1', a: code, b: brCode('2', 10) }, /2 possible .*fields: a \(.*b \(/],
 		['an empty response', '', /no payload was recognized/],
 	])('%s gives a hint', (_name, response, hint) => {
 		expect(findQrSource(response, '')).toEqual({ hint: expect.stringMatching(hint) });
@@ -112,7 +126,27 @@ describe('finding the payload in a response of unknown form', () => {
 			source: { text: 'text' },
 		});
 		expect(findQrSource({ a: [{ image: base64 }] }, 'a.0.image')).toEqual({ source: { png } });
-		expect(findQrSource({ a: 1 }, 'b')).toEqual({ hint: expect.stringMatching(/no text at "b"/) });
+	});
+
+	test.each([
+		['nothing', { a: 1 }],
+		['a number', { a: 1, b: 5 }],
+		['an empty text', { a: 1, b: '' }],
+	])('a path to %s gives a hint', (_what, response) => {
+		expect(findQrSource(response, 'b')).toEqual({ hint: expect.stringMatching(/no text at "b"/) });
+	});
+
+	/** A response that holds the code so many levels down. */
+	const deep = (levels: number): unknown => (levels === 0 ? code : { a: deep(levels - 1) });
+	/** A response that holds the code behind so many other texts. */
+	const behind = (count: number) => ({ texts: Array.from({ length: count }, () => 'x'), code });
+	test.each([
+		['50 levels down', true, deep(50)],
+		['51 levels down', false, deep(51)],
+		['as the 2,000th text', true, behind(1999)],
+		['as the 2,001st text', false, behind(2000)],
+	])('no response holds up a run: a code %s is found: %p', (_where, found, response) => {
+		expect('source' in findQrSource(response, '')).toBe(found);
 	});
 
 	test('no response, however odd, makes it throw', () => {
@@ -130,6 +164,9 @@ test.each([
 	['a/b\\c:d', 'a_b_c_d.png'],
 	['../../etc/passwd', '__.._etc_passwd.png'],
 	['ünïcode 日本', 'ünïcode_日本.png'],
+	['a // b', 'a_b.png'],
+	['a..b.c', 'a..b.c.png'],
+	['x'.repeat(101), `${'x'.repeat(100)}.png`],
 ])('the image of %p is called %p', (id, name) => {
 	expect(imageFileName(id)).toBe(name);
 });

@@ -165,7 +165,10 @@ export function openRecords(options: {
 			await list.tidy(helpers);
 			if (error === undefined) return undefined;
 			const left = unsettled();
-			for (const entry of left) list.drop(entry);
+			for (const entry of left) {
+				list.drop(entry);
+				mine.delete(entry.id);
+			}
 			return `n8n may forget ${quoted(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
 		},
 	};

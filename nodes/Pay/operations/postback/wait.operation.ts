@@ -157,8 +157,9 @@ function resumeTokenOf(context: Pick<IExecuteFunctions, 'evaluateExpression'>): 
 function readLimit(read: ReadParameter): Date {
 	if (read('limitWaitTime') !== true) return WAIT_INDEFINITELY;
 	const amount = read('resumeAmount');
-	const unit = UNITS[String(read('resumeUnit'))];
-	if (typeof amount !== 'number' || !(amount >= 0) || unit === undefined) {
+	const unit: unknown = UNITS[String(read('resumeUnit'))];
+	// An expression may give the name of what every object has.
+	if (typeof amount !== 'number' || !(amount >= 0) || typeof unit !== 'number') {
 		throw new InputError('resumeAmount', 'The wait time is no number', 'Enter how long to wait.');
 	}
 	return new Date(Math.min(Date.now() + amount * unit, WAIT_INDEFINITELY.getTime()));
