@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
+import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { newestOf } from '../dev/bump';
@@ -75,12 +76,10 @@ test('the newest release is found by its number, and is no pre-release', () => {
 });
 
 describe('an n8n before 1.85', () => {
-	const load = (file: string) =>
+	/** Loads a file anew beside this n8n-workflow. */
+	const load = (file: string, beside: object) =>
 		jest.isolateModules(() => {
-			jest.doMock('n8n-workflow', () => ({
-				...jest.requireActual<object>('n8n-workflow'),
-				NodeConnectionTypes: undefined,
-			}));
+			jest.doMock('n8n-workflow', () => beside);
 			try {
 				require(file);
 			} finally {
@@ -90,7 +89,8 @@ describe('an n8n before 1.85', () => {
 
 	test.each(['Pay', 'PayTrigger'])('has %s tell its log which n8n it needs', (name) => {
 		const file = join(ROOT, 'nodes', 'Pay', `${name}.node.ts`);
-		expect(() => load(file)).toThrow('n8n-nodes-pay needs n8n 1.85 or later');
-		expect(() => jest.isolateModules(() => void require(file))).not.toThrow();
+		const older = { ...workflow, NodeConnectionTypes: undefined };
+		expect(() => load(file, older)).toThrow('n8n-nodes-pay needs n8n 1.85 or later');
+		expect(() => load(file, workflow)).not.toThrow();
 	});
 });
