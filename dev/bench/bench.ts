@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { parse } from 'flatted';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { packPackage } from '../install';
 import { N8n, until, webhookPath } from '../n8n';
@@ -12,7 +13,7 @@ import { report, type Comparison } from './figures';
 
 /** `--quick` keeps the measuring itself in working order: small numbers, wide tolerance. */
 const QUICK = process.argv.includes('--quick');
-/** `--only=memory,queue` measures a part. */
+/** `--only=growth,queue` measures a part. */
 const ONLY = process.argv.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
 const ROUNDS = QUICK ? 2 : 5;
 const ITEMS = QUICK ? 200 : 1000;
@@ -37,12 +38,13 @@ async function inTurn(
 }
 
 const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
-const qrCodes = () => pay('Work', { resource: 'qrCode', ...FROM_ITEM });
+const qrCodes = (options: object = {}) =>
+	pay('Work', { resource: 'qrCode', ...FROM_ITEM, options });
 const payments = (options: object = {}) => pay('Work', { ...FROM_ITEM, options });
 const bare = (baseUrl: string, fields: object = { amount: '', external_id: '' }) =>
 	node('Work', 'CUSTOM.bare', { baseUrl, ...fields });
 /** As its fields stand when it is dragged in, filled with the same body. */
-const httpRequest = (baseUrl: string, bearer: object) =>
+const httpRequest = (baseUrl: string, bearer: object, options: object = {}) =>
 	node(
 		'Work',
 		'n8n-nodes-base.httpRequest',
@@ -55,7 +57,7 @@ const httpRequest = (baseUrl: string, bearer: object) =>
 			bodyParameters: {
 				parameters: Object.entries(FROM_ITEM).map(([name, value]) => ({ name, value })),
 			},
-			options: {},
+			options,
 		},
 		{ typeVersion: 4.2, credentials: { httpBearerAuth: bearer } },
 	);
@@ -103,6 +105,16 @@ async function costPerItem(n8n: N8n, { id, path }: Published, count: number): Pr
 	return run!.executionTime / count;
 }
 
+/** What n8n's database holds of the newest execution: bytes in all, and those of the Pay nodes' ledger. */
+function stored(n8n: N8n, { id }: Published): { bytes: number; ledger: number } {
+	const text = n8n.storedExecutions(id).at(-1) ?? '[]';
+	const { executionData } = parse(text) as {
+		executionData?: { contextData?: Record<string, unknown> };
+	};
+	const ledger = JSON.stringify(executionData?.contextData?.flow ?? {});
+	return { bytes: Buffer.byteLength(text), ledger: Buffer.byteLength(ledger) };
+}
+
 async function startService() {
 	const child = fork(join(__dirname, 'service.ts'), { execArgv: ['-r', 'ts-node/register'] });
 	const [port] = (await once(child, 'message')) as [number];
@@ -118,10 +130,29 @@ async function credentials(n8n: N8n, baseUrl: string, more: object = {}) {
 	return { payApi, bearer };
 }
 
-/** Resolved for each item, though it comes out the same. */
-const OF_ITEM = (baseUrl: string) => ({
-	baseUrl,
-	accessToken: '={{ $json.id ? "token" : "none" }}',
+/** What a row has beside the plain Pay node with a static token, by the row's words. */
+const variants = (service: Service, baseUrl: string) => ({
+	// Resolved for each item, though it comes out the same.
+	'credential that depends on the item': {
+		credential: { baseUrl, accessToken: '={{ $json.id ? "token" : "none" }}' },
+	},
+	'client credentials': {
+		credential: {
+			baseUrl,
+			authentication: 'clientCredentials',
+			tokenUrl: `${service.url}/token`,
+			clientId: 'bench',
+			clientSecret: 'secret',
+			allowHttp: true,
+		},
+	},
+	'Accepted When Field and Additional Members': {
+		options: {
+			acceptedField: 'success',
+			acceptedValues: ['true'],
+			additionalMembers: '{ "payer": { "phone": "1" } }',
+		},
+	},
 });
 
 async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
@@ -133,7 +164,6 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 		const http = await publish(n8n, httpRequest(baseUrl, bearer), payApi);
 		const loop = await publish(n8n, bare(baseUrl, FROM_ITEM), payApi);
 		const fieldless = await publish(n8n, bare(baseUrl), payApi);
-		const ofItem = await publish(n8n, qrCodes(), await n8n.createCredential(OF_ITEM(baseUrl)));
 		const title = `${ITEMS} QR codes, service delay ${delay} ms`;
 		const unit = 'ms per item';
 		found.push(
@@ -152,11 +182,38 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 					'the same without fields': async () => await costPerItem(n8n, fieldless, ITEMS),
 				},
 			),
+		);
+		for (const [what, { credential, options }] of Object.entries<{
+			credential?: Record<string, unknown>;
+			options?: object;
+		}>(variants(service, baseUrl))) {
+			const other = await publish(
+				n8n,
+				qrCodes(options),
+				credential === undefined ? payApi : await n8n.createCredential(credential),
+			);
+			found.push(
+				await inTurn(
+					{ name: `${title}: ${what} / none of it`, unit },
+					{
+						With: async () => await costPerItem(n8n, other, ITEMS),
+						Without: async () => await costPerItem(n8n, pay, ITEMS),
+					},
+				),
+			);
+		}
+		const one = { batching: { batch: { batchSize: 1, batchInterval: 0 } } };
+		const onePayment = await publish(n8n, payments(), payApi);
+		const oneRequest = await publish(n8n, httpRequest(baseUrl, bearer, one), payApi);
+		found.push(
 			await inTurn(
-				{ name: `${title}: credential that depends on the item / static`, unit },
 				{
-					'Depends on the item': async () => await costPerItem(n8n, ofItem, ITEMS),
-					Static: async () => await costPerItem(n8n, pay, ITEMS),
+					name: `${ITEMS} requests one at a time, service delay ${delay} ms: payments with the Duplicate Check / HTTP Request`,
+					unit,
+				},
+				{
+					Pay: async () => await costPerItem(n8n, onePayment, ITEMS),
+					'HTTP Request': async () => await costPerItem(n8n, oneRequest, ITEMS),
 				},
 			),
 		);
@@ -191,48 +248,76 @@ async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]>
 	];
 }
 
+/** What Pay Trigger verifies, as somebody would write it behind a Webhook node. */
+const VERIFY = `
+const { createHmac, timingSafeEqual } = require('crypto');
+const { query, body } = $input.first().json;
+const [reference, mac] = String(query.pay_proof).split('.');
+const wanted = createHmac('sha256', 'the secret of the bench').update(reference).digest('base64url').slice(0, 22);
+if (mac.length !== wanted.length || !timingSafeEqual(Buffer.from(mac), Buffer.from(wanted))) throw new Error('Forged');
+return [{ json: { reference: JSON.parse(Buffer.from(reference, 'base64url').toString()), body } }];`;
+
 async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 	const secret = 'the secret of the bench';
 	const { payApi } = await credentials(n8n, service.url, { postbackSecret: secret });
-	const publishEntry = async (entry: Node) => {
-		const workflow = chain('Bench postbacks', [entry]);
-		await n8n.activate(await n8n.importWorkflow(workflow, { payApi }));
+	const publishEntry = async (entry: Node, ...behind: Node[]) => {
+		const workflow = chain('Bench postbacks', [entry, ...behind]);
+		await n8n.activate(await n8n.importWorkflow(workflow, { payApi, httpHeaderAuth }));
 		return n8n.url + webhookPath(entry);
 	};
-	const trigger = signUrl(
-		await publishEntry(payTrigger()),
-		{ external_id: 'bench', kind: 'qrCode', amount: 1 },
-		secret,
+	const httpHeaderAuth = await n8n.createCredential(
+		{ name: 'X-Secret', value: secret },
+		'httpHeaderAuth',
+		'Header',
 	);
+	const about = { external_id: 'bench', kind: 'qrCode', amount: 1 } as const;
+	const unsigned = await publishEntry(payTrigger());
+	const trigger = signUrl(unsigned, about, secret);
 	const bareTrigger = await publishEntry({
 		...node('Entry', 'CUSTOM.bareTrigger'),
 		webhookId: randomUUID(),
 	});
 	const webhook = await publishEntry(start());
+	// Answers when its code has verified the proof, as Pay Trigger does.
+	const verifying = signUrl(
+		await publishEntry(
+			start({ responseMode: 'lastNode', responseData: 'noData' }),
+			node('Verify', 'n8n-nodes-base.code', { jsCode: VERIFY }, { typeVersion: 2 }),
+		),
+		about,
+		secret,
+	);
+	const guarded = await publishEntry({
+		...start({ authentication: 'headerAuth' }),
+		credentials: { httpHeaderAuth },
+	});
 	const total = QUICK ? 40 : 300;
-	const perSecond = (url: string) => async () => {
-		const begun = Date.now();
-		let left = total;
-		const sender = async () => {
-			while (left-- > 0) {
-				const answer = await fetch(url, {
-					method: 'POST',
-					headers: { 'Content-Type': 'application/json' },
-					body: JSON.stringify({ status: 'paid', number: left }),
-				});
-				if (!answer.ok) throw new Error(`A postback was answered ${answer.status}`);
-			}
+	const perSecond =
+		(url: string, expected = 200) =>
+		async () => {
+			const begun = Date.now();
+			let left = total;
+			const sender = async () => {
+				while (left-- > 0) {
+					const answer = await fetch(url, {
+						method: 'POST',
+						headers: { 'Content-Type': 'application/json' },
+						body: JSON.stringify({ status: 'paid', number: left }),
+					});
+					if (answer.status !== expected) {
+						throw new Error(`A postback was answered ${answer.status}, not ${expected}`);
+					}
+				}
+			};
+			await Promise.all(Array.from({ length: 20 }, sender));
+			return total / ((Date.now() - begun) / 1000);
 		};
-		await Promise.all(Array.from({ length: 20 }, sender));
-		return total / ((Date.now() - begun) / 1000);
-	};
-	const unit = 'per second';
+	const shared = { unit: 'per second', more: 'better' } as const;
 	const both = await inTurn(
 		{
+			...shared,
 			name: 'Postbacks: Pay Trigger, signed / a trigger node that checks nothing',
-			unit,
 			target: 0.95,
-			more: 'better',
 		},
 		{
 			'Pay Trigger': perSecond(trigger),
@@ -249,33 +334,85 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 			sides: { 'Pay Trigger': pay ?? [], Webhook: own ?? [] },
 			outOfReach: 'n8n makes an isolate for each call to any trigger but its own Webhook node',
 		},
+		await inTurn(
+			{
+				...shared,
+				name: 'Postbacks: Pay Trigger, signed / Webhook and a Code node that verifies the same',
+				target: 1,
+			},
+			{ 'Pay Trigger': perSecond(trigger), 'Webhook and Code': perSecond(verifying) },
+		),
+		await inTurn(
+			{ ...shared, name: 'Forged postbacks refused: Pay Trigger / Webhook with header auth' },
+			{ 'Pay Trigger': perSecond(unsigned, 401), Webhook: perSecond(guarded, 403) },
+		),
 	];
 }
 
-async function memory(tarball: string, service: Service): Promise<Comparison> {
-	const count = QUICK ? 1000 : 10_000;
+/** Time, memory and what is stored, each run in a process that has done nothing else: a peak stays. */
+async function growth(tarball: string, service: Service): Promise<Comparison[]> {
+	const counts = QUICK ? [10, 100, 1000] : [100, 1000, 10_000];
+	const most = counts.at(-1)!;
 	const n8n = await N8n.start({ version: 'n8n2', tarball });
 	try {
 		const { payApi, bearer } = await credentials(n8n, service.url);
-		const pay = await publish(n8n, qrCodes(), payApi);
+		const hundred = { batching: { batch: { batchSize: 100, batchInterval: 0 } } };
+		const paying = await publish(n8n, payments(hundred), payApi);
+		const charging = await publish(n8n, qrCodes(), payApi);
 		const http = await publish(n8n, httpRequest(service.url, bearer), payApi);
-		// Each in a process that has done nothing else: a peak stays.
-		const peak = (published: Published) => async () => {
+		const rows: Record<'time' | 'peak' | 'bytes' | 'ledger', Record<string, number[]>> = {
+			...{ time: {}, peak: {}, bytes: {}, ledger: {} },
+		};
+		const fresh = async (side: string, published: Published, count: number) => {
 			await n8n.kill();
 			await n8n.launch();
 			await until(
 				'the webhook',
 				async () => (await fetch(n8n.url + published.path)).status === 404,
 			);
-			await send(n8n.url + published.path, count);
-			return n8n.memory('peak');
+			const time = await costPerItem(n8n, published, count);
+			const { bytes, ledger } = stored(n8n, published);
+			const found = { time, peak: n8n.memory('peak'), bytes: bytes / count, ledger };
+			for (const [row, value] of Object.entries(found)) {
+				(rows[row as keyof typeof rows][side] ??= []).push(value);
+			}
 		};
-		return await inTurn(
-			{ name: `Peak memory, ${count} QR codes: Pay / HTTP Request`, unit: 'MB', target: 1 },
-			{ Pay: peak(pay), 'HTTP Request': peak(http) },
-			// Every process is a new one, so there is nothing to warm up.
-			{ rounds: QUICK ? 1 : ROUNDS, warmUp: false },
-		);
+		const rounds = QUICK ? 1 : 3;
+		for (let round = 1; round <= rounds; round++) {
+			for (const count of counts.toReversed()) await fresh(`${count} payments`, paying, count);
+			await fresh('Pay', charging, most);
+			await fresh('HTTP Request', http, most);
+			say(`Growth: round ${round} of ${rounds}`);
+		}
+		const ofPay = (row: keyof typeof rows) =>
+			Object.fromEntries(
+				counts.map((count) => [`${count} payments`, rows[row][`${count} payments`]!]),
+			);
+		const beside = (row: keyof typeof rows) => ({
+			Pay: rows[row].Pay!,
+			'HTTP Request': rows[row]['HTTP Request']!,
+		});
+		return [
+			{
+				name: `Peak memory, ${most} QR codes: Pay / HTTP Request`,
+				unit: 'MB',
+				target: 1,
+				sides: beside('peak'),
+			},
+			{
+				name: `Stored execution, ${most} QR codes: Pay / HTTP Request`,
+				unit: 'bytes per item',
+				sides: beside('bytes'),
+			},
+			{ name: 'Payments, 100 at once: time', unit: 'ms per item', sides: ofPay('time') },
+			{ name: 'Payments, 100 at once: peak memory of n8n', unit: 'MB', sides: ofPay('peak') },
+			{
+				name: 'Payments, 100 at once: stored execution',
+				unit: 'bytes per item',
+				sides: ofPay('bytes'),
+			},
+			{ name: 'Payments, 100 at once: the ledger in it', unit: 'bytes', sides: ofPay('ledger') },
+		];
 	} finally {
 		await n8n.stop();
 	}
@@ -319,9 +456,12 @@ async function queueMode(tarball: string, service: Service): Promise<Comparison[
 				},
 				{ Pay: perSecond(pay), 'No-op': perSecond(idle) },
 			);
-		const one = await both('one worker');
-		await queue.addWorker();
-		return [one, await both('two workers')];
+		const found = [await both('1 worker')];
+		for (const workers of QUICK ? [2] : [2, 3, 4]) {
+			await queue.addWorker();
+			found.push(await both(`${workers} workers`));
+		}
+		return found;
 	} finally {
 		await queue.stop();
 	}
@@ -337,7 +477,8 @@ async function main() {
 			const n8n = await N8n.start({
 				version: 'n8n2',
 				tarball,
-				env: { N8N_CUSTOM_EXTENSIONS: __dirname },
+				// The Code node of the comparison verifies an HMAC.
+				env: { N8N_CUSTOM_EXTENSIONS: __dirname, NODE_FUNCTION_ALLOW_BUILTIN: 'crypto' },
 			});
 			try {
 				if (wanted('requests')) found.push(...(await requests(n8n, service)));
@@ -347,7 +488,7 @@ async function main() {
 				await n8n.stop();
 			}
 		}
-		if (wanted('memory')) found.push(await memory(tarball, service));
+		if (wanted('growth')) found.push(...(await growth(tarball, service)));
 		if (wanted('queue')) found.push(...(await queueMode(tarball, service)));
 		if (wanted('packages')) found.push(...(await loadAndSize(tarball, ROUNDS)));
 	} finally {
