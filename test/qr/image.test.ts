@@ -18,7 +18,8 @@ beforeAll(async () => {
 
 /** Reads an image back with a decoder that shares no code with the encoder. */
 async function decode(png: Buffer) {
-	const { width, height } = PNG.sync.read(png);
+	// In the header of every PNG.
+	const [width, height] = [png.readUInt32BE(16), png.readUInt32BE(20)];
 	const [found] = await readBarcodes(new Uint8Array(png), { formats: ['QRCode'] });
 	return { text: found?.text, level: found?.ecLevel, width, height };
 }

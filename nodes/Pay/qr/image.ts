@@ -8,25 +8,29 @@ const QUIET_ZONE = 4;
 
 /**
  * Draws a text as a QR code with error correction M.
- * @returns a grey-scale PNG of at least 400 by 400 pixels, quiet zone included
+ * @returns a black and white PNG of at least 400 by 400 pixels, quiet zone included
  * @throws Error when the text is longer than a QR code of the largest version holds
  */
 export function qrPng(text: string): Buffer {
 	const { data: modules, size } = encodeQr(text, { ecc: 'M', border: QUIET_ZONE });
 	const scale = Math.ceil(MIN_SIZE / size);
 	const width = size * scale;
-	const data = new Uint8Array(width * width).fill(255);
+	// A bit for each pixel, eight in a byte, each line in bytes of its own; a bit that is set is white.
+	const line = Math.ceil(width / 8);
+	const data = new Uint8Array(line * width).fill(255);
 	modules.forEach((row, y) => {
-		const first = y * scale * width;
+		const first = y * scale * line;
 		row.forEach((dark, x) => {
-			if (dark) data.fill(0, first + x * scale, first + (x + 1) * scale);
+			for (let at = x * scale; dark && at < (x + 1) * scale; at++) {
+				data[first + (at >> 3)]! &= ~(128 >> (at & 7));
+			}
 		});
 		// The other lines of these modules look like the first.
-		for (let line = 1; line < scale; line++) {
-			data.copyWithin(first + line * width, first, first + width);
+		for (let next = 1; next < scale; next++) {
+			data.copyWithin(first + next * line, first, first + line);
 		}
 	});
-	return Buffer.from(encodePng({ width, height: width, data, channels: 1, depth: 8 }));
+	return Buffer.from(encodePng({ width, height: width, data, channels: 1, depth: 1 }));
 }
 
 /** A file name for the image of a charge: its external_id without what file systems refuse. */
