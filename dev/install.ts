@@ -175,8 +175,8 @@ export async function packPackage(folder = CACHE): Promise<string> {
 export async function installPackage(tarball: string, userFolder: string): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	mkdirSync(nodes, { recursive: true });
-	writeFileSync(join(nodes, 'package.json'), '{ "name": "installed-nodes", "private": true }');
-	await step('Installing the package in n8n', 'npm', ['install', tarball], nodes);
+	const flags = ['--prefix', nodes];
+	await step('Installing the package in n8n', 'npm', ['install', ...flags, tarball], nodes);
 }
 
 /** Throws away what a run left; a folder that is in use is moved aside first. */

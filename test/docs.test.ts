@@ -88,7 +88,8 @@ const LABELS = new Set(
 const OF_N8N = new Set([
 	...['Settings', 'Community nodes', 'Install', 'Execute step', 'Test URL', 'Production URL'],
 	...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail'],
-	'Unrecognized node type',
+	...['Execute workflow', 'Webhook URLs', 'On new Pay event', 'Unrecognized node type'],
+	'Conflicting Trigger Path',
 ]);
 
 /** Names that items, answers, requests and log lines have, and those of the tools around. */

@@ -216,6 +216,25 @@ describe('the QR image', () => {
 			expect(hintsOf(done)).toEqual([expect.stringMatching(hint)]);
 		},
 	);
+
+	test.each([
+		['no code is recognized', '{"id":"1"}', {}, [/no payload was recognized.*id \("1"\)/]],
+		[
+			'the path leads nowhere',
+			'{"id":"1"}',
+			{ qrCodePath: 'data.code' },
+			[/no text at "data\.code"/],
+		],
+		['the path leads to a text', '{"id":"1"}', { qrCodePath: 'id' }, []],
+	])(
+		'where no image is asked for and %s, a hint is shown if the item lacks qrCode, else none',
+		async (_name, body, options, hints) => {
+			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+			const done = await run({ ...image, qrCodeImage: false, options });
+			expect('qrCode' in (outputOf(done, 'Pay')[0]?.json ?? {})).toBe(hints.length === 0);
+			expect(hintsOf(done)).toEqual(hints.map((hint) => expect.stringMatching(hint)));
+		},
+	);
 });
 
 describe('bad configuration sends nothing and names the field', () => {

@@ -46,7 +46,8 @@ const LACKING: Record<string, () => Promise<void>> = {
 	addExecutionHints: async () => {
 		const run = await pay(MAY_PAY, without('addExecutionHints'), AS_TOOL);
 		expect([outcomeOf(run), hintsOf(run), arrived()]).toEqual(['accepted', [], 1]);
-		const charge = await pay({ resource: 'qrCode', options: { qrCodePath: 'x' } }, undefined);
+		const parameters = { resource: 'qrCode', postback: 'none', options: { qrCodePath: 'x' } };
+		const charge = await pay(parameters, undefined);
 		expect(hintsOf(charge)).toHaveLength(1);
 	},
 	customData: async () => {

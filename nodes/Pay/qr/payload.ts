@@ -69,7 +69,7 @@ export function findQrSource(
 		const chosen = valueAt(response, path);
 		if (typeof chosen !== 'string' || chosen === '') {
 			return {
-				hint: `No QR image: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(textFields(response))}.`,
+				hint: `No QR code: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(textFields(response))}.`,
 			};
 		}
 		const png = asPng(chosen);
@@ -92,6 +92,6 @@ export function findQrSource(
 			: `the response holds ${distinct.size} possible payloads`;
 	const offered = distinct.size === 0 ? fields : candidates;
 	return {
-		hint: `No QR image: ${problem}. Set QR Code Path under Options to one of its text fields: ${choices(offered)}.`,
+		hint: `No QR code: ${problem}. Set QR Code Path under Options to one of its text fields: ${choices(offered)}.`,
 	};
 }

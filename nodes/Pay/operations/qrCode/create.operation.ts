@@ -157,7 +157,8 @@ function readImageField(read: ReadParameter): string | undefined {
 function finishWith(property: string | undefined, path: string): Finish {
 	return async (item, prepareBinaryData) => {
 		const found = findQrSource(item.json.response, path);
-		if ('hint' in found) return property === undefined ? undefined : found.hint;
+		// Also where no image is wanted: the item then lacks the text to copy.
+		if ('hint' in found) return found.hint;
 		const { source } = found;
 		if ('text' in source) item.json = withQrCode(item.json, source.text);
 		if (property === undefined) return undefined;
