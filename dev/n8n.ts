@@ -228,6 +228,8 @@ export class N8n {
 				Cookie: this.cookie,
 				'browser-id': this.browserId,
 				'push-ref': this.browserId,
+				// A kept connection that a busy n8n has just closed would fail the next call.
+				Connection: 'close',
 			},
 			body: body === undefined ? undefined : JSON.stringify(body),
 		});
