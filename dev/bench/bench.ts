@@ -248,6 +248,8 @@ async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]>
 	];
 }
 
+const ISOLATE = 'n8n makes an isolate for each call to any trigger but its own Webhook node';
+
 /** What Pay Trigger verifies, as somebody would write it behind a Webhook node. */
 const VERIFY = `
 const { createHmac, timingSafeEqual } = require('crypto');
@@ -332,15 +334,20 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 			...both,
 			name: "Postbacks: Pay Trigger, signed / n8n's own Webhook node",
 			sides: { 'Pay Trigger': pay ?? [], Webhook: own ?? [] },
-			outOfReach: 'n8n makes an isolate for each call to any trigger but its own Webhook node',
+			outOfReach: ISOLATE,
 		},
 		await inTurn(
 			{
 				...shared,
 				name: 'Postbacks: Pay Trigger, signed / Webhook and a Code node that verifies the same',
 				target: 1,
+				outOfReach: ISOLATE,
 			},
-			{ 'Pay Trigger': perSecond(trigger), 'Webhook and Code': perSecond(verifying) },
+			{
+				'Pay Trigger': perSecond(trigger),
+				'Webhook and Code': perSecond(verifying),
+				'bare trigger': perSecond(bareTrigger),
+			},
 		),
 		await inTurn(
 			{ ...shared, name: 'Forged postbacks refused: Pay Trigger / Webhook with header auth' },
