@@ -137,7 +137,11 @@ function tableOf(scores: Score[]): string {
 /** Runs Stryker over some files, or all; gives whether there is a report. */
 async function measure(some: string[]): Promise<boolean> {
 	const stryker = await installStryker();
-	const mutate = some.map((part) => `nodes/Pay/${part.replace(/\.ts$/, '')}*`).join();
+	const mutate = some
+		.map((part) => `nodes/Pay/${part.replace(/\.ts$/, '')}`)
+		// A file, or all below a folder.
+		.flatMap((path) => [`${path}*.ts`, `${path}*/**/*.ts`])
+		.join();
 	const { status } = spawnSync(
 		process.execPath,
 		[stryker, 'run', 'stryker.config.mjs', ...(mutate === '' ? [] : ['--mutate', mutate])],

@@ -249,7 +249,8 @@ describe('one process', () => {
 
 	test('a store that throws: nothing may be sent, and the words say what may be remembered', async () => {
 		const { list, process } = one();
-		faulty(process, [new Error('Connection terminated unexpectedly')]);
+		const lost = { code: 'ECONNRESET' };
+		faulty(process, [Object.assign(new Error('Connection terminated unexpectedly'), lost)]);
 		const records = process.open('workflow');
 		const error = await refusalOf(records.record(['a']));
 		expect(error).toMatchObject({ field: 'duplicateCheck' });
@@ -342,6 +343,7 @@ describe('one process', () => {
 			const work = process.open(check, cancel.signal).record(['a']);
 			setTimeout(() => cancel.abort(), 100);
 			const error = await refusalOf(work);
+			expect(error).toMatchObject({ field: 'duplicateCheck' });
 			expect(error.message).toMatch(/cancelled/);
 			expect(error.advice).toBe('Nothing was sent. Run it again if it is still to be sent.');
 			expect(list.has('a')).toBe(false);
@@ -393,6 +395,73 @@ describe('one process', () => {
 		else expect((await refusalOf(work)).message).toMatch(refused);
 	});
 
+	test('workers: a record that takes too long refuses all of its batch, known ones before it or not', async () => {
+		let ms = 6;
+		const { process } = one(() => (ms * 4) / 6);
+		expect(await simulate(pay(process, 'workers', 'known'))).toBe(true);
+		ms = 2_004;
+		const error = await refusalOf(process.open('workers').record(['known', 'new']));
+		expect(error.message).toMatch(/took longer than 2 s/);
+	});
+
+	test.each<['workflow' | 'workers', number, [number, number]]>([
+		['workers', 5, [1_000, 1_100]],
+		['workers', Infinity, [10_000, 10_100]],
+		['workflow', 5, [0, 1]],
+	])(
+		'%s: a process that is busy for %d turns begins its record after %j ms',
+		async (check, busy, [least, most]) => {
+			const { setTimeout: exact } = globalThis;
+			let turns = 0;
+			const late = (work: () => void, ms = 0) =>
+				exact(work, ms === 10 && turns++ < busy ? 200 : ms);
+			jest.spyOn(globalThis, 'setTimeout').mockImplementation(late as typeof setTimeout);
+			const { process } = one();
+			const { checkProcessedAndRecord } = process.helpers;
+			const begun = performance.now();
+			let after: number | undefined;
+			process.helpers.checkProcessedAndRecord = async (...all) => {
+				after ??= performance.now() - begun;
+				return await checkProcessedAndRecord(...all);
+			};
+			expect(await simulate(process.open(check).record(['a']))).toEqual(new Set());
+			expect(after).toBeGreaterThanOrEqual(least);
+			expect(after).toBeLessThan(most);
+		},
+	);
+
+	test('a hundred runs that pay at once record and look together', async () => {
+		const { list, process } = one();
+		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
+		const paid = Array.from(
+			{ length: 100 },
+			async (_, each) => await pay(process, 'workflow', `${each}`),
+		);
+		expect(await simulate(Promise.all(paid))).toEqual(Array(100).fill(true));
+		expect(paid.filter((_, each) => !list.has(`${each}`))).toEqual([]);
+		expect(calls.mock.calls.length).toBeLessThan(10);
+	});
+
+	test('tokens of payments that were refused are taken out, too', async () => {
+		const { list, process } = one(() => 1);
+		expect(await simulate(pay(process, 'workers', 'same'))).toBe(true);
+		for (let each = 0; each < 40; each++) {
+			expect(await simulate(pay(process, 'workers', 'same'))).toBe(false);
+		}
+		expect(list.length).toBeLessThan(2 + 21);
+	});
+
+	test('what could not be taken back is looked after as before', async () => {
+		const { list, process } = one();
+		const records = process.open('workflow');
+		await simulate(records.record(['a']));
+		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
+		await simulate(records.takeBack(['a']));
+		await list.fill();
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(list.has('a')).toBe(true);
+	});
+
 	test('a machine that was suspended within a change, told by its wall clock alone: refused', async () => {
 		const { process } = one(() => 100);
 		setTimeout(() => jest.setSystemTime(Date.now() + 12_000), 50);
@@ -401,10 +470,15 @@ describe('one process', () => {
 	});
 
 	test('a run that is frozen refuses all it has not sent; one within its execution only goes on', async () => {
-		const { process } = one();
+		const { list, process } = one();
 		const [careful, careless] = [process.open('workflow'), process.open('execution')];
 		process.freeze(12_000);
 		await refusalOf(careful.record(['a']));
+		// Another may have recorded it too, so it is not taken out; but this run looks after it no more.
+		expect(list.has('a')).toBe(true);
+		await list.fill();
+		expect(await simulate(careful.lookAgain(true))).toBeUndefined();
+		expect(list.has('a')).toBe(false);
 		await refusalOf(careful.record(['b']));
 		expect(await simulate(careless.record(['c']))).toEqual(new Set());
 		expect(await simulate(process.open('workflow').record(['d']))).toEqual(new Set());

@@ -162,7 +162,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const answer = await post(trigger.url + query);
 				expect([query, answer.status]).toEqual([query, 401]);
 			}
-			expect(n8n.log.match(/refused a postback \(401\)/g)?.length).toBeGreaterThanOrEqual(50);
+			await until('each refusal in the log', async () => {
+				const refused = n8n.log.match(/refused a postback \(401\)/g) ?? [];
+				return refused.length >= queries.length;
+			});
 			expect(n8n.log).not.toContain(mac);
 			// The genuine one, which comes last, is all that starts: when it is stored, so are those before.
 			expect((await post(genuine)).status).toBe(200);
