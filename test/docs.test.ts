@@ -89,6 +89,7 @@ const OF_N8N = new Set([
 	...['Settings', 'Community nodes', 'Install', 'Execute step', 'Test URL', 'Production URL'],
 	...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail'],
 	'Unrecognized node type',
+	'Save execution progress',
 ]);
 
 /** Names that items, answers, requests and log lines have, and those of the tools around. */
@@ -117,6 +118,8 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
+	// Of the example "payout-register".
+	...['payout_register', 'due', 'claimed', 'settled', 'synchronous_commit'],
 	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],
 	...['checkProcessedAndRecord', 'removeProcessed'],
 	...[
