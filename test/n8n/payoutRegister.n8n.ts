@@ -199,6 +199,16 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect([books().arrived(one), books().paid(other)]).toEqual([0, 1]);
 	});
 
+	test('a due row of another workflow is left alone: it may be another account’s', async () => {
+		const [theirs, ours] = ids(2) as [string, string];
+		register.sql(
+			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id) VALUES ('${theirs}', '1', 'a', 'another')`,
+		);
+		await ran([payout(ours)]);
+		expect(states(register.rows())).toEqual({ [theirs]: 'due', [ours]: 'accepted' });
+		expect(books().arrived(theirs)).toBe(0);
+	});
+
 	test('a line without an identifier stops the run before anything is paid', async () => {
 		const [one] = ids(1) as [string];
 		const { status, data } = await ran([payout(one), { ...payout(''), id: '' }]);
@@ -230,8 +240,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await main.activate(id);
 		const [one] = ids(1) as [string];
 		register.sql(
-			`INSERT INTO payout_register (external_id, amount, recipient, state, attempts, execution_id)
-			VALUES ('${one}', '1', 'a', 'claimed', 1, 'another')`,
+			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id)
+			VALUES ('${one}', '1', 'a', '${id}', 'claimed', 1, 'another')`,
 		);
 		await call(queue.webhook, path, { items: [payout(one)] });
 		const [execution] = await until('the execution', async () => {
@@ -266,8 +276,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const [old, fresh, unknown, settled] = ids(4) as [string, string, string, string];
 		const insert = (id: string, state: string, minutes: number) =>
 			register.sql(
-				`INSERT INTO payout_register (external_id, amount, recipient, state, attempts, execution_id, claimed_at)
-				VALUES ('${id}', '1', 'a', '${state}', 1, '1', now() - interval '${minutes} minutes')`,
+				`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id, claimed_at)
+				VALUES ('${id}', '1', 'a', '${workflowId}', '${state}', 1, '1', now() - interval '${minutes} minutes')`,
 			);
 		insert(old, 'claimed', 31);
 		insert(fresh, 'claimed', 29);
@@ -290,8 +300,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	test('only a verified postback about a payment settles a row, and one for a row still claimed is not overwritten', async () => {
 		const [one, charge, early] = ids(3) as [string, string, string];
 		register.sql(
-			`INSERT INTO payout_register (external_id, amount, recipient, state)
-			VALUES ('${one}', '1', 'a', 'accepted'), ('${charge}', '1', 'a', 'accepted')`,
+			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state)
+			VALUES ('${one}', '1', 'a', '1', 'accepted'), ('${charge}', '1', 'a', '1', 'accepted')`,
 		);
 		const url = queue.webhook.url + register.postbackPath;
 		const post = async (id: string, kind: 'payment' | 'qrCode', secret: string, status: string) =>
@@ -456,7 +466,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				newIds.set(id, other);
 				set(id, `state = 'rejected', reason = 'Not known to the service; now ${other}'`);
 				register.sql(
-					`INSERT INTO payout_register (external_id, amount, recipient) VALUES ('${other}', '${amount}', 'a')`,
+					`INSERT INTO payout_register (external_id, amount, recipient, workflow_id) VALUES ('${other}', '${amount}', 'a', '${workflowId}')`,
 				);
 			}
 		}
