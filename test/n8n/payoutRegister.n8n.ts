@@ -368,9 +368,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	/**
 	 * Kills a worker when a quarter has arrived, restarts Redis at half, and brings the worker back.
-	 * @returns which rows that worker had claimed
+	 * @returns which rows that worker had claimed, and when it is there again
 	 */
-	async function disturb(list: Payout[]): Promise<IsLost> {
+	async function disturb(list: Payout[]): Promise<{ isLost: IsLost; back: Promise<void> }> {
 		const victim = queue.workers.at(-1)!;
 		await until('a quarter to arrive', async () => arrivals(list) >= list.length / 4);
 		await victim.kill();
@@ -378,10 +378,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const took = victim.log;
 		await until('half to arrive', async () => arrivals(list) >= list.length / 2);
 		await queue.restartRedis();
-		await victim.launch();
+		const back = victim.launch();
+		back.catch(() => undefined);
 		// Executions that n8n 1 gives to the other worker keep their id.
-		return ({ execution_id, claimed_at }) =>
+		const isLost: IsLost = ({ execution_id, claimed_at }) =>
 			Date.parse(claimed_at!) <= at && took.includes(`execution ${execution_id} `);
+		return { isLost, back };
 	}
 
 	/** Waits until nothing arrives for a while, and no living run has a row in its hands. */
@@ -499,7 +501,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const list = orderedList();
 			const begun = Date.now();
 			const sends = Array.from({ length: EXECUTIONS }, async () => await register.send(list));
-			const [isLost] = await Promise.all([disturb(list), ...sends]);
+			const [{ isLost, back }] = await Promise.all([disturb(list), ...sends]);
 			await quiet(isLost);
 			const atFirst = counted(register.rows().map(({ state }) => state));
 			await payWhatIsDue(list, isLost);
@@ -526,6 +528,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			}
 			expect(register.transitions()['due > claimed']).toBe(PAYOUTS);
 
+			await back;
 			// A person decides; nobody's payout is lost, and none is paid twice.
 			sandbox.faultFor = undefined;
 			const newIds = new Map<string, string>();
@@ -572,7 +575,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await until('the first', async () => arrivals(warm) === 1);
 		const list = orderedList();
 		const sends = Array.from({ length: EXECUTIONS }, async () => await send(list));
-		await Promise.all([disturb(list), ...sends]);
+		const [{ back }] = await Promise.all([disturb(list), ...sends]);
+		await back;
 		let last = '';
 		await until(
 			'nothing to arrive',
