@@ -214,9 +214,12 @@ export class QueueMode {
 		return { host: '127.0.0.1', port: this.postgres.port, database: 'postgres', user: 'n8n' };
 	}
 
-	/** Asks PostgreSQL itself; gives the rows, their columns separated by |. */
-	sql(query: string): string[] {
-		const { host, port, database, user } = this.postgresAddress;
+	/**
+	 * Asks PostgreSQL itself; gives the rows, their columns separated by |.
+	 * @param database n8n's own, when absent
+	 */
+	sql(query: string, database = this.postgresAddress.database): string[] {
+		const { host, port, user } = this.postgresAddress;
 		const args = ['-h', host, '-p', String(port), '-U', user, '-d', database];
 		const printed = execFileSync('psql', [...args, '-At', '-c', query], {
 			encoding: 'utf8',

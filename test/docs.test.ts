@@ -90,6 +90,7 @@ const OF_N8N = new Set([
 	...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail'],
 	...['Execute workflow', 'Webhook URLs', 'On new Pay event', 'Unrecognized node type'],
 	'Conflicting Trigger Path',
+	'Save execution progress',
 ]);
 
 /** Names that items, answers, requests and log lines have, and those of the tools around. */
@@ -118,6 +119,8 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
+	// Of the example "payout-register".
+	...['payout_register', 'due', 'claimed', 'settled', 'synchronous_commit'],
 	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],
 	...['checkProcessedAndRecord', 'removeProcessed'],
 	...[

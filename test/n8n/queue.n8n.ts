@@ -4,7 +4,7 @@ import type { DatabaseProxy, Play } from '../../dev/databaseProxy';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
-import { call, chain, node, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 /** `npm run test:queue` tries everything, many times; without it, each kind once. */
@@ -307,62 +307,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			table.push(['50 at once, one id', 'workflow', arrived.join(' '), '']);
 			expect(Math.min(...arrived)).toBe(1);
 			expect(Math.max(...arrived)).toBeLessThanOrEqual(2);
-		},
-	);
-
-	long(
-		"a claim in a table of one's own: of 20 simultaneous executions exactly one pays, 5 times",
-		async () => {
-			queue.sql('CREATE TABLE payment_claim (external_id text PRIMARY KEY)');
-			const { host, port, database, user } = queue.postgresAddress;
-			const server = { host, port, database, user, password: 'none', ssl: 'disable' };
-			const postgres = await main.createCredential(server, 'postgres', 'Claims');
-			const claim = node(
-				'Claim',
-				'n8n-nodes-base.postgres',
-				{
-					operation: 'executeQuery',
-					query:
-						'INSERT INTO payment_claim (external_id) VALUES ($1) ON CONFLICT DO NOTHING RETURNING external_id',
-					options: { queryReplacement: '={{ $json.id }}' },
-				},
-				{ typeVersion: 2.5, credentials: { postgres } },
-			);
-			const claimed = node(
-				'Claimed',
-				'n8n-nodes-base.filter',
-				{
-					conditions: {
-						options: { caseSensitive: true, leftValue: '', typeValidation: 'loose', version: 2 },
-						conditions: [
-							{
-								id: 'claimed',
-								leftValue: '={{ $json.external_id }}',
-								rightValue: '',
-								operator: { type: 'string', operation: 'exists', singleValue: true },
-							},
-						],
-						combinator: 'and',
-					},
-					options: {},
-				},
-				{ typeVersion: 2.2 },
-			);
-			const first = start();
-			const paying = pay('Pay', { amount: 1, external_id: '={{ $json.external_id }}' });
-			const id = await publish(chain('Claim', [first, splitItems(), claim, claimed, paying]));
-			const arrived: number[] = [];
-			for (let round = 0; round < 5; round++) {
-				const [same] = ids(1) as [string];
-				const send = async () =>
-					await call(queue.webhook, first.webhookId, { items: [{ id: same }] });
-				await Promise.all(Array.from({ length: 20 }, send));
-				const rows = await settled(id, 20 * (round + 1), 300);
-				expect(rows.filter((row) => !row.endsWith('|success'))).toEqual([]);
-				arrived.push(arrivals(same));
-			}
-			table.push(['20 at once, one id, claimed in a table', 'workflow', arrived.join(' '), '']);
-			expect(arrived).toEqual(Array(5).fill(1));
 		},
 	);
 
