@@ -2,17 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
+import { init } from 'echarts';
 import { Sandbox } from '../sandbox/service';
 import { packPackage } from './install';
-import { plot, slope, type Memory } from './memoryPlot';
 import { N8n, pause, until, webhookPath } from './n8n';
-import { soakRegister } from './registerSoak';
 import { call, chain, noOp, pay, payTrigger, splitItems, start, type Node } from './workflow';
 
-/*
- * Mixed work in one n8n for `--minutes=20`, or with `--register` the payout register in queue mode:
- * what grows, what is paid twice, what is lost?
- */
+/** Mixed work in one n8n for `--minutes=20`: what grows, what is paid twice, what is lost? */
 const MINUTES = Number(
 	process.argv.find((arg) => arg.startsWith('--minutes='))?.slice('--minutes='.length) ?? 20,
 );
@@ -23,6 +19,29 @@ const QR_CODES_PER_EXECUTION = 5;
 
 const FROM_ITEM = { amount: 1, external_id: '={{ $json.id }}' };
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
+
+/** The slope of the line that fits best, in units of y per unit of x. */
+function slope(points: Array<[number, number]>): number {
+	const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
+	const [meanX, meanY] = [mean(0), mean(1)];
+	const above = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0);
+	return above / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
+}
+
+function plot(memory: Array<[number, number]>): string {
+	const chart = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 360 });
+	chart.setOption({
+		animation: false,
+		backgroundColor: '#ffffff',
+		title: { text: 'Memory of the n8n process under mixed work', left: 'center' },
+		xAxis: { type: 'value', name: 'min', max: MINUTES },
+		yAxis: { type: 'value', name: 'MB', min: 0 },
+		series: [{ type: 'line', showSymbol: false, data: memory }],
+	});
+	const svg = chart.renderToSVGString();
+	chart.dispose();
+	return svg;
+}
 
 async function main() {
 	const sandbox = await Sandbox.start();
@@ -110,7 +129,7 @@ async function main() {
 				}
 			}),
 		);
-		const memory: Memory = [];
+		const memory: Array<[number, number]> = [];
 		while (minutes() < MINUTES) {
 			await pause(10_000);
 			memory.push([Number(minutes().toFixed(2)), n8n.memory()]);
@@ -160,15 +179,14 @@ async function main() {
 		const docs = join(__dirname, '..', MINUTES >= 20 ? 'docs' : '.cache');
 		mkdirSync(docs, { recursive: true });
 		writeFileSync(join(docs, 'soak.json'), `${JSON.stringify({ ...facts, memory }, null, '\t')}\n`);
-		const title = 'Memory of the n8n process under mixed work';
-		writeFileSync(join(docs, 'soak.svg'), plot(title, MINUTES, { n8n: memory }));
+		writeFileSync(join(docs, 'soak.svg'), plot(memory));
 	} finally {
 		await n8n.stop();
 		await sandbox.close();
 	}
 }
 
-(process.argv.includes('--register') ? soakRegister(MINUTES) : main()).catch((error: unknown) => {
+main().catch((error: unknown) => {
 	console.error(error instanceof Error ? error.message : error);
 	process.exitCode = 1;
 });

@@ -555,8 +555,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		}
 	});
 
-	const CHECKS = LONG ? (['workflow', 'workers'] as const) : (['workflow'] as const);
-	test.each(CHECKS)('the same load with the Duplicate Check alone (%s)', async (duplicateCheck) => {
+	const CHECKS = ['workflow', 'workers'] as const;
+	long.each(CHECKS)('the same load with the Duplicate Check alone (%s)', async (duplicateCheck) => {
 		const first = start();
 		const options = { duplicateCheck, batching: { batch: { batchSize: 25, batchInterval: 0 } } };
 		const paying = pay(
@@ -584,7 +584,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				const now = list.map(({ id: each }) => books().arrived(each)).join();
 				const same = now === last;
 				last = now;
-				await pause(LONG ? 6_000 : 3_000);
+				await pause(6_000);
 				return same;
 			},
 			300,
