@@ -10,9 +10,12 @@ import {
 	secretsOf,
 	shortened,
 	type Exchange,
+	type Journal,
 } from './journal';
-import { REHEARSALS, SEQUELS } from './rehearsals';
-import type { Sandbox, Transaction } from './service';
+import type { Postback } from './postbacks';
+import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
+import type { ClientCredentials, Tokens } from './tokens';
+import type { Status, Transaction } from './transaction';
 
 /** How many charges and payments the page shows. */
 const SHOWN = 50;
@@ -20,6 +23,32 @@ const SHOWN = 50;
 const LATE = 10_000;
 /** Changes within this time reach the page at once, in milliseconds. */
 const TOGETHER = 50;
+
+/** What the pages show of a sandbox, and what their buttons do to it. */
+interface Shown {
+	readonly url: string;
+	readonly tokenUrl: string;
+	readonly options: {
+		amountsAct?: boolean;
+		schemeName?: string;
+		clientCredentials?: ClientCredentials;
+	};
+	readonly transactions: Transaction[];
+	readonly journal: Journal;
+	readonly tokens?: Tokens;
+	readonly next?: Rehearsal;
+	/** @returns what ends the watching */
+	watch(watcher: () => void): () => void;
+	settle(id: string, status: Status): Promise<void>;
+	notify(
+		transaction: Transaction,
+		body: string,
+		note?: Postback['note'],
+		wait?: number,
+	): Promise<void>;
+	order(rehearsal: Rehearsal | undefined): void;
+	revokeTokens(): void;
+}
 
 /** Bodies do not change once they came; a page that is open would parse them at every change. */
 const fields = new WeakMap<Exchange, { body: string; fields: ReturnType<typeof fieldsOf> }>();
@@ -40,7 +69,7 @@ function transactionView(transaction: Transaction) {
 }
 
 /** JSON for the page: whatever it holds, the secrets that the sandbox knows of are not in it. */
-function told(sandbox: Sandbox, value: unknown): string {
+function told(sandbox: Shown, value: unknown): string {
 	const { transactions, journal, tokens, options } = sandbox;
 	const exchanges = [
 		...journal.exchanges,
@@ -55,7 +84,7 @@ function told(sandbox: Sandbox, value: unknown): string {
 }
 
 /** What the page shows, newest first. */
-function stateOf(sandbox: Sandbox): string {
+function stateOf(sandbox: Shown): string {
 	const { transactions, journal, options, tokens, next } = sandbox;
 	const { clientCredentials: client, schemeName = 'pay' } = options;
 	return told(sandbox, {
@@ -115,7 +144,7 @@ function show(response: Response, { text, policy }: Html): void {
 }
 
 /** The page for the person, the page for the payer, and what both call. */
-export function pageRoutes(sandbox: Sandbox): Router {
+export function pageRoutes(sandbox: Shown): Router {
 	const router = Router();
 	const [page, payer] = [readPage('page.html'), readPage('payer.html')];
 	const find = (id: string) => sandbox.transactions.find((known) => known.id === id);

@@ -13,6 +13,7 @@ import { pageRoutes } from './page';
 import { deliver, nested, pause, type Notification, type Postback } from './postbacks';
 import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
 import { Tokens, type ClientCredentials, type TokenAnswer } from './tokens';
+import type { Status, Transaction } from './transaction';
 
 /** A request of one of the two operations, as it came, whatever became of it. */
 interface Received {
@@ -20,29 +21,6 @@ interface Received {
 	headers: IncomingHttpHeaders;
 	/** The body's text; empty when the connection was cut before it was read. */
 	body: string;
-}
-
-type Status = 'waiting' | 'paid' | 'failed';
-
-/** A charge or payment that the sandbox took, with what it told about it. */
-export interface Transaction {
-	id: string;
-	kind: 'qrCode' | 'payment';
-	external_id: string;
-	amount: number;
-	payerQuestion?: string;
-	status: Status;
-	/** The statuses it came to, oldest first. */
-	changes: Array<{ at: string; status: Status }>;
-	postbackUrl?: string;
-	qrCode?: string;
-	postbacks: Postback[];
-	/** The tries of all postbacks. */
-	readonly deliveries: Postback['deliveries'];
-	/** The request that made it, and its answer. */
-	exchange: Exchange;
-	/** 1 for the first of its kind with this external_id, 2 for the second. */
-	occurrence: number;
 }
 
 /** What the service's document leaves open is off by default, and an illustration when it is on. */
