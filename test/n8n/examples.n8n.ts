@@ -473,6 +473,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await sent()).toEqual(['order-1', 'order-6']);
 		});
 
+		test('an order whose row could not be written is credited by the next delivery', async () => {
+			const { tableId, executions, deliver, rows, sent } = await publish(COLUMNS.slice(0, 1));
+			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
+			const [failed] = await executions();
+			expect(failed?.status).toBe('error');
+			expect([await rows(), await sent()]).toEqual([[], []]);
+			await n8n.rest('POST', `/projects/${projectId}/data-tables/${tableId}/columns`, COLUMNS[1]);
+			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
+			await executions();
+			expect(await rows()).toEqual([{ external_id: 'order-8', amount: 49.9 }]);
+			expect(await sent()).toEqual(['order-8']);
+		});
+
 		// n8n 1's default SQLite driver has one connection for all transactions: ten upserts at once
 		// broke its database layer until the next start (measured, 1 of 2 runs).
 		const onN8n2 = version === 'n8n2' ? test : test.skip;
@@ -495,19 +508,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				`n8n ${version}: of ten deliveries at once, ${times} passed "Only the first time"`,
 			);
 			expect(times).toBeGreaterThan(0);
-		});
-
-		test('an order whose row could not be written is credited by the next delivery', async () => {
-			const { tableId, executions, deliver, rows, sent } = await publish(COLUMNS.slice(0, 1));
-			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
-			const [failed] = await executions();
-			expect(failed?.status).toBe('error');
-			expect([await rows(), await sent()]).toEqual([[], []]);
-			await n8n.rest('POST', `/projects/${projectId}/data-tables/${tableId}/columns`, COLUMNS[1]);
-			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
-			await executions();
-			expect(await rows()).toEqual([{ external_id: 'order-8', amount: 49.9 }]);
-			expect(await sent()).toEqual(['order-8']);
 		});
 	});
 
