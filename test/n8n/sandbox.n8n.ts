@@ -195,7 +195,7 @@ test('the next request is ordered with the keyboard alone, once, and the page sh
 	while (sandbox.next === undefined) await page.waitForTimeout(20);
 	expect((await pay('payout-1')).status).toBe(422);
 	await page.getByText('Carries the request out and answers 201.').waitFor();
-	expect(await page.getByRole('radio', { name: 'Normal' }).isChecked()).toBe(true);
+	await page.getByRole('radio', { name: 'Normal', checked: true }).waitFor();
 	const refused = page.getByRole('listitem').filter({ hasText: 'payout-1' });
 	await refused.getByText('422').waitFor();
 	await refused.locator('summary').focus();
