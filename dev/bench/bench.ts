@@ -24,15 +24,14 @@ const say = (text: string) => process.stderr.write(`${text}\n`);
 async function inTurn(
 	facts: Omit<Comparison, 'sides'>,
 	sides: Record<string, () => Promise<number>>,
-	{ rounds = ROUNDS, warmUp = true } = {},
 ): Promise<Comparison> {
 	const found: Record<string, number[]> = {};
-	for (let round = warmUp ? 0 : 1; round <= rounds; round++) {
+	for (let round = 0; round <= ROUNDS; round++) {
 		for (const [name, measure] of Object.entries(sides)) {
 			const value = await measure();
 			if (round > 0) (found[name] ??= []).push(value);
 		}
-		say(`${facts.name}: ${round === 0 ? 'warmed up' : `round ${round} of ${rounds}`}`);
+		say(`${facts.name}: ${round === 0 ? 'warmed up' : `round ${round} of ${ROUNDS}`}`);
 	}
 	return { ...facts, sides: found };
 }
@@ -250,17 +249,18 @@ async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]>
 
 const ISOLATE = 'n8n makes an isolate for each call to any trigger but its own Webhook node';
 
+const POSTBACK_SECRET = 'the secret of the bench';
 /** What Pay Trigger verifies, as somebody would write it behind a Webhook node. */
 const VERIFY = `
 const { createHmac, timingSafeEqual } = require('crypto');
 const { query, body } = $input.first().json;
 const [reference, mac] = String(query.pay_proof).split('.');
-const wanted = createHmac('sha256', 'the secret of the bench').update(reference).digest('base64url').slice(0, 22);
+const wanted = createHmac('sha256', '${POSTBACK_SECRET}').update(reference).digest('base64url').slice(0, 22);
 if (mac.length !== wanted.length || !timingSafeEqual(Buffer.from(mac), Buffer.from(wanted))) throw new Error('Forged');
 return [{ json: { reference: JSON.parse(Buffer.from(reference, 'base64url').toString()), body } }];`;
 
 async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
-	const secret = 'the secret of the bench';
+	const secret = POSTBACK_SECRET;
 	const { payApi } = await credentials(n8n, service.url, { postbackSecret: secret });
 	const publishEntry = async (entry: Node, ...behind: Node[]) => {
 		const workflow = chain('Bench postbacks', [entry, ...behind]);
@@ -368,7 +368,10 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 		const charging = await publish(n8n, qrCodes(), payApi);
 		const http = await publish(n8n, httpRequest(service.url, bearer), payApi);
 		const rows: Record<'time' | 'peak' | 'bytes' | 'ledger', Record<string, number[]>> = {
-			...{ time: {}, peak: {}, bytes: {}, ledger: {} },
+			time: {},
+			peak: {},
+			bytes: {},
+			ledger: {},
 		};
 		const fresh = async (side: string, published: Published, count: number) => {
 			await n8n.kill();
@@ -501,7 +504,7 @@ async function main() {
 	} finally {
 		service.close();
 	}
-	report(found, QUICK || ONLY !== undefined);
+	await report(found, QUICK || ONLY !== undefined);
 }
 
 main().catch((error: unknown) => {

@@ -26,15 +26,8 @@ export interface WaitingOptions {
 	after?: Node[];
 }
 
-/** Start -> Charge (QR code of 1, Resume This Execution) -> Wait -> After. */
-export async function startWaiting(
-	n8n: N8n,
-	sandbox: Sandbox,
-	payApi: { id: string; name: string },
-	{ wait, settings, before = [], after = [noOp('After')] }: WaitingOptions = {},
-): Promise<Waiting> {
-	const external_id = randomUUID();
-	const first = start();
+/** Charge (QR code of 1 for each item's `id`) and the wait for its postback. */
+export function chargeAndWait(wait?: object, settings?: object): [Node, Node] {
 	const charge = pay('Charge', {
 		resource: 'qrCode',
 		amount: 1,
@@ -52,6 +45,19 @@ export async function startWaiting(
 		},
 		settings,
 	);
+	return [charge, waitNode];
+}
+
+/** Start -> Charge (QR code of 1, Resume This Execution) -> Wait -> After. */
+export async function startWaiting(
+	n8n: N8n,
+	sandbox: Sandbox,
+	payApi: { id: string; name: string },
+	{ wait, settings, before = [], after = [noOp('After')] }: WaitingOptions = {},
+): Promise<Waiting> {
+	const external_id = randomUUID();
+	const first = start();
+	const [charge, waitNode] = chargeAndWait(wait, settings);
 	const nodes = [first, splitItems(), charge, ...before, waitNode, ...after];
 	const workflowId = await n8n.importWorkflow(chain('Waiting', nodes), { payApi });
 	await n8n.activate(workflowId);

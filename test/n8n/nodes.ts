@@ -1,5 +1,6 @@
 import type { N8nVersion } from '../../dev/install';
 import { N8n, until, type Execution, type N8nOptions } from '../../dev/n8n';
+import { QueueMode } from '../../dev/queue';
 
 /** The pinned versions; one of them alone when the environment says so. */
 export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
@@ -9,6 +10,21 @@ export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more });
+}
+
+/** Starts a queue mode with the package of this run, which soon misses a worker that is gone. */
+export async function startQueueMode(version: N8nVersion): Promise<QueueMode> {
+	return await QueueMode.start({
+		version,
+		tarball: process.env.PAY_TARBALL,
+		env: {
+			// Within seconds instead of a minute.
+			QUEUE_WORKER_LOCK_DURATION: '5000',
+			QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
+			QUEUE_WORKER_STALLED_INTERVAL: '3000',
+			N8N_LOG_LEVEL: 'debug',
+		},
+	});
 }
 
 /** Waits until a workflow has this many executions and all have ended (or wait), newest first. */

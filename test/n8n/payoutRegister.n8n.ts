@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
 import { PayoutRegister, type Payout, type Row } from '../../dev/payoutRegister';
-import { QueueMode } from '../../dev/queue';
+import type { QueueMode } from '../../dev/queue';
 import { call, chain, node, pay, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
-import { startN8n, VERSIONS } from './nodes';
+import { startN8n, startQueueMode, VERSIONS } from './nodes';
 
 /** `npm run test:queue` tries everything; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
@@ -31,17 +31,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	beforeAll(async () => {
 		sandbox = await Sandbox.start({ amountsAct: true });
-		queue = await QueueMode.start({
-			version,
-			tarball: process.env.PAY_TARBALL,
-			env: {
-				// A worker that is gone is missed within seconds instead of a minute.
-				QUEUE_WORKER_LOCK_DURATION: '5000',
-				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
-				QUEUE_WORKER_STALLED_INTERVAL: '3000',
-				N8N_LOG_LEVEL: 'debug',
-			},
-		});
+		queue = await startQueueMode(version);
 		main = queue.main;
 		register = await PayoutRegister.open(queue);
 		payApi = await main.createCredential({
@@ -187,7 +177,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect((await ran(list)).status).toBe('success');
 		const expected = list.map(({ id }) => [id, refused.has(id) ? 'rejected' : 'accepted']);
 		expect(states(register.rows())).toEqual(Object.fromEntries(expected));
-		expect(list.map(({ id }) => books().arrived(id))).toEqual(Array(13).fill(1));
+		const { arrived } = books();
+		expect(list.map(({ id }) => arrived(id))).toEqual(Array(13).fill(1));
 	});
 
 	test('two lines that disagree about a payout nobody has tried: neither is paid, a person decides', async () => {
@@ -291,7 +282,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			[unknown, 'unknown'],
 			[old, 'claimed'],
 		]);
-		for (const id of [old, fresh, unknown, settled]) expect(books().arrived(id)).toBe(0);
+		const { arrived } = books();
+		for (const id of [old, fresh, unknown, settled]) expect(arrived(id)).toBe(0);
 		register.sql('DELETE FROM payout_register');
 		const nothing = await main.finished(await main.run(workflowId, 'Every hour'));
 		expect(nothing.data.resultData.runData).not.toHaveProperty('Tell a person');
@@ -511,7 +503,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(rows).toHaveLength(PAYOUTS);
 			expect(disagreements(rows, isLost)).toEqual([]);
 			expect(rows.filter(({ attempts }) => attempts !== 1)).toEqual([]);
-			const most = Math.max(...list.map(({ id }) => books().arrived(id)));
+			const { arrived } = books();
+			const most = Math.max(...list.map(({ id }) => arrived(id)));
 			expect(most).toBe(1);
 			const claimed = rows.filter(({ state }) => state === 'claimed');
 			const perExecution = claimed.map(({ execution_id }) => execution_id);
@@ -519,7 +512,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (const id of perExecution) {
 				expect(perExecution.filter((each) => each === id).length).toBeLessThanOrEqual(5);
 			}
-			const sent = claimed.filter(({ external_id }) => books().arrived(external_id) > 0).length;
+			const sent = claimed.filter(({ external_id }) => arrived(external_id) > 0).length;
 			table.push(
 				`register: ${counted(rows.map(({ state }) => state))} after ${seconds} s (before the last run: ${atFirst}); of the claimed ${sent} had arrived; most arrivals of one: ${most}`,
 			);
@@ -555,49 +548,52 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		}
 	});
 
-	const CHECKS = ['workflow', 'workers'] as const;
-	long.each(CHECKS)('the same load with the Duplicate Check alone (%s)', async (duplicateCheck) => {
-		const first = start();
-		const options = { duplicateCheck, batching: { batch: { batchSize: 25, batchInterval: 0 } } };
-		const paying = pay(
-			'Pay',
-			{ amount: '={{ $json.amount }}', external_id: '={{ $json.id }}', options },
-			{ onError: 'continueErrorOutput' },
-		);
-		const id = await main.importWorkflow(chain('Check alone', [first, splitItems(), paying]), {
-			payApi,
-		});
-		await main.activate(id);
-		const send = async (items: Payout[]) => await call(queue.webhook, first.webhookId, { items });
-		// The first record of a node is made in another way than those that follow.
-		const warm = [payout(randomUUID())];
-		await send(warm);
-		await until('the first', async () => arrivals(warm) === 1);
-		const list = orderedList();
-		const sends = Array.from({ length: EXECUTIONS }, async () => await send(list));
-		const [{ back }] = await Promise.all([disturb(list), ...sends]);
-		await back;
-		let last = '';
-		await until(
-			'nothing to arrive',
-			async () => {
-				const now = list.map(({ id: each }) => books().arrived(each)).join();
-				const same = now === last;
-				last = now;
-				await pause(6_000);
-				return same;
-			},
-			300,
-		);
-		const { arrived, paid } = books();
-		const made = list.filter(({ id: each }) => paid(each) > 0).length;
-		const twice = list.filter(({ id: each }) => paid(each) > 1).length;
-		const most = Math.max(...list.map(({ id: each }) => arrived(each)));
-		table.push(
-			`Duplicate Check alone (${duplicateCheck}): ${made} of ${PAYOUTS} paid, ${twice} paid twice or more; most arrivals of one: ${most}`,
-		);
-		expect(made).toBeGreaterThan(PAYOUTS / 2);
-	});
+	long.each(['workflow', 'workers'])(
+		'the same load with the Duplicate Check alone (%s)',
+		async (duplicateCheck) => {
+			const first = start();
+			const options = { duplicateCheck, batching: { batch: { batchSize: 25, batchInterval: 0 } } };
+			const paying = pay(
+				'Pay',
+				{ amount: '={{ $json.amount }}', external_id: '={{ $json.id }}', options },
+				{ onError: 'continueErrorOutput' },
+			);
+			const id = await main.importWorkflow(chain('Check alone', [first, splitItems(), paying]), {
+				payApi,
+			});
+			await main.activate(id);
+			const send = async (items: Payout[]) => await call(queue.webhook, first.webhookId, { items });
+			// The first record of a node is made in another way than those that follow.
+			const warm = [payout(randomUUID())];
+			await send(warm);
+			await until('the first', async () => arrivals(warm) === 1);
+			const list = orderedList();
+			const sends = Array.from({ length: EXECUTIONS }, async () => await send(list));
+			const [{ back }] = await Promise.all([disturb(list), ...sends]);
+			await back;
+			let last = '';
+			await until(
+				'nothing to arrive',
+				async () => {
+					const { arrived } = books();
+					const now = list.map(({ id: each }) => arrived(each)).join();
+					const same = now === last;
+					last = now;
+					await pause(6_000);
+					return same;
+				},
+				300,
+			);
+			const { arrived, paid } = books();
+			const made = list.filter(({ id: each }) => paid(each) > 0).length;
+			const twice = list.filter(({ id: each }) => paid(each) > 1).length;
+			const most = Math.max(...list.map(({ id: each }) => arrived(each)));
+			table.push(
+				`Duplicate Check alone (${duplicateCheck}): ${made} of ${PAYOUTS} paid, ${twice} paid twice or more; most arrivals of one: ${most}`,
+			);
+			expect(made).toBeGreaterThan(PAYOUTS / 2);
+		},
+	);
 
 	/** A data table of n8n as the register, in a queue and in the n8n that most people begin with. */
 	describe('n8n’s data tables', () => {

@@ -6,6 +6,7 @@ import { example } from '../../dev/demo';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { chargeAndWait, ended } from './chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 const SECRET = 'the postback secret of the test';
@@ -238,19 +239,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		/** Start -> Pay (QR code, resume) -> Wait -> After, with one item or several in a loop. */
 		async function waiting(wait: object, ids: string[], loop = false) {
 			const first = start();
-			const charge = pay('Charge', {
-				resource: 'qrCode',
-				amount: 1,
-				external_id: '={{ $json.id }}',
-				postback: 'resume',
-			});
-			const waitNode = pay('Wait', {
-				resource: 'postback',
-				operation: 'wait',
-				external_id: '={{ $json.external_id }}',
-				resumeWhen: 'any',
-				...wait,
-			});
+			const [charge, waitNode] = chargeAndWait(wait);
 			const batches = node(
 				'Loop',
 				'n8n-nodes-base.splitInBatches',
@@ -276,16 +265,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			return executionId!;
 		}
-		/** The execution once it has ended well: n8n 1 writes the status first and the data after it. */
-		const ended = async (executionId: string, lastNode = 'After', seconds = 60) =>
-			await until(
-				`the end of execution ${executionId}`,
-				async () => {
-					const now = await n8n.execution(executionId);
-					return now.status === 'success' && lastNode in now.data.resultData.runData && now;
-				},
-				seconds,
-			);
 		const isWaiting = async (executionId: string) =>
 			await until(
 				`execution ${executionId} to wait`,
@@ -324,7 +303,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
 
 			expect((await post(url, { data: { status: 'paid' } })).status).toBe(200);
-			const execution = await ended(executionId);
+			const execution = await ended(n8n, executionId);
 			const [item] = itemsOf(execution, 'After');
 			expect(item).toMatchObject({
 				external_id,
@@ -346,7 +325,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const answers = await Promise.all(
 				Array.from({ length: 10 }, async () => (await post(url)).status),
 			);
-			const execution = await ended(executionId);
+			const execution = await ended(n8n, executionId);
 			expect(execution.data.resultData.runData.After).toHaveLength(1);
 			console.log(
 				`n8n ${version}: ten postbacks at once were answered ${answers.sort().join(' ')}`,
@@ -361,7 +340,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await n8n.kill();
 			await n8n.launch();
 			await until('the resume URL', async () => (await post(sent(external_id))).ok);
-			await ended(executionId);
+			await ended(n8n, executionId);
 		});
 
 		test('goes through a loop of three items, one postback each', async () => {
@@ -371,7 +350,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				await until(`charge ${external_id}`, async () => sent(external_id) !== undefined, 20);
 				await until('the postback to be taken', async () => (await post(sent(external_id))).ok, 20);
 			}
-			const execution = await ended(executionId);
+			const execution = await ended(n8n, executionId);
 			const items = itemsOf(execution, 'After') as Array<{ postback: { reference: Reference } }>;
 			expect(items.map(({ postback }) => postback.reference.external_id)).toEqual(ids);
 		});
@@ -409,13 +388,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const executionId = await n8n.run(id, 'Start');
 			await isWaiting(executionId);
 			await settle(`order-${executionId}`);
-			const execution = await ended(executionId, 'Fulfil the order');
+			const execution = await ended(n8n, executionId, 'Fulfil the order');
 			expect(itemsOf(execution, 'Fulfil the order')).toHaveLength(1);
 		});
 
 		test('at the time limit, also over a restart, the item goes on without a postback', async () => {
 			const { executionId, external_id } = limited;
-			const execution = await ended(executionId, 'After', 120);
+			const execution = await ended(n8n, executionId, 'After', 120);
 			const [item] = itemsOf(execution, 'After');
 			expect(item).toMatchObject({ external_id, outcome: 'accepted' });
 			expect(item).not.toHaveProperty('postback');

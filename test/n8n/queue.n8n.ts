@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { DatabaseProxy, Play } from '../../dev/databaseProxy';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
-import { QueueMode } from '../../dev/queue';
+import type { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, startN8n, startQueueMode, VERSIONS } from './nodes';
 
 /** `npm run test:queue` tries everything, many times; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
@@ -22,17 +22,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	beforeAll(async () => {
 		sandbox = await Sandbox.start();
-		queue = await QueueMode.start({
-			version,
-			tarball: process.env.PAY_TARBALL,
-			env: {
-				// A worker that is gone is missed within seconds instead of a minute.
-				QUEUE_WORKER_LOCK_DURATION: '5000',
-				QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
-				QUEUE_WORKER_STALLED_INTERVAL: '3000',
-				N8N_LOG_LEVEL: 'debug',
-			},
-		});
+		queue = await startQueueMode(version);
 		main = queue.main;
 		payApi = await main.createCredential({
 			baseUrl: sandbox.url,

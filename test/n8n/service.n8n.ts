@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { itemsOf, type N8n } from '../../dev/n8n';
-import { QueueMode } from '../../dev/queue';
+import type { QueueMode } from '../../dev/queue';
 import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, startN8n, startQueueMode, VERSIONS } from './nodes';
 import { ended, startWaiting } from './chargeAndWait';
 
 /** A service on another scheme name, whose tokens live for two seconds. */
@@ -336,11 +336,7 @@ describe.each(VERSIONS)('n8n %s with two workers', (version) => {
 	let credential: Record<string, unknown>;
 	beforeAll(async () => {
 		({ service, credential } = await startService());
-		queue = await QueueMode.start({
-			version,
-			tarball: process.env.PAY_TARBALL,
-			env: { N8N_LOG_LEVEL: 'debug' },
-		});
+		queue = await startQueueMode(version);
 	});
 	afterAll(async () => {
 		await queue?.stop();

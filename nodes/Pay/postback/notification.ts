@@ -99,6 +99,24 @@ function without(
 	return Object.fromEntries(Object.entries(members).filter(([name, value]) => !drop(name, value)));
 }
 
+/** @throws Error for a multipart form that n8n could not read */
+function readPayload(
+	headers: Record<string, unknown>,
+	bytes: Buffer,
+	parsedBody: unknown,
+): Pick<Postback, 'body' | 'rawBody' | 'content'> {
+	if (isMultipartForm(headers)) {
+		const { data } = (parsedBody ?? {}) as { data?: unknown };
+		if (typeof data !== 'object' || data === null) {
+			throw new Error('The multipart form could not be read');
+		}
+		return { body: { ...data }, rawBody: '', content: JSON.stringify(data) };
+	}
+	const contentType = contentTypeOf(headers);
+	const rawBody = textOf(bytes, contentType);
+	return { body: parseBody(rawBody, contentType), rawBody, content: bytes };
+}
+
 /**
  * Reads any method and any payload. What would let a reader of the execution call again, the proof
  * and n8n's token, is left out or replaced by `***`.
@@ -106,9 +124,7 @@ function without(
  */
 export function readDelivery(delivery: Delivery): Postback {
 	const { method, headers, parsedBody, resumeToken } = delivery;
-	const contentType = contentTypeOf(headers);
 	const { query, mac } = withoutProof(delivery.query);
-	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	const spelled = new RegExp(`(${PROOF_PARAMETER}(?:=|%3d))[^&\\s"']+`, 'gi');
 	const shownHeaders = Object.entries(headers)
 		.filter(([name]) => !CREDENTIAL_HEADERS.has(name))
@@ -116,31 +132,15 @@ export function readDelivery(delivery: Delivery): Postback {
 			name,
 			typeof value === 'string' ? value.replace(spelled, '$1***') : value,
 		]);
-	const shared = {
-		method,
-		query: redact(
-			without(query, (name, value) => name === 'signature' && value === resumeToken),
-			secrets,
-		) as Record<string, unknown>,
-		headers: redact(Object.fromEntries(shownHeaders), secrets) as Record<string, unknown>,
-		receivedAt: delivery.receivedAt.toISOString(),
+	const { content, ...payload } = readPayload(headers, delivery.rawBody, parsedBody);
+	const said = {
+		query: without(query, (name, value) => name === 'signature' && value === resumeToken),
+		headers: Object.fromEntries(shownHeaders),
+		...payload,
 	};
-	if (isMultipartForm(headers)) {
-		const { data } = (parsedBody ?? {}) as { data?: unknown };
-		if (typeof data !== 'object' || data === null) {
-			throw new Error('The multipart form could not be read');
-		}
-		const content = JSON.stringify(data);
-		return { ...shared, body: redact({ ...data }, secrets), rawBody: '', content };
-	}
-	const text = textOf(delivery.rawBody, contentType);
-	const body = parseBody(text, contentType);
-	return {
-		...shared,
-		body: redact(body, secrets),
-		rawBody: String(redact(text, secrets)),
-		content: delivery.rawBody,
-	};
+	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
+	const shown = redact(said, secrets) as typeof said;
+	return { method, receivedAt: delivery.receivedAt.toISOString(), ...shown, content };
 }
 
 /**
