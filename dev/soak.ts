@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { init } from 'echarts';
 import { Sandbox } from '../sandbox/service';
+import { drawChart } from './chart';
 import { packPackage } from './install';
 import { N8n, pause, until, webhookPath } from './n8n';
 import { call, chain, noOp, pay, payTrigger, splitItems, start, type Node } from './workflow';
@@ -28,19 +28,14 @@ function slope(points: Array<[number, number]>): number {
 	return above / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
-function plot(memory: Array<[number, number]>): string {
-	const chart = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 360 });
-	chart.setOption({
-		animation: false,
-		backgroundColor: '#ffffff',
+async function plot(memory: Array<[number, number]>): Promise<string> {
+	const option = {
 		title: { text: 'Memory of the n8n process under mixed work', left: 'center' },
 		xAxis: { type: 'value', name: 'min', max: MINUTES },
 		yAxis: { type: 'value', name: 'MB', min: 0 },
 		series: [{ type: 'line', showSymbol: false, data: memory }],
-	});
-	const svg = chart.renderToSVGString();
-	chart.dispose();
-	return svg;
+	};
+	return await drawChart(option, 360);
 }
 
 async function main() {
@@ -179,7 +174,7 @@ async function main() {
 		const docs = join(__dirname, '..', MINUTES >= 20 ? 'docs' : '.cache');
 		mkdirSync(docs, { recursive: true });
 		writeFileSync(join(docs, 'soak.json'), `${JSON.stringify({ ...facts, memory }, null, '\t')}\n`);
-		writeFileSync(join(docs, 'soak.svg'), plot(memory));
+		writeFileSync(join(docs, 'soak.svg'), await plot(memory));
 	} finally {
 		await n8n.stop();
 		await sandbox.close();

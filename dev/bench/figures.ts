@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { init } from 'echarts';
+import { drawChart } from '../chart';
 
 /** What was measured, round by round. The first two sides are what a ratio is made of. */
 export interface Comparison {
@@ -44,12 +44,9 @@ function row(comparison: Comparison): string {
 }
 
 /** Ratios as bars, with a mark at each target; as SVG. */
-export function plot(comparisons: Comparison[]): string {
+async function plot(comparisons: Comparison[]): Promise<string> {
 	const shown = comparisons.filter(({ target }) => target !== undefined).reverse();
-	const chart = init(null, null, { renderer: 'svg', ssr: true, width: 900, height: 420 });
-	chart.setOption({
-		animation: false,
-		backgroundColor: '#ffffff',
+	const option = {
 		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
 		legend: { bottom: 0 },
 		grid: { left: 420, right: 40, top: 50, bottom: 60 },
@@ -74,17 +71,15 @@ export function plot(comparisons: Comparison[]): string {
 				data: shown.map(({ target }, index) => [target, index]),
 			},
 		],
-	});
-	const svg = chart.renderToSVGString();
-	chart.dispose();
-	return svg;
+	};
+	return await drawChart(option, 420);
 }
 
 /**
  * Prints the table; a whole run is also written into docs. A quick one fails beyond twice a target:
  * machines are noisy.
  */
-export function report(comparisons: Comparison[], partial: boolean): void {
+export async function report(comparisons: Comparison[], partial: boolean): Promise<void> {
 	const head = ['| What | Medians | Ratio | Target |', '| --- | --- | --- | --- |'];
 	console.log([...head, ...comparisons.map(row)].join('\n'));
 	const far = comparisons.filter((each) => {
@@ -103,5 +98,5 @@ export function report(comparisons: Comparison[], partial: boolean): void {
 		comparisons: comparisons.map((each) => ({ ...each, ratio: ratio(each) })),
 	};
 	writeFileSync(join(DOCS, 'bench.json'), `${JSON.stringify(facts, null, '\t')}\n`);
-	writeFileSync(join(DOCS, 'bench.svg'), plot(comparisons));
+	writeFileSync(join(DOCS, 'bench.svg'), await plot(comparisons));
 }

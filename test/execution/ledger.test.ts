@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
 	begin,
@@ -48,10 +49,10 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 				const ledger = openLedger(store, 'payment', place);
 				const verdict = consult(ledger, entry(item, id, amount));
 				const before = out.get(id);
-				if (before === 'accepted') expect(['replay', 'refuse']).toContain(verdict.do);
+				if (before === 'accepted') assert.match(verdict.do, /^(replay|refuse)$/);
 				else if (before === 'unknown' || before === 'lost') {
-					expect(['stayUnknown', 'refuse']).toContain(verdict.do);
-				} else expect(verdict.do).toBe('send');
+					assert.match(verdict.do, /^(stayUnknown|refuse)$/);
+				} else assert.equal(verdict.do, 'send');
 
 				if (verdict.do === 'send') {
 					const end = begin(ledger, entry(item, id, amount));

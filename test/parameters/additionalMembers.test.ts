@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
@@ -145,14 +146,14 @@ describe.each(KINDS)('%s', (kind) => {
 								(below, key) => (below as Record<string, unknown> | undefined)?.[key],
 								from,
 							);
-					expect(at(read)).toEqual(at(BODIES[kind]));
-					expect(at(body)).toEqual(at(BODIES[kind]));
+					assert.deepEqual(at(read), at(BODIES[kind]));
+					assert.deepEqual(at(body), at(BODIES[kind]));
 				}
 				for (const each of Object.keys(read)) {
 					const alike = Object.keys(BODIES[kind]).filter(
 						(own) => own.toLowerCase() === each.toLowerCase(),
 					);
-					expect(alike.every((own) => own === each)).toBe(true);
+					assert.ok(alike.every((own) => own === each));
 				}
 				expect(Object.getPrototypeOf(body)).toBe(Object.prototype);
 			}),

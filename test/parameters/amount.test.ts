@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseAmount } from '../../nodes/Pay/parameters/amount';
 import { InputError } from '../../nodes/Pay/inputError';
@@ -34,7 +35,7 @@ describe('amounts', () => {
 				const sent = JSON.stringify(amount);
 				// Tiny numbers are written with an exponent, which says the same.
 				const written = sent.includes('e') ? amount.toFixed(20) : sent;
-				expect(canonical(written)).toBe(canonical(text));
+				assert.equal(canonical(written), canonical(text));
 			}),
 			RUNS,
 		);
@@ -56,8 +57,8 @@ describe('amounts', () => {
 			fc.property(long, ([first, rest, decimals]) => {
 				const text = first + rest + (decimals && `.${decimals}`);
 				drawn.add(text.replace('.', '').length);
-				expect(accepts(text)).toBe(Number(text));
-				expect(canonical(accepts(text)!.toFixed(decimals.length))).toBe(canonical(text));
+				assert.equal(accepts(text), Number(text));
+				assert.equal(canonical(accepts(text)!.toFixed(decimals.length)), canonical(text));
 			}),
 			{ ...RUNS, examples: [[['9', '999999999999', '99']]] },
 		);
@@ -67,7 +68,7 @@ describe('amounts', () => {
 	test('numbers pass as they are', () => {
 		fc.assert(
 			fc.property(fc.integer({ min: 1, max: 99_999_999 }), (cents) => {
-				expect(accepts(cents / 100)).toBe(cents / 100);
+				assert.equal(accepts(cents / 100), cents / 100);
 			}),
 			RUNS,
 		);
@@ -78,7 +79,7 @@ describe('amounts', () => {
 			.oneof(fc.string(), fc.array(fc.anything()), fc.object(), fc.boolean(), fc.double({ max: 0 }))
 			.filter((value) => typeof value !== 'string' || !/^\s*\d+(\.\d+)?\s*$/.test(value));
 		fc.assert(
-			fc.property(other, (value) => expect(accepts(value)).toBeUndefined()),
+			fc.property(other, (value) => assert.equal(accepts(value), undefined)),
 			RUNS,
 		);
 	});

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
@@ -18,7 +19,7 @@ describe('external_id', () => {
 		fc.assert(
 			fc.property(visible, (text) => {
 				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
-				expect(parseExternalId(` ${text} `)).toBe(text.trim());
+				assert.equal(parseExternalId(` ${text} `), text.trim());
 			}),
 			RUNS,
 		);
@@ -26,7 +27,7 @@ describe('external_id', () => {
 
 	test('whole numbers become their digits; larger ones would lose some and are refused', () => {
 		fc.assert(
-			fc.property(fc.maxSafeInteger(), (id) => expect(parseExternalId(id)).toBe(String(id))),
+			fc.property(fc.maxSafeInteger(), (id) => assert.equal(parseExternalId(id), String(id))),
 			RUNS,
 		);
 		expect(() => parseExternalId(2 ** 53)).toThrow(InputError);
@@ -46,7 +47,7 @@ describe('external_id', () => {
 		);
 		fc.assert(
 			fc.property(other, (value) => {
-				expect(() => parseExternalId(value)).toThrow(InputError);
+				assert.throws(() => parseExternalId(value), InputError);
 			}),
 			RUNS,
 		);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
@@ -207,10 +208,10 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 		await fc.assert(
 			fc.asyncProperty(unproven, request, async (query, each) => {
 				const { result, status, log } = await called(query, each);
-				expect(result).toEqual({ noWebhookResponse: true });
-				expect(status).toBe(401);
-				expect(log).toHaveLength(1);
-				expect(log[0]).not.toContain(genuine.split('.')[1]);
+				assert.deepEqual(result, { noWebhookResponse: true });
+				assert.equal(status, 401);
+				assert.equal(log.length, 1);
+				assert.ok(!log[0]?.includes(genuine.split('.')[1] as string));
 				refused++;
 			}),
 			RUNS,
@@ -228,8 +229,8 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 					? !['cut off', 'never there'].includes(each.how)
 					: ['read', 'left to the node'].includes(each.how);
 				if (!isReadable) {
-					expect(result).toEqual({ noWebhookResponse: true });
-					expect(status).toBeGreaterThanOrEqual(400);
+					assert.deepEqual(result, { noWebhookResponse: true });
+					assert.ok((status ?? 0) >= 400);
 					counts.answered++;
 					return;
 				}

@@ -1,9 +1,8 @@
+import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import fc from 'fast-check';
 import { outcomeOfFailure, outcomeOfStatus, sentOfFailure } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
-
-const OUTCOMES = ['accepted', 'rejected', 'notSent', 'unknown'];
 
 /** The design's table, status by status; what is not named is unknown. */
 function asDesigned(status: number): string {
@@ -32,10 +31,8 @@ test('every failure has one outcome, and "not sent" needs proof', () => {
 	fc.assert(
 		fc.property(failure, (known) => {
 			const outcome = outcomeOfFailure(known);
-			expect(OUTCOMES).toContain(outcome);
-			expect(outcome).not.toBe('accepted');
-			expect(outcome).toBe(sentOfFailure(known) === 'whole' ? 'unknown' : 'notSent');
-			if (known.sent === 'nothing' || known.sent === 'partly') expect(outcome).toBe('notSent');
+			assert.equal(outcome, sentOfFailure(known) === 'whole' ? 'unknown' : 'notSent');
+			if (known.sent === 'nothing' || known.sent === 'partly') assert.equal(outcome, 'notSent');
 		}),
 		{ numRuns: runs(1000) },
 	);

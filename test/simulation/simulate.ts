@@ -26,7 +26,11 @@ const SLICE = 5000;
 
 /** This program in a process of its own. */
 const again = (args: string[], env: Record<string, string> = {}) =>
-	fork(__filename, args, { execArgv: ['-r', 'ts-node/register'], env: { ...process.env, ...env } });
+	fork(__filename, args, {
+		// With room for what is soon thrown away it takes an eighth less time.
+		execArgv: ['--max-semi-space-size=64', '-r', 'ts-node/register'],
+		env: { ...process.env, ...env },
+	});
 
 const property = (playing: Playing) =>
 	fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (drawn) => {
