@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import { middleware } from 'express-openapi-validator';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { labelOf } from '../../nodes/Pay/parameters/label';
@@ -19,7 +21,8 @@ interface Schema {
 	$ref?: string;
 }
 
-const openApi = parse(readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8')) as {
+const TEXT = readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8');
+const openApi = parse(TEXT) as {
 	components: { schemas: Record<string, Schema & { required?: string[] }> };
 };
 
@@ -70,6 +73,18 @@ function fieldsOfParameters(properties: INodeProperties[], prefix = ''): Fields 
 		return [`${name}: ${typed ? 'number' : property.type}`];
 	});
 }
+
+test.each<[string, [string, string], unknown]>([
+	['has no fault', ['', ''], undefined],
+	['with a type that does not exist has one', ['type: object', 'type: none'], expect.any(Error)],
+])('by the OpenAPI standard openapi.yaml %s', async (_what, [from, to], expected) => {
+	const apiSpec = parse(TEXT.replace(from, to)) as Parameters<typeof middleware>[0]['apiSpec'];
+	const [first] = middleware({ apiSpec, validateApiSpec: true }) as [RequestHandler];
+	const error = await new Promise<unknown>((done) => {
+		void first({ app: express() } as unknown as Request, {} as Response, done);
+	});
+	expect(error).toEqual(expected);
+});
 
 describe.each([
 	['qrCode', 'QrCodeRequest'],
