@@ -247,6 +247,8 @@ describe('amounts', () => {
 
 	test('a percentage may be 0', () => {
 		expect(parseAmount(0, 'percentageSplit', true)).toBe(0);
+		// What JSON makes of it.
+		expect(parseAmount(-0, 'percentageSplit', true)).toBe(0);
 		expect(() => parseAmount(-1, 'percentageSplit', true)).toThrow(InputError);
 	});
 });

@@ -135,5 +135,6 @@ export function parseAmount(value: unknown, field: string, zeroAllowed = false):
 			bothReadings(whole, thousandths),
 		);
 	}
-	return amount;
+	// JSON knows no -0.
+	return amount + 0;
 }
