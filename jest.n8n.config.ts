@@ -9,7 +9,7 @@ const config: Config = {
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
 	// Starting n8n keeps a core busy, waiting for what it does hardly any.
 	maxWorkers: 2,
-	testTimeout: 180_000,
+	testTimeout: 600_000,
 	// A failed test may leave a connection open; that must not keep the whole run from ending.
 	forceExit: true,
 	reporters: ['default', ['<rootDir>/test/countReporter.js', { progress: true }]],

@@ -175,7 +175,7 @@ export async function packPackage(folder = CACHE): Promise<string> {
 export async function installPackage(tarball: string, userFolder: string): Promise<void> {
 	const nodes = join(userFolder, '.n8n', 'nodes');
 	mkdirSync(nodes, { recursive: true });
-	const flags = ['--prefix', nodes];
+	const flags = ['--no-audit', '--no-fund', '--prefix', nodes];
 	await step('Installing the package in n8n', 'npm', ['install', ...flags, tarball], nodes);
 }
 

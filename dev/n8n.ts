@@ -1,5 +1,5 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { createWriteStream, mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -43,11 +43,18 @@ export interface Execution {
 	};
 }
 
-/** A TCP port that was free a moment ago. */
+/**
+ * A TCP port that was free a moment ago, below those that the system gives out by itself: a server
+ * may take its time to listen there.
+ */
 export async function freePort(): Promise<number> {
+	const port = randomInt(10_000, 32_000);
 	const server = createServer();
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	const { port } = server.address() as { port: number };
+	const isFree = await new Promise<boolean>((resolve) => {
+		server.once('error', () => resolve(false));
+		server.listen(port, '127.0.0.1', () => resolve(true));
+	});
+	if (!isFree) return await freePort();
 	await new Promise((resolve) => server.close(resolve));
 	return port;
 }
@@ -58,7 +65,7 @@ export const pause = async (ms: number) => await new Promise((resolve) => setTim
 export async function until<T>(
 	what: string,
 	work: () => Promise<T | undefined | false>,
-	seconds = 60,
+	seconds = 120,
 ): Promise<T> {
 	const end = Date.now() + seconds * 1000;
 	let lastError: unknown;
@@ -200,7 +207,7 @@ export class N8n {
 				const answer = await fetch(this.url + probe);
 				return answer.ok && answer.headers.get('content-type')?.includes('json');
 			},
-			120,
+			240,
 		);
 		await Promise.race([ready, ended]);
 		if (isMain) await this.signIn();

@@ -36,6 +36,10 @@ export class PayoutRegister {
 			...{ type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: this.listPath },
 			parameters: { path: this.listPath, httpMethod: 'POST', options: {} },
 		});
+		// By hand only: its minute is random, and may be the one of a test.
+		Object.assign(this.node('Every hour').parameters as object, {
+			rule: { interval: [{ field: 'cronExpression', expression: '0 0 1 1 *' }] },
+		});
 		const list = "={{ { payouts: $('Start').first().json.body.items } }}";
 		Object.assign(this.node('Payouts').parameters as object, { jsonOutput: list });
 		const trigger = Object.assign(this.node('Pay Trigger'), { webhookId: randomUUID() });
@@ -82,7 +86,7 @@ export class PayoutRegister {
 	async send(items: Payout[]): Promise<void> {
 		const answer = await fetch(`${this.queue.webhook.url}/webhook/${this.listPath}`, {
 			method: 'POST',
-			headers: { 'Content-Type': 'application/json' },
+			headers: { 'Content-Type': 'application/json', Connection: 'close' },
 			body: JSON.stringify({ items }),
 		});
 		if (!answer.ok) throw new Error(`The list was answered ${answer.status}`);

@@ -22,8 +22,8 @@ const LANES_OF_EACH = 2;
 const PAYMENTS_PER_EXECUTION = 3;
 const QR_CODES_PER_EXECUTION = 5;
 const PAYOUTS_PER_LIST = 10;
-/** So short that every run asks for some. */
-const TOKEN_SECONDS = 2;
+/** So short that some are asked for in every minute. */
+const TOKEN_SECONDS = 6;
 
 const FROM_ITEM = { amount: 1, external_id: '={{ $json.id }}' };
 const ids = (count: number): string[] => Array.from({ length: count }, () => randomUUID());
@@ -226,8 +226,13 @@ async function main() {
 			async () => {
 				const [id] = ids(1) as [string];
 				await send(toWait, [id]);
-				// Its first delivery may come too early and be repeated, as a service would.
-				await settle(sandbox, id);
+				// Its first deliveries may come before n8n has stored that it waits.
+				await until('the wait to be resumed', async () => {
+					await settle(sandbox, id);
+					return sandbox.transactions
+						.findLast((each) => each.external_id === id)
+						?.deliveries.some(({ answer }) => answer === 200);
+				});
 				done.waits++;
 			},
 			async () => {
@@ -273,9 +278,11 @@ async function main() {
 			n8n.storedExecutions(triggerWorkflow).flatMap((data) => data.match(/[0-9a-f-]{36}/g) ?? []),
 		);
 		const lost = acknowledged.filter(({ external_id }) => !stored.has(external_id)).length;
-		const resumed = n8n
-			.storedExecutions(waitWorkflow)
-			.filter((data) => data.includes('"After"')).length;
+		const resumedNow = () =>
+			n8n.storedExecutions(waitWorkflow).filter((data) => data.includes('"After"')).length;
+		// The last ones were resumed a moment ago.
+		await until('the last waits', async () => resumedNow() >= done.waits).catch(() => undefined);
+		const resumed = resumedNow();
 		const secondHalf = (points: Memory['n8n']) => points.filter(([at]) => at > MINUTES / 2);
 		const summary = (points: Memory['n8n']) => ({
 			startMB: points[0]?.[1],

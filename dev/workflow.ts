@@ -68,7 +68,8 @@ export function chain(name: string, nodes: Node[], more: Record<string, unknown>
 export async function call(n8n: N8n, path: string, body: unknown): Promise<Response> {
 	return await fetch(`${n8n.url}/webhook/${path}`, {
 		method: 'POST',
-		headers: { 'Content-Type': 'application/json' },
+		// n8n closes an idle connection after five seconds, maybe just when it is used again.
+		headers: { 'Content-Type': 'application/json', Connection: 'close' },
 		body: JSON.stringify(body),
 	});
 }

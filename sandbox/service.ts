@@ -92,6 +92,8 @@ export class Sandbox {
 		this.server = createServer(this.application());
 		// Answers that never come are ordered by tests, which then close the sandbox.
 		this.server.requestTimeout = 0;
+		// A caller that is busy for seconds must not meet a connection that has just been closed.
+		this.server.keepAliveTimeout = 120_000;
 	}
 
 	/** Starts a sandbox on this machine only. */

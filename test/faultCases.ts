@@ -7,7 +7,6 @@ import { generate } from 'selfsigned';
 import type { Outcome } from '../nodes/Pay/service/outcome';
 import type { Fault } from '../sandbox/faults';
 import { Sandbox } from '../sandbox/service';
-import { freePort } from '../dev/n8n';
 
 /** A way for a request to go wrong (or oddly right), and what must be said of it. */
 export interface FaultCase {
@@ -193,7 +192,8 @@ export async function startFaults(): Promise<Faults> {
 	const oddPort = await listen(odds);
 	const addresses: Addresses = {
 		unknownHost: 'https://nowhere.invalid',
-		closed: `http://${LOOPBACK}:${await freePort()}`,
+		// Nothing listens below 1024 but what the system starts.
+		closed: `http://${LOOPBACK}:1`,
 		// The kernel itself refuses to connect to the broadcast address: no packet leaves.
 		unreachable: 'http://255.255.255.255',
 		selfSigned: `https://localhost:${await listen(selfSigned)}`,

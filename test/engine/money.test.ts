@@ -116,7 +116,7 @@ describe('batches', () => {
 					setTimeout(() => {
 						inFlight--;
 						response.end('{}');
-					}, 20),
+					}, 100),
 				);
 			}).listen(0, '127.0.0.1');
 			await once(server, 'listening');

@@ -69,7 +69,6 @@ export async function startWaiting(
 	await until(
 		`execution ${executionId} to wait`,
 		async () => (await n8n.execution(executionId)).status === 'waiting',
-		30,
 	);
 	const url = sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
 		?.postbackUrl as string;

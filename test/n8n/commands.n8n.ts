@@ -31,7 +31,7 @@ async function script(
 		await ended;
 	};
 	try {
-		await until(`npm run ${name} to say ${sign}`, async () => sign.test(output), 150);
+		await until(`npm run ${name} to say ${sign}`, async () => sign.test(output), 400);
 	} catch (error) {
 		await end();
 		throw new Error(`${String(error)}\n${output}`);
@@ -112,7 +112,8 @@ test('npm run soak finds no payment twice and no postback lost, here in seconds'
 	expect(output()).toMatch(/"paymentsArrivedTwice": 0/);
 	expect(output()).toMatch(/"acknowledgedButNotStored": 0/);
 	expect(output()).toMatch(/"payments": [1-9]/);
-});
+	expect(output()).toMatch(/"payoutsArrivedTwice": 0/);
+}, 600_000);
 
 test('two builds give the same package', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'pay-again-'));

@@ -81,7 +81,9 @@ export const SPELLINGS: Record<string, Spelling> = {
 /** Sends it to a signed URL; gives the answer's status. */
 export async function deliver(url: string, spelling: Spelling = SPELLINGS.JSON!): Promise<number> {
 	const { method = 'POST', query = '' } = spelling;
-	const headers = Object.entries(spelling.headers ?? {}).filter(([, value]) => value !== '');
+	const headers = Object.entries({ Connection: 'close', ...spelling.headers }).filter(
+		([, value]) => value !== '',
+	);
 	const body = spelling.body === undefined ? undefined : Buffer.from(spelling.body);
 	const answer = await fetch(url + query, { method, headers, body });
 	await answer.text();

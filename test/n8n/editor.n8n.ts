@@ -160,6 +160,7 @@ async function choose(name: string, text: string) {
 
 async function newCredential(): Promise<Locator> {
 	await page.goto(`${n8n.url}/home/credentials/create`);
+	await byId('new-credential-type-button').waitFor();
 	await page.getByRole('combobox').last().fill('Pay API');
 	await page.getByText('Pay API', { exact: true }).last().click();
 	await byId('new-credential-type-button').click();
@@ -364,7 +365,9 @@ describe.each(VERSIONS)('%s', (each) => {
 			const ndv = byId('ndv');
 			await ndv.getByText('Take a postback while you build').waitFor();
 			await ndv.getByText(/Anyone who learns this URL/).waitFor();
-			expect(await ndv.locator('.notice li, [role=alert] li').allInnerTexts()).toEqual([
+			const steps = ndv.locator('.notice li, [role=alert] li');
+			await steps.nth(2).waitFor();
+			expect(await steps.allInnerTexts()).toEqual([
 				'Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.',
 				'Step 2: copy the Production URL above.',
 				expect.stringMatching(/^Step 3: paste it as Postback URL into the Pay API credential/),
@@ -640,7 +643,7 @@ function newcomer() {
 				await page.keyboard.press('Escape');
 				hand.clicks++;
 				await click(byId('workflow-open-publish-modal-button'));
-				await click(page.getByRole('button', { name: 'Publish' }).last());
+				await click(byId('workflow-publish-button'));
 				await until(
 					'the webhook',
 					async () => (await fetch(url, { method: 'POST' })).status === 401,
@@ -673,7 +676,7 @@ function beyondTheForms() {
 				await image.evaluate(
 					(element) => (element as unknown as { naturalWidth: number }).naturalWidth,
 				);
-			await until('the image', async () => (await size()) >= 400, 10);
+			await until('the image', async () => (await size()) >= 400);
 			await picture('qr-image');
 		}));
 
@@ -686,7 +689,7 @@ function beyondTheForms() {
 			await page.goto(`${n8n.url}/workflow/${id}`);
 			await byId('canvas-node').first().waitFor();
 			await byId('workflow-open-publish-modal-button').click();
-			await page.getByRole('button', { name: 'Publish' }).last().click();
+			await byId('workflow-publish-button').click();
 			await page
 				.getByText(/Postbacks could not be verified: enter a long random text as Postback Secret/)
 				.first()
@@ -705,12 +708,17 @@ function beyondTheForms() {
 			const id = await n8n.importWorkflow(example('checkout'), { payApi });
 			await page.goto(`${n8n.url}/workflow/${id}`);
 			const before = sandbox.transactions.length;
-			// The other way to start it waits for a customer to open its page.
-			await byId('execute-workflow-button-Start').dispatchEvent('click');
-			const charge = await until('the charge', async () => sandbox.transactions[before], 20);
-			const [executionId] = await n8n.executionIds(id);
+			// The other way to start it waits for a customer to open its page. Nothing runs before the
+			// editor's connection to n8n stands, and a click until then is lost.
+			await until('the execution to begin', async () => {
+				await byId('execute-workflow-button-Start').dispatchEvent('click');
+				const begun = async () => (await n8n.executionIds(id)).length > 0;
+				return await until('it', begun, 10).catch(() => false);
+			});
+			const charge = await until('the charge', async () => sandbox.transactions[before]);
+			const executionId = await until('the execution', async () => (await n8n.executionIds(id))[0]);
 			await until('the wait', async () => {
-				const { status } = await n8n.execution(executionId ?? '');
+				const { status } = await n8n.execution(executionId);
 				return status === 'waiting';
 			});
 			await sandbox.settle(charge.id, 'paid');

@@ -315,7 +315,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				200,
 				'text/html; charset=utf-8',
 			]);
-			const [executionId = ''] = await n8n.executionIds(id);
+			const executionId = await until('the execution', async () => (await n8n.executionIds(id))[0]);
 			await isWaiting(executionId);
 			return { executionId, shown };
 		}

@@ -12,18 +12,25 @@ export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = 
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more });
 }
 
-/** Starts a queue mode with the package of this run, which soon misses a worker that is gone. */
-export async function startQueueMode(version: N8nVersion): Promise<QueueMode> {
+/** Within seconds instead of a minute; a worker that is only busy must not be taken for gone. */
+const SOON = {
+	QUEUE_WORKER_LOCK_DURATION: '6000',
+	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
+	QUEUE_WORKER_STALLED_INTERVAL: '3000',
+};
+
+/**
+ * Starts a queue mode with the package of this run.
+ * @param missed when n8n misses a worker that is gone: soon, or after its own time
+ */
+export async function startQueueMode(
+	version: N8nVersion,
+	missed: 'soon' | 'as usual' = 'soon',
+): Promise<QueueMode> {
 	return await QueueMode.start({
 		version,
 		tarball: process.env.PAY_TARBALL,
-		env: {
-			// Within seconds instead of a minute.
-			QUEUE_WORKER_LOCK_DURATION: '5000',
-			QUEUE_WORKER_LOCK_RENEW_TIME: '2000',
-			QUEUE_WORKER_STALLED_INTERVAL: '3000',
-			N8N_LOG_LEVEL: 'debug',
-		},
+		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
 	});
 }
 

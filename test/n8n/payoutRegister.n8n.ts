@@ -366,6 +366,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const victim = queue.workers.at(-1)!;
 		await until('a quarter to arrive', async () => arrivals(list) >= list.length / 4);
 		await victim.kill();
+		// What it had sent to PostgreSQL is carried out then, and what it had printed is in the log.
+		await pause(1_000);
 		const at = Date.now();
 		const took = victim.log;
 		await until('half to arrive', async () => arrivals(list) >= list.length / 2);

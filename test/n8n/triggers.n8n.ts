@@ -65,7 +65,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			(error: Error) => error.message,
 		);
 		if (version === 'n8n1') expect(told).toMatch(words);
-		else await until('the refusal', async () => words.test(n8n.log.slice(logged)), 20);
+		else await until('the refusal', async () => words.test(n8n.log.slice(logged)));
 		expect(await deliver(n8n.url + webhookPath(entry))).toBe(404);
 	}
 
@@ -122,7 +122,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 	});
 
-	test('56 kB of nested XML are taken as text, and hold n8n for less than five seconds', async () => {
+	test('56 kB of nested XML are taken as text, and hold n8n for less than fifteen seconds', async () => {
 		const { id, url } = await publish();
 		const body = '<a>'.repeat(8000) + '</a>'.repeat(8000);
 		const begun = Date.now();
@@ -130,7 +130,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect((await fetch(`${n8n.url}/healthz`)).status).toBe(200);
 		const held = Date.now() - begun;
 		expect((await taken(id, 1)).json.body).toBe(body);
-		expect(held).toBeLessThan(5000);
+		expect(held).toBeLessThan(15_000);
 	});
 
 	describe('Start Only When', () => {

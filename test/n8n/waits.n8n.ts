@@ -1,4 +1,4 @@
-import { itemsOf, type N8n } from '../../dev/n8n';
+import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
@@ -110,7 +110,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await deliver(waiting.bare)).toBe(500);
 		expect(await deliver(waiting.url)).toBe(500);
 		await stillWaits(waiting);
-		expect(n8n.log).toMatch(/Pay refused a postback \(500\)/);
+		await until('the log', async () => /Pay refused a postback \(500\)/.test(n8n.log));
 	});
 
 	test.each([

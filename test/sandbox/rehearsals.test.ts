@@ -21,7 +21,7 @@ async function seen(external_id: string, amount: number): Promise<number | 'noth
 			redirect: 'manual',
 			headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
 			body: JSON.stringify({ amount, external_id, postbackUrl: receiver.url }),
-			signal: AbortSignal.timeout(external_id === 'no-answer' ? 700 : 20_000),
+			signal: AbortSignal.timeout(external_id === 'no-answer' ? 2_000 : 20_000),
 		});
 		await answer.text();
 		return answer.status;

@@ -111,21 +111,24 @@ test.each([
 	['percent signs', '%token%', '%25'],
 	['ampersands', '&token&', '&amp;'],
 	['zeros in an entity', '&token&', '&#0'],
-])('an answer that repeats %s is searched within two seconds', (_name, secret, repeated) => {
-	const answer = repeated.repeat(50_000);
-	const start = performance.now();
-	const shown = String(redact(`${secret} ${answer} y${secret}`, [secret]));
-	expect([shown.slice(0, 4), shown.slice(-5)]).toEqual(['*** ', ' y***']);
-	expect(performance.now() - start).toBeLessThan(2000);
-});
+])(
+	'an answer that repeats %s is searched within two seconds of processor time',
+	(_name, secret, repeated) => {
+		const answer = repeated.repeat(50_000);
+		const start = process.cpuUsage();
+		const shown = String(redact(`${secret} ${answer} y${secret}`, [secret]));
+		expect([shown.slice(0, 4), shown.slice(-5)]).toEqual(['*** ', ' y***']);
+		expect(process.cpuUsage(start).user).toBeLessThan(2_000_000);
+	},
+);
 
-test('whatever an answer repeats, and whatever the secret, the search takes no second', () => {
+test('whatever an answer repeats, and whatever the secret, the search takes no second of processor time', () => {
 	const part = fc.constantFrom(...'\\\\\\--%&#;u0025cdax', 'amp;', '%25', '\\u00', '&#x0');
 	const text = fc.string({ unit: part, minLength: 1, maxLength: 6 });
 	const property = fc.property(text, text, (secret, repeated) => {
-		const start = performance.now();
+		const start = process.cpuUsage();
 		redact(repeated.repeat(20_000), [secret]);
-		expect(performance.now() - start).toBeLessThan(1000);
+		expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
 	});
 	fc.assert(property, { numRuns: 300, interruptAfterTimeLimit: 20_000 });
 });

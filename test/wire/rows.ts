@@ -122,7 +122,7 @@ const FRAMING: Row[] = [
 		server: {
 			onRequest: (socket) => {
 				socket.write('HTTP/1.0 422 No\r\n\r\n{"id":');
-				setTimeout(() => socket.resetAndDestroy(), 500);
+				setTimeout(() => setImmediate(() => socket.resetAndDestroy()), 500);
 			},
 		},
 	},
@@ -333,7 +333,7 @@ const CONNECTION: Row[] = [
 	{
 		name: 'a request that nobody reads, time-out',
 		expected: { outcome: 'notSent', sent: 'partly', reason: 'the time-out passed' },
-		timeout: SHORT,
+		timeout: 4 * SHORT,
 		long: true,
 		server: { deaf: true },
 	},
