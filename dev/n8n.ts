@@ -228,17 +228,23 @@ export class N8n {
 		path: string,
 		body?: unknown,
 	): Promise<T> {
-		const answer = await fetch(`${this.url}/rest${path}`, {
-			method,
-			headers: {
-				'Content-Type': 'application/json',
-				Cookie: this.cookie,
-				'browser-id': this.browserId,
-				'push-ref': this.browserId,
-				// A kept connection that a busy n8n has just closed would fail the next call.
-				Connection: 'close',
-			},
-			body: body === undefined ? undefined : JSON.stringify(body),
+		const ask = async () =>
+			await fetch(`${this.url}/rest${path}`, {
+				method,
+				headers: {
+					'Content-Type': 'application/json',
+					Cookie: this.cookie,
+					'browser-id': this.browserId,
+					'push-ref': this.browserId,
+					// A kept connection that a busy n8n has just closed would fail the next call.
+					Connection: 'close',
+				},
+				body: body === undefined ? undefined : JSON.stringify(body),
+			});
+		// Busy with its database for over five seconds, n8n says so before it looks at the request.
+		const answer = await until('n8n to find time', async () => {
+			const some = await ask();
+			return some.status !== 503 && some;
 		});
 		const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('n8n-auth='));
 		if (cookie) this.cookie = cookie.split(';')[0] ?? '';

@@ -29,9 +29,9 @@ async function inTurn(
 	for (let round = 0; round <= ROUNDS; round++) {
 		for (const [name, measure] of Object.entries(sides)) {
 			const value = await measure();
+			say(`${facts.name}, round ${round} of ${ROUNDS}: ${name} ${value.toPrecision(3)}`);
 			if (round > 0) (found[name] ??= []).push(value);
 		}
-		say(`${facts.name}: ${round === 0 ? 'warmed up' : `round ${round} of ${ROUNDS}`}`);
 	}
 	return { ...facts, sides: found };
 }
@@ -293,7 +293,7 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 		...start({ authentication: 'headerAuth' }),
 		credentials: { httpHeaderAuth },
 	});
-	const total = QUICK ? 40 : 300;
+	const total = QUICK ? 40 : 150;
 	const perSecond =
 		(url: string, expected = 200) =>
 		async () => {
@@ -383,6 +383,7 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 			const time = await costPerItem(n8n, published, count);
 			const { bytes, ledger } = stored(n8n, published);
 			const found = { time, peak: n8n.memory('peak'), bytes: bytes / count, ledger };
+			say(`Growth, ${side} of ${count}: ${JSON.stringify(found)}`);
 			for (const [row, value] of Object.entries(found)) {
 				(rows[row as keyof typeof rows][side] ??= []).push(value);
 			}
@@ -392,7 +393,6 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 			for (const count of counts.toReversed()) await fresh(`${count} payments`, paying, count);
 			await fresh('Pay', charging, most);
 			await fresh('HTTP Request', http, most);
-			say(`Growth: round ${round} of ${rounds}`);
 		}
 		const ofPay = (row: keyof typeof rows) =>
 			Object.fromEntries(
