@@ -207,7 +207,7 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 		found.push(
 			await inTurn(
 				{
-					name: `${ITEMS} requests one at a time, service delay ${delay} ms: payments with the Duplicate Check / HTTP Request`,
+					name: `${ITEMS} items, service delay ${delay} ms: payments one at a time with the Duplicate Check / HTTP Request, batch size 1`,
 					unit,
 				},
 				{
