@@ -127,6 +127,20 @@ test.each([
 	expect(bodyOf(text, 'text/xml', { parsedBody: { status: 'of another' } })).toEqual(body);
 });
 
+test.each(['query', 'headers', 'body', 'rawBody'])(
+	'a token that is spelled "%s" takes no part of the postback away',
+	(resumeToken) => {
+		const postback = readDelivery(
+			delivery('paid', 'text/plain', { resumeToken, query: { a: '1' } }),
+		);
+		expect(postback).toMatchObject({
+			query: { a: '1' },
+			headers: { 'content-type': 'text/plain' },
+			...{ body: 'paid', rawBody: 'paid' },
+		});
+	},
+);
+
 test.each([101, 1000, 8000, 100_000])('XML of %d levels is left as text, at once', (levels) => {
 	const deep = '<a>'.repeat(levels) + '</a>'.repeat(levels);
 	const begun = process.cpuUsage();

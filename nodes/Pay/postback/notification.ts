@@ -132,15 +132,27 @@ export function readDelivery(delivery: Delivery): Postback {
 			name,
 			typeof value === 'string' ? value.replace(spelled, '$1***') : value,
 		]);
-	const { content, ...payload } = readPayload(headers, delivery.rawBody, parsedBody);
-	const said = {
-		query: without(query, (name, value) => name === 'signature' && value === resumeToken),
-		headers: Object.fromEntries(shownHeaders),
-		...payload,
-	};
+	const payload = readPayload(headers, delivery.rawBody, parsedBody);
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	const shown = redact(said, secrets) as typeof said;
-	return { method, receivedAt: delivery.receivedAt.toISOString(), ...shown, content };
+	// A list: the names of members are searched too, and these are ours.
+	const [redactedQuery, redactedHeaders, body, rawBody] = redact(
+		[
+			without(query, (name, value) => name === 'signature' && value === resumeToken),
+			Object.fromEntries(shownHeaders),
+			payload.body,
+			payload.rawBody,
+		],
+		secrets,
+	) as [Record<string, unknown>, Record<string, unknown>, unknown, string];
+	return {
+		method,
+		query: redactedQuery,
+		headers: redactedHeaders,
+		body,
+		rawBody,
+		receivedAt: delivery.receivedAt.toISOString(),
+		content: payload.content,
+	};
 }
 
 /**
