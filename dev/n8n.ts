@@ -61,6 +61,9 @@ export async function freePort(): Promise<number> {
 
 export const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
 
+/** What n8n answers, with 503, while its database does not. */
+const NOT_READY = 'Database is not ready!';
+
 /** Tries again until the work gives something, or says what it waited for. */
 export async function until<T>(
 	what: string,
@@ -83,12 +86,22 @@ export async function until<T>(
 	);
 }
 
+/**
+ * What each process of n8n answers, as JSON, once it does its work. A webhook process calls itself
+ * healthy 1 to 4 s before it knows a webhook, and answers 404 as HTML until then.
+ */
+const READY = {
+	start: { path: '/rest/settings', status: 200 },
+	worker: { path: '/healthz/readiness', status: 200 },
+	webhook: { path: '/webhook/none', status: 404 },
+};
+
 export interface N8nOptions {
 	version: N8nVersion;
 	/** The packed package; none for an n8n without it. */
 	tarball?: string;
-	/** `start`, `worker` or `webhook`. */
-	command?: string;
+	/** Which process of n8n; `start` when absent. */
+	command?: keyof typeof READY;
 	port?: number;
 	env?: Record<string, string>;
 	/** Kept by the caller; without it a temporary folder is made and thrown away. */
@@ -180,7 +193,8 @@ export class N8n {
 		if (taken) throw new Error(`Something else answers on port ${this.port}`);
 		const log = createWriteStream(this.logFile, { flags: 'a' });
 		const { bin, node } = this.installed;
-		const child = spawn(node, [bin, this.options.command ?? 'start'], {
+		const command = this.options.command ?? 'start';
+		const child = spawn(node, [bin, command], {
 			cwd: this.userFolder,
 			env: { PATH: process.env.PATH, HOME: this.userFolder, ...this.env },
 			stdio: ['ignore', 'pipe', 'pipe'],
@@ -193,8 +207,7 @@ export class N8n {
 		process.once('exit', endWithUs);
 		child.once('exit', () => process.off('exit', endWithUs));
 		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
-		const isMain = (this.options.command ?? 'start') === 'start';
-		const probe = isMain ? '/rest/settings' : '/healthz';
+		const probe = READY[command];
 		const ended = new Promise<never>((_resolve, reject) => {
 			child.once('exit', (code) => {
 				reject(new Error(`n8n ended with code ${code}:\n${this.log.slice(-2000)}`));
@@ -204,13 +217,14 @@ export class N8n {
 		const ready = until(
 			`n8n to start; its log is ${this.logFile}`,
 			async () => {
-				const answer = await fetch(this.url + probe);
-				return answer.ok && answer.headers.get('content-type')?.includes('json');
+				const answer = await fetch(this.url + probe.path);
+				const isJson = answer.headers.get('content-type')?.includes('json');
+				return isJson && answer.status === probe.status;
 			},
 			240,
 		);
 		await Promise.race([ready, ended]);
-		if (isMain) await this.signIn();
+		if (command === 'start') await this.signIn();
 	}
 
 	private async signIn(): Promise<void> {
@@ -228,8 +242,8 @@ export class N8n {
 		path: string,
 		body?: unknown,
 	): Promise<T> {
-		const ask = async () =>
-			await fetch(`${this.url}/rest${path}`, {
+		const ask = async () => {
+			const answer = await fetch(`${this.url}/rest${path}`, {
 				method,
 				headers: {
 					'Content-Type': 'application/json',
@@ -241,14 +255,17 @@ export class N8n {
 				},
 				body: body === undefined ? undefined : JSON.stringify(body),
 			});
+			return { answer, text: await answer.text() };
+		};
+		let { answer, text } = await ask();
 		// Busy with its database for over five seconds, n8n says so before it looks at the request.
-		const answer = await until('n8n to find time', async () => {
-			const some = await ask();
-			return some.status !== 503 && some;
-		});
+		// Nothing else is asked again: it may have been carried out.
+		for (let tries = 0; tries < 60 && answer.status === 503 && text.includes(NOT_READY); tries++) {
+			await pause(1_000);
+			({ answer, text } = await ask());
+		}
 		const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('n8n-auth='));
 		if (cookie) this.cookie = cookie.split(';')[0] ?? '';
-		const text = await answer.text();
 		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`);
 		return (text === '' ? {} : JSON.parse(text)) as T;
 	}

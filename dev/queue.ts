@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
-import { freePort, N8n, until } from './n8n';
+import { freePort, N8n, until, type N8nOptions } from './n8n';
 
 /** Where Debian keeps the server's programs, which are not on the path. */
 function postgresFolder(): string {
@@ -185,7 +185,7 @@ export class QueueMode {
 	}
 
 	private async process(
-		command: string,
+		command: NonNullable<N8nOptions['command']>,
 		more: { port?: number; bare?: boolean; env?: Record<string, string> } = {},
 	) {
 		const { version, tarball } = this.options;
