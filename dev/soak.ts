@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { Sandbox } from '../sandbox/service';
+import type { Transaction } from '../sandbox/transaction';
 import { drawChart } from './chart';
 import { packPackage } from './install';
 import { N8n, pause, until, webhookPath } from './n8n';
@@ -63,12 +64,13 @@ function arrivedTwice(service: Sandbox): number {
 	return [...arrivals.values()].filter((count) => count > 1).length;
 }
 
-/** Has what is known of a payment or charge reported as paid, once the service knows it. */
-async function settle(service: Sandbox, external_id: string): Promise<void> {
+/** Has a payment or charge reported as paid, once the service knows it; gives what the service has of it. */
+async function settle(service: Sandbox, external_id: string): Promise<Transaction> {
 	const known = await until('the transaction', async () =>
 		service.transactions.findLast((each) => each.external_id === external_id),
 	);
 	await service.settle(known.id, 'paid');
+	return known;
 }
 
 /**
@@ -228,10 +230,8 @@ async function main() {
 				await send(toWait, [id]);
 				// Its first deliveries may come before n8n has stored that it waits.
 				await until('the wait to be resumed', async () => {
-					await settle(sandbox, id);
-					return sandbox.transactions
-						.findLast((each) => each.external_id === id)
-						?.deliveries.some(({ answer }) => answer === 200);
+					const { deliveries } = await settle(sandbox, id);
+					return deliveries.some(({ answer }) => answer === 200);
 				});
 				done.waits++;
 			},

@@ -66,14 +66,19 @@ export async function startWaiting(
 		const found = await n8n.executionIds(workflowId);
 		return found.length > 0 && found;
 	});
-	await until(
-		`execution ${executionId} to wait`,
-		async () => (await n8n.execution(executionId)).status === 'waiting',
-	);
+	await waits(n8n, executionId);
 	const url = sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
 		?.postbackUrl as string;
 	const [bare = ''] = url.split(/[?&]pay_proof=/);
 	return { workflowId, executionId, about: { external_id, kind: 'qrCode', amount: 1 }, url, bare };
+}
+
+/** Until an execution waits. */
+export async function waits(n8n: N8n, executionId: string): Promise<void> {
+	await until(
+		`execution ${executionId} to wait`,
+		async () => (await n8n.execution(executionId)).status === 'waiting',
+	);
 }
 
 /** The execution once its last node has run: n8n 1 writes the status first and the data after it. */

@@ -9,6 +9,7 @@ import { example } from '../../dev/demo';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
+import { ended, waits } from './chargeAndWait';
 import { startModel } from './model';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
@@ -68,24 +69,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		sandbox.received.length = 0;
 		sandbox.faultFor = undefined;
 	});
-
-	const isWaiting = async (executionId: string) =>
-		await until(
-			`execution ${executionId} to wait`,
-			async () => (await n8n.execution(executionId)).status === 'waiting',
-		);
-
-	/** The execution once its last node has run: n8n 1 writes the status first and the data after it. */
-	const endedIn = async (executionId: string, lastNode: string, seconds = 60) =>
-		await until(
-			`${lastNode} of execution ${executionId}`,
-			async () => {
-				const execution = await n8n.execution(executionId);
-				const { runData } = execution.data.resultData;
-				return execution.status === 'success' && lastNode in runData && execution;
-			},
-			seconds,
-		);
 
 	test.each(NAMES)('%s is imported with nodes that this n8n knows', async (name) => {
 		const id = await n8n.importWorkflow(example(name), credentials);
@@ -175,7 +158,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			Object.assign(wait.parameters as object, more);
 			const id = imported ?? (await n8n.importWorkflow(workflow, credentials));
 			executionId = await n8n.run(id, 'Start');
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			const [payout] = itemsOf(await n8n.execution(executionId), 'Payout');
 			page = payout?.page as string;
 			return id;
@@ -248,7 +231,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		])('nothing is paid when %s', async (_when, answer, decision) => {
 			await start();
 			await answer();
-			const execution = await endedIn(executionId, 'Not paid');
+			const execution = await ended(n8n, executionId, 'Not paid');
 			expect(itemsOf(execution, 'Not paid')).toEqual([{ payoutId: 'invoice-2041', decision }]);
 			expect(paid()).toEqual([]);
 		});
@@ -264,7 +247,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			if (version === 'n8n2') {
 				// It still waits for the form.
 				await decide('Decline');
-				await endedIn(executionId, 'Not paid');
+				await ended(n8n, executionId, 'Not paid');
 			} else {
 				// n8n 1 resumes the execution with an empty item, and without what ran before.
 				await errorOf(executionId);
@@ -276,7 +259,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test('nothing is paid when nobody decides in time', async () => {
 			await start({ resumeAmount: 1, resumeUnit: 'seconds' });
-			const execution = await endedIn(executionId, 'Not paid', 120);
+			const execution = await ended(n8n, executionId, 'Not paid', 120);
 			expect(itemsOf(execution, 'Not paid')).toMatchObject([{ decision: 'none' }]);
 			expect(paid()).toEqual([]);
 		});
@@ -316,13 +299,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				'text/html; charset=utf-8',
 			]);
 			const executionId = await until('the execution', async () => (await n8n.executionIds(id))[0]);
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			return { executionId, shown };
 		}
 		const parametersOf = (nodes: Workflow['nodes'], wanted: string) =>
 			nodes.find(({ name }) => name === wanted)!.parameters as Record<string, unknown>;
 		async function endsIn(executionId: string, node: string, seconds?: number) {
-			const { runData } = (await endedIn(executionId, node, seconds)).data.resultData;
+			const { runData } = (await ended(n8n, executionId, node, seconds)).data.resultData;
 			expect(ENDS.filter((end) => end in runData)).toEqual([node]);
 		}
 

@@ -10,7 +10,6 @@ import { ended, startWaiting } from './chargeAndWait';
 const SECRET = 'the postback secret of the test';
 
 describe.each(VERSIONS)('n8n %s', (version) => {
-	jest.setTimeout(600_000);
 	let n8n: N8n;
 	let sandbox: Sandbox;
 	let payApi: { id: string; name: string };

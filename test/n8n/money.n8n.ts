@@ -28,9 +28,6 @@ function contentOf(file: string): Buffer {
 	}
 }
 
-// Three hundred executions, on however slow a machine.
-jest.setTimeout(600_000);
-
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let faults: Faults;
@@ -182,7 +179,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(faults.arrivals(same)).toBe(1);
 		expect(passed).toBe(1);
 		for (const { data } of executions.filter(({ status }) => status !== 'success')) {
-			expect(data.resultData.error?.message).toMatch(/was recorded before|took longer than/);
+			expect(data.resultData.error?.message).toMatch(/was recorded before/);
 		}
 	});
 
@@ -201,8 +198,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				await call(both[index % 2]!, path, body);
 			}),
 		);
-		// n8n 1 may lock itself out of its file; what arrived is what counts.
-		await allFinished(n8n, id, 20).catch(() => undefined);
+		await allFinished(n8n, id, 20);
 		await second.stop();
 		console.log(
 			`n8n ${version}: of 20 simultaneous executions with one id in two processes, ${faults.arrivals(same)} passed`,
@@ -271,9 +267,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			);
 			const counts = list.map((external_id) => faults.arrivals(external_id));
 			// A node that counts up drops what comes out of order; what reaches Pay is a duplicate or new.
-			expect(Math.max(...counts)).toBe(1);
-			// A change of the list that takes too long is refused; on a machine with time to spare all are paid.
-			expect(counts.filter((arrived) => arrived === 1).length).toBeGreaterThan(count / 2);
+			expect(counts).toEqual(list.map(() => 1));
 			expect(outcomes.length).toBeGreaterThan(0);
 			expect(outcomes.filter((outcome) => outcome === 'duplicate').length).toBeGreaterThan(0);
 		},

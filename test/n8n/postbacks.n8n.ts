@@ -6,7 +6,7 @@ import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
-import { chargeAndWait, ended } from './chargeAndWait';
+import { chargeAndWait, ended, waits } from './chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 const SECRET = 'the postback secret of the test';
@@ -265,19 +265,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			return executionId!;
 		}
-		const isWaiting = async (executionId: string) =>
-			await until(
-				`execution ${executionId} to wait`,
-				async () => (await n8n.execution(executionId)).status === 'waiting',
-			);
-
 		/** n8n looks about once a minute whose limit has passed, so this one begins before the others. */
 		let limited: { executionId: string; external_id: string };
 		beforeAll(async () => {
 			const external_id = randomUUID();
 			const limit = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
 			limited = { executionId: await waiting(limit, [external_id]), external_id };
-			await isWaiting(limited.executionId);
+			await waits(n8n, limited.executionId);
 		});
 
 		test('resumes on the postback of its own charge only, and only on the final one', async () => {
@@ -288,7 +282,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				matchValues: ['paid', 'failed'],
 			};
 			const executionId = await waiting(match, [external_id]);
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			const url = sent(external_id);
 			const [bare] = url.split(/[?&]pay_proof=/) as [string];
 			const foreign = signUrl(bare, about('another charge'), SECRET);
@@ -319,7 +313,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test('ten postbacks at once resume it once', async () => {
 			const external_id = randomUUID();
 			const executionId = await waiting({}, [external_id]);
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			const url = sent(external_id);
 			const answers = await Promise.all(
 				Array.from({ length: 10 }, async () => (await post(url)).status),
@@ -335,7 +329,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test('waits on after a restart of n8n', async () => {
 			const external_id = randomUUID();
 			const executionId = await waiting({}, [external_id]);
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			await n8n.kill();
 			await n8n.launch();
 			await until('the resume URL', async () => (await post(sent(external_id))).ok);
@@ -385,7 +379,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test('the checkout example runs to its end', async () => {
 			const id = await n8n.importWorkflow(example('checkout'), { payApi });
 			const executionId = await n8n.run(id, 'Start');
-			await isWaiting(executionId);
+			await waits(n8n, executionId);
 			await settle(`order-${executionId}`);
 			const execution = await ended(n8n, executionId, 'Fulfil the order');
 			expect(itemsOf(execution, 'Fulfil the order')).toHaveLength(1);
@@ -401,7 +395,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	describe('many postbacks', () => {
-		jest.setTimeout(600_000);
 		/** Fewer than the 2,000 of a full run, which takes minutes: PAY_POSTBACKS=2000. */
 		const TOTAL = Number(process.env.PAY_POSTBACKS ?? 200);
 		const AT_ONCE = 20;

@@ -10,7 +10,7 @@ import { allFinished, startN8n, startQueueMode, VERSIONS } from './nodes';
 /** `npm run test:queue` tries everything, many times; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
 const long = LONG ? test : test.skip;
-jest.setTimeout(LONG ? 3_600_000 : 300_000);
+if (LONG) jest.setTimeout(3_600_000);
 
 const SECRET = 'the postback secret of the test';
 
@@ -260,7 +260,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const { id, send } = await warmList(check('workers'));
 			const arrived: number[] = [];
 			const slow: number[] = [];
-			for (let round = 0; round < ROUNDS; round++) {
+			// More rounds only where all were refused for slowness, or nothing would be shown.
+			for (let round = 0; round < ROUNDS || (round < 10 && !arrived.includes(1)); round++) {
 				const [same] = ids(1) as [string];
 				await Promise.all(Array.from({ length: size }, async () => await send([same])));
 				const rows = await settled(id, 1 + size * (round + 1), 300);
@@ -281,6 +282,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			// On a machine so busy that a change takes 2 s the one that would pay may be refused: never two.
 			const expected = arrived.map((count, round) => (count === 0 && slow[round]! > 0 ? 0 : 1));
 			expect(arrived).toEqual(expected);
+			expect(arrived).toContain(1);
 		},
 	);
 

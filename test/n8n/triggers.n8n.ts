@@ -11,7 +11,6 @@ const SECRET = 'the postback secret of the test';
 const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49.9 };
 
 describe.each(VERSIONS)('n8n %s', (version) => {
-	jest.setTimeout(300_000);
 	let n8n: N8n;
 	let sandbox: Sandbox;
 	let payApi: { id: string; name: string };

@@ -10,7 +10,6 @@ const SECRET = 'the postback secret of the test';
 const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
 
 describe.each(VERSIONS)('n8n %s', (version) => {
-	jest.setTimeout(300_000);
 	let n8n: N8n;
 	let sandbox: Sandbox;
 	let payApi: { id: string; name: string };
