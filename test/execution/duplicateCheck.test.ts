@@ -566,13 +566,101 @@ describe('one process', () => {
 		expect(list.has('a')).toBe(true);
 	});
 
-	test('more ids at once than one change takes are all recorded', async () => {
+	test('more ids at once than one change takes are all recorded, 2,000 at a time', async () => {
 		const { list, process } = one();
+		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
 		const records = process.open('workflow');
 		const ids = Array.from({ length: 2_500 }, (_, each) => `${each}`);
 		expect(await simulate(records.record(ids))).toEqual(new Set());
 		expect(await simulate(records.lookAgain(true))).toBeUndefined();
 		expect(ids.filter((id) => !list.has(id))).toEqual([]);
+		expect(Math.max(...calls.mock.calls.map(([keys]) => keys.length))).toBe(2_000);
+	});
+
+	test('twenty tokens are taken out together; what other checks record has none', async () => {
+		const { list, process } = one(() => 1);
+		for (let each = 0; each < 19; each++) await simulate(pay(process, 'workers', `${each}`));
+		await simulate(pay(process, 'workflow', 'without a token'));
+		expect(list.length).toBe(1 + 20 + 19);
+		await simulate(pay(process, 'workers', 'last'));
+		expect(list.length).toBe(1 + 21);
+	});
+
+	test('workers: a token that an id waits for stays, though others are taken out meanwhile', async () => {
+		const { process } = one(() => 1);
+		for (let each = 0; each < 19; each++) await simulate(pay(process, 'workers', `${each}`));
+		const removal = jest.spyOn(process.helpers, 'removeProcessed');
+		const known = process.open('workers').record(['0', 'new']);
+		await simulate(passing(500));
+		await simulate(process.open('workflow').lookAgain(true));
+		expect([...(await simulate(known))]).toEqual(['0']);
+		// Control: with one more, they would have been taken out.
+		expect(removal).not.toHaveBeenCalled();
+		await simulate(pay(process, 'workers', 'the twentieth'));
+		expect(removal).toHaveBeenCalled();
+	});
+
+	test('workflow: a payment waits neither for the pause of another, nor for its token', async () => {
+		const { process } = one();
+		await simulate(process.open('workflow').record(['a']));
+		const begun = Date.now();
+		const exclusive = process.open('workers').record(['b']);
+		await simulate(process.open('workflow').record(['c']));
+		expect(Date.now() - begun).toBeLessThan(300);
+		await simulate(exclusive);
+		expect(Date.now() - begun).toBeGreaterThan(2_000);
+	});
+
+	test('a slow look that records an id again leaves it to its run, which can take it back', async () => {
+		let takes = 5;
+		const { list, process } = one(() => takes);
+		const records = process.open('workflow');
+		await simulate(records.record(['a']));
+		await list.fill();
+		takes = 2_500;
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(list.has('a')).toBe(true);
+		expect(await simulate(records.takeBack(['a']))).toEqual({ remembered: [] });
+		expect(list.has('a')).toBe(false);
+	});
+
+	test('workers: a slow look that finds neither id nor token refuses the payment', async () => {
+		let takes = 5;
+		const { list, process } = one(() => takes);
+		const recorded = process.open('workers').record(['a']);
+		const refused = refusalOf(recorded);
+		await passing(500);
+		await list.fill();
+		takes = 2_500;
+		expect((await refused).message).toContain('took longer than 2 s');
+	});
+
+	test('within an execution only: an id that was recorded before is looked after, too', async () => {
+		const { list, process } = one();
+		await simulate(pay(process, 'workflow', 'a'));
+		const records = process.open('execution');
+		await simulate(records.record(['a']));
+		await list.fill();
+		expect(await simulate(records.lookAgain(true))).toBeUndefined();
+		expect(list.has('a')).toBe(true);
+	});
+
+	test('the last 10,000 ids that were sent on the word of another run are not taken back', async () => {
+		const { process } = one(() => 1);
+		const [first, second] = [process.open('workflow'), process.open('execution')];
+		const ids = Array.from({ length: 10_001 }, (_, each) => `${each}`);
+		const send = async (some: string[]) => {
+			await simulate(first.record(some));
+			await simulate(first.lookAgain(true));
+			await simulate(second.record(some));
+			await simulate(second.lookAgain(true));
+		};
+		const staysOf = async (id: string) => (await simulate(first.takeBack([id]))).remembered;
+		for (let at = 0; at < 10_000; at += 1_000) await send(ids.slice(at, at + 1_000));
+		expect(await staysOf('0')).toEqual(['0']);
+		await send(ids.slice(10_000));
+		expect(await staysOf('0')).toEqual([]);
+		expect(await staysOf('1')).toEqual(['1']);
 	});
 
 	test('tokens whose removal failed are taken out later', async () => {
