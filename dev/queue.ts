@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
-import { freePort, N8n, until, type N8nOptions } from './n8n';
+import { freePort, N8n, processorTime, until, type N8nOptions } from './n8n';
 
 /** Where Debian keeps the server's programs, which are not on the path. */
 function postgresFolder(): string {
@@ -85,6 +85,10 @@ class Server {
 		// What they hold is thrown away, so they need no time to save it.
 		child.kill('SIGKILL');
 		await ended;
+	}
+
+	get processorTime(): number {
+		return processorTime(this.child?.pid ?? NaN);
 	}
 
 	/** Ends it as a crash does, and starts it again at the same address. */
@@ -226,6 +230,17 @@ export class QueueMode {
 			maxBuffer: 2 ** 28,
 		});
 		return printed.split('\n').filter((row) => row !== '');
+	}
+
+	/** Processor time that each has used so far, in ms (Linux). */
+	get processorTimes(): Record<string, number> {
+		return {
+			main: this.main.processorTime,
+			webhook: this.webhook.processorTime,
+			workers: this.workers.reduce((sum, worker) => sum + worker.processorTime, 0),
+			PostgreSQL: this.postgres.processorTime,
+			Redis: this.redis.processorTime,
+		};
 	}
 
 	/** Ends Redis as a crash does and starts it again, empty, at the same address. */

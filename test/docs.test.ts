@@ -179,7 +179,7 @@ const isThere = (path: string) => PLACES.some((place) => existsSync(join(ROOT, p
 const SETTINGS_OF_N8N = [
 	...['N8N_USER_FOLDER', 'N8N_REINSTALL_MISSING_PACKAGES', 'N8N_UNVERIFIED_PACKAGES_ENABLED'],
 	...['N8N_PAYLOAD_SIZE_MAX', 'QUEUE_WORKER_MAX_STALLED_COUNT', 'WEBHOOK_URL'],
-	...['HTTPS_PROXY', 'NO_PROXY', 'HEAD', 'NaN'],
+	...['HTTPS_PROXY', 'NO_PROXY', 'HEAD', 'NaN', 'DB_POSTGRESDB_POOL_SIZE'],
 ];
 
 describe.each(DOCUMENTS)('%s', (path) => {

@@ -40,6 +40,7 @@ const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}
 const qrCodes = (options: object = {}) =>
 	pay('Work', { resource: 'qrCode', ...FROM_ITEM, options });
 const payments = (options: object = {}) => pay('Work', { ...FROM_ITEM, options });
+const HUNDRED_AT_ONCE = { batching: { batch: { batchSize: 100, batchInterval: 0 } } };
 const bare = (baseUrl: string, fields: object = { amount: '', external_id: '' }) =>
 	node('Work', 'CUSTOM.bare', { baseUrl, ...fields });
 /** As its fields stand when it is dragged in, filled with the same body. */
@@ -363,8 +364,7 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 	const n8n = await N8n.start({ version: 'n8n2', tarball });
 	try {
 		const { payApi, bearer } = await credentials(n8n, service.url);
-		const hundred = { batching: { batch: { batchSize: 100, batchInterval: 0 } } };
-		const paying = await publish(n8n, payments(hundred), payApi);
+		const paying = await publish(n8n, payments(HUNDRED_AT_ONCE), payApi);
 		const charging = await publish(n8n, qrCodes(), payApi);
 		const http = await publish(n8n, httpRequest(service.url, bearer), payApi);
 		const rows: Record<'time' | 'peak' | 'bytes' | 'ledger', Record<string, number[]>> = {
@@ -436,17 +436,18 @@ async function queueMode(tarball: string, service: Service): Promise<Comparison[
 		const pay = await publish(main, qrCodes(), payApi, 'onReceived');
 		const idle = await publish(main, noOp('Work'), payApi, 'onReceived');
 		const total = QUICK ? 15 : 60;
+		const remembered = QUICK ? 500 : 10_000;
+		const ended = async ({ id }: Published) => {
+			const filter = { workflowId: id, status: ['success'] };
+			const { data } = await main.rest<{ data: { count: number } }>(
+				'GET',
+				`/executions?limit=1&filter=${encodeURIComponent(JSON.stringify(filter))}`,
+			);
+			return data.count;
+		};
 		/** Executions of ten items each that end per second. */
 		const perSecond = (published: Published) => async () => {
-			const ended = async () => {
-				const filter = { workflowId: published.id, status: ['success'] };
-				const { data } = await main.rest<{ data: { count: number } }>(
-					'GET',
-					`/executions?limit=1&filter=${encodeURIComponent(JSON.stringify(filter))}`,
-				);
-				return data.count;
-			};
-			const before = await ended();
+			const before = await ended(published);
 			const begun = Date.now();
 			const url = queue.webhook.url + published.path;
 			let left = total;
@@ -454,8 +455,26 @@ async function queueMode(tarball: string, service: Service): Promise<Comparison[
 				while (left-- > 0) await send(url, 10);
 			};
 			await Promise.all(Array.from({ length: 10 }, sender));
-			await until('all executions to end', async () => (await ended()) >= before + total, 120);
+			const allEnded = async () => (await ended(published)) >= before + total;
+			await until('all executions to end', allEnded, 120);
 			return total / ((Date.now() - begun) / 1000);
+		};
+		/** What an execution costs each process; main answers ten questions a second besides. */
+		const shares = async (what: string, published: Published): Promise<Comparison> => {
+			const sides: Record<string, number[]> = {};
+			for (let round = 0; round <= ROUNDS; round++) {
+				const before = queue.processorTimes;
+				const rate = await perSecond(published)();
+				say(`Queue mode, ${what}, round ${round} of ${ROUNDS}: ${rate.toPrecision(3)} per second`);
+				for (const [process, time] of Object.entries(queue.processorTimes)) {
+					if (round > 0) (sides[process] ??= []).push((time - before[process]!) / total);
+				}
+			}
+			return {
+				name: `Queue mode, 1 worker: processor time of ${what}`,
+				unit: 'ms per execution',
+				sides,
+			};
 		};
 		const both = async (workers: string) =>
 			await inTurn(
@@ -467,6 +486,11 @@ async function queueMode(tarball: string, service: Service): Promise<Comparison[
 				{ Pay: perSecond(pay), 'No-op': perSecond(idle) },
 			);
 		const found = [await both('1 worker')];
+		found.push(await shares('a no-op workflow', idle), await shares('10 QR codes with Pay', pay));
+		const paying = await publish(main, payments(HUNDRED_AT_ONCE), payApi, 'onReceived');
+		await send(queue.webhook.url + paying.path, remembered);
+		await until('the list to be full', async () => (await ended(paying)) === 1, 300);
+		found.push(await shares(`10 payments at once, ${remembered} remembered`, paying));
 		for (const workers of QUICK ? [2] : [2, 3, 4]) {
 			await queue.addWorker();
 			found.push(await both(`${workers} workers`));

@@ -49,7 +49,7 @@ async function plot(comparisons: Comparison[]): Promise<string> {
 	const option = {
 		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
 		legend: { bottom: 0 },
-		grid: { left: 420, right: 40, top: 50, bottom: 60 },
+		grid: { left: 540, right: 40, top: 50, bottom: 60 },
 		xAxis: { type: 'value', min: 0 },
 		yAxis: {
 			type: 'category',
