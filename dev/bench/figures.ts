@@ -49,10 +49,11 @@ async function plot(comparisons: Comparison[]): Promise<string> {
 	const option = {
 		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
 		legend: { bottom: 0 },
-		grid: { left: 540, right: 40, top: 50, bottom: 60 },
+		grid: { left: 420, right: 40, top: 50, bottom: 60 },
 		xAxis: { type: 'value', min: 0 },
 		yAxis: {
 			type: 'category',
+			axisLabel: { width: 400, overflow: 'break' },
 			data: shown.map(({ name, more }) => (more === undefined ? name : `${name} (more is better)`)),
 		},
 		series: [
