@@ -53,7 +53,7 @@ async function plot(comparisons: Comparison[]): Promise<string> {
 		xAxis: { type: 'value', min: 0 },
 		yAxis: {
 			type: 'category',
-			axisLabel: { width: 400, overflow: 'break' },
+			axisLabel: { width: 330, overflow: 'break' },
 			data: shown.map(({ name, more }) => (more === undefined ? name : `${name} (more is better)`)),
 		},
 		series: [
