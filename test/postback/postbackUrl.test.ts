@@ -48,6 +48,8 @@ test.each([
 	['http://localhost:5678/webhook/1', undefined],
 	['http://127.0.0.1/webhook/1', undefined],
 	['http://192.168.1.5/webhook/1', /192\.168/],
+	['http://192.168.127.5/webhook/1', /192\.168/],
+	['http://localhost.internal/webhook/1', /localhost\.internal/],
 ])('where the service is on this machine too, %p', (url, hint) => {
 	const given = postbackUrlHint(url, true, true);
 	if (hint === undefined) expect(given).toBeUndefined();
