@@ -594,8 +594,8 @@ describe('one process', () => {
 		await simulate(passing(500));
 		await simulate(process.open('workflow').lookAgain(true));
 		expect([...(await simulate(known))]).toEqual(['0']);
-		// Control: with one more, they would have been taken out.
 		expect(removal).not.toHaveBeenCalled();
+		// Control: with one more they are taken out.
 		await simulate(pay(process, 'workers', 'the twentieth'));
 		expect(removal).toHaveBeenCalled();
 	});
