@@ -1,10 +1,13 @@
 import {
 	NodeOperationError,
+	webhookDescriptionFields,
 	type IHookFunctions,
+	type INodeParameters,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
+	type NativeParameterResolvers,
 } from 'n8n-workflow';
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
@@ -19,6 +22,31 @@ interface Options {
 	startWhen?: { match?: { field?: unknown; values?: unknown } };
 	responseBody?: unknown;
 }
+
+const chosen = ({ options }: INodeParameters) => (options ?? {}) as INodeParameters;
+
+/** How n8n answers a call, as the expressions of the node's description and as what they compute. */
+const ANSWER: NativeParameterResolvers = {
+	// At once, n8n 2 answers when the execution is stored, n8n 1 a moment before.
+	responseMode: {
+		template: '={{ $parameter["options"]["respond"] || "onReceived" }}',
+		resolve: (parameters) => chosen(parameters).respond || 'onReceived',
+	},
+	responseCode: {
+		template: '={{ $parameter["options"]["responseCode"] || 200 }}',
+		resolve: (parameters) => chosen(parameters).responseCode || 200,
+	},
+	// Without a text here, n8n answers with what webhook() gives, whatever text that is.
+	responseData: {
+		template: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
+		resolve: (parameters) => (chosen(parameters).respond === 'lastNode' ? 'noData' : ''),
+	},
+};
+/** n8n 2 resolves each call's expressions in an isolate, unless it has the functions (1.123 cannot). */
+const answer =
+	typeof webhookDescriptionFields === 'function'
+		? webhookDescriptionFields(ANSWER)
+		: Object.fromEntries(Object.entries(ANSWER).map(([field, { template }]) => [field, template]));
 
 /** Where the Postback Secret belongs: in the message, for n8n's toast shows nothing else. */
 const NO_SECRET =
@@ -66,12 +94,8 @@ export class PayTrigger implements INodeType {
 			{
 				name: 'default',
 				// The method of a postback is not documented (section 6), so all that carry one are taken.
-				httpMethod: '={{"GET,POST,PUT,PATCH,DELETE"}}' as 'POST',
-				// At once, n8n 2 answers when the execution is stored, n8n 1 a moment before.
-				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}' as 'onReceived',
-				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
-				// Without a text here, n8n answers with what webhook() gives, whatever text that is.
-				responseData: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
+				httpMethod: 'GET,POST,PUT,PATCH,DELETE',
+				...answer,
 				path: 'postback',
 				// The editor has room for one method's name.
 				ndvHideMethod: true,

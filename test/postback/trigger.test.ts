@@ -1,4 +1,12 @@
-import { NodeOperationError, type IDataObject, type IHookFunctions } from 'n8n-workflow';
+import {
+	NodeOperationError,
+	resolveWebhookDescriptionField,
+	Workflow,
+	type IDataObject,
+	type IHookFunctions,
+	type INodeParameters,
+	type INodeTypes,
+} from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { webhookNode } from '../engine/webhook';
@@ -207,3 +215,37 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 		);
 	},
 );
+
+describe('how n8n answers', () => {
+	const trigger = new PayTrigger();
+	const [webhook] = trigger.description.webhooks!;
+	const chosen: INodeParameters[] = [
+		{},
+		{ respond: 'onReceived', responseBody: 'OK' },
+		{ respond: 'lastNode' },
+		{ respond: 'lastNode', responseCode: 202 },
+		{ responseCode: 204 },
+	];
+
+	test.each(chosen)('the functions compute what the expressions say: %j', (options) => {
+		const node = {
+			...{ id: 'node', name: 'Pay Trigger', type: 'payTrigger', typeVersion: 1 },
+			...{ position: [0, 0] as [number, number], parameters: { options } },
+		};
+		const nodeTypes = { getByNameAndVersion: () => trigger } as unknown as INodeTypes;
+		const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+		const own = workflow.getNode('Pay Trigger')!;
+		const fields = ['responseMode', 'responseCode', 'responseData'];
+		const native = fields.map((field) => resolveWebhookDescriptionField(own, webhook!, field));
+		const expected = fields.map((field) => {
+			const template = webhook![field];
+			return workflow.expression.getSimpleParameterValue(own, template, 'internal', {});
+		});
+		expect(native).toEqual(expected.map((value) => ({ resolved: true, value })));
+		expect(expected).toEqual([
+			options.respond ?? 'onReceived',
+			options.responseCode ?? 200,
+			options.respond === 'lastNode' ? 'noData' : '',
+		]);
+	});
+});
