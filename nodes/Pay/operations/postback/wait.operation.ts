@@ -131,7 +131,7 @@ export const resumeWebhooks: IWebhookDescription[] = [
 	{
 		name: 'default',
 		// The method of a postback is not documented (section 6), so all that carry one are taken.
-		httpMethod: '={{"GET,POST,PUT,PATCH,DELETE"}}' as 'POST',
+		httpMethod: 'GET,POST,PUT,PATCH,DELETE',
 		responseMode: 'onReceived',
 		responseData: 'noData',
 		path: '',
