@@ -15,7 +15,7 @@ import { InputError } from './inputError';
 import { MAIN } from './mainConnection';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
-import { answered, readPostback, refuse, toItem } from './postback/receive';
+import { answered, POSTBACK_METHODS, readPostback, refuse, toItem } from './postback/receive';
 
 /** The options as n8n hands them over. */
 interface Options {
@@ -93,8 +93,7 @@ export class PayTrigger implements INodeType {
 		webhooks: [
 			{
 				name: 'default',
-				// The method of a postback is not documented (section 6), so all that carry one are taken.
-				httpMethod: 'GET,POST,PUT,PATCH,DELETE',
+				httpMethod: POSTBACK_METHODS,
 				...answer,
 				path: 'postback',
 				// The editor has room for one method's name.

@@ -9,6 +9,9 @@ import type {
 import { isMultipartForm, readDelivery, toNotification, type Postback } from './notification';
 import type { Reference } from './proof';
 
+/** The method of a postback is not documented (section 6), so all that carry one are taken. */
+export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
+
 interface RawRequest {
 	/** False where the connection was cut before the request's end. */
 	complete?: boolean;

@@ -15,7 +15,7 @@ import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { expectationOf, isExpected } from '../../postback/expectation';
 import { verify } from '../../postback/proof';
-import { readPostback, refuse, toItem } from '../../postback/receive';
+import { POSTBACK_METHODS, readPostback, refuse, toItem } from '../../postback/receive';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -130,8 +130,7 @@ export const description: INodeProperties[] = showFor(
 export const resumeWebhooks: IWebhookDescription[] = [
 	{
 		name: 'default',
-		// The method of a postback is not documented (section 6), so all that carry one are taken.
-		httpMethod: 'GET,POST,PUT,PATCH,DELETE',
+		httpMethod: POSTBACK_METHODS,
 		responseMode: 'onReceived',
 		responseData: 'noData',
 		path: '',
