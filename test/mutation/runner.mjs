@@ -68,6 +68,11 @@ class Runner {
 			const loaded = this.#loaded().filter((each) => !before.has(each));
 			loads.set(file, loaded);
 			tests.push(...results);
+			const failed = results.find(({ status }) => status === 'failed');
+			if (failed !== undefined) {
+				const errorMessage = `${failed.id}: ${failed.failureMessage}`;
+				return { status: 'error', errorMessage };
+			}
 		}
 		return { status: 'complete', tests, mutantCoverage: this.#coverage(tests, loads) };
 	}
