@@ -60,10 +60,10 @@ describe('whose account an item is sent with', () => {
 				{ credential: { baseUrl: '={{ $json.url }}', accessToken: '={{ $json.token }}' } },
 				batches(batchSize),
 			);
-			expect(outcomes(run)).toEqual(Array(9).fill('accepted'));
+			expect(outcomes(run)).toStrictEqual(Array(9).fill('accepted'));
 			for (const each of others) {
 				const own = items.filter(({ url }) => url === each.url);
-				expect(arrivals(each)).toEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
+				expect(arrivals(each)).toStrictEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
 			}
 		},
 	);
@@ -74,7 +74,7 @@ describe('whose account an item is sent with', () => {
 			const items = ids(count).map((id) => ({ id }));
 			const accessToken = '={{ "token-" + $itemIndex % 2 }}';
 			await pay(items, { credential: { baseUrl: sandbox.url, accessToken } });
-			expect(arrivals(sandbox)).toEqual(
+			expect(arrivals(sandbox)).toStrictEqual(
 				items.map(({ id }, index) => `${id} Bearer token-${index % 2}`),
 			);
 		},
@@ -115,8 +115,8 @@ describe('whose account an item is sent with', () => {
 			},
 			batches(4),
 		);
-		expect(outcomes(run)).toEqual(['accepted', 'notSent', 'accepted', 'notSent']);
-		expect(service.transactions.map(({ external_id }) => external_id).sort()).toEqual([
+		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted', 'notSent']);
+		expect(service.transactions.map(({ external_id }) => external_id).sort()).toStrictEqual([
 			items[0]!.id,
 			items[2]!.id,
 		]);
@@ -129,8 +129,11 @@ describe('whose account an item is sent with', () => {
 			credential: { baseUrl: sandbox.url, accessToken: '={{ $json.token }}' },
 			settings: continuing,
 		});
-		expect(outcomes(run)).toEqual(['accepted', 'notSent', 'accepted']);
-		expect(arrivals(sandbox)).toEqual([`${items[0]!.id} Bearer t0`, `${items[2]!.id} Bearer t2`]);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted']);
+		expect(arrivals(sandbox)).toStrictEqual([
+			`${items[0]!.id} Bearer t0`,
+			`${items[2]!.id} Bearer t2`,
+		]);
 	});
 
 	test.each([
@@ -149,13 +152,13 @@ describe('whose account an item is sent with', () => {
 					{ credential: { baseUrl: sandbox.url, accessToken }, onCredential: () => times++ },
 					batches(50),
 				);
-				expect(outcomes(run)).toEqual(Array(count).fill('accepted'));
-				expect(new Set(sandbox.received.map(({ headers }) => headers.authorization))).toEqual(
+				expect(outcomes(run)).toStrictEqual(Array(count).fill('accepted'));
+				expect(new Set(sandbox.received.map(({ headers }) => headers.authorization))).toStrictEqual(
 					new Set([`Bearer ${token}`]),
 				);
 				resolved.push(times);
 			}
-			expect(resolved).toEqual([2, 2]);
+			expect(resolved).toStrictEqual([2, 2]);
 		},
 	);
 
@@ -345,9 +348,9 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		expect(error?.message).toMatch(message);
 		expect(error?.context?.data).toMatchObject({ field });
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
-		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toEqual([]);
+		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toStrictEqual([]);
 		// Nothing of it is remembered, so that it can be corrected.
-		expect(list.filter(isRecorded)).toEqual([]);
+		expect(list.filter(isRecorded)).toStrictEqual([]);
 		expect(JSON.stringify([error, run])).not.toMatch(/the secret of the shop|dGhlK3Nl/);
 	});
 
@@ -357,7 +360,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 			ids(3).map((id) => ({ id })),
 			{ credential: { baseUrl: service.url, ...credential } },
 		);
-		expect(outcomes(run)).toEqual(Array(3).fill('accepted'));
+		expect(outcomes(run)).toStrictEqual(Array(3).fill('accepted'));
 	});
 });
 
@@ -403,13 +406,13 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 	])('%s: it is accepted', async (_what, body, some) => {
 		sandbox.faultFor = answer(body);
 		const run = await pay([{ id: ids(1)[0]! }], { credential: { baseUrl: sandbox.url } }, some);
-		expect(outcomes(run)).toEqual(['accepted']);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test('a refusal stays one, whatever its body says', async () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"success":true}' });
 		const more = { credential: { baseUrl: sandbox.url }, settings: continuing };
-		expect(outcomes(await pay([{ id: ids(1)[0]! }], more, options))).toEqual(['rejected']);
+		expect(outcomes(await pay([{ id: ids(1)[0]! }], more, options))).toStrictEqual(['rejected']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
@@ -455,8 +458,8 @@ describe('tokens by client credentials', () => {
 			{ credential },
 			batches(10),
 		);
-		expect(outcomes(run)).toEqual(Array(60).fill('accepted'));
-		expect(madeBy(service)).toEqual([...list].sort());
+		expect(outcomes(run)).toStrictEqual(Array(60).fill('accepted'));
+		expect(madeBy(service)).toStrictEqual([...list].sort());
 		expect(service.tokenRequests).toHaveLength(1);
 	});
 
@@ -473,8 +476,8 @@ describe('tokens by client credentials', () => {
 			{ credential },
 			batches(10),
 		);
-		expect(outcomes(run)).toEqual(Array(60).fill('accepted'));
-		expect(madeBy(service)).toEqual([...list].sort());
+		expect(outcomes(run)).toStrictEqual(Array(60).fill('accepted'));
+		expect(madeBy(service)).toStrictEqual([...list].sort());
 		expect(service.tokenRequests).toHaveLength(2);
 		// The control: it was refused, and by the service.
 		expect(service.received.length).toBeGreaterThan(60);
@@ -488,7 +491,7 @@ describe('tokens by client credentials', () => {
 			list.map((id) => ({ id })),
 			{ credential: { baseUrl: sandbox.url }, settings: continuing },
 		);
-		expect(outcomes(run)).toEqual(Array(3).fill('rejected'));
+		expect(outcomes(run)).toStrictEqual(Array(3).fill('rejected'));
 		expect(sandbox.received).toHaveLength(3);
 	});
 
@@ -496,7 +499,7 @@ describe('tokens by client credentials', () => {
 		const { service, credential } = await shop();
 		service.faultFor = () => ({ kind: 'status', status: 401 });
 		const run = await pay([{ id: ids(1)[0]! }], { credential, settings: continuing });
-		expect(outcomes(run)).toEqual(['rejected']);
+		expect(outcomes(run)).toStrictEqual(['rejected']);
 		expect(service.received).toHaveLength(1);
 		expect(service.tokenRequests).toHaveLength(1);
 	});
@@ -511,7 +514,7 @@ describe('tokens by client credentials', () => {
 			{ credential, settings: continuing },
 			batches(10),
 		);
-		expect(outcomes(run)).toEqual(Array(10).fill('rejected'));
+		expect(outcomes(run)).toStrictEqual(Array(10).fill('rejected'));
 		expect(service.received).toHaveLength(20);
 		expect(service.tokenRequests).toHaveLength(2);
 	});
@@ -528,7 +531,7 @@ describe('tokens by client credentials', () => {
 			{ credential, settings: continuing },
 			batches(1),
 		);
-		expect(outcomes(run)).toEqual(Array(3).fill('rejected'));
+		expect(outcomes(run)).toStrictEqual(Array(3).fill('rejected'));
 		expect(service.received).toHaveLength(3);
 	});
 
@@ -648,8 +651,8 @@ describe('tokens by client credentials', () => {
 					),
 			),
 		);
-		for (const run of runs) expect(outcomes(run)).toEqual(Array(20).fill('accepted'));
-		expect(madeBy(service)).toEqual(lists.flat().sort());
+		for (const run of runs) expect(outcomes(run)).toStrictEqual(Array(20).fill('accepted'));
+		expect(madeBy(service)).toStrictEqual(lists.flat().sort());
 		expect(service.tokenRequests).toHaveLength(1);
 	});
 });

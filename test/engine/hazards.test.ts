@@ -5,7 +5,11 @@ import {
 	errorOf,
 	isRecorded,
 	outputOf,
+	payNode,
 	runWorkflow,
+	sinkNode,
+	sourceNode,
+	to,
 	withSandbox,
 	store,
 	storeHooks,
@@ -48,24 +52,24 @@ describe('options hold for the whole run', () => {
 		const run = await pay(items, options);
 		expect(errorOf(run)?.message).toMatch(/Options of this item differ from those of item 0/);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 1, data: { field: 'options' } });
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('under "continue" it is refused alone', async () => {
 		const run = await pay(items, options, { settings: CONTINUE });
-		expect(outcomes(run)).toEqual(['accepted', 'notSent', 'accepted']);
-		expect(arrived()).toEqual(['a', 'c']);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted']);
+		expect(arrived()).toStrictEqual(['a', 'c']);
 	});
 
 	test('an expression that gives every item the same is fine', async () => {
 		const run = await pay(itemsFor('a', 'b'), { timeout: '={{ 5000 + 5000 }}' });
-		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
 	});
 
 	test('additional members are part of the body, and may differ', async () => {
 		const additionalMembers = '={{ JSON.stringify({ note: $json.id }) }}';
 		await pay(itemsFor('a', 'b'), { additionalMembers });
-		expect(sandbox.bodies('payment').map(({ note }) => note)).toEqual(['a', 'b']);
+		expect(sandbox.bodies('payment').map(({ note }) => note)).toStrictEqual(['a', 'b']);
 	});
 });
 
@@ -92,7 +96,7 @@ describe('a value that is none of those allowed is refused before anything is se
 	])('%s', async (_name, parameters, field) => {
 		const run = await pay(itemsFor('a'), {}, { parameters });
 		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'notSent', field } });
-		expect(sandbox.received).toEqual([]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 });
 
@@ -108,7 +112,7 @@ test.each<[string, IDataObject]>([
 		expect(errorOf(run)?.context).toMatchObject({
 			data: { outcome: 'notSent', field: 'creditParty.key' },
 		});
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 	},
 );
 
@@ -117,17 +121,17 @@ test('answers that are too large together to be stored are left out, and all are
 	let n = 0;
 	sandbox.faultFor = () => ({ kind: 'status', status: 200, body: JSON.stringify({ n: n++, big }) });
 	const run = await pay(itemsFor('1', '2', '3', '4', '5', '6', '7'));
-	expect(outcomes(run)).toEqual(Array(7).fill('accepted'));
+	expect(outcomes(run)).toStrictEqual(Array(7).fill('accepted'));
 	const left = told(run).map((each) => typeof (each as IDataObject).response === 'string');
-	expect(left).toEqual([false, false, false, false, false, true, true]);
+	expect(left).toStrictEqual([false, false, false, false, false, true, true]);
 });
 
 test('an operation that does not exist is a failed item under "continue", not the input', async () => {
 	const parameters = { operation: '={{ "nothing" }}' };
 	const item = { id: 'a', amount: 1, outcome: 'accepted' };
 	const run = await pay([item], {}, { parameters, settings: CONTINUE });
-	expect(outputOf(run, 'Success').map(({ json }) => Object.keys(json))).toEqual([['error']]);
-	expect(sandbox.received).toEqual([]);
+	expect(outputOf(run, 'Success').map(({ json }) => Object.keys(json))).toStrictEqual([['error']]);
+	expect(sandbox.received).toStrictEqual([]);
 });
 
 describe('the memory of payments', () => {
@@ -135,25 +139,44 @@ describe('the memory of payments', () => {
 		await pay(itemsFor('a'), { duplicateCheck: 'execution' });
 		expect(isRecorded('a')).toBe(true);
 		const later = await pay(itemsFor('a'), {}, { settings: CONTINUE });
-		expect(outcomes(later)).toEqual(['duplicate']);
-		expect(arrived()).toEqual(['a']);
+		expect(outcomes(later)).toStrictEqual(['duplicate']);
+		expect(arrived()).toStrictEqual(['a']);
 	});
 
 	test('a rejection takes back only what its own run recorded', async () => {
 		await pay(itemsFor('a'));
 		sandbox.faultFor = () => ({ kind: 'status', status: 422 });
 		await pay(itemsFor('a'), { duplicateCheck: 'execution' });
-		expect(arrived()).toEqual(['a', 'a']);
+		expect(arrived()).toStrictEqual(['a', 'a']);
 		expect(isRecorded('a')).toBe(true);
 		await pay(itemsFor('b'), { duplicateCheck: 'execution' });
 		expect(isRecorded('b')).toBe(false);
+	});
+
+	test('is a list of each node: two that record one id at once each remember it', async () => {
+		const other = () => ({
+			nodes: [
+				sourceNode('Source', itemsFor('both')),
+				payNode('Other', { ...FIELDS }, CONTINUE),
+				sinkNode('Success'),
+			],
+			connections: { Source: to(['Other']), Other: to(['Success']) },
+		});
+		const bothPay = async () =>
+			await Promise.all([
+				pay(itemsFor('both'), {}, { settings: CONTINUE }),
+				pay([], {}, { workflow: other() }),
+			]);
+		expect((await bothPay()).map(outcomes)).toStrictEqual([['accepted'], ['accepted']]);
+		expect((await bothPay()).map(outcomes)).toStrictEqual([['duplicate'], ['duplicate']]);
+		expect(arrived()).toStrictEqual(['both', 'both']);
 	});
 
 	test('is a list of the node, which no Remove Duplicates node shares', async () => {
 		const rows = new Set<string>();
 		storeHooks.written = ({ context }) => void rows.add(context);
 		await pay(itemsFor('a'));
-		expect([...rows]).toEqual(['workflow-1 n:Pay']);
+		expect([...rows]).toStrictEqual(['workflow-1 n:Pay']);
 	});
 
 	test.each(['workflow', 'workers', 'execution'])(
@@ -172,7 +195,7 @@ describe('the memory of payments', () => {
 			expect(words[0]).toMatch(/could not be made: database is locked/);
 			expect(words[1]).toMatch(/recorded before/);
 			expect(words.join()).not.toMatch(/Within This Execution|Duplicate Check to|set Duplicate/);
-			expect(arrived()).toEqual(['a']);
+			expect(arrived()).toStrictEqual(['a']);
 		},
 	);
 
@@ -199,7 +222,7 @@ describe('the memory of payments', () => {
 		expect(errorOf(run)?.context).toMatchObject({
 			data: { outcome: 'notSent', field: 'duplicateCheck' },
 		});
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('what another process overwrote while the payment was out is recorded again at the end', async () => {
@@ -207,7 +230,7 @@ describe('the memory of payments', () => {
 			store.clear();
 			return undefined;
 		};
-		expect(outcomes(await pay(itemsFor('a')))).toEqual(['accepted']);
+		expect(outcomes(await pay(itemsFor('a')))).toStrictEqual(['accepted']);
 		expect(isRecorded('a')).toBe(true);
 	});
 
@@ -220,8 +243,10 @@ describe('the memory of payments', () => {
 		};
 		const parameters = { creditParty: { key: 'k' }, postback: 'none' };
 		const run = await pay(itemsFor('a'), {}, { parameters });
-		expect(outcomes(run)).toEqual(['accepted']);
-		expect(hintsOf(run)).toEqual([expect.stringMatching(/may forget "a".*database is locked/)]);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+		expect(hintsOf(run)).toStrictEqual([
+			expect.stringMatching(/may forget "a".*database is locked/),
+		]);
 	});
 
 	test('a refusal under "stop", and the rest of its batch cannot be taken back: that is a hint', async () => {
@@ -253,7 +278,7 @@ describe('what was accepted is never hidden', () => {
 		const binaryPropertyName = "={{ $json.id === 'b' ? $('Nowhere').item.json.x : 'data' }}";
 		const parameters = { ...charge, binaryPropertyName };
 		const run = await pay(itemsFor('a', 'b'), {}, { parameters, settings: CONTINUE });
-		expect(outcomes(run)).toEqual(['accepted', 'notSent']);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent']);
 		expect(sandbox.bodies('qrcode')).toHaveLength(1);
 	});
 
@@ -261,7 +286,7 @@ describe('what was accepted is never hidden', () => {
 		const parameters = { ...charge, binaryPropertyName: `={{ ${JSON.stringify(name)} }}` };
 		const run = await pay(itemsFor('a'), {}, { parameters });
 		expect(errorOf(run)?.context).toMatchObject({ data: { field: 'binaryPropertyName' } });
-		expect(sandbox.received).toEqual([]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	const full = async () => Promise.reject(new Error('ENOSPC: no space left on device'));
@@ -271,7 +296,7 @@ describe('what was accepted is never hidden', () => {
 			helpers: { ...helpers, prepareBinaryData: full },
 		});
 		const run = await pay(itemsFor('a'), {}, { parameters: charge, context });
-		expect(outcomes(run)).toEqual(['accepted']);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
 		expect(hintsOf(run)).toContainEqual(expect.stringMatching(/"a", which was accepted: ENOSPC/));
 	});
 
@@ -287,8 +312,8 @@ describe('what was accepted is never hidden', () => {
 	])('an n8n that %s still hears "accepted"', async (_what, context) => {
 		// Without a key of the recipient there is a hint to show.
 		const run = await pay(itemsFor('a'), {}, { context });
-		expect(outcomes(run)).toEqual(['accepted']);
-		expect(arrived()).toEqual(['a']);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+		expect(arrived()).toStrictEqual(['a']);
 	});
 	function fail(): never {
 		throw new Error('not in this n8n');
@@ -309,8 +334,8 @@ describe('a re-run', () => {
 
 	test('gives back what was accepted', async () => {
 		const run = await twice(to('k'), to('k'));
-		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
-		expect(arrived()).toEqual(['a', 'b', 'b']);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(arrived()).toStrictEqual(['a', 'b', 'b']);
 	});
 
 	test.each<[string, IDataObject, IDataObject]>([
@@ -324,14 +349,14 @@ describe('a re-run', () => {
 			data: { outcome: 'duplicate', external_id: 'a' },
 		});
 		expect(errorOf(run)?.message).toMatch(/accepted in an earlier try .* with other details/);
-		expect(arrived()).toEqual(['a', 'b']);
+		expect(arrived()).toStrictEqual(['a', 'b']);
 	});
 
 	test('with another description or postback is the same request', async () => {
 		const postback = { postback: 'url', postbackUrl: 'https://a.example/b' };
 		const run = await twice({ payerQuestion: 'one' }, { payerQuestion: 'two', ...postback });
-		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
-		expect(arrived()).toEqual(['a', 'b', 'b']);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(arrived()).toStrictEqual(['a', 'b', 'b']);
 	});
 
 	const client = { authentication: 'clientCredentials', clientId: 'b', clientSecret: 's' };
@@ -349,15 +374,15 @@ describe('a re-run', () => {
 		const run = await pay(items, {}, more);
 		await other.close();
 		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'duplicate' } });
-		expect(arrived()).toEqual(['a', 'b']);
-		expect(other.received).toEqual([]);
+		expect(arrived()).toStrictEqual(['a', 'b']);
+		expect(other.received).toStrictEqual([]);
 	});
 
 	test('keeps the reason why a payment was unknown at first', async () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 502, body: 'the gateway lost it' });
 		const settings = { retryOnFail: true, maxTries: 3 };
 		const run = await pay(itemsFor('a'), {}, { settings });
-		expect(arrived()).toEqual(['a']);
+		expect(arrived()).toStrictEqual(['a']);
 		expect(errorOf(run)?.description).toMatch(/earlier try .*HTTP 502.*the gateway lost it/);
 	});
 });
@@ -385,8 +410,8 @@ describe('a cancelled execution', () => {
 		});
 		await ended;
 		expect(held).toBeGreaterThan(0);
-		expect(arrived()).toEqual([]);
-		expect([isRecorded('during-1'), isRecorded('during-2')]).toEqual([false, false]);
+		expect(arrived()).toStrictEqual([]);
+		expect([isRecorded('during-1'), isRecorded('during-2')]).toStrictEqual([false, false]);
 	});
 
 	test('logs what was accepted and what is in flight, and starts nothing new', async () => {
@@ -418,27 +443,30 @@ describe('a cancelled execution', () => {
 		});
 		await ended;
 		const where = { workflowId: 'workflow-1', executionId: '42', node: 'Pay' };
-		expect(logged[0]).toEqual([
+		expect(logged[0]).toStrictEqual([
 			expect.stringMatching(/cancelled/),
 			{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'] },
 		]);
 		expect(logged[1]?.[1]).toMatchObject({ accepted: ['a', 'b'], unknown: [], inFlight: [] });
-		expect(arrived()).toEqual(['a', 'b']);
+		expect(arrived()).toStrictEqual(['a', 'b']);
 	});
 });
 
 test('a run that nobody cancels logs nothing, nor does one that is cancelled when it has ended', async () => {
 	const warn = jest.fn();
-	let cancel = () => {};
-	const context = ({ logger }: IExecuteFunctions) => ({ logger: { debug: logger.debug, warn } });
-	const run = await pay(
-		itemsFor('a'),
-		{},
-		{ context: context as never, onStart: (stop) => (cancel = stop) },
-	);
-	expect(outcomes(run)).toEqual(['accepted']);
-	cancel();
+	const controller = new AbortController();
+	const context = ({ logger }: IExecuteFunctions) => ({
+		logger: { debug: logger.debug, warn },
+		getExecutionCancelSignal: () => controller.signal,
+	});
+	const run = await pay(itemsFor('a'), {}, { context: context as never });
+	expect(outcomes(run)).toStrictEqual(['accepted']);
+	controller.abort();
 	expect(warn).not.toHaveBeenCalled();
+	// The control: this signal is the one that the node listens to.
+	await pay(itemsFor('b'), {}, { context: context as never, settings: CONTINUE });
+	expect(warn).toHaveBeenCalled();
+	expect(arrived()).toStrictEqual(['a']);
 });
 
 describe('the report', () => {
@@ -454,7 +482,7 @@ describe('the report', () => {
 		const run = await pay(itemsFor(...ids), { batching });
 		const of = (wanted: (index: number) => boolean) => ids.filter((_, index) => wanted(index));
 		const { externalIds } = errorOf(run)?.context as { externalIds: Record<string, string[]> };
-		expect(externalIds).toEqual({
+		expect(externalIds).toStrictEqual({
 			accepted: of((index) => index < 50 && index % 2 === 0),
 			rejected: of((index) => index < 50 && index % 2 === 1 && index > 1),
 			unknown: [ids[1]],
@@ -478,8 +506,8 @@ describe('the report', () => {
 		const notes = told(run).map((each) =>
 			/still remembers/.test(String((each as IDataObject).description)),
 		);
-		expect(outcomes(run)).toEqual(['unknown', 'rejected', 'unknown']);
-		expect(notes).toEqual([false, true, false]);
+		expect(outcomes(run)).toStrictEqual(['unknown', 'rejected', 'unknown']);
+		expect(notes).toStrictEqual([false, true, false]);
 	});
 
 	test('409 does not advise to correct the item', async () => {
@@ -491,12 +519,12 @@ describe('the report', () => {
 
 	test('an execution of one item is findable by its external_id and outcome', async () => {
 		const run = await pay(itemsFor('a'));
-		expect(run.data.resultData.metadata).toEqual({
+		expect(run.data.resultData.metadata).toStrictEqual({
 			payment_external_id: 'a',
 			payment_outcome: 'accepted',
 		});
 		const three = await pay(itemsFor('b', 'a', 'c'), {}, { settings: CONTINUE });
-		expect(three.data.resultData.metadata).toEqual({
+		expect(three.data.resultData.metadata).toStrictEqual({
 			payment_1_external_id: 'b',
 			payment_1_outcome: 'accepted',
 			payment_2_external_id: 'a',
@@ -505,9 +533,12 @@ describe('the report', () => {
 			payment_3_outcome: 'accepted',
 		});
 		const many = await pay(itemsFor('d', 'e', 'f', 'g'));
-		expect(many.data.resultData.metadata ?? {}).toEqual({});
-		const nameless = await pay([{ amount: 1 }], {}, { settings: CONTINUE });
-		expect(nameless.data.resultData.metadata ?? {}).toEqual({});
+		expect(many.data.resultData.metadata ?? {}).toStrictEqual({});
+		const nameless = await pay([{ amount: 1 }, ...itemsFor('h')], {}, { settings: CONTINUE });
+		expect(nameless.data.resultData.metadata).toStrictEqual({
+			payment_2_external_id: 'h',
+			payment_2_outcome: 'accepted',
+		});
 	});
 
 	test.each<[string, IDataObject, RegExp | undefined]>([
@@ -528,8 +559,8 @@ describe('the report', () => {
 		const parameters = { creditParty: { key: 'k' } };
 		const more = { parameters, credential: { baseUrl: sandbox.url, ...credential } };
 		const run = await pay(itemsFor('a'), {}, more);
-		expect(outcomes(run)).toEqual(['accepted']);
-		expect(hintsOf(run)).toEqual(expected ? [expect.stringMatching(expected)] : []);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+		expect(hintsOf(run)).toStrictEqual(expected ? [expect.stringMatching(expected)] : []);
 	});
 
 	test('of hints that differ from item to item, ten are shown; of one for all, one', async () => {
@@ -542,6 +573,23 @@ describe('the report', () => {
 		expect(hintsOf(all)).toHaveLength(1);
 	});
 
+	test('an item with a bad postback is told by its id and the field', async () => {
+		const parameters = { postback: 'url', postbackUrl: 'no address' };
+		const run = await pay(itemsFor(' a '), {}, { parameters, settings: CONTINUE });
+		expect(told(run)).toMatchObject([
+			{ external_id: 'a', outcome: 'notSent', field: 'postbackUrl' },
+		]);
+	});
+
+	test('a postback that the credential has no address for brings a hint', async () => {
+		const parameters = { creditParty: { key: 'k' } };
+		expect(hintsOf(await pay(itemsFor('a'), {}, { parameters }))).toStrictEqual([
+			expect.stringMatching(/No postback was requested.*has no Postback URL/),
+		]);
+		const none = { ...parameters, postback: 'none' };
+		expect(hintsOf(await pay(itemsFor('b'), {}, { parameters: none }))).toStrictEqual([]);
+	});
+
 	test('an item that cannot be read is told by its id, without the spaces around it', async () => {
 		const items = [
 			{ id: ' bad ', amount: '10,50' },
@@ -550,6 +598,6 @@ describe('the report', () => {
 		];
 		const run = await pay(items, {}, { settings: CONTINUE });
 		const ids = told(run).map((each) => (each as IDataObject).external_id);
-		expect(ids).toEqual(['bad', '7', undefined]);
+		expect(ids).toStrictEqual(['bad', '7', undefined]);
 	});
 });

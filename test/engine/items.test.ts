@@ -1,6 +1,8 @@
-import type { IRun } from 'n8n-workflow';
+import type { IExecuteFunctions, IRun } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
+import type { RequestOperation } from '../../nodes/Pay/execution/read';
+import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import type { Sandbox } from '../../sandbox/service';
@@ -51,20 +53,22 @@ describe('what goes over the wire', () => {
 			pairedItem: { item: 0 },
 		});
 		// What the editor shows before the first run.
-		expect(Object.keys(item!.json)).toEqual(Object.keys(chargePreview.properties));
+		expect(Object.keys(item!.json)).toStrictEqual(Object.keys(chargePreview.properties));
 		const paid = await run({ resource: 'payment' });
 		const [payment] = outputOf(paid, 'Success');
-		expect(Object.keys(payment!.json)).toEqual(Object.keys(paymentPreview.properties));
+		expect(Object.keys(payment!.json)).toStrictEqual(Object.keys(paymentPreview.properties));
 	});
 
 	test('a minimal request holds the two required fields only', async () => {
 		await run({ payerQuestion: '', payer: { name: '' }, split: {} });
-		expect(sandbox.bodies('qrcode')).toEqual([{ amount: 10.5, external_id: 'order-1' }]);
+		expect(sandbox.bodies('qrcode')).toStrictEqual([{ amount: 10.5, external_id: 'order-1' }]);
 	});
 
 	test('a split from JSON', async () => {
 		await run({ specifySplit: 'json', splitJson: '[{"username":"b","percentageSplit":10}]' });
-		expect(sandbox.bodies('qrcode')[0]?.split).toEqual([{ username: 'b', percentageSplit: 10 }]);
+		expect(sandbox.bodies('qrcode')[0]?.split).toStrictEqual([
+			{ username: 'b', percentageSplit: 10 },
+		]);
 	});
 
 	test('a full payment request is the body of section 2.2', async () => {
@@ -77,7 +81,7 @@ describe('what goes over the wire', () => {
 			postback: 'url',
 			postbackUrl: 'https://a.example/b',
 		});
-		expect(sandbox.bodies('payment')).toEqual([
+		expect(sandbox.bodies('payment')).toStrictEqual([
 			{
 				amount: 10.5,
 				external_id: 'order-1',
@@ -95,7 +99,7 @@ describe('what goes over the wire', () => {
 		['resume', '', expect.stringMatching(/^https:\/\/n8n\.example\.com\/webhook-waiting\/42/)],
 	])('postback %s, with %p in the credential', async (postback, postbackUrl, sent) => {
 		await run({ postback }, { postbackUrl });
-		expect(sandbox.bodies('qrcode').map((body) => body.postbackUrl)).toEqual([sent]);
+		expect(sandbox.bodies('qrcode').map((body) => body.postbackUrl)).toStrictEqual([sent]);
 	});
 
 	test.each([
@@ -114,7 +118,7 @@ describe('what goes over the wire', () => {
 				.bodies(path)
 				.map(({ postbackUrl }) => new URL(String(postbackUrl)).searchParams)
 				.map((query) => verify(Object.fromEntries(query), ['s']));
-			expect(proven).toEqual(
+			expect(proven).toStrictEqual(
 				['credential', 'resume', 'url'].map((external_id) => ({ external_id, kind, amount: 10.5 })),
 			);
 		},
@@ -130,7 +134,7 @@ describe('what comes back', () => {
 	test('a body keeps every digit', async () => {
 		expect(
 			await answer('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
-		).toEqual({
+		).toStrictEqual({
 			id: '12345678901234567890',
 			small: 1.5,
 			list: ['9007199254740993'],
@@ -154,7 +158,7 @@ test.each<[string, object, unknown[]]>([
 	const creditParty = { key: '', keyType: '', ...party };
 	const done = await run({ resource: 'payment', creditParty, postback: 'none' });
 	expect(outputOf(done, 'Pay')[0]?.json.outcome).toBe('accepted');
-	expect(hintsOf(done)).toEqual(hints);
+	expect(hintsOf(done)).toStrictEqual(hints);
 });
 
 describe('the QR image', () => {
@@ -167,7 +171,7 @@ describe('the QR image', () => {
 			mimeType: 'image/png',
 			fileName: 'order_7.png',
 		});
-		expect(hintsOf(done)).toEqual([]);
+		expect(hintsOf(done)).toStrictEqual([]);
 	});
 
 	test('that the service made itself is the image, and no text to copy', async () => {
@@ -178,7 +182,7 @@ describe('the QR image', () => {
 		const [item] = outputOf(done, 'Pay');
 		expect(item?.binary?.qr?.data).toBe(png);
 		expect(item?.json).not.toHaveProperty('qrCode');
-		expect(hintsOf(done)).toEqual([]);
+		expect(hintsOf(done)).toStrictEqual([]);
 	});
 
 	test('is neither made nor missed where none is wanted', async () => {
@@ -189,7 +193,7 @@ describe('the QR image', () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"id":"1"}' });
 		const bare = await run(plain);
 		expect(outputOf(bare, 'Pay')[0]?.json).not.toHaveProperty('qrCode');
-		expect(hintsOf(made)).toEqual([]);
+		expect(hintsOf(made)).toStrictEqual([]);
 	});
 
 	test.each([
@@ -213,7 +217,7 @@ describe('the QR image', () => {
 			const done = await run({ ...image, options });
 			expect(outputOf(done, 'Pay')[0]).toMatchObject({ json: { outcome: 'accepted' } });
 			expect(outputOf(done, 'Pay')[0]?.binary).toBeUndefined();
-			expect(hintsOf(done)).toEqual([expect.stringMatching(hint)]);
+			expect(hintsOf(done)).toStrictEqual([expect.stringMatching(hint)]);
 		},
 	);
 
@@ -232,7 +236,7 @@ describe('the QR image', () => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
 			const done = await run({ ...image, qrCodeImage: false, options });
 			expect('qrCode' in (outputOf(done, 'Pay')[0]?.json ?? {})).toBe(hints.length === 0);
-			expect(hintsOf(done)).toEqual(hints.map((hint) => expect.stringMatching(hint)));
+			expect(hintsOf(done)).toStrictEqual(hints.map((hint) => expect.stringMatching(hint)));
 		},
 	);
 });
@@ -280,8 +284,8 @@ describe('bad configuration sends nothing and names the field', () => {
 		expect(errorOf(continued)).toBeUndefined();
 		const [item] = outputOf(continued, 'Error');
 		expect((item?.json.error as { message: string }).message).toMatch(why);
-		expect(outputOf(continued, 'Success')).toEqual([]);
-		expect(sandbox.received).toEqual([]);
+		expect(outputOf(continued, 'Success')).toStrictEqual([]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test('no credential', async () => {
@@ -290,6 +294,12 @@ describe('bad configuration sends nothing and names the field', () => {
 			settings: { credentials: undefined },
 		});
 		expect(errorOf(done)?.message).toMatch(/credential/i);
-		expect(sandbox.received).toEqual([]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
+});
+
+test('no items come in: none go out, and nothing else of n8n is asked for', async () => {
+	const context = { getInputData: () => [] } as unknown as IExecuteFunctions;
+	const operation = {} as RequestOperation<'payment'>;
+	expect(await runRequests(context, operation)).toStrictEqual([[]]);
 });

@@ -62,7 +62,7 @@ describe('validation of all items comes first', () => {
 		expect(errorOf(run)?.description).toMatch(
 			/Of 4 items: 0 accepted, 0 rejected, 0 unknown, 0 duplicate, 4 not sent/,
 		);
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('under "continue" the bad item fails alone', async () => {
@@ -77,14 +77,14 @@ describe('validation of all items comes first', () => {
 				settings: { onError: 'continueErrorOutput' },
 			},
 		);
-		expect(arrived()).toEqual([a, b]);
-		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
+		expect(arrived()).toStrictEqual([a, b]);
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
 		const [failed] = outputOf(run, 'Error');
 		expect(failed?.json).toMatchObject({
 			id: 'bad',
 			error: { external_id: 'bad', outcome: 'notSent' },
 		});
-		expect(outputOf(run, 'Pay').map(({ pairedItem }) => pairedItem)).toEqual([
+		expect(outputOf(run, 'Pay').map(({ pairedItem }) => pairedItem)).toStrictEqual([
 			{ item: 0 },
 			{ item: 2 },
 		]);
@@ -95,13 +95,23 @@ describe('validation of all items comes first', () => {
 		expect(errorOf(stopped)?.message).toMatch(
 			/Items 0 and 2 have the same External ID \(external_id\) "same"/,
 		);
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 
 		const continued = await pay(itemsFor(['same', 'other', 'same']), {
 			settings: { onError: 'continueRegularOutput' },
 		});
-		expect(arrived()).toEqual(['same', 'other']);
-		expect(outcomes(continued)).toEqual(['accepted', 'accepted', 'duplicate']);
+		expect(arrived()).toStrictEqual(['same', 'other']);
+		expect(outcomes(continued)).toStrictEqual(['accepted', 'accepted', 'duplicate']);
+	});
+
+	test('two QR codes may have one external_id: a second one harms nobody', async () => {
+		const parameters = { ...FIELDS, resource: 'qrCode' };
+		const run = await pay(itemsFor(['same', 'same']), { parameters });
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toStrictEqual([
+			'same',
+			'same',
+		]);
 	});
 });
 
@@ -128,7 +138,7 @@ describe('batches', () => {
 				{ batching: { batch: { batchSize } } },
 			);
 			server.close();
-			expect(outputOf(run, 'Success').map(({ json }) => json.external_id)).toEqual(list);
+			expect(outputOf(run, 'Success').map(({ json }) => json.external_id)).toStrictEqual(list);
 			expect(most).toBe(batchSize);
 		},
 	);
@@ -155,7 +165,7 @@ describe('batches', () => {
 		const list = ids(9);
 		faultOnce(422, list[3]!);
 		const run = await pay(itemsFor(list), {}, { batching: { batch: { batchSize: 3 } } });
-		expect(arrived().sort()).toEqual(list.slice(0, 6).sort());
+		expect(arrived().sort()).toStrictEqual(list.slice(0, 6).sort());
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
 		expect(errorOf(run)?.description).toMatch(
 			/Of 9 items: 5 accepted, 1 rejected, 0 unknown, 0 duplicate, 3 not sent/,
@@ -190,9 +200,9 @@ test('a cancelled execution starts nothing new', async () => {
 	const { ended, context } = endOfCancelled();
 	await pay(itemsFor(list), { context, onStart: (stop) => (cancel = stop) }).catch(() => undefined);
 	await ended;
-	expect(arrived()).toEqual(list.slice(0, 3));
+	expect(arrived()).toStrictEqual(list.slice(0, 3));
 	// The one in flight was awaited, and is not paid again by a later execution.
-	expect(list.map((id) => isRecorded(id))).toEqual(list.map((_, index) => index < 3));
+	expect(list.map((id) => isRecorded(id))).toStrictEqual(list.map((_, index) => index < 3));
 });
 
 describe('a re-run of the node', () => {
@@ -203,18 +213,18 @@ describe('a re-run of the node', () => {
 		faultOnce(422, list[2]!);
 		const run = await pay(itemsFor(list), retry);
 		expect(errorOf(run)).toBeUndefined();
-		expect(arrived()).toEqual([list[0], list[1], list[2], list[2], list[3]]);
+		expect(arrived()).toStrictEqual([list[0], list[1], list[2], list[2], list[3]]);
 		const answers = outputOf(run, 'Success').map(
 			({ json }) => (json.response as IDataObject).external_id,
 		);
-		expect(answers).toEqual(list);
+		expect(answers).toStrictEqual(list);
 	});
 
 	test('does not send or hide a payment whose answer was lost', async () => {
 		const list = ids(3);
 		faultOnce(500, list[1]!);
 		const run = await pay(itemsFor(list), retry);
-		expect(arrived()).toEqual([list[0], list[1]]);
+		expect(arrived()).toStrictEqual([list[0], list[1]]);
 		expect(errorOf(run)?.message).toBe(`It is not known whether payment "${list[1]}" was made`);
 	});
 
@@ -224,11 +234,11 @@ describe('a re-run of the node', () => {
 		const run = await pay(itemsFor(list), {
 			settings: { retryOnFail: true, maxTries: 3, onError: 'continueRegularOutput' },
 		});
-		expect(arrived()).toEqual(list);
-		expect(outcomes(run)).toEqual(['unknown', 'accepted', 'accepted']);
+		expect(arrived()).toStrictEqual(list);
+		expect(outcomes(run)).toStrictEqual(['unknown', 'accepted', 'accepted']);
 		// The answers of the first try, which a run with a failure keeps.
 		const answers = outputOf(run, 'Success').map(({ json }) => json.response as IDataObject);
-		expect(answers.slice(1).map(({ external_id }) => external_id)).toEqual(list.slice(1));
+		expect(answers.slice(1).map(({ external_id }) => external_id)).toStrictEqual(list.slice(1));
 	});
 
 	test('gives an accepted QR code back with its text, and does not create it again', async () => {
@@ -243,8 +253,8 @@ describe('a re-run of the node', () => {
 			...retry,
 			parameters: { ...parameters, options: { batching } },
 		});
-		expect(outcomes(run)).toEqual(['accepted', 'accepted']);
-		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toEqual([
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toStrictEqual([
 			'first',
 			'second',
 			'second',
@@ -269,8 +279,10 @@ describe('a re-run of the node', () => {
 			},
 		});
 		const attempt = { by: 'Pay, run 0, item 0', amount: 1, fingerprint: expect.any(String) };
-		expect(written).toEqual([{ 'payment a': attempt }]);
-		expect(flow().attempts).toEqual({ 'payment a': { ...attempt, outcome: 'accepted' } });
+		expect(written).toStrictEqual([{ 'payment a': attempt }]);
+		expect(flow().attempts).toStrictEqual({
+			'payment a': { ...attempt, outcome: 'accepted', reason: undefined },
+		});
 	});
 
 	test('a QR code whose answer was lost is created again', async () => {
@@ -280,7 +292,7 @@ describe('a re-run of the node', () => {
 			parameters: { ...FIELDS, resource: 'qrCode' },
 		});
 		expect(sandbox.bodies('qrcode')).toHaveLength(2);
-		expect(outcomes(run)).toEqual(['accepted']);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test("the editor's Retry of a failed execution goes on where it stopped", async () => {
@@ -289,14 +301,14 @@ describe('a re-run of the node', () => {
 		const failed = await pay(itemsFor(list));
 		const retried = await pay(itemsFor(list), { previous: failed });
 		expect(errorOf(retried)).toBeUndefined();
-		expect(arrived()).toEqual([list[0], list[1], list[1], list[2]]);
+		expect(arrived()).toStrictEqual([list[0], list[1], list[1], list[2]]);
 
 		sandbox.received.length = 0;
 		const lost = ids(2);
 		faultOnce(504, lost[0]!);
 		const first = await pay(itemsFor(lost));
 		const second = await pay(itemsFor(lost), { previous: first });
-		expect(arrived()).toEqual([lost[0]]);
+		expect(arrived()).toStrictEqual([lost[0]]);
 		expect(errorOf(second)?.context).toMatchObject({ data: { outcome: 'unknown' } });
 	});
 
@@ -311,7 +323,7 @@ describe('a re-run of the node', () => {
 		expect(errorOf(retried)?.message).toMatch(
 			/already accepted in an earlier try of this item, with other details \(amount 1\)/,
 		);
-		expect(arrived()).toEqual(list);
+		expect(arrived()).toStrictEqual(list);
 	});
 });
 
@@ -342,7 +354,7 @@ describe('several nodes and runs of one execution', () => {
 				credential: { baseUrl: sandbox.url },
 				workflow: twoPayNodes(),
 			});
-			expect(arrived()).toEqual(['one']);
+			expect(arrived()).toStrictEqual(['one']);
 			expect(errorOf(run)?.message).toMatch(told);
 		}
 	});
@@ -350,7 +362,7 @@ describe('several nodes and runs of one execution', () => {
 	test('but may pay one that was rejected', async () => {
 		faultOnce(422, 'one');
 		const run = await pay([], { workflow: twoPayNodes() });
-		expect(arrived()).toEqual(['one', 'one']);
+		expect(arrived()).toStrictEqual(['one', 'one']);
 		expect(errorOf(run)).toBeUndefined();
 	});
 
@@ -366,7 +378,7 @@ describe('several nodes and runs of one execution', () => {
 				connections: { Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
 			},
 		});
-		expect(arrived()).toEqual(['loop']);
+		expect(arrived()).toStrictEqual(['loop']);
 		expect(errorOf(run)?.message).toMatch(
 			/already accepted in this execution \(Pay, run 0, item 0/,
 		);
@@ -384,28 +396,28 @@ describe('the duplicate check across executions', () => {
 			expect(errorOf(again)?.message).toContain(`Payment "${id}" was recorded before`);
 			expect(errorOf(again)?.description).toMatch(/Ask the service/);
 		}
-		expect(arrived()).toEqual([paid, lost]);
+		expect(arrived()).toStrictEqual([paid, lost]);
 	});
 
 	test('lets a rejected one be corrected', async () => {
 		const [id] = ids(1) as [string];
 		faultOnce(422, id);
 		await pay(itemsFor([id]));
-		expect(outcomes(await pay(itemsFor([id])))).toEqual(['accepted']);
+		expect(outcomes(await pay(itemsFor([id])))).toStrictEqual(['accepted']);
 	});
 
 	test('a refusal under "stop" leaves the rest of its batch free', async () => {
 		const [paid, next] = ids(2) as [string, string];
 		await pay(itemsFor([paid]));
 		const run = await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
-		expect(arrived()).toEqual([paid]);
+		expect(arrived()).toStrictEqual([paid]);
 		expect(errorOf(run)?.message).toContain(`Payment "${paid}" was recorded before`);
 		expect(errorOf(run)?.context?.externalIds).toMatchObject({
 			accepted: [],
 			duplicate: [paid],
 			notSent: [next],
 		});
-		expect(outcomes(await pay(itemsFor([next])))).toEqual(['accepted']);
+		expect(outcomes(await pay(itemsFor([next])))).toStrictEqual(['accepted']);
 	});
 
 	test('a failing database hides no outcome', async () => {
@@ -417,7 +429,7 @@ describe('the duplicate check across executions', () => {
 			return { kind: 'status', status: 422 };
 		};
 		const run = await pay(itemsFor([id]), { settings: { onError: 'continueErrorOutput' } });
-		expect(outputOf(run, 'Success')).toEqual([]);
+		expect(outputOf(run, 'Success')).toStrictEqual([]);
 		expect(outputOf(run, 'Error')[0]?.json.error).toMatchObject({
 			outcome: 'rejected',
 			description: expect.stringMatching(/still remembers .*database is locked/),
@@ -428,7 +440,7 @@ describe('the duplicate check across executions', () => {
 		const [id] = ids(1) as [string];
 		await pay(itemsFor([id]));
 		await pay(itemsFor([id]), {}, { duplicateCheck: 'execution' });
-		expect(arrived()).toEqual([id, id]);
+		expect(arrived()).toStrictEqual([id, id]);
 	});
 
 	test('of 20 simultaneous executions with one id in one process, one pays', async () => {
@@ -436,7 +448,7 @@ describe('the duplicate check across executions', () => {
 		const runs = await Promise.all(
 			Array.from({ length: 20 }, async () => await pay(itemsFor([id]))),
 		);
-		expect(arrived()).toEqual([id]);
+		expect(arrived()).toStrictEqual([id]);
 		expect(runs.filter((run) => errorOf(run) === undefined)).toHaveLength(1);
 	});
 });
@@ -447,7 +459,7 @@ describe('AI agents', () => {
 	test('may not pay unless the node allows it', async () => {
 		const refused = await pay(itemsFor(['ai']), asTool);
 		// As an item: a model that is told nothing may believe that it has paid.
-		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toEqual([
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{
 				error: expect.objectContaining({
 					message: expect.stringMatching(/AI agent/),
@@ -455,8 +467,8 @@ describe('AI agents', () => {
 				}),
 			},
 		]);
-		expect(arrived()).toEqual([]);
-		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toEqual([
+		expect(arrived()).toStrictEqual([]);
+		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toStrictEqual([
 			'accepted',
 		]);
 	});
@@ -464,20 +476,20 @@ describe('AI agents', () => {
 	test('are known by what n8n says of the execution, too', async () => {
 		const context = () => ({ isToolExecution: () => true });
 		const refused = await pay(itemsFor(['ai']), { context: context as RunOptions['context'] });
-		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toEqual([
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
 		]);
-		expect(arrived()).toEqual([]);
+		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('are told that a payment is unknown, and it is not sent again', async () => {
 		faultOnce(503, 'ai-unknown');
 		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
 		const run = await pay(itemsFor(['ai-unknown']), { settings }, { allowAiPayments: true });
-		expect(outputOf(run, 'Pay').map(({ json }) => json)).toEqual([
+		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
 		]);
-		expect(arrived()).toEqual(['ai-unknown']);
+		expect(arrived()).toStrictEqual(['ai-unknown']);
 	});
 
 	test('may create QR codes', async () => {
@@ -485,7 +497,7 @@ describe('AI agents', () => {
 			...asTool,
 			parameters: { ...FIELDS, resource: 'qrCode' },
 		});
-		expect(outcomes(run)).toEqual(['accepted']);
+		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 });
 

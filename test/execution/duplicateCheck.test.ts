@@ -56,7 +56,7 @@ async function pay(
 		await records.lookAgain(false);
 	} else {
 		// What another run recorded is not this one's to take back.
-		expect(await records.takeBack([id])).toEqual({ remembered: [] });
+		expect(await records.takeBack([id])).toStrictEqual({ remembered: [], reason: undefined });
 	}
 	expect(await records.lookAgain(true)).toBeUndefined();
 	return !known.has(id);
@@ -76,11 +76,11 @@ describe.each([2, 3, 5])('%i processes that share a list', (number) => {
 					const worker = all[Math.floor(random() * number)]!;
 					return await pay(worker, check, `${each}`, { takesMs: random() * 300 });
 				});
-				expect(await simulate(Promise.all(paid))).toEqual(Array(25).fill(true));
+				expect(await simulate(Promise.all(paid))).toStrictEqual(Array(25).fill(true));
 				const forgotten = Array.from({ length: 25 }, (_, each) => `${each}`).filter(
 					(id) => !list.has(id),
 				);
-				expect({ seed, forgotten }).toEqual({ seed, forgotten: [] });
+				expect({ seed, forgotten }).toStrictEqual({ seed, forgotten: [] });
 			}
 		},
 		120_000,
@@ -100,7 +100,7 @@ describe.each([2, 3, 5])('%i processes that share a list', (number) => {
 				return await pay(all[each % number]!, 'workers', 'same', { takesMs: random() * 300 });
 			});
 			const [sent] = await simulate(Promise.all([Promise.all(same), Promise.all(other)]));
-			expect({ seed, sent: sent.filter(Boolean).length }).toEqual({ seed, sent: 1 });
+			expect({ seed, sent: sent.filter(Boolean).length }).toStrictEqual({ seed, sent: 1 });
 			expect(list.has('same')).toBe(true);
 		}
 	}, 120_000);
@@ -114,9 +114,9 @@ test('the pause grows with the changes: slow ones that overlap are all remembere
 			await passing(random() * 400);
 			return await pay(all[each % 2]!, 'workflow', `${each}`, { takesMs: random() * 300 });
 		});
-		expect(await simulate(Promise.all(paid))).toEqual(Array(12).fill(true));
+		expect(await simulate(Promise.all(paid))).toStrictEqual(Array(12).fill(true));
 		const forgotten = paid.flatMap((_, each) => (list.has(`${each}`) ? [] : [each]));
-		expect({ seed, forgotten }).toEqual({ seed, forgotten: [] });
+		expect({ seed, forgotten }).toStrictEqual({ seed, forgotten: [] });
 	}
 }, 120_000);
 
@@ -184,7 +184,7 @@ describe('one process', () => {
 		const { process } = one();
 		expect(await simulate(pay(process, 'workflow', 'a'))).toBe(true);
 		const known = await simulate(process.open('workflow').record(['a', 'b']));
-		expect([...known]).toEqual(['a']);
+		expect([...known]).toStrictEqual(['a']);
 	});
 
 	test('within an execution only: nothing is reported as known, and all is recorded', async () => {
@@ -202,11 +202,17 @@ describe('one process', () => {
 			const [first, second] = [process.open(check), process.open(check)];
 			await simulate(first.record(['a', 'b']));
 			await simulate(second.record(['a']));
-			expect(await simulate(second.takeBack(['a', 'b']))).toEqual({ remembered: [] });
-			expect([list.has('a'), list.has('b')]).toEqual([true, true]);
-			expect(await simulate(first.takeBack(['a']))).toEqual({ remembered: [] });
+			expect(await simulate(second.takeBack(['a', 'b']))).toStrictEqual({
+				remembered: [],
+				reason: undefined,
+			});
+			expect([list.has('a'), list.has('b')]).toStrictEqual([true, true]);
+			expect(await simulate(first.takeBack(['a']))).toStrictEqual({
+				remembered: [],
+				reason: undefined,
+			});
 			await simulate(first.lookAgain(true));
-			expect([list.has('a'), list.has('b')]).toEqual([false, true]);
+			expect([list.has('a'), list.has('b')]).toStrictEqual([false, true]);
 		},
 	);
 
@@ -215,7 +221,7 @@ describe('one process', () => {
 		const records = process.open('workflow');
 		await simulate(records.record(['a', 'b']));
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		expect(await simulate(records.takeBack(['a', 'b']))).toEqual({
+		expect(await simulate(records.takeBack(['a', 'b']))).toStrictEqual({
 			remembered: ['a', 'b'],
 			reason: "n8n's database failed (disk full)",
 		});
@@ -232,7 +238,7 @@ describe('one process', () => {
 				...others.map(async (each, n) => await each.record([`other-${n}`])),
 			]),
 		);
-		expect(await simulate(process.open('workflow').record(['a']))).toEqual(new Set());
+		expect(await simulate(process.open('workflow').record(['a']))).toStrictEqual(new Set());
 	});
 
 	test('a record on whose word another run sent the id stays, whatever becomes of who made it', async () => {
@@ -240,11 +246,13 @@ describe('one process', () => {
 		const first = process.open('workflow');
 		await simulate(first.record(['a', 'b']));
 		await simulate(process.open('execution').record(['a']));
-		expect(await simulate(first.takeBack(['a', 'b']))).toEqual({
+		expect(await simulate(first.takeBack(['a', 'b']))).toStrictEqual({
 			remembered: ['a'],
 			reason: 'another execution sent it too',
 		});
-		expect(await simulate(process.open('workflow').record(['a', 'b']))).toEqual(new Set(['a']));
+		expect(await simulate(process.open('workflow').record(['a', 'b']))).toStrictEqual(
+			new Set(['a']),
+		);
 	});
 
 	test('a store that throws: nothing may be sent, and the words say what may be remembered', async () => {
@@ -301,7 +309,7 @@ describe('one process', () => {
 		async (_, text) => {
 			const { process } = one();
 			const calls = faulty(process, [new Error(text)]);
-			expect(await simulate(process.open('workflow').record(['a']))).toEqual(new Set());
+			expect(await simulate(process.open('workflow').record(['a']))).toStrictEqual(new Set());
 			expect(calls).toHaveBeenCalledTimes(2);
 			faulty(process, [new Error(text), new Error(text)]);
 			expect((await refusalOf(process.open('workflow').record(['b']))).message).toContain(text);
@@ -312,8 +320,8 @@ describe('one process', () => {
 		const { list, all } = processes(2, () => 20);
 		list.clear();
 		const sent = all.map(async (process, each) => await pay(process, 'workflow', `${each}`));
-		expect(await simulate(Promise.all(sent))).toEqual([true, true]);
-		expect([list.has('0'), list.has('1')]).toEqual([true, true]);
+		expect(await simulate(Promise.all(sent))).toStrictEqual([true, true]);
+		expect([list.has('0'), list.has('1')]).toStrictEqual([true, true]);
 	});
 
 	test('a database that never answers holds up a payment for 30 s, and other nodes not at all', async () => {
@@ -375,7 +383,7 @@ describe('one process', () => {
 			return await refused;
 		});
 		const { remembered, reason } = await simulate(records.takeBack(['a']));
-		expect([remembered, reason]).toEqual([['a'], expect.stringMatching(/within 30 s/)]);
+		expect([remembered, reason]).toStrictEqual([['a'], expect.stringMatching(/within 30 s/)]);
 		await simulate(Promise.all(stuck));
 		await simulate(passing(120_000));
 		expect(list.has('a')).toBe(true);
@@ -391,7 +399,7 @@ describe('one process', () => {
 		// A change reads, writes and answers, in shares of 1, 4 and 1.
 		const { process } = one(() => (ms * 4) / 6);
 		const work = process.open(check).record(['a']);
-		if (refused === undefined) expect(await simulate(work)).toEqual(new Set());
+		if (refused === undefined) expect(await simulate(work)).toStrictEqual(new Set());
 		else expect((await refusalOf(work)).message).toMatch(refused);
 	});
 
@@ -424,7 +432,7 @@ describe('one process', () => {
 				after ??= performance.now() - begun;
 				return await checkProcessedAndRecord(...all);
 			};
-			expect(await simulate(process.open(check).record(['a']))).toEqual(new Set());
+			expect(await simulate(process.open(check).record(['a']))).toStrictEqual(new Set());
 			expect(after).toBeGreaterThanOrEqual(least);
 			expect(after).toBeLessThan(most);
 		},
@@ -437,8 +445,8 @@ describe('one process', () => {
 			{ length: 100 },
 			async (_, each) => await pay(process, 'workflow', `${each}`),
 		);
-		expect(await simulate(Promise.all(paid))).toEqual(Array(100).fill(true));
-		expect(paid.filter((_, each) => !list.has(`${each}`))).toEqual([]);
+		expect(await simulate(Promise.all(paid))).toStrictEqual(Array(100).fill(true));
+		expect(paid.filter((_, each) => !list.has(`${each}`))).toStrictEqual([]);
 		expect(calls.mock.calls.length).toBeLessThan(10);
 	});
 
@@ -480,8 +488,8 @@ describe('one process', () => {
 		expect(await simulate(careful.lookAgain(true))).toBeUndefined();
 		expect(list.has('a')).toBe(false);
 		await refusalOf(careful.record(['b']));
-		expect(await simulate(careless.record(['c']))).toEqual(new Set());
-		expect(await simulate(process.open('workflow').record(['d']))).toEqual(new Set());
+		expect(await simulate(careless.record(['c']))).toStrictEqual(new Set());
+		expect(await simulate(process.open('workflow').record(['d']))).toStrictEqual(new Set());
 	});
 
 	test('a pause of 0.3 s is all that quick changes cost, also after a slow one is long past', async () => {
@@ -557,9 +565,9 @@ describe('one process', () => {
 		const known = await simulate(
 			Promise.all(runs.map(async (records) => await records.record(['a']))),
 		);
-		expect(known.map(({ size }) => size)).toEqual([0, 1, 0]);
+		expect(known.map(({ size }) => size)).toStrictEqual([0, 1, 0]);
 		// The third has sent it on the word of the first one's record.
-		expect(await simulate(runs[0]!.takeBack(['a']))).toEqual({
+		expect(await simulate(runs[0]!.takeBack(['a']))).toStrictEqual({
 			remembered: ['a'],
 			reason: 'another execution sent it too',
 		});
@@ -571,9 +579,9 @@ describe('one process', () => {
 		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
 		const records = process.open('workflow');
 		const ids = Array.from({ length: 2_500 }, (_, each) => `${each}`);
-		expect(await simulate(records.record(ids))).toEqual(new Set());
+		expect(await simulate(records.record(ids))).toStrictEqual(new Set());
 		expect(await simulate(records.lookAgain(true))).toBeUndefined();
-		expect(ids.filter((id) => !list.has(id))).toEqual([]);
+		expect(ids.filter((id) => !list.has(id))).toStrictEqual([]);
 		expect(Math.max(...calls.mock.calls.map(([keys]) => keys.length))).toBe(2_000);
 	});
 
@@ -593,7 +601,7 @@ describe('one process', () => {
 		const known = process.open('workers').record(['0', 'new']);
 		await simulate(passing(500));
 		await simulate(process.open('workflow').lookAgain(true));
-		expect([...(await simulate(known))]).toEqual(['0']);
+		expect([...(await simulate(known))]).toStrictEqual(['0']);
 		expect(removal).not.toHaveBeenCalled();
 		// Control: with one more they are taken out.
 		await simulate(pay(process, 'workers', 'the twentieth'));
@@ -620,7 +628,10 @@ describe('one process', () => {
 		takes = 2_500;
 		expect(await simulate(records.lookAgain(true))).toBeUndefined();
 		expect(list.has('a')).toBe(true);
-		expect(await simulate(records.takeBack(['a']))).toEqual({ remembered: [] });
+		expect(await simulate(records.takeBack(['a']))).toStrictEqual({
+			remembered: [],
+			reason: undefined,
+		});
 		expect(list.has('a')).toBe(false);
 	});
 
@@ -657,10 +668,10 @@ describe('one process', () => {
 		};
 		const staysOf = async (id: string) => (await simulate(first.takeBack([id]))).remembered;
 		for (let at = 0; at < 10_000; at += 1_000) await send(ids.slice(at, at + 1_000));
-		expect(await staysOf('0')).toEqual(['0']);
+		expect(await staysOf('0')).toStrictEqual(['0']);
 		await send(ids.slice(10_000));
-		expect(await staysOf('0')).toEqual([]);
-		expect(await staysOf('1')).toEqual(['1']);
+		expect(await staysOf('0')).toStrictEqual([]);
+		expect(await staysOf('1')).toStrictEqual(['1']);
 	});
 
 	test('tokens whose removal failed are taken out later', async () => {
@@ -709,7 +720,7 @@ describe('one process', () => {
 		await simulate(records.lookAgain(true));
 		expect(list.length).toBe(REMEMBERED_PAYMENTS);
 		const forgotten = ids.filter((id, each) => each >= 3_000 && each % 9 === 0 && !list.has(id));
-		expect(forgotten).toEqual([]);
+		expect(forgotten).toStrictEqual([]);
 	});
 });
 

@@ -93,11 +93,11 @@ test('a QR code is replayed for the same details, and created again for others o
 		do: 'replay',
 		attempt: { response: 'it' },
 	});
-	expect(consult(ledger, entry(0, 'a', 6))).toEqual({ do: 'send' });
-	expect(consult(ledger, entry(1, 'a', 5))).toEqual({ do: 'send' });
+	expect(consult(ledger, entry(0, 'a', 6))).toStrictEqual({ do: 'send' });
+	expect(consult(ledger, entry(1, 'a', 5))).toStrictEqual({ do: 'send' });
 	for (const outcome of ['unknown', 'rejected', 'notSent'] as const) {
 		begin(ledger, entry(0, 'a', 5))({ outcome });
-		expect(consult(ledger, entry(0, 'a', 5))).toEqual({ do: 'send' });
+		expect(consult(ledger, entry(0, 'a', 5))).toStrictEqual({ do: 'send' });
 	}
 });
 
@@ -117,7 +117,7 @@ test('after a run that went well only what later runs need remains', () => {
 	begin(charges, entry(0, 'b', 5))({ outcome: 'accepted', statusCode: 201, response });
 	settle(payments);
 	settle(charges);
-	expect(JSON.parse(JSON.stringify(store))).toEqual({
+	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
 		attempts: {
 			'payment a': {
 				by: 'Pay, run 0, item 0',
@@ -142,5 +142,5 @@ test('a run that went well drops nothing of another run, node or kind', () => {
 	write('payment', 'Pay, run 0', 'c');
 	const before = structuredClone(store);
 	settle(write('qrCode', 'Pay, run 0', 'a'));
-	expect(store).toEqual(before);
+	expect(store).toStrictEqual(before);
 });

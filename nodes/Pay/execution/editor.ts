@@ -15,7 +15,6 @@ const MAX_HIGHLIGHTED = 3;
 /** Shows hints beside the output, where this n8n can. */
 export function showHints(context: IExecuteFunctions, hints: Set<string>): void {
 	try {
-		if (hints.size === 0) return;
 		const shown = [...hints].slice(0, MAX_HINTS);
 		context.addExecutionHints?.(
 			...shown.map((message) => ({ message, location: 'outputPane' as const })),

@@ -150,19 +150,16 @@ export async function readItem<K extends Kind>(
 	index: number,
 ): Promise<Ready<K> | Done> {
 	const { kind } = operation;
-	let facts: { external_id?: string; amount?: number } = {};
+	let told: string | undefined;
 	try {
 		const read = reader(context, index);
 		const given = read('external_id');
 		// So that an item with a bad amount can be told by its id.
-		if (typeof given === 'string' || typeof given === 'number') {
-			facts = { external_id: String(given).trim() };
-		}
+		if (typeof given === 'string' || typeof given === 'number') told = String(given).trim();
 		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
-		facts = { external_id, amount };
 		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
 		const request = { ...plan.request };
 		const secret = account.postbackSecret;
@@ -181,6 +178,6 @@ export async function readItem<K extends Kind>(
 		const fingerprint = fingerprintOf(account, request);
 		return { index, request, account, fingerprint, finish: plan.finish };
 	} catch (error) {
-		return { index, result: refusedResult(kind, facts, error) };
+		return { index, result: refusedResult(kind, told, error) };
 	}
 }

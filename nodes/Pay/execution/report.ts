@@ -29,7 +29,6 @@ export interface FailedResult {
 	outcome: Exclude<Outcome, 'accepted'>;
 	/** Absent where the item has none that can be read. */
 	external_id?: string;
-	amount?: number;
 	statusCode?: number;
 	response?: unknown;
 	/** The field at fault, of an item that this node refused. */
@@ -76,13 +75,13 @@ function correction(statusCode: number, external_id: string): string {
 
 /**
  * Facts and words for an item that this node does not send.
- * @param facts what is known of the item
+ * @param external_id the item's, where it has one that can be read
  * @param error why; an InputError brings its advice along
  * @param outcome `duplicate` where a payment with its external_id is or may be out
  */
 export function refusedResult(
 	kind: Kind,
-	facts: { external_id?: string; amount?: number },
+	external_id: string | undefined,
 	error: unknown,
 	outcome: 'notSent' | 'duplicate' = 'notSent',
 ): FailedResult {
@@ -92,7 +91,7 @@ export function refusedResult(
 	return {
 		kind,
 		outcome,
-		...facts,
+		external_id,
 		field: known?.field ?? '',
 		message: error instanceof Error ? error.message : String(error),
 		description: `${outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.'} ${advice}`,
@@ -123,11 +122,11 @@ export function answeredResult(
 ): Result {
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response, reason } = answer;
-	const facts = { kind, external_id, amount, statusCode, response };
+	const facts = { kind, external_id, statusCode, response };
 	const noun = NOUN[kind];
 	switch (outcome) {
 		case 'accepted':
-			return { ...facts, outcome };
+			return { ...facts, outcome, amount };
 		case 'rejected':
 			return {
 				...facts,
@@ -167,7 +166,6 @@ export function stillUnknownResult(external_id: string, attempt: Attempt): Faile
 		kind: 'payment',
 		outcome: 'unknown',
 		external_id,
-		amount,
 		statusCode,
 		response,
 		...unknownPayment(

@@ -84,15 +84,10 @@ async function readAll<K extends Kind>(run: Run<K>): Promise<Step<K>> {
 			step.done.push(item);
 			continue;
 		}
-		const { external_id, amount } = item.request;
+		const { external_id } = item.request;
 		const first = firstUse.get(external_id);
 		if (operation.kind === 'payment' && first !== undefined) {
-			const error = sameIdAsItem(first, index, external_id);
-			const facts = { external_id, amount };
-			step.done.push({
-				index,
-				result: refusedResult(operation.kind, facts, error, 'duplicate'),
-			});
+			step.done.push(refuse(run, item, sameIdAsItem(first, index, external_id), 'duplicate'));
 			continue;
 		}
 		firstUse.set(external_id, index);
@@ -123,8 +118,7 @@ function triedBefore<K extends Kind>(run: Run<K>, item: Ready<K>): Done | undefi
 			return { index, result: stillUnknownResult(request.external_id, verdict.attempt) };
 		case 'refuse': {
 			const { attempt, sameItem } = verdict;
-			const why =
-				sameItem && attempt.outcome === 'accepted' ? acceptedWithOtherDetails : sentInThisExecution;
+			const why = sameItem ? acceptedWithOtherDetails : sentInThisExecution;
 			return refuse(run, item, why(request.external_id, attempt), 'duplicate');
 		}
 	}
@@ -187,7 +181,7 @@ async function start<K extends Kind>(
 		const run = setUp(context, operation, tally, hint);
 		return { run, read: await readAll(run) };
 	} catch (error) {
-		const result = refusedResult(operation.kind, {}, error);
+		const result = refusedResult(operation.kind, undefined, error);
 		return { refused: context.getInputData().map((_, index) => ({ index, result })) };
 	}
 }

@@ -32,11 +32,7 @@ export function refuse<K extends Kind>(
 	error: unknown,
 	outcome: 'notSent' | 'duplicate' = 'notSent',
 ): Done {
-	const { external_id, amount } = request;
-	return {
-		index,
-		result: refusedResult(operation.kind, { external_id, amount }, error, outcome),
-	};
+	return { index, result: refusedResult(operation.kind, request.external_id, error, outcome) };
 }
 
 const idsOf = <K extends Kind>(items: Array<Ready<K>>) =>
@@ -122,7 +118,7 @@ const MOST_KEPT = 50_000_000;
 function kept(tally: Tally, answer: Answer): Answer {
 	const { response } = answer;
 	if (response === undefined) return answer;
-	tally.kept += typeof response === 'string' ? response.length : JSON.stringify(response).length;
+	tally.kept += JSON.stringify(response).length;
 	if (tally.kept <= MOST_KEPT) return answer;
 	return { ...answer, response: '(left out: the answers of this run are too large to keep)' };
 }
@@ -138,7 +134,7 @@ async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> 
 	} catch (error) {
 		return refuse(run, item, error);
 	}
-	// A token endpoint may take its time.
+	// The duplicate check and a token endpoint may take their time.
 	if (run.isCancelled()) return refuse(run, item, cancelled());
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(external_id);
@@ -157,13 +153,9 @@ export async function sendBatch<K extends Kind>(
 	run: Run<K>,
 	batch: Array<Ready<K>>,
 ): Promise<Done[]> {
-	const { records, tally, isCancelled } = run;
-	if (isCancelled()) return batch.map((item) => refuse(run, item, cancelled()));
+	const { records, tally } = run;
+	if (run.isCancelled()) return batch.map((item) => refuse(run, item, cancelled()));
 	const { ready, done } = await record(run, batch);
-	if (isCancelled()) {
-		const refused = ready.map((item) => refuse(run, item, cancelled()));
-		return await takeBack(run, idsOf(ready), [...done, ...refused]);
-	}
 	// The node is about to stop, so the others of the batch do not start.
 	if (done.length > 0 && !tally.goesOn) return await takeBack(run, idsOf(ready), done);
 	const sent = await Promise.all(ready.map(async (item) => await send(run, item)));

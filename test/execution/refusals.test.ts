@@ -1,0 +1,39 @@
+import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import * as refusals from '../../nodes/Pay/execution/refusals';
+
+const attempt = (outcome?: Attempt['outcome']): Attempt => ({
+	by: 'Pay, run 0, item 1',
+	amount: 12.5,
+	fingerprint: 'f',
+	outcome,
+});
+
+/** Each refusal with the field it is about. */
+const FIELDS: Record<keyof typeof refusals, [() => { field: string; message: string }, string]> = {
+	agentMayNotPay: [refusals.agentMayNotPay, 'allowAiPayments'],
+	noDuplicateStore: [refusals.noDuplicateStore, 'duplicateCheck'],
+	optionsDiffer: [refusals.optionsDiffer, 'options'],
+	sameIdAsItem: [() => refusals.sameIdAsItem(1, 2, 'a'), 'external_id'],
+	sentInThisExecution: [() => refusals.sentInThisExecution('a', attempt()), 'external_id'],
+	acceptedWithOtherDetails: [
+		() => refusals.acceptedWithOtherDetails('a', attempt('accepted')),
+		'external_id',
+	],
+	recordedBefore: [() => refusals.recordedBefore('a'), 'external_id'],
+	cancelled: [refusals.cancelled, 'execution'],
+};
+
+test.each(Object.entries(FIELDS))('%s names its field', (_name, [refusal, field]) => {
+	expect(refusal().field).toBe(field);
+});
+
+test.each<[Attempt['outcome'], RegExp, RegExp]>([
+	['accepted', /"a" was already accepted .*item 1, amount 12\.5/, /not paid a second time/],
+	['unknown', /"a" was already sent .*item 1, amount 12\.5.*not known/, /Ask the service whether/],
+	// Begun, and n8n went away.
+	[undefined, /"a" was already sent .*not known whether it was made/, /before you pay again/],
+])('what another item sent and is %p is told so', (outcome, message, advice) => {
+	const error = refusals.sentInThisExecution('a', attempt(outcome));
+	expect(error.message).toMatch(message);
+	expect(error.advice).toMatch(advice);
+});
