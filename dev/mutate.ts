@@ -138,7 +138,8 @@ function tableOf(scores: Score[]): string {
 async function measure(some: string[]): Promise<boolean> {
 	const stryker = await installStryker();
 	const mutate = some
-		.map((part) => `nodes/Pay/${part.replace(/\.ts$/, '')}`)
+		.map((part) => part.replace(/\.ts$/, ''))
+		.map((part) => (part.startsWith('credentials/') ? part : `nodes/Pay/${part}`))
 		// A file, or all below a folder.
 		.flatMap((path) => [`${path}*.ts`, `${path}*/**/*.ts`])
 		.join();

@@ -188,7 +188,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 			if (/^https:/.test(target)) continue;
 			const [file = '', anchor] = target.split('#');
 			const found = file === '' ? path : join(dirname(path), file);
-			expect([target, existsSync(join(ROOT, found))]).toEqual([target, true]);
+			expect([target, existsSync(join(ROOT, found))]).toStrictEqual([target, true]);
 			if (anchor !== undefined) {
 				expect(headingsOf(found).map(({ title }) => anchorOf(title))).toContain(anchor);
 			}
@@ -210,18 +210,18 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 	test('every file is there', () => {
 		const missing = codeOf(path).filter((code) => isFileName(code) && !isThere(code));
-		expect(missing).toEqual([]);
+		expect(missing).toStrictEqual([]);
 	});
 
 	test('every name is that of a field, an option, an outcome or a setting', () => {
 		const names = all(prose(path), CODE).filter((code) => /^[a-z][\w.]*(\(\))?$/i.test(code));
 		const settings = names.filter((name) => /^[A-Z][A-Z\d_]+$/.test(name));
 		const ours = names.filter((name) => /^[a-z]/.test(name) && !isFileName(name));
-		expect(ours.filter((name) => !NAMES.has(name) && !isExample(name))).toEqual([]);
+		expect(ours.filter((name) => !NAMES.has(name) && !isExample(name))).toStrictEqual([]);
 		const unknown = settings.filter(
 			(name) => !SETTINGS_OF_N8N.includes(name) && !AROUND.includes(name),
 		);
-		expect(unknown).toEqual([]);
+		expect(unknown).toStrictEqual([]);
 	});
 
 	test('every label is that of the form, or of n8n', () => {
@@ -231,20 +231,20 @@ describe.each(DOCUMENTS)('%s', (path) => {
 		const italic = all(text, /(?<![\w`])_([^_`]+)_(?!\w)/g)
 			.flatMap((found) => found.replace(/\s+/g, ' ').split(/ → |: /))
 			.filter((found) => !LABELS.has(found) && !OF_N8N.has(found));
-		expect(italic).toEqual([]);
+		expect(italic).toStrictEqual([]);
 	});
 
 	test('every error is told in the words of the code', () => {
 		const told = cellsOf(path)
 			.flatMap(([first = '']) => all(first, /^`((?!npm )[^`]+ [^`]+)`$/g))
 			.flatMap((error) => error.split('…').map((part) => part.trim()));
-		expect(told.filter((part) => !SOURCES.includes(part))).toEqual([]);
+		expect(told.filter((part) => !SOURCES.includes(part))).toStrictEqual([]);
 	});
 
 	test('every cell of a table has at most 120 characters', () => {
-		expect(cellsOf(path).flatMap((cells) => cells.filter(({ length }) => length > 120))).toEqual(
-			[],
-		);
+		expect(
+			cellsOf(path).flatMap((cells) => cells.filter(({ length }) => length > 120)),
+		).toStrictEqual([]);
 	});
 });
 
@@ -260,7 +260,7 @@ test('the checks above find something to check', () => {
 		cells: DOCUMENTS.flatMap(cellsOf).length,
 	};
 	for (const [what, count] of Object.entries(found))
-		expect([what, count >= 5]).toEqual([what, true]);
+		expect([what, count >= 5]).toStrictEqual([what, true]);
 });
 
 describe('README', () => {
@@ -277,7 +277,7 @@ describe('README', () => {
 		expect(read('README.md')).toContain('\nnpm ci && npm run demo\nnpm ci && npm test\n');
 		const runs = read('.ci/run') + read('test/n8n/commands.n8n.ts');
 		for (const name of scriptsIn('README.md')) {
-			expect([name, new RegExp(`npm (run )?${name}\\b|'${name}'`).test(runs)]).toEqual([
+			expect([name, new RegExp(`npm (run )?${name}\\b|'${name}'`).test(runs)]).toStrictEqual([
 				name,
 				true,
 			]);
@@ -297,7 +297,7 @@ describe('README', () => {
 				.sort(),
 			names: all(prose(path), CODE).sort(),
 		});
-		expect(shape('README.pt-BR.md')).toEqual(shape('README.md'));
+		expect(shape('README.pt-BR.md')).toStrictEqual(shape('README.md'));
 	});
 
 	test('has the headings that n8n links to', () => {
@@ -325,29 +325,29 @@ test('every picture is in a document', () => {
 	const pictures = listed('docs/screenshots').map((file) => `screenshots/${file}`);
 	expect(pictures.length).toBeGreaterThan(10);
 	const unused = pictures.filter((each) => !linked.has(each) && !linked.has(`docs/${each}`));
-	expect(unused).toEqual([]);
+	expect(unused).toStrictEqual([]);
 });
 
 test('every npm script is in a document', () => {
 	const named = new Set(DOCUMENTS.flatMap(scriptsIn));
-	expect(Object.keys(scripts).filter((name) => !named.has(name))).toEqual([]);
+	expect(Object.keys(scripts).filter((name) => !named.has(name))).toStrictEqual([]);
 });
 
 test('every example is described, and no other', () => {
 	const described = cellsOf('docs/examples.md').flatMap(([first = '']) => all(first, CODE));
-	expect(described.sort()).toEqual(listed('examples').sort());
+	expect(described.sort()).toStrictEqual(listed('examples').sort());
 });
 
 test('every section of the document that the code cites is a heading of docs/service.md', () => {
 	const sections = headingsOf('docs/service.md').flatMap(({ title }) =>
 		all(title, /^(\d(?:\.\d)?)/g),
 	);
-	expect(sections).toEqual([
+	expect(sections).toStrictEqual([
 		...['1', '2', '2.1', '2.2', '2.3', '3', '4', '4.1', '4.2', '5', '6', '7', '8', '9'],
 	]);
 	const cited = all(SOURCES, /(?<!RFC \d+, )sections? (\d(?:\.\d)?)(?![\d.]*\d)/g);
 	expect(cited.length).toBeGreaterThan(10);
-	expect(cited.filter((section) => !sections.includes(section))).toEqual([]);
+	expect(cited.filter((section) => !sections.includes(section))).toStrictEqual([]);
 });
 
 test('the changelog has the version of the package under a date, as the release asks for it', () => {
@@ -355,6 +355,6 @@ test('the changelog has the version of the package under a date, as the release 
 	expect(read('CHANGELOG.md')).toMatch(
 		new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm'),
 	);
-	expect(obstacles(`v${version}`).filter((one) => one.includes('CHANGELOG'))).toEqual([]);
+	expect(obstacles(`v${version}`).filter((one) => one.includes('CHANGELOG'))).toStrictEqual([]);
 	expect(read('.github/workflows/publish.yml')).toContain('dev/release.ts "$GITHUB_REF_NAME"');
 });

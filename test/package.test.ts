@@ -22,7 +22,7 @@ test('the package, as it was built, is small and holds nothing else', () => {
 		expect(paths).toContain(path);
 	}
 	expect(size).toBeLessThan(120_000);
-	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toEqual([
+	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
 		...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.pt-BR.md', 'index.js', 'package.json'],
 	]);
 });
@@ -32,12 +32,12 @@ test("the project's address is the same wherever it stands", () => {
 		address.replace(/^git\+/, '').replace(/(\.git|#[a-z]+)$/, ''),
 	);
 	expect(plain).toHaveLength(7);
-	expect(new Set(plain)).toEqual(new Set([manifest.homepage]));
+	expect(new Set(plain)).toStrictEqual(new Set([manifest.homepage]));
 });
 
 test("a release is held up by a wrong tag and by addresses that are nobody's", () => {
 	const right = obstacles(`v${manifest.version}`);
-	expect(obstacles('v0.0.9')).toEqual([
+	expect(obstacles('v0.0.9')).toStrictEqual([
 		`The tag is v0.0.9, package.json says ${manifest.version}.`,
 		...right,
 	]);
@@ -59,7 +59,7 @@ test('every field takes an expression, but for the choice of resource and operat
 		.flatMap(({ description }) => walk(description.properties))
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
-	expect([...new Set(fixed)].sort()).toEqual([
+	expect([...new Set(fixed)].sort()).toStrictEqual([
 		'field',
 		'operation',
 		'resource',
@@ -72,7 +72,7 @@ test('every field takes an expression, but for the choice of resource and operat
 
 test('the newest release is found by its number, and is no pre-release', () => {
 	const versions = ['2.9.10', '2.41.1', '2.9.9', '2.42.0-rc.1', '1.123.81', '20.50.0', '1.99.0'];
-	expect([1, 2].map((major) => newestOf(major, versions))).toEqual(['1.123.81', '2.41.1']);
+	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
 });
 
 describe('an n8n before 1.85', () => {

@@ -26,7 +26,7 @@ const roomOf = (file: string) => file.split('/')[0]!;
 const levelOf = (file: string) => ROOMS.findIndex((level) => level.includes(roomOf(file)));
 
 test('every file stands in a room', () => {
-	expect(files.filter((file) => levelOf(file) === -1)).toEqual([]);
+	expect(files.filter((file) => levelOf(file) === -1)).toStrictEqual([]);
 	expect(files.length).toBeGreaterThan(30);
 });
 
@@ -35,7 +35,7 @@ test('imports run downwards only, and no room imports its neighbour', () => {
 	const upwards = pairs.filter(
 		([file, target]) => roomOf(file) !== roomOf(target) && levelOf(target) <= levelOf(file),
 	);
-	expect(upwards).toEqual([]);
+	expect(upwards).toStrictEqual([]);
 	expect(pairs.length).toBeGreaterThan(100);
 });
 
@@ -49,7 +49,7 @@ test('no file imports itself in a circle', () => {
 		for (const target of importsOf(file)) visit(target, [...way, file]);
 	};
 	for (const file of files) visit(file, []);
-	expect(circles).toEqual([]);
+	expect(circles).toStrictEqual([]);
 });
 
 test('CONTRIBUTING draws these rooms, in this order', () => {
@@ -61,4 +61,14 @@ test('CONTRIBUTING draws these rooms, in this order', () => {
 	for (const [index, level] of places.slice(1).entries()) {
 		expect(Math.min(...level)).toBeGreaterThan(Math.max(...places[index]!));
 	}
+});
+
+test('no list is compared with toEqual, to which [undefined] is []', () => {
+	expect([undefined]).toEqual([]);
+	const tests = readdirSync(__dirname, { recursive: true, encoding: 'utf8' })
+		.filter((file) => file.endsWith('.ts') && file !== 'rooms.test.ts')
+		.map((file) => [file, readFileSync(join(__dirname, file), 'utf8')] as const);
+	const comparing = (what: RegExp) => tests.filter(([, text]) => what.test(text));
+	expect(comparing(/\.toEqual\(\s*(\[|Array\()/).map(([file]) => file)).toStrictEqual([]);
+	expect(comparing(/\.toStrictEqual\(\s*(\[|Array\()/).length).toBeGreaterThan(30);
 });

@@ -58,9 +58,9 @@ describe('one token for all who ask', () => {
 			Array.from({ length: 1000 }, async () => await bearerToken(who, post)),
 		);
 		expect(posted).toHaveLength(1);
-		expect(new Set(got.map(({ accessToken }) => accessToken))).toEqual(new Set(['token-1']));
+		expect(new Set(got.map(({ accessToken }) => accessToken))).toStrictEqual(new Set(['token-1']));
 		expect(got.every(({ isKept }) => !isKept)).toBe(true);
-		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-1', isKept: true });
+		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isKept: true });
 	});
 
 	test.each<[string, Partial<ClientCredentials>]>([
@@ -80,9 +80,12 @@ describe('one token for all who ask', () => {
 	test('a pasted token is given as it is, and nobody is asked', async () => {
 		const { post, posted } = endpoint();
 		const pasted = { ...account(), token: { pasted: 'abc' } };
-		expect(await bearerToken(pasted, post)).toEqual({ accessToken: 'abc', isKept: false });
-		expect(await bearerToken(pasted, post, 'abc')).toEqual({ accessToken: 'abc', isKept: false });
-		expect(posted).toEqual([]);
+		expect(await bearerToken(pasted, post)).toStrictEqual({ accessToken: 'abc', isKept: false });
+		expect(await bearerToken(pasted, post, 'abc')).toStrictEqual({
+			accessToken: 'abc',
+			isKept: false,
+		});
+		expect(posted).toStrictEqual([]);
 	});
 });
 
@@ -103,9 +106,9 @@ describe('how long a token is used', () => {
 		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
 		await bearerToken(who, post);
 		now += seconds * 1000 - 1;
-		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-1', isKept: true });
+		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isKept: true });
 		now += 1;
-		expect(await bearerToken(who, post)).toEqual({ accessToken: 'token-2', isKept: false });
+		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-2', isKept: false });
 		expect(posted).toHaveLength(2);
 	});
 
@@ -136,7 +139,7 @@ describe('a token that the service refused', () => {
 			Array.from({ length: 20 }, async () => await bearerToken(who, post, 'token-1')),
 		);
 		const late = await bearerToken(who, post, 'token-1');
-		expect([...together, late].map(({ accessToken }) => accessToken)).toEqual(
+		expect([...together, late].map(({ accessToken }) => accessToken)).toStrictEqual(
 			Array(21).fill('token-2'),
 		);
 		expect(posted).toHaveLength(2);
@@ -149,7 +152,7 @@ describe('a token that the service refused', () => {
 			bearerToken(who, post, 'token-1'),
 			bearerToken(who, post),
 		]);
-		expect(other).toEqual({ accessToken: 'token-2', isKept: false });
+		expect(other).toStrictEqual({ accessToken: 'token-2', isKept: false });
 		expect(posted).toHaveLength(2);
 	});
 });
@@ -162,7 +165,7 @@ describe('failures', () => {
 		const waiting = await Promise.allSettled(
 			Array.from({ length: 10 }, async () => await bearerToken(who, post)),
 		);
-		expect(waiting.map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
+		expect(waiting.map(({ status }) => status)).toStrictEqual(Array(10).fill('rejected'));
 		expect(posted).toHaveLength(1);
 		expect((await bearerToken(who, post)).accessToken).toBe('token-2');
 	});
@@ -298,7 +301,7 @@ describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
 			.split(':');
 		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('id')).toBe('a:b c');
 		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('secret')).toBe(SECRET);
-		expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+		expect(Object.fromEntries(new URLSearchParams(body))).toStrictEqual({
 			grant_type: 'client_credentials',
 			scope: 'one two',
 		});
@@ -313,7 +316,7 @@ describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
 		await bearerToken(account({ clientId: 'a&b=c', sendIn: 'body' }), post);
 		const [{ headers, body }] = posted as [Posted];
 		expect(headers.Authorization).toBeUndefined();
-		expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
+		expect(Object.fromEntries(new URLSearchParams(body))).toStrictEqual({
 			grant_type: 'client_credentials',
 			client_id: 'a&b=c',
 			client_secret: SECRET,

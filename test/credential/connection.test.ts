@@ -13,7 +13,7 @@ const CLIENT = {
 };
 
 test('a credential of the document’s own fields: scheme name pay, a pasted token', () => {
-	expect(readAccount(BASE)).toEqual({
+	expect(readAccount(BASE)).toStrictEqual({
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
 		token: { pasted: 'abc' },
@@ -31,11 +31,11 @@ test.each([
 	['abcBearer', 'abcBearer'],
 	['abcBearer=', 'abcBearer='],
 ])('the pasted token %p is sent as %p', (accessToken, pasted) => {
-	expect(readAccount({ ...BASE, accessToken }).token).toEqual({ pasted });
+	expect(readAccount({ ...BASE, accessToken }).token).toStrictEqual({ pasted });
 });
 
 test('client credentials: spaces around them go, and the header is the default', () => {
-	expect(readAccount(CLIENT).token).toEqual({
+	expect(readAccount(CLIENT).token).toStrictEqual({
 		clientCredentials: {
 			tokenUrl: 'https://id.example.com/token?tenant=1',
 			clientId: 'shop',
@@ -133,7 +133,7 @@ describe('how often a credential is resolved', () => {
 		const which = { id: '1', name: 'Pay API' };
 		const getDecrypted = async (...all: unknown[]) => {
 			// The last of them asks for it as it was typed, with nothing resolved.
-			expect(all).toEqual([additionalData, which, 'payApi', 'manual', undefined, true]);
+			expect(all).toStrictEqual([additionalData, which, 'payApi', 'manual', undefined, true]);
 			return typed;
 		};
 		const additionalData = { credentialsHelper: { getDecrypted } };
@@ -156,26 +156,26 @@ describe('how often a credential is resolved', () => {
 
 	test('one that cannot depend on the item: for the first and for none', async () => {
 		const { asked, tokens } = await resolveFor(5, () => BASE, BASE);
-		expect(asked).toEqual([0, 5]);
-		expect(tokens).toEqual(Array(5).fill('abc'));
+		expect(asked).toStrictEqual([0, 5]);
+		expect(tokens).toStrictEqual(Array(5).fill('abc'));
 	});
 
 	test('where n8n does not give what was typed: for each item', async () => {
 		const { asked } = await resolveFor(5, () => BASE);
-		expect(asked).toEqual([0, 1, 2, 3, 4]);
+		expect(asked).toStrictEqual([0, 1, 2, 3, 4]);
 	});
 
 	test('where what was typed looks static and is not: for each item', async () => {
 		const credentialOf = (index: number) => ({ ...BASE, accessToken: `token-${index}` });
 		const { tokens } = await resolveFor(3, credentialOf, BASE);
-		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
+		expect(tokens).toStrictEqual(['token-0', 'token-1', 'token-2']);
 	});
 
 	test('where one field of many depends on the item: for each item', async () => {
 		const typed = { ...BASE, accessToken: '={{ $itemIndex === 1 ? "b" : "a" }}' };
 		const credentialOf = (index: number) => ({ ...BASE, accessToken: index === 1 ? 'b' : 'a' });
 		const { tokens } = await resolveFor(3, credentialOf, typed);
-		expect(tokens).toEqual(['a', 'b', 'a']);
+		expect(tokens).toStrictEqual(['a', 'b', 'a']);
 	});
 
 	test("where no item has a credential: each item gets n8n's own error", async () => {
@@ -212,7 +212,7 @@ describe('how often a credential is resolved', () => {
 					...BASE,
 					accessToken: tokenOf(index),
 				}));
-				expect(tokens).toEqual(Array.from({ length: count }, (_, index) => tokenOf(index)));
+				expect(tokens).toStrictEqual(Array.from({ length: count }, (_, index) => tokenOf(index)));
 			}
 		},
 	);
@@ -222,7 +222,7 @@ describe('how often a credential is resolved', () => {
 			if (index > 2) throw new Error('no such item');
 			return { ...BASE, accessToken: `token-${index}` };
 		});
-		expect(tokens).toEqual(['token-0', 'token-1', 'token-2']);
+		expect(tokens).toStrictEqual(['token-0', 'token-1', 'token-2']);
 	});
 });
 

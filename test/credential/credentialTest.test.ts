@@ -56,10 +56,10 @@ const status = (number: number, more: Partial<Fault> = {}): Fault =>
 test('a good credential: one token, one empty request, and nothing is made', async () => {
 	expect(await verdict(client)).toBe('OK: The service accepts the access token');
 	expect(sandbox.tokenRequests).toHaveLength(1);
-	expect(sandbox.received.map(({ path, body }) => `${path} ${body}`)).toEqual([
+	expect(sandbox.received.map(({ path, body }) => `${path} ${body}`)).toStrictEqual([
 		'/v2/fast/qrcode {}',
 	]);
-	expect(sandbox.transactions).toEqual([]);
+	expect(sandbox.transactions).toStrictEqual([]);
 });
 
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {

@@ -34,9 +34,9 @@ test.each<[string, object, object]>([
 	],
 ])('of %s those that are there are taken', async (_what, credential, expected) => {
 	const context = { getCredentials: async (type: string) => (type === 'payApi' ? credential : {}) };
-	expect(await readSecrets(context as never)).toEqual(expected);
-	expect(await ofWait(credential)).toEqual(expected);
-	expect(await ofWait(credential, credential, credential)).toEqual(expected);
+	expect(await readSecrets(context as never)).toStrictEqual(expected);
+	expect(await ofWait(credential)).toStrictEqual(expected);
+	expect(await ofWait(credential, credential, credential)).toStrictEqual(expected);
 });
 
 const S = { postbackSecret: 's' };
@@ -54,8 +54,10 @@ test.each<[string, object | Error, object | undefined]>([
 
 test('other fields of the credential may depend on the item: only the secrets are asked for', async () => {
 	const typed = { ...S, accessToken: '={{ $json.token }}' };
-	expect(await ofWait({ ...S, accessToken: 'a' }, { ...S, accessToken: 'b' }, typed)).toEqual({
-		current: 's',
-		taken: ['s'],
-	});
+	expect(await ofWait({ ...S, accessToken: 'a' }, { ...S, accessToken: 'b' }, typed)).toStrictEqual(
+		{
+			current: 's',
+			taken: ['s'],
+		},
+	);
 });

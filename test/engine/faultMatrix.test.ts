@@ -28,10 +28,10 @@ async function runCase(each: FaultCase, { retryOnFail, onError }: (typeof SETTIN
 	});
 	const where = `${onError}, retry ${retryOnFail}`;
 	const count = faults.arrivals(external_id);
-	expect([where, count]).toEqual([where, expectedArrivals(each, retryOnFail)]);
+	expect([where, count]).toStrictEqual([where, expectedArrivals(each, retryOnFail)]);
 
 	const stays = each.outcome === 'accepted' || each.outcome === 'unknown';
-	expect([where, isRecorded(external_id)]).toEqual([where, stays]);
+	expect([where, isRecorded(external_id)]).toStrictEqual([where, stays]);
 
 	const facts = { external_id, kind: 'payment', outcome: each.outcome };
 	const [success] = outputOf(run, 'Success');
@@ -64,10 +64,10 @@ test.each(CASES)(
 test('the token that was looked for is the one that was sent', () => {
 	const sent = faults.sandbox.received.map(({ headers }) => headers.authorization);
 	expect(sent.length).toBeGreaterThan(100);
-	expect([...new Set(sent)]).toEqual(['Bearer token-of-the-test']);
+	expect([...new Set(sent)]).toStrictEqual(['Bearer token-of-the-test']);
 });
 
 test('no redirect was followed', () => {
 	expect(CASES.filter(({ name }) => name.endsWith('to another host'))).toHaveLength(6);
-	expect(faults.elsewhere.received).toEqual([]);
+	expect(faults.elsewhere.received).toStrictEqual([]);
 });

@@ -45,14 +45,14 @@ async function paysOnlyWith(name: string) {
 const LACKING: Record<string, () => Promise<void>> = {
 	addExecutionHints: async () => {
 		const run = await pay(MAY_PAY, without('addExecutionHints'), AS_TOOL);
-		expect([outcomeOf(run), hintsOf(run), arrived()]).toEqual(['accepted', [], 1]);
+		expect([outcomeOf(run), hintsOf(run), arrived()]).toStrictEqual(['accepted', [], 1]);
 		const parameters = { resource: 'qrCode', postback: 'none', options: { qrCodePath: 'x' } };
 		const charge = await pay(parameters, undefined);
 		expect(hintsOf(charge)).toHaveLength(1);
 	},
 	customData: async () => {
 		const run = await pay({ external_id: 'a' }, without('customData'));
-		expect([outcomeOf(run), arrived()]).toEqual(['accepted', 1]);
+		expect([outcomeOf(run), arrived()]).toStrictEqual(['accepted', 1]);
 		expect(run.data.resultData.metadata).toMatchObject({ payment_external_id: 'a' });
 	},
 	isToolExecution: async () => {
@@ -65,7 +65,7 @@ const LACKING: Record<string, () => Promise<void>> = {
 	},
 	getExecutionCancelSignal: async () => {
 		const run = await pay({}, without('getExecutionCancelSignal'));
-		expect([outcomeOf(run), arrived()]).toEqual(['accepted', 1]);
+		expect([outcomeOf(run), arrived()]).toStrictEqual(['accepted', 1]);
 	},
 	checkProcessedAndRecord: async () => await paysOnlyWith('checkProcessedAndRecord'),
 	removeProcessed: async () => await paysOnlyWith('removeProcessed'),
@@ -93,7 +93,7 @@ const named = table
 	.map((line) => /^\| `(\w+)`/.exec(line)![1]!);
 
 test('docs/install.md lists what is tried here, and nothing else', () => {
-	expect(named.sort()).toEqual(Object.keys(LACKING).sort());
+	expect(named.sort()).toStrictEqual(Object.keys(LACKING).sort());
 });
 
 test.each(Object.entries(LACKING))('an n8n without %s', async (_, tried) => await tried());

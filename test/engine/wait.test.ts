@@ -51,7 +51,7 @@ test.each<[string, IDataObject]>([
 	['with one that is switched off', { ...limited(5, 'seconds'), limitWaitTime: false }],
 	['with one beyond the end of time', limited(1e15, 'days')],
 ])('%s it waits until a postback comes', async (_what, parameters) => {
-	expect((await wait(parameters)).till).toEqual([WAIT_INDEFINITELY]);
+	expect((await wait(parameters)).till).toStrictEqual([WAIT_INDEFINITELY]);
 });
 
 test('what waits is the item that came in, whatever n8n does with the list it is given', async () => {
@@ -66,7 +66,7 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 		},
 	);
 	const waiting = outputOf(run, 'Pay');
-	expect(waiting.map(({ json }) => json)).toEqual([{ external_id: 'a' }]);
+	expect(waiting.map(({ json }) => json)).toStrictEqual([{ external_id: 'a' }]);
 	expect(waiting).not.toBe(given);
 });
 
@@ -108,7 +108,7 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp]>([
 	const continued = await wait(parameters, { ...more, settings });
 	const [item] = outputOf(continued.run, 'Error');
 	expect(item?.json.error).toMatchObject({ message: expect.stringMatching(why) });
-	expect([...till, ...continued.till]).toEqual([]);
+	expect([...till, ...continued.till]).toStrictEqual([]);
 });
 
 test('a secret that is the same for every item may be an expression', async () => {
@@ -123,5 +123,5 @@ test('an operation that waits for nothing takes no call, proven or not', async (
 		parameters: { resource: 'payment', operation: 'create' },
 	});
 	const { result, status } = await node.call({ method: 'POST', query: {}, headers: {} });
-	expect([result, status]).toEqual([{ noWebhookResponse: true }, 409]);
+	expect([result, status]).toStrictEqual([{ noWebhookResponse: true }, 409]);
 });

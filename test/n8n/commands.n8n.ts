@@ -76,19 +76,19 @@ test('npm start opens n8n with every example, and the sandbox; what is there is 
 		const { output, end } = await script('start', env, /Press Ctrl\+C/, args);
 		const found = await contents(output());
 		const [, sandbox] = /sandbox: +(http\S+)/.exec(output())!;
-		expect([await answers(n8n), await answers(sandbox!)]).toEqual([true, true]);
+		expect([await answers(n8n), await answers(sandbox!)]).toStrictEqual([true, true]);
 		await end();
-		expect([await answers(n8n), await answers(sandbox!)]).toEqual([false, false]);
+		expect([await answers(n8n), await answers(sandbox!)]).toStrictEqual([false, false]);
 		return { ...found, output: output() };
 	};
 	const first = await start();
 	expect(first.workflows).toHaveLength(readdirSync(join(ROOT, 'examples')).length);
-	expect(first.credentials.map(({ name }) => name).sort()).toEqual(['Approver', 'Sandbox']);
+	expect(first.credentials.map(({ name }) => name).sort()).toStrictEqual(['Approver', 'Sandbox']);
 	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
 	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();
-	expect(ids(await start())).toEqual(ids(first));
+	expect(ids(await start())).toStrictEqual(ids(first));
 	const fresh = ids(await start('--fresh'));
-	expect(fresh.filter((id) => ids(first).includes(id))).toEqual([]);
+	expect(fresh.filter((id) => ids(first).includes(id))).toStrictEqual([]);
 	rmSync(folder, { recursive: true });
 });
 

@@ -125,7 +125,7 @@ describe.each(VERSIONS)("the tests' duplicate store, against that of %s", (versi
 							results?.map((result) =>
 								result.status === 'fulfilled' ? { said: result.value } : 'refused',
 							);
-						expect(said(fake)).toEqual(said(real));
+						expect(said(fake)).toStrictEqual(said(real));
 						for (const { status } of real ?? []) counts[status]++;
 						if (together.length > 1) counts.overlapping++;
 					}

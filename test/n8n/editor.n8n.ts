@@ -256,7 +256,7 @@ describe.each(VERSIONS)('%s', (each) => {
 		await watched(async () => {
 			await openPay({ amount: '12.50', external_id: 'payout-7' });
 			await shows(byId('ndv'), ...PAYMENT_FIELDS);
-			expect((await shownIn(byId('ndv'))).slice(0, 7)).toEqual(PAYMENT_FIELDS);
+			expect((await shownIn(byId('ndv'))).slice(0, 7)).toStrictEqual(PAYMENT_FIELDS);
 			await picture('pay-payment');
 			const hint = byId('output-panel').getByText(/without a Key of its Recipient/);
 			await execute();
@@ -278,7 +278,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await openPay({ resource: 'qrCode', amount: '49.90', external_id: 'order-1042' });
 			const ndv = byId('ndv');
 			await shows(ndv, ...QR_CODE_FIELDS);
-			expect(await shownIn(ndv)).toEqual(QR_CODE_FIELDS);
+			expect(await shownIn(ndv)).toStrictEqual(QR_CODE_FIELDS);
 			await picture('pay-qr-code');
 			const recipients = ndv.getByText('Split Recipients');
 			expect(await recipients.count()).toBe(0);
@@ -297,7 +297,7 @@ describe.each(VERSIONS)('%s', (each) => {
 				.first()
 				.click();
 			await field('binaryPropertyName').waitFor();
-			expect((await shownIn(ndv)).filter((name) => !QR_CODE_FIELDS.includes(name))).toEqual([
+			expect((await shownIn(ndv)).filter((name) => !QR_CODE_FIELDS.includes(name))).toStrictEqual([
 				'binaryPropertyName',
 			]);
 		}));
@@ -306,7 +306,7 @@ describe.each(VERSIONS)('%s', (each) => {
 		await watched(async () => {
 			await openPay({ resource: 'postback', operation: 'wait' });
 			await shows(byId('ndv'), ...WAIT_FIELDS);
-			expect(await shownIn(byId('ndv'))).toEqual(WAIT_FIELDS);
+			expect(await shownIn(byId('ndv'))).toStrictEqual(WAIT_FIELDS);
 			await choose('resumeWhen', 'When a Field Has a Value');
 			await field('matchField').fill('status');
 			await byId('parameter-input-limitWaitTime')
@@ -367,7 +367,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await ndv.getByText(/Anyone who learns this URL/).waitFor();
 			const steps = ndv.locator('.notice li, [role=alert] li');
 			await steps.nth(2).waitFor();
-			expect(await steps.allInnerTexts()).toEqual([
+			expect(await steps.allInnerTexts()).toStrictEqual([
 				'Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.',
 				'Step 2: copy the Production URL above.',
 				expect.stringMatching(/^Step 3: paste it as Postback URL into the Pay API credential/),
@@ -411,7 +411,7 @@ describe.each(VERSIONS)('%s', (each) => {
 				};
 				return Object.keys(customData).length > 0 && customData;
 			});
-			expect(data).toEqual({ payment_external_id: 'payout-10', payment_outcome: 'accepted' });
+			expect(data).toStrictEqual({ payment_external_id: 'payout-10', payment_outcome: 'accepted' });
 			// What a registration changes in the editor: without one it leaves this panel out.
 			await page.route('**/rest/settings', async (route) => {
 				const answer = await route.fetch();
@@ -478,13 +478,13 @@ describe.each(VERSIONS)('%s', (each) => {
 			const modal = await newCredential();
 			const OF_CLIENT = ['tokenUrl', 'clientId', 'clientSecret', 'scope', 'clientAuthentication'];
 			await inputOf(modal, 'accessToken').waitFor();
-			expect((await shownIn(modal)).filter((name) => OF_CLIENT.includes(name))).toEqual([]);
+			expect((await shownIn(modal)).filter((name) => OF_CLIENT.includes(name))).toStrictEqual([]);
 			await picture('credential');
 			await choose('authentication', 'Client Credentials');
 			await inputOf(modal, 'tokenUrl').waitFor();
 			await inputOf(modal, 'accessToken').waitFor({ state: 'hidden' });
 			await shows(modal, ...OF_CLIENT);
-			expect(await shownIn(modal)).toEqual(expect.arrayContaining(OF_CLIENT));
+			expect(await shownIn(modal)).toStrictEqual(expect.arrayContaining(OF_CLIENT));
 			await inputOf(modal, 'baseUrl').fill(service.url);
 			await inputOf(modal, 'schemeName').fill('fast');
 			await inputOf(modal, 'tokenUrl').fill(service.tokenUrl);
@@ -499,7 +499,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await picture('credential-client-credentials');
 			await saved(modal);
 			expect(service.tokenRequests).toHaveLength(1);
-			expect(service.received.map(({ path }) => path)).toEqual(['/v2/fast/qrcode']);
+			expect(service.received.map(({ path }) => path)).toStrictEqual(['/v2/fast/qrcode']);
 			await service.close();
 		}));
 });
@@ -605,7 +605,10 @@ function newcomer() {
 				await click(byId('node-execute-button'));
 				await byId('output-panel').getByText('accepted').first().waitFor();
 			});
-			expect(sandbox.bodies('qrcode').at(-1)).toEqual({ amount: 49.9, external_id: 'order-1042' });
+			expect(sandbox.bodies('qrcode').at(-1)).toStrictEqual({
+				amount: 49.9,
+				external_id: 'order-1042',
+			});
 			await counted('Have it paid', async () => {
 				const ofSandbox = await page.context().newPage();
 				await ofSandbox.goto(sandbox.url);
@@ -649,7 +652,7 @@ function newcomer() {
 					async () => (await fetch(url, { method: 'POST' })).status === 401,
 				);
 			});
-			expect(counts).toEqual(toldInExamples());
+			expect(counts).toStrictEqual(toldInExamples());
 		}));
 }
 

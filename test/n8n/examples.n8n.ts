@@ -45,7 +45,7 @@ test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
 			)
 			.map((other) => `${one.name} and ${other.name}`),
 	);
-	expect(covered).toEqual([]);
+	expect(covered).toStrictEqual([]);
 });
 
 const SECRET = 'the secret of the example tests';
@@ -91,7 +91,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect(execution.status).toBe('success');
 				expect(execution.data.resultData.runData.Report).toHaveLength(1);
 				const [report, ...more] = itemsOf(execution, 'Report');
-				expect(more).toEqual([]);
+				expect(more).toStrictEqual([]);
 				return {
 					lines: report?.line,
 					paid: sandbox.bodies('payment').map(({ external_id, amount }) => [external_id, amount]),
@@ -100,14 +100,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const comma = expect.stringMatching(/^invoice-1002: notSent\. Amount \(amount\) .*"12,00"/);
 			const again = (number: number) =>
 				expect.stringMatching(new RegExp(`^invoice-${number}: duplicate\\. .*was recorded before`));
-			expect(await run()).toEqual({
+			expect(await run()).toStrictEqual({
 				lines: ['invoice-1001: accepted', comma, 'invoice-1003: accepted'],
 				paid: [
 					['invoice-1001', 10.5],
 					['invoice-1003', 7],
 				],
 			});
-			expect(await run()).toEqual({ lines: [again(1001), comma, again(1003)], paid: [] });
+			expect(await run()).toStrictEqual({ lines: [again(1001), comma, again(1003)], paid: [] });
 			const { nodes, versionId } = await n8n.workflow(id);
 			const list = nodes.find(({ name }) => name === 'Payouts')!.parameters as Record<
 				string,
@@ -115,7 +115,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			>;
 			list.jsonOutput = list.jsonOutput!.replace('"12,00"', '12');
 			await n8n.rest('PATCH', `/workflows/${id}`, { nodes, versionId });
-			expect(await run()).toEqual({
+			expect(await run()).toStrictEqual({
 				lines: [again(1001), 'invoice-1002: accepted', again(1003)],
 				paid: [['invoice-1002', 12]],
 			});
@@ -127,7 +127,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				body.includes('invoice-1001') ? { kind: 'hang-up' } : undefined;
 			const id = await n8n.importWorkflow(workflow, credentials);
 			const execution = await n8n.finished(await n8n.run(id, 'Start'));
-			expect(itemsOf(execution, 'Report')).toEqual([
+			expect(itemsOf(execution, 'Report')).toStrictEqual([
 				{
 					line: [
 						expect.stringMatching(/^invoice-1001: unknown\. /),
@@ -177,7 +177,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(shown).toContain('Pay 250.00 to partner@example.com?');
 			expect(shown).toContain('invoice-2041');
 			const offered = [...shown.matchAll(/<option value='(\w+)'/g)].map(([, value]) => value);
-			expect(offered).toEqual(['Approve', 'Decline']);
+			expect(offered).toStrictEqual(['Approve', 'Decline']);
 			// What link previews and virus scanners do.
 			for (const method of ['GET', 'HEAD', 'GET']) {
 				await fetch(page, {
@@ -187,7 +187,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				await fetch(page.replace('/form-waiting/', '/webhook-waiting/'), { method });
 			}
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
-			expect(paid()).toEqual([]);
+			expect(paid()).toStrictEqual([]);
 
 			// A double click.
 			const [first, second] = await Promise.all([decide('Approve'), decide('Approve')]);
@@ -205,7 +205,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				external_id: 'invoice-2041',
 				creditParty: { key: 'partner@example.com' },
 			};
-			expect(paid()).toEqual([expect.objectContaining(expected)]);
+			expect(paid()).toStrictEqual([expect.objectContaining(expected)]);
 
 			await start({}, id);
 			await decide('Approve');
@@ -222,7 +222,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect((await decide('Approve', headers)).status).toBe(401);
 			}
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
-			expect(paid()).toEqual([]);
+			expect(paid()).toStrictEqual([]);
 		});
 
 		test.each([
@@ -232,8 +232,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await start();
 			await answer();
 			const execution = await ended(n8n, executionId, 'Not paid');
-			expect(itemsOf(execution, 'Not paid')).toEqual([{ payoutId: 'invoice-2041', decision }]);
-			expect(paid()).toEqual([]);
+			expect(itemsOf(execution, 'Not paid')).toStrictEqual([
+				{ payoutId: 'invoice-2041', decision },
+			]);
+			expect(paid()).toStrictEqual([]);
 		});
 
 		test('what comes with the password but is no form pays nothing', async () => {
@@ -254,14 +256,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const { data } = await n8n.execution(executionId);
 				expect(data.resultData.runData).not.toHaveProperty('Pay');
 			}
-			expect(paid()).toEqual([]);
+			expect(paid()).toStrictEqual([]);
 		});
 
 		test('nothing is paid when nobody decides in time', async () => {
 			await start({ resumeAmount: 1, resumeUnit: 'seconds' });
 			const execution = await ended(n8n, executionId, 'Not paid', 120);
 			expect(itemsOf(execution, 'Not paid')).toMatchObject([{ decision: 'none' }]);
-			expect(paid()).toEqual([]);
+			expect(paid()).toStrictEqual([]);
 		});
 	});
 
@@ -294,7 +296,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { id, page } = await publish(change);
 			const answer = await fetch(page);
 			const shown = await answer.text();
-			expect([answer.status, answer.headers.get('content-type')]).toEqual([
+			expect([answer.status, answer.headers.get('content-type')]).toStrictEqual([
 				200,
 				'text/html; charset=utf-8',
 			]);
@@ -306,7 +308,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			nodes.find(({ name }) => name === wanted)!.parameters as Record<string, unknown>;
 		async function endsIn(executionId: string, node: string, seconds?: number) {
 			const { runData } = (await ended(n8n, executionId, node, seconds)).data.resultData;
-			expect(ENDS.filter((end) => end in runData)).toEqual([node]);
+			expect(ENDS.filter((end) => end in runData)).toStrictEqual([node]);
 		}
 
 		test('the customer’s page shows the QR code, and a paid charge fulfils the order', async () => {
@@ -449,11 +451,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await deliver(about('order-5'), { status: 'paid' }, 'another secret')).toBe(401);
 			expect(await deliver(about('order-6', { amount: 12 }), { status: 'paid' })).toBe(200);
 			for (const { status } of await executions()) expect(status).toBe('success');
-			expect(await rows()).toEqual([
+			expect(await rows()).toStrictEqual([
 				{ external_id: 'order-1', amount: 49.9 },
 				{ external_id: 'order-6', amount: 12 },
 			]);
-			expect(await sent()).toEqual(['order-1', 'order-6']);
+			expect(await sent()).toStrictEqual(['order-1', 'order-6']);
 		});
 
 		test('an order whose row could not be written is credited by the next delivery', async () => {
@@ -461,12 +463,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
 			const [failed] = await executions();
 			expect(failed?.status).toBe('error');
-			expect([await rows(), await sent()]).toEqual([[], []]);
+			expect([await rows(), await sent()]).toStrictEqual([[], []]);
 			await n8n.rest('POST', `/projects/${projectId}/data-tables/${tableId}/columns`, COLUMNS[1]);
 			expect(await deliver(about('order-8'), { status: 'paid' })).toBe(200);
 			await executions();
-			expect(await rows()).toEqual([{ external_id: 'order-8', amount: 49.9 }]);
-			expect(await sent()).toEqual(['order-8']);
+			expect(await rows()).toStrictEqual([{ external_id: 'order-8', amount: 49.9 }]);
+			expect(await sent()).toStrictEqual(['order-8']);
 		});
 
 		// n8n 1's default SQLite driver has one connection for all transactions: ten upserts at once
@@ -480,9 +482,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const answers = Array.from({ length: 10 }, async (_none, id) =>
 				deliver(about('order-7'), { status: 'paid', id }),
 			);
-			expect(await Promise.all(answers)).toEqual(Array(10).fill(200));
+			expect(await Promise.all(answers)).toStrictEqual(Array(10).fill(200));
 			for (const { status } of await executions()) expect(status).toBe('success');
-			expect(await rows()).toEqual([
+			expect(await rows()).toStrictEqual([
 				{ external_id: 'order-0', amount: 49.9 },
 				{ external_id: 'order-7', amount: 49.9 },
 			]);
@@ -524,14 +526,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			sandbox.received.length = 0;
 			const execution = await n8n.finished(await n8n.run(id, 'Start'));
 			expect(execution.data.resultData.error).toBeUndefined();
-			expect(itemsOf(execution, 'Pay').map(({ outcome }) => outcome)).toEqual([
+			expect(itemsOf(execution, 'Pay').map(({ outcome }) => outcome)).toStrictEqual([
 				'accepted',
 				'accepted',
 			]);
-			expect(sandbox.received.map(({ headers }) => headers.authorization)).toEqual(
+			expect(sandbox.received.map(({ headers }) => headers.authorization)).toStrictEqual(
 				Array(2).fill(`Bearer token-${run}`),
 			);
-			expect(came).toEqual(Array(run).fill('POST the key'));
+			expect(came).toStrictEqual(Array(run).fill('POST the key'));
 		}
 		server.close();
 	});
@@ -578,7 +580,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			async (agentVersion) => {
 				const { model } = await chat(agentVersion, /QR/);
 				expect(model.offered).toHaveLength(2);
-				expect(model.offered).toEqual(
+				expect(model.offered).toStrictEqual(
 					expect.arrayContaining([
 						{ name: expect.stringMatching(/^Create_a_QR_code$/), parameters: ['amount'] },
 						{
@@ -606,7 +608,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			'a payment is refused, and the model is told (agent version %d)',
 			async (agentVersion) => {
 				const { model } = await chat(agentVersion, /payment/);
-				expect(sandbox.received).toEqual([]);
+				expect(sandbox.received).toStrictEqual([]);
 				expect(model.heard.join()).toMatch(REFUSAL);
 			},
 		);
@@ -618,7 +620,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					times: 3,
 					mayPay: true,
 				});
-				expect(sandbox.bodies('payment')).toEqual([
+				expect(sandbox.bodies('payment')).toStrictEqual([
 					expect.objectContaining({ amount: 5, external_id: `payment-${execution.id}` }),
 				]);
 				expect(model.heard).toHaveLength(3);

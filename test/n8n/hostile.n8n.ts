@@ -37,7 +37,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				statuses.push(status);
 				// A connection that was cut hears nothing.
 				const isRefused = status === 0 ? each.cut : status >= 400;
-				expect([each.name, status, isRefused]).toEqual([each.name, status, true]);
+				expect([each.name, status, isRefused]).toStrictEqual([each.name, status, true]);
 			}
 		};
 		const together = requests.filter(({ alone }) => !alone).values();
@@ -68,7 +68,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const { status, data } = await n8n.execution(waiting.executionId);
 		expect(status).toBe('waiting');
 		expect(data.resultData.runData).not.toHaveProperty('Payout');
-		expect(sandbox.bodies('payment')).toEqual([]);
+		expect(sandbox.bodies('payment')).toStrictEqual([]);
 
 		const genuine = await fetch(waiting.url, { method: 'POST', body: '{"status":"paid"}' });
 		expect(genuine.status).toBe(200);

@@ -119,12 +119,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 							? ((error?.context as Record<string, unknown>)?.data as Record<string, unknown>)
 							: (failed?.error as Record<string, unknown>);
 				const where = `${each.name}, ${settings.onError}, retry ${settings.retryOnFail}`;
-				expect([where, facts]).toEqual([
+				expect([where, facts]).toStrictEqual([
 					where,
 					expect.objectContaining({ external_id, kind: 'payment', outcome: each.outcome }),
 				]);
 				const count = faults.arrivals(external_id);
-				expect([where, count]).toEqual([where, expectedArrivals(each, settings.retryOnFail)]);
+				expect([where, count]).toStrictEqual([where, expectedArrivals(each, settings.retryOnFail)]);
 				expect(JSON.stringify([error ?? null, facts])).not.toMatch(
 					/try again later|retry the request|retry on fail/i,
 				);
@@ -134,7 +134,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			}
 		};
 		await Promise.all(SETTINGS.map(runAll));
-		expect(faults.elsewhere.received).toEqual([]);
+		expect(faults.elsewhere.received).toStrictEqual([]);
 		const titles = SETTINGS.map(
 			({ retryOnFail, onError }) =>
 				`${onError.replace('Output', '')}${retryOnFail ? '+retry' : ''}`,
@@ -163,8 +163,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [retried] = await allFinished(n8n, id, 2);
 		faults.sandbox.faultFor = ordered;
 		expect(retried?.status).toBe('success');
-		expect(itemsOf(retried!, 'Pay').map(({ external_id }) => external_id)).toEqual(list);
-		expect(list.map((external_id) => faults.arrivals(external_id))).toEqual([1, 2, 1]);
+		expect(itemsOf(retried!, 'Pay').map(({ external_id }) => external_id)).toStrictEqual(list);
+		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 2, 1]);
 	});
 
 	test('of 20 executions with one id at the same time, one pays', async () => {
@@ -267,7 +267,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			);
 			const counts = list.map((external_id) => faults.arrivals(external_id));
 			// A node that counts up drops what comes out of order; what reaches Pay is a duplicate or new.
-			expect(counts).toEqual(list.map(() => 1));
+			expect(counts).toStrictEqual(list.map(() => 1));
 			expect(outcomes.length).toBeGreaterThan(0);
 			expect(outcomes.filter((outcome) => outcome === 'duplicate').length).toBeGreaterThan(0);
 		},
@@ -301,10 +301,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await allFinished(n8n, id, n + 1);
 		}
 		const [last] = await allFinished(n8n, id, 6);
-		expect(itemsOf(last!, 'Pay')).toEqual([
+		expect(itemsOf(last!, 'Pay')).toStrictEqual([
 			{ error: expect.objectContaining({ outcome: 'duplicate', external_id: list[0] }) },
 		]);
-		expect(list.map((external_id) => faults.arrivals(external_id))).toEqual([1, 1, 1, 1, 1]);
+		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 1, 1, 1, 1]);
 	});
 
 	test('n8n offers Pay as a tool for AI agents, and the trigger not', async () => {
@@ -370,6 +370,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await until('the end of the run in the log', async () =>
 			n8n.log.slice(before).includes('Workflow execution finished successfully'),
 		);
-		expect(holding(TOKEN)).toEqual([]);
+		expect(holding(TOKEN)).toStrictEqual([]);
 	});
 });

@@ -111,9 +111,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const moving = rows.some((status) => /new|running/.test(status));
 			return rows.length === EXECUTIONS && !moving && rows;
 		});
-		expect(ended).toEqual(Array(EXECUTIONS).fill('success'));
-		expect(states(register.rows())).toEqual({ [id]: 'accepted' });
-		expect([books().arrived(id), books().paid(id)]).toEqual([1, 1]);
+		expect(ended).toStrictEqual(Array(EXECUTIONS).fill('success'));
+		expect(states(register.rows())).toStrictEqual({ [id]: 'accepted' });
+		expect([books().arrived(id), books().paid(id)]).toStrictEqual([1, 1]);
 		register.watch();
 	});
 
@@ -140,7 +140,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			[gone]: 'unknown',
 		};
 		const rows = register.rows();
-		expect(states(rows)).toEqual(first);
+		expect(states(rows)).toStrictEqual(first);
 		const reasonOf = (id: string) => rows.find(({ external_id }) => external_id === id)?.reason;
 		expect(reasonOf(good)).toBeNull();
 		expect(reasonOf(refused)).toMatch(/^The service rejected payment .* \(HTTP 422\)/);
@@ -150,7 +150,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(sandbox.received.length - before).toBe(4);
 
 		expect((await ran(list)).status).toBe('success');
-		expect(states(register.rows())).toEqual(first);
+		expect(states(register.rows())).toStrictEqual(first);
 		expect(sandbox.received.length - before).toBe(4);
 
 		sandbox.faultFor = undefined;
@@ -160,7 +160,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		);
 		// The list still says "12,00": what a person released after a try stands.
 		expect((await ran(list)).status).toBe('success');
-		expect(states(register.rows())).toEqual({
+		expect(states(register.rows())).toStrictEqual({
 			...first,
 			[refused]: 'accepted',
 			[comma]: 'accepted',
@@ -176,9 +176,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			refused.has(idOf(body)) ? { kind: 'status', status: 422 } : undefined;
 		expect((await ran(list)).status).toBe('success');
 		const expected = list.map(({ id }) => [id, refused.has(id) ? 'rejected' : 'accepted']);
-		expect(states(register.rows())).toEqual(Object.fromEntries(expected));
+		expect(states(register.rows())).toStrictEqual(Object.fromEntries(expected));
 		const { arrived } = books();
-		expect(list.map(({ id }) => arrived(id))).toEqual(Array(13).fill(1));
+		expect(list.map(({ id }) => arrived(id))).toStrictEqual(Array(13).fill(1));
 	});
 
 	test('two lines that disagree about a payout nobody has tried: neither is paid, a person decides', async () => {
@@ -187,7 +187,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const [row] = register.rows(`external_id = '${one}'`);
 		expect(row).toMatchObject({ state: 'notSent', amount: '5', attempts: 0 });
 		expect(row?.reason).toMatch(/^A later line of a list says 6 to /);
-		expect([books().arrived(one), books().paid(other)]).toEqual([0, 1]);
+		expect([books().arrived(one), books().paid(other)]).toStrictEqual([0, 1]);
 	});
 
 	test('a due row of another workflow is left alone: it may be another account’s', async () => {
@@ -196,14 +196,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id) VALUES ('${theirs}', '1', 'a', 'another')`,
 		);
 		await ran([payout(ours)]);
-		expect(states(register.rows())).toEqual({ [theirs]: 'due', [ours]: 'accepted' });
+		expect(states(register.rows())).toStrictEqual({ [theirs]: 'due', [ours]: 'accepted' });
 		expect(books().arrived(theirs)).toBe(0);
 	});
 
 	test('a line without an identifier stops the run before anything is paid', async () => {
 		const [one] = ids(1) as [string];
 		const { status, data } = await ran([payout(one), { ...payout(''), id: '' }]);
-		expect([status, data.resultData.error?.message]).toEqual([
+		expect([status, data.resultData.error?.message]).toStrictEqual([
 			'error',
 			expect.stringContaining('a_payout_needs_an_external_id'),
 		]);
@@ -240,9 +240,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			return found.length > 0 && (await Promise.all(found.map((each) => main.finished(each))));
 		});
 		const errors = itemsOf(execution!, 'Pay', 0, 1).map(({ error }) => error);
-		expect(errors).toEqual([expect.objectContaining({ outcome: 'notSent' })]);
+		expect(errors).toStrictEqual([expect.objectContaining({ outcome: 'notSent' })]);
 		expect(books().arrived(one)).toBe(0);
-		expect(states(register.rows())).toEqual({ [one]: 'unknown' });
+		expect(states(register.rows())).toStrictEqual({ [one]: 'unknown' });
 	});
 
 	test('an outcome that could not be written stays claimed; the editor’s Retry writes it and pays nothing again', async () => {
@@ -253,7 +253,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				WHEN (NEW.state = 'accepted') EXECUTE FUNCTION refuse();
 		`);
 		const { id, status } = await ran([payout(one)]);
-		expect([status, states(register.rows())]).toEqual(['error', { [one]: 'claimed' }]);
+		expect([status, states(register.rows())]).toStrictEqual(['error', { [one]: 'claimed' }]);
 		register.sql('DROP TRIGGER refuse ON payout_register; DROP FUNCTION refuse');
 		const { data } = await main.rest<{ data: { id?: string } }>('POST', `/executions/${id}/retry`, {
 			loadWorkflow: false,
@@ -276,9 +276,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		insert(settled, 'settled', 90);
 		const execution = await main.finished(await main.run(workflowId, 'Every hour'));
 		const [report, ...more] = itemsOf(execution, 'Tell a person');
-		expect(more).toEqual([]);
+		expect(more).toStrictEqual([]);
 		const shown = (report?.rows as Row[]).map(({ external_id, state }) => [external_id, state]);
-		expect(shown).toEqual([
+		expect(shown).toStrictEqual([
 			[unknown, 'unknown'],
 			[old, 'claimed'],
 		]);
@@ -307,7 +307,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(await post(one, 'payment', 'another secret', 'paid')).toBe(401);
 		expect(await post(one, 'payment', SECRET, 'waiting')).toBe(200);
 		expect(await post(charge, 'qrCode', SECRET, 'paid')).toBe(200);
-		expect(states(register.rows())).toEqual({ [one]: 'accepted', [charge]: 'accepted' });
+		expect(states(register.rows())).toStrictEqual({ [one]: 'accepted', [charge]: 'accepted' });
 		expect(await post(one, 'payment', SECRET, 'failed')).toBe(200);
 		expect(await post(one, 'payment', SECRET, 'paid')).toBe(200);
 		expect(register.rows(`external_id = '${one}'`)).toMatchObject([
@@ -319,7 +319,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(register.rows(`external_id = '${early}'`)).toMatchObject([
 			{ state: 'settled', reported: 'paid' },
 		]);
-		expect(register.sql('SELECT external_id FROM followed').sort()).toEqual([one, early].sort());
+		expect(register.sql('SELECT external_id FROM followed').sort()).toStrictEqual(
+			[one, early].sort(),
+		);
 	});
 
 	const fateOf = (index: number): Fate =>
@@ -503,8 +505,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 			const rows = register.rows();
 			expect(rows).toHaveLength(PAYOUTS);
-			expect(disagreements(rows, isLost)).toEqual([]);
-			expect(rows.filter(({ attempts }) => attempts !== 1)).toEqual([]);
+			expect(disagreements(rows, isLost)).toStrictEqual([]);
+			expect(rows.filter(({ attempts }) => attempts !== 1)).toStrictEqual([]);
 			const { arrived } = books();
 			const most = Math.max(...list.map(({ id }) => arrived(id)));
 			expect(most).toBe(1);
@@ -531,7 +533,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			while (decide(newIds) > 0 && turns++ < 4) await payWhatIsDue(list, () => false);
 			const { paid } = books();
 			const times = list.map(({ id }) => paid(id) + paid(newIds.get(id) ?? ''));
-			expect(times).toEqual(Array(PAYOUTS).fill(1));
+			expect(times).toStrictEqual(Array(PAYOUTS).fill(1));
 			table.push(
 				`register, after a person's ${turns} turns: ${counted(register.rows().map(({ state }) => state))}, ${newIds.size} of them under a new id`,
 			);
@@ -541,8 +543,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				.slice(0, LONG ? PAYOUTS : 20);
 			const { runs, settled, followed } = await reportThrice(some);
 			expect(runs.length).toBeGreaterThanOrEqual(3 * some.length);
-			expect(settled.sort()).toEqual([...some].sort());
-			expect(followed.sort()).toEqual([...some].sort());
+			expect(settled.sort()).toStrictEqual([...some].sort());
+			expect(followed.sort()).toStrictEqual([...some].sort());
 			table.push(
 				`register: of ${runs.length} deliveries about ${some.length} payouts ${settled.length} settled a row, and ${followed.length} were followed`,
 			);
@@ -692,7 +694,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				);
 				table.push(`data table, ${place}: added and claimed: ${figures(added)} (${both})`);
 				const { arrived } = books();
-				expect(there.filter((id) => arrived(id) > 1)).toEqual([]);
+				expect(there.filter((id) => arrived(id) > 1)).toStrictEqual([]);
 			},
 		);
 	});

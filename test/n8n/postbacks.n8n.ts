@@ -161,7 +161,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			}
 			for (const query of queries) {
 				const answer = await post(trigger.url + query);
-				expect([query, answer.status]).toEqual([query, 401]);
+				expect([query, answer.status]).toStrictEqual([query, 401]);
 			}
 			await until('each refusal in the log', async () => {
 				const refused = n8n.log.match(/refused a postback \(401\)/g) ?? [];
@@ -187,7 +187,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect((await post(url)).status).toBe(401);
 			expect((await post(signUrl(url, about('test'), SECRET))).status).toBe(200);
 			const [execution] = await allFinished(n8n, id, 1);
-			expect(itemsOf(execution!, 'Pay Trigger')[0]?.reference).toEqual(about('test'));
+			expect(itemsOf(execution!, 'Pay Trigger')[0]?.reference).toStrictEqual(about('test'));
 		});
 
 		test('refuses to be published without a secret, and says which field is missing', async () => {
@@ -222,10 +222,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			for (const [index, [name, body, type]] of bodies.entries()) {
 				const headers = type ? { 'Content-Type': type } : undefined;
 				const answer = await fetch(url, { method: 'POST', body, headers });
-				expect([name, answer.status]).toEqual([name, 200]);
+				expect([name, answer.status]).toStrictEqual([name, 200]);
 				const [execution] = await allFinished(n8n, id, index + 1);
 				const [item] = itemsOf(execution!, 'Pay Trigger');
-				expect([name, item?.rawBody]).toEqual([name, body.toString()]);
+				expect([name, item?.rawBody]).toStrictEqual([name, body.toString()]);
 				expect(({} as { polluted?: number }).polluted).toBeUndefined();
 			}
 			const large = await fetch(url, { method: 'POST', body: Buffer.alloc(17_000_000, 'z') });
@@ -345,7 +345,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			}
 			const execution = await ended(n8n, executionId);
 			const items = itemsOf(execution, 'After') as Array<{ postback: { reference: Reference } }>;
-			expect(items.map(({ postback }) => postback.reference.external_id)).toEqual(ids);
+			expect(items.map(({ postback }) => postback.reference.external_id)).toStrictEqual(ids);
 		});
 
 		test('refuses several items, with the advice to loop', async () => {
@@ -449,7 +449,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			);
 			// n8n 1 answers 503 while its database is busy; such a postback is not acknowledged.
 			expect(acknowledged.length).toBeGreaterThan(TOTAL / 2);
-			expect(acknowledged.filter((number) => !found.has(number))).toEqual([]);
+			expect(acknowledged.filter((number) => !found.has(number))).toStrictEqual([]);
 			const grown = n8n.memory() - before;
 			console.log(`n8n ${version}: ${TOTAL} postbacks left ${grown} MB more in use`);
 			// A call whose memory is never freed takes over 10 MB on n8n 2; what a process needs once is less.

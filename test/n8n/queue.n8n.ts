@@ -74,16 +74,16 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			[payments, toPay],
 		] as const) {
 			const executions = await allFinished(main, id, 10);
-			expect(executions.map(({ status }) => status)).toEqual(Array(10).fill('success'));
+			expect(executions.map(({ status }) => status)).toStrictEqual(Array(10).fill('success'));
 			const outcomes = executions.flatMap((execution) => itemsOf(execution, 'Pay'));
-			expect(outcomes.map(({ external_id }) => external_id).sort()).toEqual([...list].sort());
-			expect(list.map(arrivals)).toEqual(Array(30).fill(1));
+			expect(outcomes.map(({ external_id }) => external_id).sort()).toStrictEqual([...list].sort());
+			expect(list.map(arrivals)).toStrictEqual(Array(30).fill(1));
 		}
 		const taken = await Promise.all(
 			[charges.id, payments.id].map(async (id) => await main.executionIds(id)),
 		);
 		const workers = new Set(taken.flat().map((id) => queue.workerOf(id)));
-		expect(workers).toEqual(new Set(queue.workers));
+		expect(workers).toStrictEqual(new Set(queue.workers));
 	});
 
 	/** Scenario, duplicate check, what arrived, what was told: printed when all is done. */
@@ -185,10 +185,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await send(list);
 			await settled(id, round + 2);
 		}
-		expect(list.map(arrivals)).toEqual(Array(5).fill(1));
+		expect(list.map(arrivals)).toStrictEqual(Array(5).fill(1));
 		const [last] = await allFinished(main, id, 7);
 		const errors = itemsOf(last!, 'Pay').map(({ error }) => error);
-		expect(errors).toEqual(Array(5).fill(expect.objectContaining({ outcome: 'duplicate' })));
+		expect(errors).toStrictEqual(Array(5).fill(expect.objectContaining({ outcome: 'duplicate' })));
 	});
 
 	const CHECKS = LONG ? (['workflow', 'workers'] as const) : (['workflow'] as const);
@@ -247,7 +247,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				await told(id),
 			]);
 			// On a machine that is too slow a check may not come about in time: that is refused, never paid twice.
-			expect({ forgotten, twice: twice(flat) }).toEqual({ forgotten: 0, twice: 0 });
+			expect({ forgotten, twice: twice(flat) }).toStrictEqual({ forgotten: 0, twice: 0 });
 			expect(arrived.length).toBeGreaterThan(0);
 		},
 	);
@@ -278,10 +278,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				arrived.join(' '),
 				`refused for slowness: ${slow.join(' ')}`,
 			]);
-			if (LONG) return expect(arrived).toEqual(Array(ROUNDS).fill(1));
+			if (LONG) return expect(arrived).toStrictEqual(Array(ROUNDS).fill(1));
 			// On a machine so busy that a change takes 2 s the one that would pay may be refused: never two.
 			const expected = arrived.map((count, round) => (count === 0 && slow[round]! > 0 ? 0 : 1));
-			expect(arrived).toEqual(expected);
+			expect(arrived).toStrictEqual(expected);
 			expect(arrived).toContain(1);
 		},
 	);
@@ -440,7 +440,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			`${paid(list)} of 8, ${twice(list)} twice`,
 			await told(id),
 		]);
-		expect([paid(list), twice(list)]).toEqual([8, 0]);
+		expect([paid(list), twice(list)]).toStrictEqual([8, 0]);
 	});
 
 	test.each([
@@ -538,7 +538,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		]);
 		// n8n 1 looks at the time only between nodes: it cancels nothing here, and says so.
 		const expected = version === 'n8n2' ? ['canceled', 0, 1] : ['success', 1, 1];
-		expect([what.split(' ')[0], cancelled, arrivals(one)]).toEqual(expected);
+		expect([what.split(' ')[0], cancelled, arrivals(one)]).toStrictEqual(expected);
 	});
 
 	long.each(['workflow', 'workers'] as const)(
@@ -655,11 +655,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await send([rejected]);
 		const executions = await allFinished(main, id, 2);
 		const messages = executions.map(({ data }) => data.resultData.error?.message).sort();
-		expect(messages).toEqual([
+		expect(messages).toStrictEqual([
 			`It is not known whether payment "${lost}" was made`,
 			`The service rejected payment "${rejected}" (HTTP 422)`,
 		]);
-		expect([arrivals(lost), arrivals(rejected)]).toEqual([1, 3]);
+		expect([arrivals(lost), arrivals(rejected)]).toStrictEqual([1, 3]);
 	});
 
 	test('the trigger takes signed postbacks at the webhook process and refuses others', async () => {
@@ -770,7 +770,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				`${twice(list)} twice, ${paid(list)} of 30 paid`,
 				await told(id),
 			]);
-			expect(takers).toEqual([victim]);
+			expect(takers).toStrictEqual([victim]);
 			expect(twice(list)).toBe(0);
 			for (const worker of careful) await worker.stop();
 			for (const worker of usual) await worker.launch();

@@ -56,7 +56,9 @@ async function accessible() {
 	for (const colorScheme of ['light', 'dark'] as const) {
 		await page.emulateMedia({ colorScheme });
 		const { violations } = await new AxeBuilder({ page }).analyze();
-		expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+		expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toStrictEqual(
+			[],
+		);
 	}
 	await page.emulateMedia({ colorScheme: 'light' });
 }
@@ -157,7 +159,7 @@ test('the payer’s page is a phone with one button, and the sandbox’s page se
 	await phone.setViewportSize({ width: 900, height: 760 });
 	const button = phone.getByRole('button');
 	await button.waitFor();
-	expect(await button.allInnerTexts()).toEqual(['Pay 49.9']);
+	expect(await button.allInnerTexts()).toStrictEqual(['Pay 49.9']);
 	await phone.getByText('Order 1042').waitFor();
 	const sandboxPage = page;
 	page = phone;
@@ -313,5 +315,5 @@ test('every button can be reached with the Tab key, and says what it is for', as
 		const focused = page.locator('button:focus');
 		if ((await focused.count()) === 1) reached.add(await nameOf(focused));
 	}
-	expect([...reached].sort()).toEqual([...names].sort());
+	expect([...reached].sort()).toStrictEqual([...names].sort());
 });

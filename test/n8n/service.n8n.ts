@@ -97,8 +97,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const seconds = (Date.now() - begun) / 1000;
 		expect(execution?.status).toBe('success');
 		const outcomes = itemsOf(execution!, 'Pay').map(({ outcome }) => outcome);
-		expect(outcomes).toEqual(Array(70).fill('accepted'));
-		expect(service.transactions.map(({ external_id }) => external_id).sort()).toEqual(
+		expect(outcomes).toStrictEqual(Array(70).fill('accepted'));
+		expect(service.transactions.map(({ external_id }) => external_id).sort()).toStrictEqual(
 			[...list].sort(),
 		);
 		// Each is used for the first of its two seconds, by all batches that begin in it.
@@ -172,7 +172,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		],
 	])('the credential test: %s', async (_what, change, expected) => {
 		expect(await verdict(change)).toMatch(expected);
-		expect(service.transactions).toEqual([]);
+		expect(service.transactions).toStrictEqual([]);
 	});
 
 	test.each([301, 302, 303, 307, 308])(
@@ -190,8 +190,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const [execution] = await allFinished(n8n, id, 1);
 				expect(execution?.data.resultData.error?.message).toMatch(/redirects elsewhere/);
 				expect(door.came).toHaveLength(2);
-				expect(thief.came).toEqual([]);
-				expect(service.received).toEqual([]);
+				expect(thief.came).toStrictEqual([]);
+				expect(service.received).toStrictEqual([]);
 			} finally {
 				door.close();
 				thief.close();
@@ -232,7 +232,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					({ external_id }) => external_id === about.external_id,
 				)!;
 				await told.settle(made.id, 'failed');
-				expect(made.deliveries.map(({ answer }) => answer)).toEqual([200]);
+				expect(made.deliveries.map(({ answer }) => answer)).toStrictEqual([200]);
 				expect((await n8n.execution(executionId)).status).toBe('waiting');
 				await told.settle(made.id, 'paid');
 				const [item] = itemsOf(await ended(n8n, executionId), 'After');
@@ -257,7 +257,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const made = told.transactions.find((each) => each.external_id === external_id)!;
 				await told.settle(made.id, 'failed');
 				await told.settle(made.id, 'paid');
-				expect(made.deliveries.map(({ answer }) => answer)).toEqual([200, 200]);
+				expect(made.deliveries.map(({ answer }) => answer)).toStrictEqual([200, 200]);
 				const executions = await allFinished(n8n, id, 1);
 				expect(executions).toHaveLength(1);
 				expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({
@@ -297,7 +297,7 @@ describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version)
 			await service.close();
 			expect(proxy.came.join()).toContain(asked);
 			expect(execution?.data.resultData.error?.message).toMatch(/a proxy on the way asks for/);
-			expect(service.received).toEqual([]);
+			expect(service.received).toStrictEqual([]);
 		},
 	);
 });
@@ -356,8 +356,8 @@ describe.each(VERSIONS)('n8n %s with two workers', (version) => {
 			await send(queue.webhook, list.slice(each, each + 20));
 		const executions = await allFinished(queue.main, id, 5);
 		const seconds = (Date.now() - begun) / 1000;
-		expect(executions.map(({ status }) => status)).toEqual(Array(5).fill('success'));
-		expect(service.transactions.map(({ external_id }) => external_id).sort()).toEqual(
+		expect(executions.map(({ status }) => status)).toStrictEqual(Array(5).fill('success'));
+		expect(service.transactions.map(({ external_id }) => external_id).sort()).toStrictEqual(
 			[...list].sort(),
 		);
 		const workers = new Set(executions.slice(0, 4).map((each) => queue.workerOf(each.id)));
@@ -365,7 +365,7 @@ describe.each(VERSIONS)('n8n %s with two workers', (version) => {
 		console.log(
 			`n8n ${version}: 80 payments in 4 executions on ${workers.size} workers, ${seconds.toFixed(1)} s: ${requests} token requests; each worker has tokens of its own, used for 1 s of 2`,
 		);
-		expect(workers).toEqual(new Set(queue.workers));
+		expect(workers).toStrictEqual(new Set(queue.workers));
 		expect(requests).toBeGreaterThanOrEqual(2);
 		// One per batch at most: simultaneous executions of one worker share them.
 		expect(requests).toBeLessThanOrEqual(8);

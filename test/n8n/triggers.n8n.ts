@@ -73,12 +73,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		let count = 0;
 		for (const [name, spelling] of Object.entries(SPELLINGS)) {
 			const expected = version === 'n8n1' ? (spelling.onN8n1 ?? 200) : 200;
-			expect([name, await deliver(url, spelling)]).toEqual([name, expected]);
+			expect([name, await deliver(url, spelling)]).toStrictEqual([name, expected]);
 			if (expected !== 200) continue;
 			const { json } = await taken(id, ++count);
 			const told = JSON.stringify([json.body, json.query]);
-			expect([name, told]).toEqual([name, expect.stringMatching(/"data(\.|":\{")status":"paid"/)]);
-			expect(json.reference).toEqual(ABOUT);
+			expect([name, told]).toStrictEqual([
+				name,
+				expect.stringMatching(/"data(\.|":\{")status":"paid"/),
+			]);
+			expect(json.reference).toStrictEqual(ABOUT);
 		}
 	});
 
@@ -90,7 +93,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		];
 		expect(await deliver(url, multipart(parts))).toBe(200);
 		const first = await taken(id, 1);
-		expect(first.json.body).toEqual({ status: 'paid' });
+		expect(first.json.body).toStrictEqual({ status: 'paid' });
 		expect(first.binary).toMatchObject({ slip: { mimeType: 'text/plain', fileName: 'slip.txt' } });
 		expect(await deliver(url, multipart(parts, 'ANOTHER'))).toBe(200);
 		expect((await taken(id, 2)).json.eventId).toBe(first.json.eventId);
@@ -117,7 +120,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				reference: Reference;
 				body: object;
 			};
-			expect(body).toEqual({ pay: { id: reference.external_id } });
+			expect(body).toStrictEqual({ pay: { id: reference.external_id } });
 		}
 	});
 
@@ -148,10 +151,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					});
 					return [answer.status, await answer.text()];
 				};
-				expect(await post(url, 'pending')).toEqual([202, 'thanks']);
-				expect(await post(url, 'PAID')).toEqual([202, 'thanks']);
+				expect(await post(url, 'pending')).toStrictEqual([202, 'thanks']);
+				expect(await post(url, 'PAID')).toStrictEqual([202, 'thanks']);
 				if (authentication === 'signedUrl') expect((await post(bare, 'paid'))[0]).toBe(401);
-				expect(await post(url, 'paid')).toEqual([202, 'thanks']);
+				expect(await post(url, 'paid')).toStrictEqual([202, 'thanks']);
 				const executions = await allFinished(n8n, id, 1);
 				expect(executions).toHaveLength(1);
 				expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({
@@ -178,7 +181,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await deliver(url)).toBe(401);
 		await changeCredential(credential, { ...replaced, previousPostbackSecret: SECRET });
 		expect(await deliver(url)).toBe(200);
-		expect((await taken(id, 1)).json.reference).toEqual(ABOUT);
+		expect((await taken(id, 1)).json.reference).toStrictEqual(ABOUT);
 	});
 
 	test('a deleted credential: every call is answered, and none starts an execution', async () => {
@@ -191,7 +194,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const other = await publish();
 		expect(await deliver(other.url)).toBe(200);
 		await taken(other.id, 1);
-		expect(await n8n.executionIds(id)).toEqual([]);
+		expect(await n8n.executionIds(id)).toStrictEqual([]);
 	});
 
 	describe('answers', () => {
@@ -209,7 +212,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		])('%s', async (_name, options, status, body) => {
 			const { id, url } = await publish({ options });
 			const answer = await fetch(url, { method: 'POST', body: '{}' });
-			expect([answer.status, await answer.text()]).toEqual([status, body]);
+			expect([answer.status, await answer.text()]).toStrictEqual([status, body]);
 			await allFinished(n8n, id, 1);
 		});
 	});
@@ -291,7 +294,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(status).toBe(200);
 		const { json } = await taken(id, 1);
 		expect(json.headers).toMatchObject({ referer: expect.stringContaining('***') });
-		expect(json.body).toEqual({ postbackUrl: expect.stringContaining('***') });
+		expect(json.body).toStrictEqual({ postbackUrl: expect.stringContaining('***') });
 		const stored = n8n.storedExecutions(id).join('');
 		// The same search finds what came with it.
 		expect(stored).toContain(ABOUT.external_id);
@@ -330,7 +333,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		for (const [name, spelling] of refused) {
 			const status = await deliver(url, spelling);
 			answers.push(`${name} ${status}`);
-			expect([name, status >= 400]).toEqual([name, true]);
+			expect([name, status >= 400]).toStrictEqual([name, true]);
 		}
 		console.log(`n8n ${version} refuses: ${answers.join(', ')}`);
 		expect(await deliver(url)).toBe(200);
@@ -361,7 +364,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 		expect(await deliver(url, form)).toBe(200);
 		const { json } = await taken(id, 1);
-		expect(json.body).toEqual({ status: 'paid', amount: '1' });
+		expect(json.body).toStrictEqual({ status: 'paid', amount: '1' });
 		expect(await n8n.executionIds(id)).toHaveLength(1);
 	});
 
@@ -369,7 +372,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const { id, url } = await publish({}, payApi, [node('After', 'n8n-nodes-base.noOp', {})]);
 		const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 		for (const [index, method] of methods.entries()) {
-			expect([method, await deliver(url, { method })]).toEqual([method, 200]);
+			expect([method, await deliver(url, { method })]).toStrictEqual([method, 200]);
 			expect((await taken(id, index + 1)).json.method).toBe(method);
 		}
 		expect(await deliver(url, { method: 'HEAD' })).toBe(404);

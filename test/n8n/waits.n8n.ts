@@ -188,10 +188,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			binary?: Record<string, { fileName: string }>;
 		};
 		const { postback, ...rest } = json;
-		expect(rest).toEqual(before);
+		expect(rest).toStrictEqual(before);
 		expect(postback).toMatchObject({ body: { status: 'paid' } });
 		const names = Object.entries(binary ?? {}).map(([field, { fileName }]) => [field, fileName]);
-		expect(Object.fromEntries(names)).toEqual({
+		expect(Object.fromEntries(names)).toStrictEqual({
 			postback_receipt: 'receipt.txt',
 			receipt: 'r.txt',
 			slip: 'slip.txt',

@@ -59,12 +59,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await runOnce({ amount: 2, external_id: 'full', ...common, creditParty });
 		await runOnce({ amount: 2, external_id: 'minimal' });
 		const sent = { payerQuestion: 'Q', postbackUrl: 'https://a.example/b' };
-		expect(sandbox.bodies('qrcode')).toEqual([
+		expect(sandbox.bodies('qrcode')).toStrictEqual([
 			{ amount: 10.5, external_id: 'full', ...sent, payer, split },
 			{ amount: 10.5, external_id: 'minimal' },
 			{ amount: 10.5, external_id: 'json', split },
 		]);
-		expect(sandbox.bodies('payment')).toEqual([
+		expect(sandbox.bodies('payment')).toStrictEqual([
 			{ amount: 2, external_id: 'full', ...sent, creditParty },
 			{ amount: 2, external_id: 'minimal' },
 		]);
@@ -80,14 +80,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await runOnce({ ...charge, specifySplit: 'json', splitJson: '[{]' }),
 			await runOnce({ ...charge, amount: '={{ "10,50" }}' }),
 		].map(({ data }) => data.resultData.error as Record<string, unknown> & { message: string });
-		expect(errors.map(({ message }) => message)).toEqual([
+		expect(errors.map(({ message }) => message)).toStrictEqual([
 			expect.stringMatching(/Access Token/),
 			expect.stringMatching(/Base URL/),
 			expect.stringMatching(/splitJson.*position 2/),
 			expect.stringMatching(/amount.*"10,50"/),
 		]);
 		for (const { context } of errors) expect(context).toMatchObject({ itemIndex: 0 });
-		expect(sandbox.received).toEqual([]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test('the credential test tells its four answers apart and cannot move money', async () => {
@@ -118,7 +118,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 		answers.push(await test({ baseUrl: 'http://127.0.0.1:9' }));
 		answers.push(await test({ baseUrl: 'api.example.com' }));
-		expect(answers).toEqual([
+		expect(answers).toStrictEqual([
 			'OK: The service accepts the access token',
 			expect.stringMatching(/^Error: The service refused the access token/),
 			expect.stringMatching(/^Error: The service refused the access token/),
@@ -130,7 +130,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect.stringMatching(/^Error: .*no absolute URL/),
 		]);
 		expect(sandbox.bodies('qrcode').every((body) => Object.keys(body).length === 0)).toBe(true);
-		expect(sandbox.transactions.filter(({ external_id }) => external_id === undefined)).toEqual([]);
+		expect(
+			sandbox.transactions.filter(({ external_id }) => external_id === undefined),
+		).toStrictEqual([]);
 	});
 
 	describe('the trigger', () => {
@@ -154,7 +156,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					Cookie: 'a=b',
 				},
 			});
-			expect([answer.status, await answer.text()]).toEqual([200, '']);
+			expect([answer.status, await answer.text()]).toStrictEqual([200, '']);
 			const id = await until('the execution', async () =>
 				(await n8n.executionIds(workflowId)).find((found) => !before.includes(found)),
 			);
@@ -166,7 +168,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const item = await deliver(method);
 			expect(item).toMatchObject({ method, reference: null, query: { try: '1' }, rawBody: '' });
 			expect(item.eventId).toMatch(/^[0-9a-f]{64}$/);
-			expect(Object.keys(item)).toEqual([
+			expect(Object.keys(item)).toStrictEqual([
 				'reference',
 				'body',
 				'eventId',
@@ -195,7 +197,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		])('reads a %p body', async (type, text, body) => {
 			const item = await deliver('POST', text, type);
 			expect(item.rawBody).toBe(text);
-			if (text !== '') expect(item.body).toEqual(body);
+			if (text !== '') expect(item.body).toStrictEqual(body);
 		});
 
 		test('n8n answers malformed JSON with 422 before the node', async () => {

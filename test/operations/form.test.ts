@@ -51,7 +51,7 @@ test('what saved workflows and credentials rest on has not changed: names, types
 		...fieldsOf(credential.properties, credential.name),
 	];
 	const saved = readFileSync(join(__dirname, 'form.txt'), 'utf8').trimEnd().split('\n');
-	expect(lines).toEqual(saved);
+	expect(lines).toStrictEqual(saved);
 	// n8n stores what differs from the default only, so a changed default changes what is saved.
 	expect(lines.length).toBeGreaterThan(60);
 });

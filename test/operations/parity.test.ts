@@ -83,7 +83,7 @@ test.each<[string, [string, string], unknown]>([
 	const error = await new Promise<unknown>((done) => {
 		void first({ app: express() } as unknown as Request, {} as Response, done);
 	});
-	expect(error).toEqual(expected);
+	expect(error).toStrictEqual(expected);
 });
 
 describe.each([
@@ -97,8 +97,8 @@ describe.each([
 	test('the editor, the types and openapi.yaml have the same fields and types', () => {
 		const documented = fieldsOfSchema(schema).sort();
 		expect(documented.length).toBeGreaterThanOrEqual(8);
-		expect(fieldsOfTree(FORM_MEMBERS[resource]).sort()).toEqual(documented);
-		expect(fieldsOfParameters(body).sort()).toEqual(documented);
+		expect(fieldsOfTree(FORM_MEMBERS[resource]).sort()).toStrictEqual(documented);
+		expect(fieldsOfParameters(body).sort()).toStrictEqual(documented);
 	});
 
 	test('errors call every field as the form does', () => {
@@ -119,14 +119,14 @@ describe.each([
 		const required = body.filter(
 			(field) => field.required && !field.displayOptions?.show?.postback,
 		);
-		expect(required.map(({ name }) => name).sort()).toEqual([...schema.required!].sort());
+		expect(required.map(({ name }) => name).sort()).toStrictEqual([...schema.required!].sort());
 	});
 });
 
 test('the editor offers the registered operations, and each shows its own fields only', () => {
 	const { properties } = new Pay().description;
 	const [resource] = properties.filter(({ name }) => name === 'resource');
-	expect(resource!.options!.map((option) => (option as { value: string }).value)).toEqual(
+	expect(resource!.options!.map((option) => (option as { value: string }).value)).toStrictEqual(
 		resources.map(({ value }) => value),
 	);
 	const choices = properties.filter(({ name }) => name === 'operation');
@@ -138,7 +138,7 @@ test('the editor offers the registered operations, and each shows its own fields
 	const registered = resources.flatMap(({ value, operations }) =>
 		operations.map(({ option }) => `${value} ${option.value}`),
 	);
-	expect(offered).toEqual(registered);
+	expect(offered).toStrictEqual(registered);
 	for (const { value, operations } of resources) {
 		for (const { option, description } of operations) {
 			for (const field of description) {

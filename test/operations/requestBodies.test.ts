@@ -75,14 +75,14 @@ test.each([
 			}
 			built++;
 			assert.deepEqual(uncleanIn(body, name), []);
-			expect(JSON.parse(JSON.stringify(body))).toEqual(body);
+			expect(JSON.parse(JSON.stringify(body))).toStrictEqual(body);
 		}),
 		{ numRuns: runs(3000) },
 	);
 	// Were every drawn body refused, the property would say nothing.
 	expect(built).toBeGreaterThan(runs(300));
 	const unclean = { amount: NaN, foo: 1, payer: {}, creditParty: { key: null, cpf: '1' } };
-	expect(uncleanIn(unclean, name)).toEqual(
+	expect(uncleanIn(unclean, name)).toStrictEqual(
 		expect.arrayContaining(['amount: NaN', `${name}.foo is not documented`]),
 	);
 	expect(uncleanIn(unclean, name).length).toBeGreaterThanOrEqual(5);
@@ -101,19 +101,19 @@ test('what is filled in is in the body, and nothing else', () => {
 		{ key: 'k', keyType: 't', document: '1', name: 'N' },
 	];
 	const least = { amount: 5, external_id: 'a' };
-	expect(chargeOf({})).toEqual(least);
-	expect(paymentOf({})).toEqual(least);
+	expect(chargeOf({})).toStrictEqual(least);
+	expect(paymentOf({})).toStrictEqual(least);
 	const charge = { ...least, payerQuestion: 'Order', payer };
-	expect(chargeOf(charge)).toEqual(charge);
+	expect(chargeOf(charge)).toStrictEqual(charge);
 	const payout = { ...least, payerQuestion: 'Payout', creditParty };
-	expect(paymentOf(payout)).toEqual(payout);
+	expect(paymentOf(payout)).toStrictEqual(payout);
 	const recipient = [{ username: 'b', percentageSplit: '0' }, {}];
-	expect(chargeOf({ specifySplit: 'fields', split: { recipient } }).split).toEqual([
+	expect(chargeOf({ specifySplit: 'fields', split: { recipient } }).split).toStrictEqual([
 		{ username: 'b', percentageSplit: 0 },
 	]);
 	const additionalMembers = '{"note":"x"}';
-	expect(chargeOf({ options: { additionalMembers } })).toEqual({ ...least, note: 'x' });
-	expect(paymentOf({ options: { additionalMembers } })).toEqual({ ...least, note: 'x' });
+	expect(chargeOf({ options: { additionalMembers } })).toStrictEqual({ ...least, note: 'x' });
+	expect(paymentOf({ options: { additionalMembers } })).toStrictEqual({ ...least, note: 'x' });
 });
 
 test.each<[string, unknown, unknown]>([
@@ -129,7 +129,7 @@ test.each<[string, unknown, unknown]>([
 	['an empty JSON list', 'json', '[]'],
 ])('%s is no split', (_what, specifySplit, value) => {
 	const splitJson = specifySplit === 'none' ? '[{"username":"b"}]' : value;
-	expect(chargeOf({ specifySplit, split: value, splitJson })).toEqual({
+	expect(chargeOf({ specifySplit, split: value, splitJson })).toStrictEqual({
 		amount: 5,
 		external_id: 'a',
 	});
@@ -165,8 +165,8 @@ describe('split from JSON', () => {
 
 	test('takes text or a list', () => {
 		const split = [{ username: 'b', percentageSplit: 10 }];
-		expect(read(JSON.stringify(split)).split).toEqual(split);
-		expect(read(split).split).toEqual(split);
+		expect(read(JSON.stringify(split)).split).toStrictEqual(split);
+		expect(read(split).split).toStrictEqual(split);
 		expect(read('[]').split).toBeUndefined();
 	});
 
@@ -199,5 +199,5 @@ test.each<[string, unknown]>([
 	const given: Record<string, unknown> = { amount: 1, external_id: 'a', creditParty };
 	expect(() => payment.readRequest((name) => given[name])).toThrow(InputError);
 	given.creditParty = { key: 'k1', keyType: '' };
-	expect(payment.readRequest((name) => given[name]).creditParty).toEqual({ key: 'k1' });
+	expect(payment.readRequest((name) => given[name]).creditParty).toStrictEqual({ key: 'k1' });
 });

@@ -17,7 +17,7 @@ test.each([
 	['ok', true, ['true']],
 	['ok', 'yes', ['yes']],
 ])('%j with %j is taken', (field, values, texts) => {
-	expect(readAcceptance(field, values)).toEqual({ field: field.trim(), values: texts });
+	expect(readAcceptance(field, values)).toStrictEqual({ field: field.trim(), values: texts });
 });
 
 test.each<[unknown, unknown, string]>([

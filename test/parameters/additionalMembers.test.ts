@@ -46,24 +46,24 @@ function refusal(kind: Kind, value: unknown): InputError | undefined {
 }
 
 test.each([undefined, null, '', '  ', '{}', {}])('%p adds nothing', (value) => {
-	expect(merged('payment', value)).toEqual(BODIES.payment);
+	expect(merged('payment', value)).toStrictEqual(BODIES.payment);
 });
 
 test('members are added beside those of the form, and into its objects', () => {
 	const added = '{ "due": "2026-12-01", "creditParty": { "bank": { "code": 1 } }, "tags": ["a"] }';
-	expect(merged('payment', added)).toEqual({
+	expect(merged('payment', added)).toStrictEqual({
 		...BODIES.payment,
 		due: '2026-12-01',
 		tags: ['a'],
 		creditParty: { ...BODIES.payment.creditParty, bank: { code: 1 } },
 	});
-	expect(BODIES.payment.creditParty).toEqual({ key: 'a@example.com', name: 'Ann' });
+	expect(BODIES.payment.creditParty).toStrictEqual({ key: 'a@example.com', name: 'Ann' });
 });
 
 test('an object that the form left out is made of what is added to it', () => {
 	const { payer: _none, ...body } = BODIES.qrCode;
 	const value = { payer: { phone: '1' } };
-	expect(withAdditionalMembers(body, value, 'qrCode')).toEqual({ ...body, ...value });
+	expect(withAdditionalMembers(body, value, 'qrCode')).toStrictEqual({ ...body, ...value });
 });
 
 describe.each(KINDS)('%s', (kind) => {
@@ -159,7 +159,7 @@ describe.each(KINDS)('%s', (kind) => {
 			}),
 			{ numRuns: runs(1000) },
 		);
-		expect(Object.getOwnPropertyNames(Object.prototype).sort()).toEqual(before);
+		expect(Object.getOwnPropertyNames(Object.prototype).sort()).toStrictEqual(before);
 		expect(({} as Record<string, unknown>).amount).toBeUndefined();
 		// Or the property would hold of nothing.
 		expect(taken).toBeGreaterThan(runs(100));
@@ -198,15 +198,15 @@ test.each<[string, unknown, RegExp]>([
 test('a function that says what an object is as JSON decides nothing', () => {
 	const value = { note: 'x', toJSON: () => ({ amount: 1_000_000 }) };
 	// The positive control: it does decide where the object is sent as it is.
-	expect(JSON.parse(JSON.stringify(value))).toEqual({ amount: 1_000_000 });
+	expect(JSON.parse(JSON.stringify(value))).toStrictEqual({ amount: 1_000_000 });
 	expect(refusal('payment', value)?.message).toMatch(/"amount", which has a field of its own/);
 	const later = { toJSON: () => ({ toJSON: 1, note: 'x' }) };
-	expect(sent('payment', later)).toEqual({ ...BODIES.payment, toJSON: 1, note: 'x' });
+	expect(sent('payment', later)).toStrictEqual({ ...BODIES.payment, toJSON: 1, note: 'x' });
 });
 
 test('an object that the service has and the form does not is merged with nothing', () => {
 	const value = { note: { a: { b: 1 } }, due: [1, { c: 2 }], creditParty: { bank: {} } };
-	expect(merged('payment', value)).toEqual({
+	expect(merged('payment', value)).toStrictEqual({
 		...BODIES.payment,
 		...value,
 		creditParty: { ...BODIES.payment.creditParty, bank: {} },

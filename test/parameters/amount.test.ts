@@ -212,7 +212,7 @@ describe('amounts', () => {
 	])('%p can be two amounts: both spellings are offered, and no formula', (text, one, other) => {
 		expect(told(text)).toContain(`Write ${one} or ${other}, whichever is meant`);
 		expect(told(text)).not.toMatch(/\{\{/);
-		expect([accepts(one), accepts(other)]).toEqual([Number(one), Number(other)]);
+		expect([accepts(one), accepts(other)]).toStrictEqual([Number(one), Number(other)]);
 	});
 
 	test.each([

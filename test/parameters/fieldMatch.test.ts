@@ -17,7 +17,7 @@ test.each([
 	['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '__proto__.a', 1],
 	['nothing at an empty path', { '': 1 }, '', undefined],
 ])('valueAt finds %s', (_name, value, path, expected) => {
-	expect(valueAt(value, path)).toEqual(expected);
+	expect(valueAt(value, path)).toStrictEqual(expected);
 });
 
 describe('a field has one of some values', () => {

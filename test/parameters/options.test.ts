@@ -41,7 +41,7 @@ test.each<[string, unknown, unknown]>([
 	['no options at all', readBatching(undefined, 3), { batchSize: 3, batchInterval: 0 }],
 	['options without a batch', readBatching({}, 3), { batchSize: 3, batchInterval: 0 }],
 ])('%s', (_what, read, expected) => {
-	expect(read).toEqual(expected);
+	expect(read).toStrictEqual(expected);
 });
 
 test.each([

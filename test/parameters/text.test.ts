@@ -116,7 +116,7 @@ describe('an object of optional texts', () => {
 		['a number', { key: 5 }, { key: '5' }],
 		['a person of an odd name', { name: 'undefined' }, { name: 'undefined' }],
 	])('%s', (_what, value, expected) => {
-		expect(read(value)).toEqual(expected);
+		expect(read(value)).toStrictEqual(expected);
 	});
 
 	test.each([

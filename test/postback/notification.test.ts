@@ -92,7 +92,7 @@ test('JSON of any shape is taken as it was sent', () => {
 				const text = JSON.stringify(value);
 				// Integers beyond 2^53 become texts, see above.
 				fc.pre(!/\d{16}/.test(text));
-				expect(bodyOf(text, type)).toEqual(JSON.parse(text));
+				expect(bodyOf(text, type)).toStrictEqual(JSON.parse(text));
 			},
 		),
 	);
@@ -157,7 +157,7 @@ describe('a multipart form', () => {
 			form({ status: 'paid', a: ['1', '2'] }),
 			form({ status: 'paid', a: ['1', '2'] }, 'C'),
 		];
-		expect(readDelivery(one).body).toEqual({ status: 'paid', a: ['1', '2'] });
+		expect(readDelivery(one).body).toStrictEqual({ status: 'paid', a: ['1', '2'] });
 		const id = (each: Delivery, files: Array<[string, string]> = []) =>
 			toNotification(readDelivery(each), ABOUT, files).eventId;
 		expect(id(one)).toBe(id(two));
@@ -258,7 +258,7 @@ describe('what would let a reader of the execution call again is left out', () =
 			}),
 		);
 		expect(JSON.stringify([body, query])).not.toContain(MAC);
-		expect(query).toEqual({ url: expect.stringContaining('***'), status: 'paid' });
+		expect(query).toStrictEqual({ url: expect.stringContaining('***'), status: 'paid' });
 	});
 
 	test("a service's own signature stays, and the sender's credentials go", () => {
@@ -266,13 +266,13 @@ describe('what would let a reader of the execution call again is left out', () =
 		const postback = readDelivery(
 			delivery('', undefined, { headers, query: { signature: 'of the service' } }),
 		);
-		expect(postback.headers).toEqual({ host: 'h' });
-		expect(postback.query).toEqual({ signature: 'of the service' });
+		expect(postback.headers).toStrictEqual({ host: 'h' });
+		expect(postback.query).toStrictEqual({ signature: 'of the service' });
 	});
 });
 
 test('the item has its fields in the order in which a person looks for them', () => {
-	expect(Object.keys(toNotification(readDelivery(delivery('')), null))).toEqual([
+	expect(Object.keys(toNotification(readDelivery(delivery('')), null))).toStrictEqual([
 		'reference',
 		'body',
 		'eventId',
@@ -284,8 +284,8 @@ test('the item has its fields in the order in which a person looks for them', ()
 	]);
 	// So does the editor's preview, of the trigger and of the wait.
 	const fields = Object.keys(toNotification(readDelivery(delivery('')), null));
-	expect(Object.keys(triggerPreview.properties)).toEqual(fields);
-	expect(Object.keys(waitPreview.properties.postback.properties)).toEqual(fields);
+	expect(Object.keys(triggerPreview.properties)).toStrictEqual(fields);
+	expect(Object.keys(waitPreview.properties.postback.properties)).toStrictEqual(fields);
 });
 
 test.each<[string, string, unknown]>([
@@ -323,13 +323,13 @@ test('a body that repeats nothing stays byte for byte, with or without a proof',
 		const text = '{ "a" : "undefined" }';
 		const postback = readDelivery(delivery(text, 'application/json', { query }));
 		expect(postback.rawBody).toBe(text);
-		expect(postback.body).toEqual({ a: 'undefined' });
+		expect(postback.body).toStrictEqual({ a: 'undefined' });
 	}
 });
 
 test('headers that are lists stay lists, and a proof is hidden in capitals too', () => {
 	const headers = { 'set-cookie': ['a', 'b'], referer: '/x?PAY_PROOF=abc&a=1&pay_proof=def' };
-	expect(readDelivery(delivery('', undefined, { headers })).headers).toEqual({
+	expect(readDelivery(delivery('', undefined, { headers })).headers).toStrictEqual({
 		'set-cookie': ['a', 'b'],
 		referer: '/x?PAY_PROOF=***&a=1&pay_proof=***',
 	});
@@ -367,8 +367,8 @@ test('the eventId is this one for good, and the order of the query is none of it
 });
 
 test('XML of up to a million characters is parsed, spaces of any number are one', () => {
-	expect(bodyOf('<a> x \n\t y </a>', 'text/xml')).toEqual({ a: 'x y' });
+	expect(bodyOf('<a> x \n\t y </a>', 'text/xml')).toStrictEqual({ a: 'x y' });
 	const sized = (length: number) => `<a>${'x'.repeat(length - 7)}</a>`;
-	expect(bodyOf(sized(1_000_000), 'text/xml')).toEqual({ a: 'x'.repeat(999_993) });
+	expect(bodyOf(sized(1_000_000), 'text/xml')).toStrictEqual({ a: 'x'.repeat(999_993) });
 	expect(bodyOf(sized(1_000_001), 'text/xml')).toBe(sized(1_000_001));
 });

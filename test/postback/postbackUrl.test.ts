@@ -81,7 +81,7 @@ const [own, ownOnLoopback] = [
 test.each([
 	...['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '0.0.0.0', '[::1]', '[::]'],
 ])('%s is on this machine: a hint, but where the service is too', (host) => {
-	expect([own(host), ownOnLoopback(host)]).toEqual([true, false]);
+	expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, false]);
 });
 
 test.each([
@@ -89,7 +89,7 @@ test.each([
 	...['172.19.10.1', '172.29.0.10', '172.30.0.1', '172.31.0.1', '169.254.10.20'],
 	...['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[feb0::1]'],
 ])('%s is on its own network: a hint', (host) => {
-	expect([own(host), ownOnLoopback(host)]).toEqual([true, true]);
+	expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, true]);
 });
 
 test.each([
@@ -105,7 +105,7 @@ test.each([
 	],
 	...['169.253.0.1', '128.0.0.1', '1.127.0.1', '[2001:db8::fc]', '[ff02::1]', '[fec0::1]'],
 ])('%s is anywhere: no hint', (host) => {
-	expect([own(host), ownOnLoopback(host)]).toEqual([false, false]);
+	expect([own(host), ownOnLoopback(host)]).toStrictEqual([false, false]);
 });
 
 test('only the path of a Pay Trigger is one', () => {

@@ -66,7 +66,7 @@ describe('a signed postback URL', () => {
 		expect(signUrl('https://a.example/x', about, SECRET)).toBe(
 			`https://a.example/x?pay_proof=${proof}`,
 		);
-		expect(verify({ pay_proof: proof }, [SECRET])).toEqual(about);
+		expect(verify({ pay_proof: proof }, [SECRET])).toStrictEqual(about);
 	});
 
 	const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
@@ -106,8 +106,8 @@ describe('a signed postback URL', () => {
 		['every letter percent-encoded', `https://a.example/x?pay_proof=${percent}`, {}],
 		['its name percent-encoded', `https://a.example/x?pay%5Fproof=${proof}`, {}],
 	])('verifies with %s, and nothing of that is lost', (_name, url, query) => {
-		expect(verify(queryOf(url), [SECRET])).toEqual(ABOUT);
-		expect(withoutProof(queryOf(url)).query).toEqual(query);
+		expect(verify(queryOf(url), [SECRET])).toStrictEqual(ABOUT);
+		expect(withoutProof(queryOf(url)).query).toStrictEqual(query);
 	});
 
 	test.each([
@@ -166,7 +166,7 @@ describe('a signed postback URL', () => {
 
 	test('is taken with the previous secret too, and with no other', () => {
 		const query = queryOf(signUrl('https://a.example/', ABOUT, 'old'));
-		expect(verify(query, ['new', 'old'])).toEqual(ABOUT);
+		expect(verify(query, ['new', 'old'])).toStrictEqual(ABOUT);
 		expect(verify(query, ['new'])).toBeNull();
 	});
 
@@ -184,7 +184,7 @@ describe('a signed postback URL', () => {
 	};
 
 	test('made by hand, it is taken (the control of the next)', () => {
-		expect(verify({ pay_proof: proofOfText('["payment",1,"a"]') }, [SECRET])).toEqual({
+		expect(verify({ pay_proof: proofOfText('["payment",1,"a"]') }, [SECRET])).toStrictEqual({
 			kind: 'payment',
 			amount: 1,
 			external_id: 'a',
@@ -200,7 +200,7 @@ describe('a signed postback URL', () => {
 
 	test('with so much appended that it cannot be a URL it is not even looked at', () => {
 		const filled = (length: number) => `${proof}?`.padEnd(length, 'x');
-		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH) }, [SECRET])).toEqual(ABOUT);
+		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH) }, [SECRET])).toStrictEqual(ABOUT);
 		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH + 1) }, [SECRET])).toBeNull();
 	});
 
@@ -210,7 +210,7 @@ describe('a signed postback URL', () => {
 		['followed by an odd text', `${proof}%&x=1`, proof.split('.')[1], { '%': '', x: '1' }],
 		['followed by slashes', `${proof}//x=1`, proof.split('.')[1], { x: '1' }],
 	])('%s: what else the query says, and its mac', (_name, given, mac, query) => {
-		expect(withoutProof({ pay_proof: given })).toEqual({ query, mac });
+		expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, mac });
 	});
 
 	test('what was signed for something else with the same secret proves nothing', () => {

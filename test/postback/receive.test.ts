@@ -50,17 +50,19 @@ function called(setting: {
 describe('a postback that is refused', () => {
 	test('is answered, logged without anything of the request, and moves nothing', () => {
 		const { context, written, logged } = called({});
-		expect(refuse(context, 401, 'No proof')).toEqual({ noWebhookResponse: true });
-		expect(written).toEqual([401, { message: 'No proof' }]);
+		expect(refuse(context, 401, 'No proof')).toStrictEqual({ noWebhookResponse: true });
+		expect(written).toStrictEqual([401, { message: 'No proof' }]);
 		const facts = { workflowId: 'w', node: 'Trigger' };
-		expect(logged).toEqual([['Pay refused a postback (401): No proof', facts]]);
+		expect(logged).toStrictEqual([['Pay refused a postback (401): No proof', facts]]);
 	});
 
 	test('is not answered a second time', () => {
 		const { context, written, logged } = called({ headersSent: true });
-		expect(refuse(context, 500, 'x', new TypeError('why'))).toEqual({ noWebhookResponse: true });
-		expect(written).toEqual([]);
-		expect(logged).toEqual([
+		expect(refuse(context, 500, 'x', new TypeError('why'))).toStrictEqual({
+			noWebhookResponse: true,
+		});
+		expect(written).toStrictEqual([]);
+		expect(logged).toStrictEqual([
 			['Pay refused a postback (500): x (TypeError: why)', expect.any(Object)],
 		]);
 	});
@@ -70,7 +72,7 @@ describe('work that fails', () => {
 	const failing = async (error: unknown) => {
 		const { context, written } = called({});
 		const result = await answered(context, async () => await Promise.reject(error as Error));
-		expect(result).toEqual({ noWebhookResponse: true });
+		expect(result).toStrictEqual({ noWebhookResponse: true });
 		return written[0];
 	};
 
@@ -91,12 +93,12 @@ describe('work that fails', () => {
 	test('ends without an answer where not even that can be given', async () => {
 		const broken = {} as IWebhookFunctions;
 		const work = async () => await Promise.reject(new Error('x'));
-		expect(await answered(broken, work)).toEqual({ noWebhookResponse: true });
+		expect(await answered(broken, work)).toStrictEqual({ noWebhookResponse: true });
 	});
 
 	test('while work that does not fail gives what it gives (the control)', async () => {
 		const work = async () => await Promise.resolve({ webhookResponse: 'OK' });
-		expect(await answered(called({}).context, work)).toEqual({ webhookResponse: 'OK' });
+		expect(await answered(called({}).context, work)).toStrictEqual({ webhookResponse: 'OK' });
 	});
 });
 
@@ -150,7 +152,7 @@ describe('the item of a postback', () => {
 
 	test('without files and without an item that waits is the notification', async () => {
 		const item = await toItem(called({}).context, postback(), null);
-		expect(Object.keys(item)).toEqual(['json']);
+		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 	});
 
@@ -161,8 +163,8 @@ describe('the item of a postback', () => {
 		};
 		const { context, copied } = called({ headers, body: { data: {}, files } });
 		const { binary } = await toItem(context, postback(headers), null);
-		expect(Object.keys(binary ?? {})).toEqual(['receipt', 'pages0', 'pages1']);
-		expect(copied).toEqual([
+		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages0', 'pages1']);
+		expect(copied).toStrictEqual([
 			['/tmp/1', 'r.png', 'image/png'],
 			['/tmp/2', 'n.png', 'image/png'],
 			['/stored/3', 'pages', undefined],
@@ -180,7 +182,7 @@ describe('the item of a postback', () => {
 		const hash = (text: string) => createHash('sha256').update(text).digest('hex');
 		const expected = (content: string) =>
 			hash(`${JSON.stringify(['POST', null, [], [['a', hash(content)]]])}\n{}`);
-		expect([ids[0], ids[2]]).toEqual([expected('/tmp/1'), expected('of /stored/1')]);
+		expect([ids[0], ids[2]]).toStrictEqual([expected('/tmp/1'), expected('of /stored/1')]);
 	});
 
 	test('is added to the item that waits, whose files keep their names', async () => {
@@ -192,15 +194,15 @@ describe('the item of a postback', () => {
 		const { context } = called({ headers, body: { data: {}, files } });
 		const item = await toItem(context, postback(headers), null, input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
-		expect(item.pairedItem).toEqual({ item: 0 });
-		expect(Object.keys(item.binary ?? {})).toEqual(['receipt', 'postback_receipt', 'other']);
+		expect(item.pairedItem).toStrictEqual({ item: 0 });
+		expect(Object.keys(item.binary ?? {})).toStrictEqual(['receipt', 'postback_receipt', 'other']);
 		expect(item.binary?.receipt).toBe(input.binary?.receipt);
 	});
 
 	test('of anything but a form has no files, whatever n8n parsed', async () => {
 		const { context, copied } = called({ body: { files: { a: file('/tmp/1') } } });
 		expect(await toItem(context, postback(), null)).not.toHaveProperty('binary');
-		expect(copied).toEqual([]);
+		expect(copied).toStrictEqual([]);
 	});
 
 	test('of a form without files has none', async () => {

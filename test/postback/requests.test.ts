@@ -237,7 +237,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 				const [[item]] = result.workflowData as [[INodeExecutionData]];
 				const postback = (name === 'the trigger' ? item.json : item.json.postback) as IDataObject;
 				expect(postback).toMatchObject({ reference: ABOUT, method: each.method });
-				expect(postback.query).toEqual(says);
+				expect(postback.query).toStrictEqual(says);
 				const { means } = each.sent;
 				const isEmptyForm =
 					each.sent.type?.includes('urlencoded') && Object.keys(means as object).length === 0;
@@ -246,7 +246,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 				expect(JSON.stringify(postback)).not.toContain(TOKEN);
 				if (name !== 'the trigger') {
 					const { postback: _added, ...input } = item.json;
-					expect({ ...item, json: input }).toEqual({ ...WAITING, pairedItem: { item: 0 } });
+					expect({ ...item, json: input }).toStrictEqual({ ...WAITING, pairedItem: { item: 0 } });
 				}
 				counts.taken++;
 			}),
@@ -260,7 +260,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 			await fc.assert(
 				fc.asyncProperty(foreign, request, async (query, each) => {
 					const { result, status } = await called(query, each);
-					expect(result).toEqual({ noWebhookResponse: true });
+					expect(result).toStrictEqual({ noWebhookResponse: true });
 					expect(status).toBe(409);
 				}),
 				{ numRuns: runs(200) },
@@ -302,7 +302,7 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 		],
 	])('%s', async (_name, node, expected) => {
 		const { result, status, log } = await node.call({ ...post, query });
-		expect(result).toEqual({ noWebhookResponse: true });
+		expect(result).toStrictEqual({ noWebhookResponse: true });
 		expect(status).toBe(expected);
 		expect(log).toHaveLength(1);
 	});
@@ -315,7 +315,7 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 	])('the wait on %s', async (_name, resumeToken, more, expected) => {
 		const node = webhookNode({ item: WAITING, resumeToken, credential: () => ({}) });
 		const { result, status } = await node.call({ ...post, query: { pay_proof: genuine, ...more } });
-		expect(result).toEqual({ noWebhookResponse: true });
+		expect(result).toStrictEqual({ noWebhookResponse: true });
 		expect(status).toBe(expected);
 	});
 

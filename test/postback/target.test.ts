@@ -15,7 +15,7 @@ test.each<[unknown, string | undefined, unknown]>([
 	['url', 'https://credential.example/', { url: 'https://field.example/' }],
 	['resume', 'https://credential.example/', { url: 'https://resume.example/' }],
 ])('%j, with %j in the credential', (choice, ofCredential, expected) => {
-	expect(target(choice, ofCredential)).toEqual(expected);
+	expect(target(choice, ofCredential)).toStrictEqual(expected);
 });
 
 test.each(['somewhere', '', null, undefined])('%j is none of the choices', (choice) => {

@@ -214,7 +214,7 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 		});
 		expect(result.webhookResponse).toBe(answer);
 		const items = result.workflowData?.flat().map(({ json }) => json);
-		expect(items).toEqual(
+		expect(items).toStrictEqual(
 			starts ? [expect.objectContaining({ reference: null, body })] : undefined,
 		);
 	},
@@ -245,8 +245,8 @@ describe('how n8n answers', () => {
 			const template = webhook![field];
 			return workflow.expression.getSimpleParameterValue(own, template, 'internal', {});
 		});
-		expect(native).toEqual(expected.map((value) => ({ resolved: true, value })));
-		expect(expected).toEqual([
+		expect(native).toStrictEqual(expected.map((value) => ({ resolved: true, value })));
+		expect(expected).toStrictEqual([
 			options.respond ?? 'onReceived',
 			options.responseCode ?? 200,
 			options.respond === 'lastNode' ? 'noData' : '',

@@ -88,7 +88,7 @@ describe('finding the payload in a response of unknown form', () => {
 		['the same code twice', { a: code, b: { c: code } }],
 		['a code and its picture', { a: code, image: `data:image/png;base64,${base64}` }],
 	])('%s', (_name, response) => {
-		expect(findQrSource(response, '')).toEqual({ source: { text: code } });
+		expect(findQrSource(response, '')).toStrictEqual({ source: { text: code } });
 	});
 
 	test.each([
@@ -96,7 +96,7 @@ describe('finding the payload in a response of unknown form', () => {
 		['base64', { image: base64 }],
 		['base64 in lines', { image: base64.replace(/.{76}/g, '$&\r\n') }],
 	])('a PNG as %s', (_name, response) => {
-		expect(findQrSource(response, '')).toEqual({ source: { png } });
+		expect(findQrSource(response, '')).toStrictEqual({ source: { png } });
 	});
 
 	test.each([
@@ -119,14 +119,16 @@ describe('finding the payload in a response of unknown form', () => {
 		['two codes', { id: '1', a: code, b: brCode('2', 10) }, /2 possible .*fields: a \(.*b \(/],
 		['an empty response', '', /no payload was recognized/],
 	])('%s gives a hint', (_name, response, hint) => {
-		expect(findQrSource(response, '')).toEqual({ hint: expect.stringMatching(hint) });
+		expect(findQrSource(response, '')).toStrictEqual({ hint: expect.stringMatching(hint) });
 	});
 
 	test('a path decides', () => {
-		expect(findQrSource({ a: code, b: { c: 'text' } }, 'b.c')).toEqual({
+		expect(findQrSource({ a: code, b: { c: 'text' } }, 'b.c')).toStrictEqual({
 			source: { text: 'text' },
 		});
-		expect(findQrSource({ a: [{ image: base64 }] }, 'a.0.image')).toEqual({ source: { png } });
+		expect(findQrSource({ a: [{ image: base64 }] }, 'a.0.image')).toStrictEqual({
+			source: { png },
+		});
 	});
 
 	test.each([
@@ -134,7 +136,9 @@ describe('finding the payload in a response of unknown form', () => {
 		['a number', { a: 1, b: 5 }],
 		['an empty text', { a: 1, b: '' }],
 	])('a path to %s gives a hint', (_what, response) => {
-		expect(findQrSource(response, 'b')).toEqual({ hint: expect.stringMatching(/no text at "b"/) });
+		expect(findQrSource(response, 'b')).toStrictEqual({
+			hint: expect.stringMatching(/no text at "b"/),
+		});
 	});
 
 	/** A response that holds the code so many levels down. */
@@ -175,9 +179,9 @@ test.each([
 test('a path is walked itself, however many other texts stand before it', () => {
 	const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`t${n}`, 'x']));
 	const response = { ...many, data: { 'qr.code': 'the text' } };
-	expect(findQrSource(response, 'data.qr.code')).toEqual({ source: { text: 'the text' } });
-	expect(findQrSource(response, 't2999')).toEqual({ source: { text: 'x' } });
-	expect(findQrSource(response, 't3000')).toEqual({
+	expect(findQrSource(response, 'data.qr.code')).toStrictEqual({ source: { text: 'the text' } });
+	expect(findQrSource(response, 't2999')).toStrictEqual({ source: { text: 'x' } });
+	expect(findQrSource(response, 't3000')).toStrictEqual({
 		hint: expect.stringContaining('no text at "t3000"'),
 	});
 });

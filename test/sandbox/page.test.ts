@@ -34,7 +34,7 @@ describe('every request is listed with its answer', () => {
 			'{"amount":10.50,"external_id":"a","split":[{"username":"b","percentageSplit":12.0}]}';
 		await send(sandbox, '/v2/pay/qrcode', body);
 		const [transaction] = (await stateOf(sandbox)).transactions;
-		expect(transaction?.exchange.fields).toEqual([
+		expect(transaction?.exchange.fields).toStrictEqual([
 			['amount', '10.50'],
 			['external_id', '"a"'],
 			['split.0.username', '"b"'],
@@ -48,7 +48,7 @@ describe('every request is listed with its answer', () => {
 		await send(sandbox, '/v2/pay/payment', body);
 		await send(sandbox, '/v2/pay/qrcode', body);
 		const { transactions } = await stateOf(sandbox);
-		expect(transactions.map(({ occurrence }) => occurrence)).toEqual([1, 2, 1]);
+		expect(transactions.map(({ occurrence }) => occurrence)).toStrictEqual([1, 2, 1]);
 	});
 
 	test('but no more than 200 are kept', async () => {
@@ -56,7 +56,7 @@ describe('every request is listed with its answer', () => {
 			await send(sandbox, '/v2/pay/qrcode', { amount: 1, external_id: `${number}` });
 		}
 		const { exchanges, transactions } = await stateOf(sandbox);
-		expect([exchanges.length, transactions.length]).toEqual([200, 50]);
+		expect([exchanges.length, transactions.length]).toStrictEqual([200, 50]);
 		expect(sandbox.received).toHaveLength(205);
 	}, 30_000);
 });

@@ -44,7 +44,7 @@ const EFFECTS: Array<[name: string, status: number | 'nothing', made: boolean]> 
 ];
 
 test('the table below is the list of rehearsals', () => {
-	expect(EFFECTS.map(([name]) => name)).toEqual(REHEARSALS.map(({ name }) => name));
+	expect(EFFECTS.map(([name]) => name)).toStrictEqual(REHEARSALS.map(({ name }) => name));
 });
 
 test.each(EFFECTS)(
@@ -53,7 +53,9 @@ test.each(EFFECTS)(
 		expect(await click(sandbox, `/next/${name}`)).toBe(202);
 		expect((await stateOf(sandbox)).next).toBe(name);
 		expect(await seen(name, 7)).toBe(status);
-		expect(sandbox.transactions.map(({ external_id }) => external_id)).toEqual(made ? [name] : []);
+		expect(sandbox.transactions.map(({ external_id }) => external_id)).toStrictEqual(
+			made ? [name] : [],
+		);
 		// An unknown payment that was made is reported, as the real one would be.
 		if (made) await receiver.count(1);
 		expect((await stateOf(sandbox)).next).toBe('normal');
@@ -84,7 +86,7 @@ test.each([
 	if (amount === 1.05) expect(receiver.came).toHaveLength(1);
 	await receiver.count(statuses.length);
 	const reported = receiver.came.map((text) => (JSON.parse(text) as { status: string }).status);
-	expect(reported).toEqual(statuses);
+	expect(reported).toStrictEqual(statuses);
 	expect(new Set(receiver.came).size).toBe(1);
 });
 
@@ -94,7 +96,9 @@ test('the amount 1.04 reports late and 1.06 never, where a usual payment is repo
 		await send(sandbox, '/v2/pay/payment', body);
 	}
 	await receiver.count(1);
-	expect(receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount)).toEqual([7]);
+	expect(
+		receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount),
+	).toStrictEqual([7]);
 	expect(SEQUELS.find(({ amount }) => amount === 1.04)?.after).toBe(15_000);
 });
 
@@ -104,7 +108,7 @@ test('amounts mean nothing unless that is asked for', async () => {
 		const body = { amount, external_id: `${amount}`, postbackUrl: receiver.url };
 		expect((await send(plain, '/v2/pay/payment', body)).status).toBe(201);
 	}
-	expect(receiver.came).toEqual([]);
+	expect(receiver.came).toStrictEqual([]);
 	await plain.close();
 });
 
@@ -129,7 +133,7 @@ describe('a postback', () => {
 			status,
 			postbacks: [{ deliveries: [{ answer: 200, text: '{"message":"Workflow was started"}' }] }],
 		});
-		expect(JSON.parse(receiver.came[0]!)).toEqual({
+		expect(JSON.parse(receiver.came[0]!)).toStrictEqual({
 			event: `qrCode.${status}`,
 			id,
 			external_id: 'order-1',
@@ -146,7 +150,7 @@ describe('a postback', () => {
 		await sandbox.settle(id, 'paid');
 		expect(await click(sandbox, `/transactions/${id}/postbacks/0/${how}`)).toBe(202);
 		await receiver.count(1 + more);
-		expect(receiver.came).toEqual(Array(1 + more).fill(receiver.came[0]));
+		expect(receiver.came).toStrictEqual(Array(1 + more).fill(receiver.came[0]));
 	});
 
 	test('sent late waits, and the page says until when', async () => {

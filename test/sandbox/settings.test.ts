@@ -23,7 +23,7 @@ describe('the scheme name', () => {
 			expect((await send(service, path, BODY)).status).toBe(201);
 			expect((await send(service, path, { amount: 1 })).status).toBe(422);
 			expect((await send(service, '/v2/pay/payment', BODY)).status).toBe(404);
-			expect(service.bodies('payment')).toEqual([BODY, { amount: 1 }]);
+			expect(service.bodies('payment')).toStrictEqual([BODY, { amount: 1 }]);
 		},
 	);
 });
@@ -35,7 +35,7 @@ test('a caller whose address is not allowed gets 403, another is served', async 
 		status: 403,
 		body: { message: '127.0.0.1 is not an allowed address' },
 	});
-	expect(closed.transactions).toEqual([]);
+	expect(closed.transactions).toStrictEqual([]);
 	await closed.close();
 	const open = await start({ allowedAddresses: ['127.0.0.1'] });
 	expect((await send(open, '/v2/pay/payment', BODY)).status).toBe(201);
@@ -75,7 +75,7 @@ test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 	await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
 	const { id } = service.transactions[0]!;
 	await service.settle(id, 'paid');
-	expect(receiver.came.map((text) => JSON.parse(text) as unknown)).toEqual([expected(id)]);
+	expect(receiver.came.map((text) => JSON.parse(text) as unknown)).toStrictEqual([expected(id)]);
 	receiver.close();
 });
 
@@ -118,7 +118,7 @@ describe('the token endpoint', () => {
 		const { status, headers, body } = await ask(fields, authorization);
 		expect(status).toBe(200);
 		expect(headers.get('cache-control')).toBe('no-store');
-		expect(body).toEqual({
+		expect(body).toStrictEqual({
 			access_token: expect.stringMatching(/^[\w-]{32}$/) as string,
 			token_type: 'Bearer',
 			expires_in: 3600,
@@ -202,7 +202,7 @@ describe('the token endpoint', () => {
 	])('one active token only: %s', async (oneActiveToken, statuses) => {
 		await withTokens({ oneActiveToken });
 		const [first, second] = [await token(), await token()];
-		expect([await pay(first), await pay(second)]).toEqual(statuses);
+		expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
 	});
 
 	test('a token is revoked by the client, and all by the sandbox', async () => {
@@ -210,7 +210,7 @@ describe('the token endpoint', () => {
 		const [first, second] = [await token(), await token()];
 		const revoked = await ask({ token: first }, basic(CLIENT), '/oauth/revoke');
 		expect(revoked.status).toBe(200);
-		expect([await pay(first), await pay(second)]).toEqual([401, 201]);
+		expect([await pay(first), await pay(second)]).toStrictEqual([401, 201]);
 		service.revokeTokens();
 		expect(await pay(second)).toBe(401);
 	});

@@ -65,7 +65,7 @@ test.each([
 	['what n8n parsed', { id: 1 }],
 ])('a body is read as it comes: %s', async (_, body) => {
 	const answer = await post(async () => ({ statusCode: 201, body }));
-	expect(answer).toEqual({
+	expect(answer).toStrictEqual({
 		outcome: 'accepted',
 		sent: 'whole',
 		statusCode: 201,
@@ -86,7 +86,7 @@ test('a request that cannot be written was not sent', async () => {
 test('cancelled before the request began: nothing is sent', async () => {
 	let asked = 0;
 	const answer = await post(async () => asked++, {}, AbortSignal.abort());
-	expect([answer.outcome, answer.sent, asked]).toEqual(['notSent', 'nothing', 0]);
+	expect([answer.outcome, answer.sent, asked]).toStrictEqual(['notSent', 'nothing', 0]);
 });
 
 test.each([
@@ -104,7 +104,7 @@ test.each([
 		more,
 		execution.signal,
 	);
-	expect(await running).toEqual({ outcome: 'unknown', sent: 'whole', reason });
+	expect(await running).toStrictEqual({ outcome: 'unknown', sent: 'whole', reason });
 	expect(given?.aborted).toBe(true);
 });
 
@@ -134,7 +134,7 @@ test('what was cancelled before a byte left is notSent on proof', async () => {
 		{},
 		execution.signal,
 	);
-	expect(answer).toEqual({
+	expect(answer).toStrictEqual({
 		outcome: 'notSent',
 		sent: 'nothing',
 		reason: 'the execution was cancelled',
@@ -160,7 +160,7 @@ test('10,000 requests of one execution leave no listener behind', async () => {
 	for (let count = 0; count < requests; count++) {
 		await post(async () => ({ statusCode: 201, body: '{}' }), {}, signal);
 	}
-	expect([added, removed]).toEqual([requests, requests]);
+	expect([added, removed]).toStrictEqual([requests, requests]);
 }, 60_000);
 
 test.each([
@@ -177,7 +177,7 @@ test.each([
 			},
 			{ baseUrl },
 		);
-		expect(asked).toEqual([
+		expect(asked).toStrictEqual([
 			{
 				method: 'POST',
 				url: `${baseUrl}/v2/pay/payment`,
@@ -200,8 +200,8 @@ test.each([
 			{ ignoreHttpStatusErrors: { except: number[] } },
 		];
 		const { except } = ignoreHttpStatusErrors;
-		expect([except.includes(error), except.includes(none)]).toEqual([true, false]);
-		expect([except[0], except.at(-1)]).toEqual([100, 999]);
+		expect([except.includes(error), except.includes(none)]).toStrictEqual([true, false]);
+		expect([except[0], except.at(-1)]).toStrictEqual([100, 999]);
 	},
 );
 
@@ -271,7 +271,7 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		[422, 'rejected'],
 		[500, 'unknown'],
 	])('with status %d from the service is %s', async (status, outcome) => {
-		expect(await post(answer(status, { encrypted: true }))).toEqual({
+		expect(await post(answer(status, { encrypted: true }))).toStrictEqual({
 			outcome,
 			sent: 'whole',
 			statusCode: status,
@@ -283,7 +283,7 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		[502, 'a proxy on the way did not connect to the service (HTTP 502)'],
 		[407, 'a proxy on the way asks for a name and password of its own (HTTP 407)'],
 	])('with status %d from outside of the tunnel was not sent', async (statusCode, reason) => {
-		expect(await post(answer(statusCode, {}))).toEqual({
+		expect(await post(answer(statusCode, {}))).toStrictEqual({
 			outcome: 'notSent',
 			sent: 'nothing',
 			statusCode,
@@ -307,7 +307,7 @@ describe('an answer that n8n 2 hands over as an error', () => {
 
 	test('without a status is none', async () => {
 		const reason = 'the connection failed';
-		expect(await post(answer('500', {}, ''))).toEqual({
+		expect(await post(answer('500', {}, ''))).toStrictEqual({
 			outcome: 'notSent',
 			sent: 'nothing',
 			reason,
@@ -341,14 +341,14 @@ describe('a body', () => {
 	])('of %s', async (_what, body, response) => {
 		const answer = await of(body);
 		expect(answer.outcome).toBe('accepted');
-		expect(answer.response === response || answer.response).toEqual(
+		expect(answer.response === response || answer.response).toStrictEqual(
 			typeof response === 'string' ? true : response,
 		);
 	});
 
 	test('that is too long is left, and its connection ended', async () => {
 		const body = stream('x'.repeat(10_000_000), 'x');
-		expect(await of(body)).toEqual({
+		expect(await of(body)).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
 			reason: 'the answer (HTTP 201) is longer than 10 MB',
@@ -358,13 +358,13 @@ describe('a body', () => {
 
 	test('that breaks off leaves it unknown, whatever its status was', async () => {
 		const reason = 'the answer (HTTP 422) broke off or could not be read';
-		expect(await of(Readable.from(broken()), 422)).toEqual({
+		expect(await of(Readable.from(broken()), 422)).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
 			reason,
 		});
 		const reset = Object.assign(stream('{}'), { req: { socket: { errored: new Error('x') } } });
-		expect(await of(reset, 422)).toEqual({ outcome: 'unknown', sent: 'whole', reason });
+		expect(await of(reset, 422)).toStrictEqual({ outcome: 'unknown', sent: 'whole', reason });
 	});
 
 	test('that drips on ends with the clock: its connection is cut, and it is unknown', async () => {
@@ -376,7 +376,7 @@ describe('a body', () => {
 				yield* broken();
 			},
 		};
-		expect(await post(async () => ({ statusCode: 200, body }), { timeout: 20 })).toEqual({
+		expect(await post(async () => ({ statusCode: 200, body }), { timeout: 20 })).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
 			reason: 'the answer (HTTP 200) had not ended when the time-out passed',
@@ -394,7 +394,7 @@ describe('a body', () => {
 			CONNECTION,
 			body,
 		);
-		expect(response).toEqual({ said: 'Bearer ***', url: 'x?pay_proof=***' });
+		expect(response).toStrictEqual({ said: 'Bearer ***', url: 'x?pay_proof=***' });
 	});
 });
 
@@ -409,8 +409,8 @@ describe('a form to a token endpoint', () => {
 			asked.push(options);
 			return { statusCode: 200, body: '{"access_token":"t"}' };
 		});
-		expect(answer).toEqual({ statusCode: 200, body: '{"access_token":"t"}' });
-		expect(asked).toEqual([
+		expect(answer).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
+		expect(asked).toStrictEqual([
 			expect.objectContaining({
 				method: 'POST',
 				url: FORM.url,
@@ -438,10 +438,10 @@ describe('a form to a token endpoint', () => {
 		],
 		['no connection', thrown({ code: 'EPIPE' }), 'the connection was broken (EPIPE)'],
 	])('%s is told in words', async (_what, httpRequest, reason) => {
-		expect(await ask(httpRequest)).toEqual({ reason });
+		expect(await ask(httpRequest)).toStrictEqual({ reason });
 	});
 
 	test('has an end, whoever never answers', async () => {
-		expect(await ask(never, { timeout: 20 })).toEqual({ reason: 'the time-out passed' });
+		expect(await ask(never, { timeout: 20 })).toStrictEqual({ reason: 'the time-out passed' });
 	});
 });

@@ -17,8 +17,8 @@ test.each<[string, string, number[], number[]]>([
 		{ ...OPTIONS, url: `${protocol}//a.test/` },
 		new AbortController().signal,
 	);
-	expect(errors.filter((status) => !except.includes(status))).toEqual([]);
-	expect(answers.filter((status) => except.includes(status))).toEqual([]);
+	expect(errors.filter((status) => !except.includes(status))).toStrictEqual([]);
+	expect(answers.filter((status) => except.includes(status))).toStrictEqual([]);
 });
 
 test('an answer that came whole is one, although the clock had run out meanwhile', async () => {
@@ -95,6 +95,6 @@ test('nothing listens to the clock or to the execution any more when it has ende
 		return { statusCode: 200, body: '{}' };
 	};
 	await exchange(httpRequest, OPTIONS, clock, cancel);
-	expect(during).toEqual([1, 1]);
-	expect(count()).toEqual([0, 0]);
+	expect(during).toStrictEqual([1, 1]);
+	expect(count()).toStrictEqual([0, 0]);
 });

@@ -14,7 +14,7 @@ function asDesigned(status: number): string {
 
 test('every status has the outcome of the design, and only 2xx is accepted', () => {
 	for (let status = -10; status <= 1100; status++) {
-		expect([status, outcomeOfStatus(status)]).toEqual([status, asDesigned(status)]);
+		expect([status, outcomeOfStatus(status)]).toStrictEqual([status, asDesigned(status)]);
 	}
 });
 

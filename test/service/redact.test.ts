@@ -40,7 +40,7 @@ test.each([
 });
 
 test('a token of digits is replaced where it is echoed as a number', () => {
-	expect(redact({ token: 12345678 }, ['12345678'])).toEqual({ token: '***' });
+	expect(redact({ token: 12345678 }, ['12345678'])).toStrictEqual({ token: '***' });
 });
 
 test('no token of any form stays in any text or name, and other answers stay as they are', () => {
@@ -53,7 +53,7 @@ test('no token of any form stays in any text or name, and other answers stay as 
 			const echoed = { [`x${secret}y`]: [value, { deep: `Bearer ${secret}` }] };
 			const kept = JSON.stringify(redact(echoed, [secret]));
 			expect(kept).not.toContain(JSON.stringify(secret).slice(1, -1));
-			expect(redact(value, ['no-such-secret'])).toEqual(value);
+			expect(redact(value, ['no-such-secret'])).toStrictEqual(value);
 		}),
 	);
 });
@@ -66,7 +66,7 @@ test.each([
 	['no URL', []],
 	[undefined, []],
 ])('the proofs of %p', (url, proofs) => {
-	expect(proofsOf(url)).toEqual(proofs);
+	expect(proofsOf(url)).toStrictEqual(proofs);
 });
 
 test.each([
@@ -83,7 +83,7 @@ test('only secrets of eight characters and more are looked for in Base64 and hex
 	] as const) {
 		for (const encoding of ['base64', 'base64url', 'hex'] as const) {
 			const text = `x ${Buffer.from(secret).toString(encoding)} y`;
-			expect([encoding, redact(text, [secret]) !== text]).toEqual([encoding, found]);
+			expect([encoding, redact(text, [secret]) !== text]).toStrictEqual([encoding, found]);
 		}
 	}
 });
@@ -98,7 +98,7 @@ test('of secrets that begin alike the longer one goes first, whatever their orde
 });
 
 test('an empty secret hides nothing', () => {
-	expect(redact({ a: 'text', '': '' }, [''])).toEqual({ a: 'text', '': '' });
+	expect(redact({ a: 'text', '': '' }, [''])).toStrictEqual({ a: 'text', '': '' });
 	expect(redact('Stryker was here!', [])).toBe('Stryker was here!');
 });
 
@@ -117,7 +117,7 @@ test.each([
 		const answer = repeated.repeat(50_000);
 		const start = process.cpuUsage();
 		const shown = String(redact(`${secret} ${answer} y${secret}`, [secret]));
-		expect([shown.slice(0, 4), shown.slice(-5)]).toEqual(['*** ', ' y***']);
+		expect([shown.slice(0, 4), shown.slice(-5)]).toStrictEqual(['*** ', ' y***']);
 		expect(process.cpuUsage(start).user).toBeLessThan(2_000_000);
 	},
 );

@@ -10,6 +10,6 @@ test('20,000 scenarios: nothing is paid twice, and what is told is what happened
 		{ encoding: 'utf8', maxBuffer: 2 ** 26, env: { ...process.env, SIMULATION_SEED: '1' } },
 	);
 	console.log(stdout.trim());
-	expect([status, stderr]).toEqual([0, '']);
+	expect([status, stderr]).toStrictEqual([0, '']);
 	expect(stdout).toMatch(/^20000 of 20000 scenarios from seed \d+ in \d+ s: nothing paid twice/m);
 }, 300_000);

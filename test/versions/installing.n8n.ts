@@ -86,28 +86,28 @@ describe.each(tried)('$number', ({ version }) => {
 	test('Installed, updated and removed on the page Community nodes; a wait outlasts its removal', async () => {
 		lived = newFolder();
 		n8n = await startIn(lived);
-		expect(await offered()).toEqual([]);
+		expect(await offered()).toStrictEqual([]);
 		const [first, second] = [unpack('0.1.0'), unpack('0.1.1')];
 		folders.push(first, second);
 		await registry.publish(first);
 		await n8n.rest('POST', '/community-packages', { name: NAME });
-		expect(await listed()).toEqual([`${NAME}@0.1.0`]);
-		expect(await offered()).toEqual(OURS);
+		expect(await listed()).toStrictEqual([`${NAME}@0.1.0`]);
+		expect(await offered()).toStrictEqual(OURS);
 		const credential = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: 'a secret' };
 		const payApi = await n8n.createCredential(credential);
 		const waiting = await startWaiting(n8n, sandbox, payApi);
 
 		await registry.publish(second);
 		await n8n.rest('PATCH', '/community-packages', { name: NAME });
-		expect(await listed()).toEqual([`${NAME}@0.1.1`]);
+		expect(await listed()).toStrictEqual([`${NAME}@0.1.1`]);
 
 		await n8n.rest('DELETE', `/community-packages?name=${NAME}`);
-		expect(await listed()).toEqual([]);
-		expect(await offered()).toEqual([]);
+		expect(await listed()).toStrictEqual([]);
+		expect(await offered()).toStrictEqual([]);
 		expect(await deliver(waiting.url)).toBeGreaterThanOrEqual(400);
 		expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
 		await n8n.rest('POST', '/community-packages', { name: NAME });
-		expect(await offered()).toEqual(OURS);
+		expect(await offered()).toStrictEqual(OURS);
 		expect(await deliver(waiting.url)).toBe(200);
 		expect(itemsOf(await ended(n8n, waiting.executionId), 'After')).toHaveLength(1);
 	});
@@ -116,21 +116,21 @@ describe.each(tried)('$number', ({ version }) => {
 		lose(lived);
 		n8n = await startIn(lived, { N8N_REINSTALL_MISSING_PACKAGES: 'true' });
 		await until('the nodes', async () => (await offered()).length === OURS.length);
-		expect(await listed()).toEqual([`${NAME}@0.1.1`]);
+		expect(await listed()).toStrictEqual([`${NAME}@0.1.1`]);
 	});
 
 	test('Installed by hand: loads though N8N_UNVERIFIED_PACKAGES_ENABLED is off, is not on the page', async () => {
 		lived = newFolder();
 		const off = { N8N_UNVERIFIED_PACKAGES_ENABLED: 'false' };
 		n8n = await startIn(lived, off, process.env.PAY_TARBALL);
-		expect(await offered()).toEqual(OURS);
-		expect(await listed()).toEqual([]);
+		expect(await offered()).toStrictEqual(OURS);
+		expect(await listed()).toStrictEqual([]);
 		const installed = readdirSync(join(lived, '.n8n', 'nodes', 'node_modules'));
-		expect(installed.filter((name) => !name.startsWith('.'))).toEqual([NAME]);
+		expect(installed.filter((name) => !name.startsWith('.'))).toStrictEqual([NAME]);
 		const page = '/community-packages';
 		await expect(n8n.rest('PATCH', page, { name: NAME })).rejects.toThrow();
 		await expect(n8n.rest('DELETE', `${page}?name=${NAME}`)).rejects.toThrow();
-		expect(await offered()).toEqual(OURS);
+		expect(await offered()).toStrictEqual(OURS);
 	});
 
 	test('Installed by hand and lost: not brought back; from ~/.n8n/custom under other names', async () => {
@@ -140,7 +140,7 @@ describe.each(tried)('$number', ({ version }) => {
 			N8N_REINSTALL_MISSING_PACKAGES: 'true',
 			N8N_UNVERIFIED_PACKAGES_ENABLED: 'false',
 		});
-		expect(await offered()).toEqual(['CUSTOM.pay', 'CUSTOM.payTrigger']);
+		expect(await offered()).toStrictEqual(['CUSTOM.pay', 'CUSTOM.payTrigger']);
 		const installing = n8n.rest('POST', '/community-packages', { name: NAME });
 		const said = await installing.then(() => 'possible', String);
 		if (said !== 'possible') expect(said).toMatch(/forbidden/);

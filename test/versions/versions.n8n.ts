@@ -81,7 +81,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 	test('Loads: both nodes, the tool for agents, the credential', async () => {
 		const nodes = (await offered('nodes')).map(({ name }) => name);
 		const ours = nodes.filter((name) => name.startsWith('n8n-nodes-pay.'));
-		expect(ours.sort()).toEqual(
+		expect(ours.sort()).toStrictEqual(
 			['pay', 'payTool', 'payTrigger'].map((name) => `n8n-nodes-pay.${name}`),
 		);
 		expect((await offered('credentials')).map(({ name }) => name)).toContain('payApi');
@@ -117,7 +117,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		const id = await n8n.importWorkflow(workflow, { payApi });
 		await n8n.activate(id);
 		const first = await again(id, { id: 'once' });
-		expect(itemsOf(first, 'Pay')).toEqual([expect.objectContaining({ outcome: 'accepted' })]);
+		expect(itemsOf(first, 'Pay')).toStrictEqual([expect.objectContaining({ outcome: 'accepted' })]);
 		// The hint that the agent's payment brings too: without a key of the recipient.
 		expect(first.data.resultData.runData.Pay![0]!.hints).toHaveLength(1);
 		await n8n.kill();
@@ -148,14 +148,14 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		const workflow = chain('Outputs', nodes, { Pay: { main: [to('Good'), to('Bad')] }, Good: {} });
 		const ids = ['good-1', 'refused-2', 'lost-2', 'good-2'];
 		const execution = await run(workflow, ...ids.map((id) => ({ id })));
-		expect(itemsOf(execution, 'Good').map(({ external_id }) => external_id)).toEqual([
+		expect(itemsOf(execution, 'Good').map(({ external_id }) => external_id)).toStrictEqual([
 			'good-1',
 			'good-2',
 		]);
 		expect(
 			itemsOf(execution, 'Bad').map(({ error }) => (error as { outcome: string }).outcome),
-		).toEqual(['rejected', 'unknown']);
-		expect(ids.map(arrived)).toEqual([1, 1, 1, 1]);
+		).toStrictEqual(['rejected', 'unknown']);
+		expect(ids.map(arrived)).toStrictEqual([1, 1, 1, 1]);
 	});
 
 	test('A published trigger refuses an unsigned postback and takes a signed one', async () => {
@@ -167,7 +167,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		expect(await deliver(url)).toBe(401);
 		expect(await deliver(signUrl(url, reference, SECRET))).toBe(200);
 		const [execution] = await allFinished(n8n, id, 1);
-		expect(itemsOf(execution!, 'Pay Trigger')).toEqual([
+		expect(itemsOf(execution!, 'Pay Trigger')).toStrictEqual([
 			expect.objectContaining({ reference, body: { data: { status: 'paid' } } }),
 		]);
 	});
@@ -194,7 +194,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		expect(await deliver(bare)).toBe(401);
 		expect((await n8n.execution(executionId)).status).toBe('waiting');
 		expect(await deliver(url)).toBe(200);
-		expect(itemsOf(await ended(n8n, executionId), 'After')).toEqual([
+		expect(itemsOf(await ended(n8n, executionId), 'After')).toStrictEqual([
 			expect.objectContaining({
 				external_id: about.external_id,
 				postback: expect.objectContaining({ reference: about }),
