@@ -126,11 +126,15 @@ test('answers that are too large together to be stored are left out, and all are
 	expect(left).toStrictEqual([false, false, false, false, false, true, true]);
 });
 
-test('an operation that does not exist is a failed item under "continue", not the input', async () => {
-	const parameters = { operation: '={{ "nothing" }}' };
+test.each([
+	[{ operation: 'nothing' }, /There is no operation "nothing" of "payment"/],
+	[{ resource: 'nothing' }, /Could not get parameter "operation"/],
+])('under "continue" an unknown choice is a failed item: %j', async (parameters, message) => {
 	const item = { id: 'a', amount: 1, outcome: 'accepted' };
 	const run = await pay([item], {}, { parameters, settings: CONTINUE });
-	expect(outputOf(run, 'Success').map(({ json }) => Object.keys(json))).toStrictEqual([['error']]);
+	const { error } = outputOf(run, 'Success')[0]!.json;
+	expect(outputOf(run, 'Success').map(({ json }) => json)).toStrictEqual([{ error }]);
+	expect(error).toMatchObject({ message: expect.stringMatching(message) });
 	expect(sandbox.received).toStrictEqual([]);
 });
 

@@ -70,50 +70,96 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 	expect(waiting).not.toBe(given);
 });
 
-test.each<[string, IDataObject, Partial<RunOptions>, RegExp]>([
+test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	[
 		'for two items',
 		{},
 		{ items: [{ external_id: 'a' }, { external_id: 'b' }] },
 		/one postback at a time, but 2/,
+		'external_id',
 	],
-	['for no identifier', { external_id: '={{ "" }}' }, {}, /external_id\) is missing/],
+	[
+		'for no identifier',
+		{ external_id: '={{ "" }}' },
+		{},
+		/external_id\) is missing/,
+		'external_id',
+	],
 	[
 		'for a value of no field',
 		{ resumeWhen: 'match', matchField: '={{ "" }}', matchValues: ['paid'] },
 		{},
 		/field or its values/,
+		'matchField',
 	],
-	['for a text', limited('5', 'hours'), {}, /no number/],
-	['for less than nothing', limited(-1, 'hours'), {}, /no number/],
-	['for null', limited(null, 'hours'), {}, /no number/],
-	['for weeks', limited(1, 'weeks'), {}, /no number/],
-	['for what every object has', limited(1, 'constructor'), {}, /no number/],
+	['for a text', limited('5', 'hours'), {}, /no number/, 'resumeAmount'],
+	['for less than nothing', limited(-1, 'hours'), {}, /no number/, 'resumeAmount'],
+	['for null', limited(null, 'hours'), {}, /no number/, 'resumeAmount'],
+	['for weeks', limited(1, 'weeks'), {}, /no number/, 'resumeAmount'],
+	['for what every object has', limited(1, 'constructor'), {}, /no number/, 'resumeAmount'],
 	[
 		'with a secret that depends on the item',
 		{},
 		{ credential: { postbackSecret: '={{ $json.external_id }}' } },
 		/depends on the item/,
+		'postbackSecret',
 	],
 	[
 		"with a secret of another node's item",
 		{},
 		{ credential: { ...SECRET, previousPostbackSecret: '={{ $("Source").first().json.x }}' } },
 		/depends on the item/,
+		'postbackSecret',
 	],
-])('it does not wait %s', async (_what, parameters, more, why) => {
+])('it does not wait %s', async (_what, parameters, more, why, field) => {
 	const { run, till } = await wait(parameters, more);
 	expect(errorOf(run)?.message).toMatch(why);
 	const settings = { onError: 'continueErrorOutput' } as const;
 	const continued = await wait(parameters, { ...more, settings });
 	const [item] = outputOf(continued.run, 'Error');
-	expect(item?.json.error).toMatchObject({ message: expect.stringMatching(why) });
+	expect(item?.json.error).toMatchObject({ message: expect.stringMatching(why), field });
 	expect([...till, ...continued.till]).toStrictEqual([]);
 });
 
 test('a secret that is the same for every item may be an expression', async () => {
 	const credential = { postbackSecret: '={{ "s" + $now.year }}' };
 	expect((await wait({}, { credential })).till).toHaveLength(1);
+});
+
+test('with a secret it waits where n8n does not protect resume URLs, too', async () => {
+	const till: Date[] = [];
+	const context = (real: IExecuteFunctions) => ({
+		putExecutionToWait: async (date: Date) => void till.push(date),
+		evaluateExpression: (expression: string, index: number) =>
+			expression.includes('resumeUrl')
+				? 'https://n8n.example.com/webhook-waiting/42'
+				: real.evaluateExpression(expression, index),
+	});
+	const { run } = await wait({}, { context });
+	expect(errorOf(run)).toBeUndefined();
+	expect(till).toHaveLength(1);
+});
+
+test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
+	const node = webhookNode({
+		item: { json: { external_id: 'a' } },
+		resumeToken: 'token',
+		parameters: { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] },
+	});
+	const send = async (status: string) =>
+		await node.call({
+			method: 'POST',
+			query: { signature: 'token' },
+			headers: { 'content-type': 'application/json' },
+			rawBody: Buffer.from(JSON.stringify({ status })),
+			body: { status },
+		});
+	const pending = await send('pending');
+	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: '' }]);
+	const { workflowData } = (await send('paid')).result;
+	expect(workflowData).toMatchObject([
+		[{ json: { external_id: 'a', postback: { body: { status: 'paid' } } } }],
+	]);
 });
 
 test('an operation that waits for nothing takes no call, proven or not', async () => {

@@ -331,7 +331,7 @@ describe('where nothing can be done for any item', () => {
 	const error = new InputError('x', 'It is bad', 'Do this.');
 
 	test('each item says so under "continue"', () => {
-		const failure = { message: 'It is bad', description: 'Do this.' };
+		const failure = { message: 'It is bad', description: 'Do this.', field: 'x' };
 		expect(failAll(context(true), error)).toStrictEqual([
 			[
 				{ json: { error: failure }, pairedItem: { item: 0 } },
@@ -347,6 +347,15 @@ describe('where nothing can be done for any item', () => {
 		const stop = (thrown: unknown) => () => failAll(context(false), thrown);
 		expect(stop(error)).toThrow(NodeOperationError);
 		expect(stop(error)).toThrow(expect.objectContaining({ description: 'Do this.' }));
+		const facts = { itemIndex: 0, data: { field: 'x' } };
+		expect(stop(error)).toThrow(expect.objectContaining({ context: facts }));
 		expect(stop(new Error('of n8n'))).toThrow(/^of n8n$/);
+	});
+
+	test("a value that holds a network code does not bring up n8n's advice to retry", () => {
+		const odd = new InputError('external_id', '"ECONNREFUSED" is bad', 'Correct it.');
+		const stop = () => failAll(context(false), odd);
+		expect(stop).toThrow('"ECONNREFUSED" is bad');
+		expect(stop).toThrow(expect.objectContaining({ messages: [], description: 'Correct it.' }));
 	});
 });

@@ -55,3 +55,12 @@ test('what saved workflows and credentials rest on has not changed: names, types
 	// n8n stores what differs from the default only, so a changed default changes what is saved.
 	expect(lines.length).toBeGreaterThan(60);
 });
+
+test.each([new Pay(), new PayTrigger()])(
+	'the node names the test of its credential: %#',
+	(node) => {
+		const [credential] = node.description.credentials!;
+		const { credentialTest } = node.methods as { credentialTest: Record<string, unknown> };
+		expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
+	},
+);

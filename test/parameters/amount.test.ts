@@ -41,7 +41,7 @@ describe('amounts', () => {
 		);
 	});
 
-	test('texts of up to 15 digits are accepted', () => {
+	test('texts and numbers of up to 15 digits are accepted', () => {
 		const drawn = new Set<number>();
 		const long = fc
 			.tuple(fc.integer({ min: 1, max: 15 }), fc.constantFrom(0, 1, 2, 4, 8))
@@ -58,6 +58,7 @@ describe('amounts', () => {
 				const text = first + rest + (decimals && `.${decimals}`);
 				drawn.add(text.replace('.', '').length);
 				assert.equal(accepts(text), Number(text));
+				assert.equal(accepts(Number(text)), Number(text));
 				assert.equal(canonical(accepts(text)!.toFixed(decimals.length)), canonical(text));
 			}),
 			{ ...RUNS, examples: [[['9', '999999999999', '99']]] },

@@ -244,6 +244,21 @@ function inWords(summary: Summary, told: number): string {
 	].join(' ');
 }
 
+/**
+ * n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry, which
+ * is wrong for money; an external_id can hold such a code. Ours stand as they are.
+ */
+function inOurWords(
+	error: NodeApiError | NodeOperationError,
+	told: { message: string; description: string | undefined; data: IDataObject },
+): void {
+	const { message, description, data } = told;
+	// The editor shows stacks; where in our code it happened helps nobody there.
+	const stack = `${error.name}: ${message}`;
+	Object.assign(error, { message, description, messages: [], stack });
+	error.context.data = data;
+}
+
 /** The error that stops the node for one failure; in its context stand all external_ids of the run. */
 export function stoppingError(
 	node: INode,
@@ -254,22 +269,13 @@ export function stoppingError(
 	const description = [result.description, inWords(summary, itemIndex)].filter(Boolean).join(' ');
 	const error =
 		result.field !== undefined
-			? new NodeOperationError(node, message, { description, itemIndex })
+			? new NodeOperationError(node, message, { itemIndex })
 			: new NodeApiError(node, {} as JsonObject, {
-					message,
-					description,
-					itemIndex,
+					...{ itemIndex, message },
 					httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
 				});
-	// n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry,
-	// which is wrong for money; an external_id can hold such a code. Ours stand as they are.
-	error.message = message;
-	error.description = description;
-	error.messages = [];
-	// The editor shows stacks; where in our code it happened helps nobody there.
-	error.stack = `${error.name}: ${message}`;
+	inOurWords(error, { message, description, data: errorFacts(result) });
 	if (error instanceof NodeApiError && result.statusCode === undefined) error.httpCode = null;
-	error.context.data = errorFacts(result);
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
 }
@@ -281,11 +287,14 @@ export function stoppingError(
  */
 export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {
 	const message = error instanceof Error ? error.message : String(error);
-	const description = error instanceof InputError ? error.advice : undefined;
+	const { advice: description, field } = error instanceof InputError ? error : {};
+	const data = field === undefined ? {} : { field };
 	if (context.continueOnFail()) {
-		const failure = { message, description };
+		const failure = { message, description, ...data };
 		const items = context.getInputData();
 		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];
 	}
-	throw new NodeOperationError(context.getNode(), message, { description, itemIndex: 0 });
+	const stopping = new NodeOperationError(context.getNode(), message, { itemIndex: 0 });
+	inOurWords(stopping, { message, description, data });
+	throw stopping;
 }
