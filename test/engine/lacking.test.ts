@@ -79,6 +79,7 @@ const LACKING: Record<string, () => Promise<void>> = {
 		});
 		const refused = await pay(wait, resumeUrl(''));
 		expect(errorOf(refused)?.message).toMatch(/does not protect resume URLs/);
+		expect(errorOf(refused)?.context?.data).toStrictEqual({ field: 'postbackSecret' });
 		expect(refused.waitTill ?? undefined).toBeUndefined();
 		const waiting = await pay(wait, resumeUrl('?signature=0123'));
 		expect(waiting.waitTill).toBeInstanceOf(Date);
