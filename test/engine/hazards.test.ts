@@ -583,6 +583,10 @@ describe('the report', () => {
 		expect(told(run)).toMatchObject([
 			{ external_id: 'a', outcome: 'notSent', field: 'postbackUrl' },
 		]);
+		// An id that is read is told, whatever came in for it.
+		const big = { ...parameters, external_id: '={{ BigInt("1042") }}' };
+		const other = await pay(itemsFor('a'), {}, { parameters: big, settings: CONTINUE });
+		expect(told(other)).toMatchObject([{ external_id: '1042', field: 'postbackUrl' }]);
 	});
 
 	test('a postback that the credential has no address for brings a hint', async () => {

@@ -166,7 +166,7 @@ describe('a batch', () => {
 		const { run, asked } = runOf(ok, { goesOn: false });
 		const done = await sendBatch(run, [ready('known'), ready('a')]);
 		expect(outcomes(done)).toStrictEqual([['known', 'duplicate']]);
-		expect(asked).toMatchObject({ requests: [], takenBack: [['a']] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], takenBack: [['a']] });
 	});
 });
 
@@ -174,14 +174,14 @@ describe('a cancelled execution', () => {
 	test('does not touch the records when a batch begins', async () => {
 		const { run, asked } = runOf(ok, { isCancelled: () => true });
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
-		expect(asked).toMatchObject({ requests: [], recorded: [], takenBack: [] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: [], takenBack: [] });
 	});
 
 	test('sends nothing after the duplicate check, and takes the records back', async () => {
 		let looks = 0;
 		const { run, asked } = runOf(ok, { isCancelled: () => ++looks > 1 });
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
-		expect(asked).toMatchObject({ requests: [], recorded: ['a'], takenBack: [['a']] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: ['a'], takenBack: [['a']] });
 	});
 
 	test('asks for no other token after a 401', async () => {
@@ -197,7 +197,11 @@ describe('a cancelled execution', () => {
 			return await status(401)(request);
 		};
 		expect(outcomes(await sendBatch(run, [ready('b', token)]))).toStrictEqual([['b', 'rejected']]);
-		expect(asked).toMatchObject({ requests: ['Bearer token-1', 'Bearer token-1'], tokens: 1 });
+		expect(asked).toStrictEqual({
+			...asked,
+			requests: ['Bearer token-1', 'Bearer token-1'],
+			tokens: 1,
+		});
 	});
 });
 

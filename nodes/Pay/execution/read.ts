@@ -160,6 +160,7 @@ export async function readItem<K extends Kind>(
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
+		told = external_id;
 		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
 		const request = { ...plan.request };
 		const secret = account.postbackSecret;
