@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
 import { Sandbox } from '../../sandbox/service';
-import { errorOf, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
+import {
+	errorOf,
+	outputOf,
+	runWorkflow,
+	withResumeUrl,
+	withSandbox,
+	type RunOptions,
+} from './engine';
 
 /*
  * What some version or context of n8n lacks, as the table in docs/install.md has it: without it, and
@@ -71,17 +78,11 @@ const LACKING: Record<string, () => Promise<void>> = {
 	removeProcessed: async () => await paysOnlyWith('removeProcessed'),
 	signature: async () => {
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
-		const resumeUrl = (query: string) => (context: IExecuteFunctions) => ({
-			evaluateExpression: (expression: string, index: number) =>
-				expression.includes('resumeUrl')
-					? `https://n8n.example.com/webhook-waiting/42${query}`
-					: context.evaluateExpression(expression, index),
-		});
-		const refused = await pay(wait, resumeUrl(''));
+		const refused = await pay(wait, withResumeUrl(''));
 		expect(errorOf(refused)?.message).toMatch(/does not protect resume URLs/);
 		expect(errorOf(refused)?.context?.data).toStrictEqual({ field: 'postbackSecret' });
 		expect(refused.waitTill ?? undefined).toBeUndefined();
-		const waiting = await pay(wait, resumeUrl('?signature=0123'));
+		const waiting = await pay(wait, withResumeUrl('?signature=0123'));
 		expect(waiting.waitTill).toBeInstanceOf(Date);
 	},
 };

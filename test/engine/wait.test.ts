@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
-import { errorOf, outputOf, runWorkflow, type RunOptions } from './engine';
+import { errorOf, outputOf, runWorkflow, withResumeUrl, type RunOptions } from './engine';
 import { webhookNode } from './webhook';
 
 const SECRET = { postbackSecret: 's' };
@@ -130,10 +130,7 @@ test('with a secret it waits where n8n does not protect resume URLs, too', async
 	const till: Date[] = [];
 	const context = (real: IExecuteFunctions) => ({
 		putExecutionToWait: async (date: Date) => void till.push(date),
-		evaluateExpression: (expression: string, index: number) =>
-			expression.includes('resumeUrl')
-				? 'https://n8n.example.com/webhook-waiting/42'
-				: real.evaluateExpression(expression, index),
+		...withResumeUrl('')(real),
 	});
 	const { run } = await wait({}, { context });
 	expect(errorOf(run)).toBeUndefined();

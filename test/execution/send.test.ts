@@ -19,12 +19,8 @@ const client = (): Account['token'] => ({
 	},
 });
 
-const ready = (
-	external_id: string,
-	token: Account['token'] = PASTED,
-	index = 0,
-): Ready<'payment'> => ({
-	index,
+const ready = (external_id: string, token: Account['token'] = PASTED): Ready<'payment'> => ({
+	index: 3,
 	request: { amount: 1, external_id, creditParty: { key: 'k' } },
 	account: { baseUrl: 'https://a.test', schemeName: 'fast', token },
 	fingerprint: `of ${external_id}`,
@@ -61,14 +57,15 @@ function runOf(
 		reason,
 		doubt,
 		goesOn = true,
-		...more
-	}: Partial<Run<'payment'>> & {
+		isCancelled = () => false,
+	}: {
 		kind?: 'payment' | 'qrCode';
 		options?: object;
 		remembered?: string[];
 		reason?: string;
 		doubt?: string;
 		goesOn?: boolean;
+		isCancelled?: () => boolean;
 	} = {},
 ) {
 	const asked: Asked = { requests: [], tokens: 0, recorded: [], takenBack: [], hints: [] };
@@ -99,9 +96,8 @@ function runOf(
 			return { statusCode: 200, body };
 		},
 		hint: (text) => void asked.hints.push(text),
-		isCancelled: () => false,
+		isCancelled,
 		tally: openTally({ name: 'Pay' } as INode, 1, goesOn),
-		...more,
 	};
 	return { run, asked };
 }
@@ -238,7 +234,7 @@ describe('Accepted When Field', () => {
 		["a proxy's 502", 'notSent', status(502, 'proxy')],
 	])('%s is %s, here and in the ledger', async (_what, outcome, answer) => {
 		const { run } = runOf(answer, { options });
-		expect(outcomes(await sendBatch(run, [ready('a', PASTED, 3)]))).toStrictEqual([['a', outcome]]);
+		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', outcome]]);
 		expect(Object.values(run.ledger.attempts)).toMatchObject([
 			{ by: 'Pay, run 0, item 3', outcome },
 		]);
