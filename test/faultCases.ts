@@ -173,9 +173,9 @@ export const CASES: FaultCase[] = [
 	...[307, 308].map((code) =>
 		status(code, 'rejected', { location: ELSEWHERE }, `${code} to another host`),
 	),
-	...[400, 401, 403, 404, 409, 422, 429].map((code) => status(code, 'rejected')),
+	...[400, 401, 403, 404, 422, 429].map((code) => status(code, 'rejected')),
 	status(407, 'notSent', {}, '407, a proxy'),
-	...[408, 499, 500, 502, 503, 504].map((code) => status(code, 'unknown')),
+	...[408, 409, 499, 500, 502, 503, 504].map((code) => status(code, 'unknown')),
 ];
 
 /** Starts the service and the servers around it that the cases need. */

@@ -1,3 +1,7 @@
+/** Whatever was thrown, as an error. */
+export const asError = (error: unknown) =>
+	error instanceof Error ? error : new Error(String(error));
+
 /** A parameter that cannot be sent as it is: found before any request, so nothing was sent. */
 export class InputError extends Error {
 	override readonly name = 'InputError';

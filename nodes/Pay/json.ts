@@ -1,4 +1,4 @@
-import { parse } from 'lossless-json';
+import { isSafeNumber, parse } from 'lossless-json';
 
 /** A digit run that can be an integer beyond 2^53; shorter ones are safe with JSON.parse. */
 const LONG_INTEGER = /\d{16}/;
@@ -46,9 +46,10 @@ export function jsonOrText(text: string): unknown {
 }
 
 function exactNumber(text: string): number {
-	const value = parseNumber(text);
-	if (typeof value === 'number') return value;
-	throw new SyntaxError(`the number ${text} is too large to keep all its digits; write it as text`);
+	if (isSafeNumber(text)) return Number(text);
+	throw new SyntaxError(
+		`the number ${text} has too many digits to keep them all; write it as text`,
+	);
 }
 
 /**

@@ -104,8 +104,11 @@ export const store = new DuplicateStore(storeHooks);
 export const isRecorded = (external_id: string) =>
 	store.has(`n8n-nodes-pay:payment:${external_id}`);
 
-/** Forgets all payments and what a test did to the store. */
+let forgotten = 0;
+
+/** Forgets all payments and what a test did to the store; the node's process remembers them, too. */
 export function forget() {
+	forgotten += 1;
 	store.clear();
 	delete storeHooks.before;
 	delete storeHooks.written;
@@ -265,7 +268,7 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 		connections: { Source: to(['Pay']), Pay: to(['Success'], ['Error']) },
 	};
 	const workflow = new Workflow({
-		id: 'workflow-1',
+		id: `workflow-${forgotten}`,
 		active: false,
 		nodeTypes,
 		settings: { executionOrder: 'v1' },

@@ -77,7 +77,6 @@ describe('what goes over the wire', () => {
 			resource: 'payment',
 			payerQuestion: 'Payout',
 			creditParty,
-			options: { duplicateCheck: 'execution' },
 			postback: 'url',
 			postbackUrl: 'https://a.example/b',
 		});
@@ -300,6 +299,6 @@ describe('bad configuration sends nothing and names the field', () => {
 
 test('no items come in: none go out, and nothing else of n8n is asked for', async () => {
 	const context = { getInputData: () => [] } as unknown as IExecuteFunctions;
-	const operation = {} as RequestOperation<'payment'>;
+	const operation = {} as RequestOperation;
 	expect(await runRequests(context, operation)).toStrictEqual([[]]);
 });

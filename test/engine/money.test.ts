@@ -278,7 +278,10 @@ describe('a re-run of the node', () => {
 				return {};
 			},
 		});
-		const attempt = { by: 'Pay, run 0, item 0', amount: 1, fingerprint: expect.any(String) };
+		const attempt = {
+			...{ external_id: 'a', by: 'Pay, run 0, item 0', amount: 1 },
+			fingerprint: expect.any(String),
+		};
 		expect(written).toStrictEqual([{ 'payment a': attempt }]);
 		expect(flow().attempts).toStrictEqual({
 			'payment a': { ...attempt, outcome: 'accepted', reason: undefined },
@@ -293,6 +296,78 @@ describe('a re-run of the node', () => {
 		});
 		expect(sandbox.bodies('qrcode')).toHaveLength(2);
 		expect(outcomes(run)).toStrictEqual(['accepted']);
+	});
+
+	describe('an External ID that changes with each try', () => {
+		const CHANGING = [
+			['the time', "={{ $json.id + '-' + $now.toMillis() }}"],
+			['chance', "={{ $json.id + '-' + Math.random() }}"],
+		];
+		const changing = (external_id: string) => ({ ...FIELDS, external_id });
+		const errors = (run: IRun) => `${errorOf(run)?.message} ${errorOf(run)?.description}`;
+
+		test.each(CHANGING)('%s: a payment whose answer was lost is paid once', async (_, id) => {
+			sandbox.faultFor = () => ({ kind: 'status', status: 500 });
+			const run = await pay(itemsFor(['payout']), { ...retry, parameters: changing(id!) });
+			const [first] = arrived();
+			expect(arrived()).toStrictEqual([first]);
+			expect(errors(run)).toContain(`It is not known whether payment "${first}" was made`);
+		});
+
+		test.each(CHANGING)(
+			'%s: an accepted item is not paid again with the next one',
+			async (_, id) => {
+				sandbox.faultFor = ({ body }) =>
+					body.includes('"second') ? { kind: 'status', status: 422 } : undefined;
+				const parameters = changing(id!);
+				const run = await pay(itemsFor(['first', 'second']), { ...retry, parameters });
+				expect(arrived().filter((each) => each.startsWith('first'))).toHaveLength(1);
+				// A rejected item may be corrected and tried again.
+				expect(arrived().filter((each) => each.startsWith('second'))).toHaveLength(3);
+				expect(errorOf(run)?.context?.externalIds).toMatchObject({ accepted: [arrived()[0]] });
+			},
+		);
+
+		test("the editor's Retry gives the accepted answer back, under its first id", async () => {
+			sandbox.faultFor = ({ body }) =>
+				body.includes('"second') ? { kind: 'status', status: 422 } : undefined;
+			const parameters = changing(CHANGING[0]![1]!);
+			const failed = await pay(itemsFor(['first', 'second']), { parameters });
+			sandbox.faultFor = undefined;
+			const again = await pay([], { parameters, previous: failed });
+			const items = outputOf(again, 'Success').map(({ json }) => json.external_id);
+			expect(items).toStrictEqual([arrived()[0], arrived()[2]]);
+			expect(arrived().filter((each) => each.startsWith('first'))).toHaveLength(1);
+		});
+
+		test('a Retry with another amount is refused, and names the first id', async () => {
+			sandbox.faultFor = () => ({ kind: 'status', status: 500 });
+			const parameters = changing(CHANGING[0]![1]!);
+			const failed = await pay(itemsFor(['payout']), { parameters });
+			const again = await pay([], { parameters: { ...parameters, amount: 2 }, previous: failed });
+			expect(arrived()).toHaveLength(1);
+			expect(errorOf(again)?.context?.data).toMatchObject({ outcome: 'duplicate' });
+			expect(errors(again)).toContain(`under the External ID "${arrived()[0]}"`);
+		});
+
+		test('each round of a loop, and each node, pays its own', async () => {
+			const nodes = [
+				...[sourceNode('Source', [{}]), sourceNode('First', itemsFor(['a']))],
+				...[sourceNode('Second', itemsFor(['a']))],
+				...[
+					payNode('Pay', changing(CHANGING[1]![1]!)),
+					payNode('Pay2', changing(CHANGING[1]![1]!)),
+				],
+			];
+			const connections = {
+				...{ Source: to(['First', 'Second']), First: to(['Pay']) },
+				...{ Second: to(['Pay']), Pay: to(['Pay2']) },
+			};
+			nodes[4]!.parameters.external_id = '={{ $json.external_id + "-2" }}';
+			nodes[4]!.parameters.amount = 1;
+			await pay([], { workflow: { nodes, connections } });
+			expect(arrived()).toHaveLength(4);
+		});
 	});
 
 	test("the editor's Retry of a failed execution goes on where it stopped", async () => {
@@ -393,7 +468,7 @@ describe('the duplicate check across executions', () => {
 		await pay(itemsFor([lost]));
 		for (const id of [paid, lost]) {
 			const again = await pay(itemsFor([id]));
-			expect(errorOf(again)?.message).toContain(`Payment "${id}" was recorded before`);
+			expect(errorOf(again)?.message).toContain(`Payment "${id}" was not sent again`);
 			expect(errorOf(again)?.description).toMatch(/Ask the service/);
 		}
 		expect(arrived()).toStrictEqual([paid, lost]);
@@ -411,7 +486,7 @@ describe('the duplicate check across executions', () => {
 		await pay(itemsFor([paid]));
 		const run = await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
 		expect(arrived()).toStrictEqual([paid]);
-		expect(errorOf(run)?.message).toContain(`Payment "${paid}" was recorded before`);
+		expect(errorOf(run)?.message).toContain(`Payment "${paid}" was not sent again`);
 		expect(errorOf(run)?.context?.externalIds).toMatchObject({
 			accepted: [],
 			duplicate: [paid],
@@ -434,13 +509,6 @@ describe('the duplicate check across executions', () => {
 			outcome: 'rejected',
 			description: expect.stringMatching(/still remembers .*database is locked/),
 		});
-	});
-
-	test('can be limited to the execution', async () => {
-		const [id] = ids(1) as [string];
-		await pay(itemsFor([id]));
-		await pay(itemsFor([id]), {}, { duplicateCheck: 'execution' });
-		expect(arrived()).toStrictEqual([id, id]);
 	});
 
 	test('of 20 simultaneous executions with one id in one process, one pays', async () => {

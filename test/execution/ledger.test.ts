@@ -3,12 +3,19 @@ import fc from 'fast-check';
 import {
 	begin,
 	consult,
-	openLedger,
+	mayBePaid,
+	openLedger as open,
 	settle,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
+import type { Kind } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
+
+const openLedger = (store: LedgerStore, kind: Kind, place: string, isTool = false) => {
+	const [node = '', run = ''] = place.split(', run ');
+	return open(store, { kind, node, run, isTool });
+};
 
 const entry = (
 	index: number,
@@ -40,23 +47,35 @@ const step = fc.record({
 	stored: fc.boolean(),
 });
 
-test('whatever happens in whatever order, an accepted or unknown payment is never sent again', () => {
+test('whatever happens in whatever order, no payment that may be made is sent again', () => {
 	fc.assert(
-		fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+		fc.property(fc.boolean(), fc.array(step, { maxLength: 30 }), (isTool, steps) => {
 			let store: LedgerStore = {};
-			const out = new Map<string, string>();
+			/** What became of the last payment that went out, by id, and by item (of a tool: by request). */
+			const out = new Map<string, { id: string; result: string }>();
 			for (const { place, item, id, amount, outcome: result, settled, stored } of steps) {
-				const ledger = openLedger(store, 'payment', place);
-				const verdict = consult(ledger, entry(item, id, amount));
-				const before = out.get(id);
-				if (before === 'accepted') assert.match(verdict.do, /^(replay|refuse)$/);
-				else if (before === 'unknown' || before === 'lost') {
-					assert.match(verdict.do, /^(stayUnknown|refuse)$/);
-				} else assert.equal(verdict.do, 'send');
+				const ledger = openLedger(store, 'payment', place, isTool);
+				const it = entry(item, id, amount);
+				const verdict = consult(ledger, it);
+				const where = isTool ? `${place.split(',')[0]} ${amount}` : `${place} ${item}`;
+				const mayBeMade = [out.get(`id ${id}`), out.get(`at ${where}`)].filter(
+					(one) => one !== undefined && one.result !== 'rejected' && one.result !== 'notSent',
+				);
+				// An id that went out again for another item stands for that one.
+				const known = mayBeMade.filter((one) => out.get(`id ${one?.id}`) === one);
+				if (known.length === 0) assert.equal(verdict.do, 'send');
+				else assert.notEqual(verdict.do, 'send');
+				assert.equal(mayBePaid(ledger, it), known.includes(out.get(`id ${id}`)));
+				if (verdict.do === 'replay' || verdict.do === 'stayUnknown') {
+					assert.equal(
+						verdict.do === 'replay',
+						out.get(`id ${verdict.attempt.external_id}`)?.result === 'accepted',
+					);
+				}
 
 				if (verdict.do === 'send') {
-					const end = begin(ledger, entry(item, id, amount));
-					out.set(id, result);
+					const end = begin(ledger, it);
+					out.set(`id ${id}`, { id, result }).set(`at ${where}`, out.get(`id ${id}`)!);
 					if (result !== 'lost') end({ outcome: result });
 				}
 				if (settled) settle(ledger);
@@ -66,6 +85,65 @@ test('whatever happens in whatever order, an accepted or unknown payment is neve
 		}),
 		{ numRuns: runs(2000) },
 	);
+});
+
+describe('an external_id that changes with each try', () => {
+	const first = (result: Outcome | undefined, isTool = false) => {
+		const ledger = openLedger({}, 'payment', 'Pay, run 0', isTool);
+		const end = begin(ledger, entry(0, 'first', 5));
+		if (result !== undefined) end({ outcome: result, statusCode: 201 });
+		return ledger;
+	};
+
+	test.each<[Outcome | undefined, string]>([
+		['accepted', 'replay'],
+		['unknown', 'stayUnknown'],
+		[undefined, 'stayUnknown'],
+		['rejected', 'send'],
+		['notSent', 'send'],
+	])('the same request of an item that is %s: %s, under the first id', (result, does) => {
+		const verdict = consult(first(result), entry(0, 'second', 5));
+		expect(verdict.do).toBe(does);
+		if (verdict.do !== 'send') expect(verdict.attempt.external_id).toBe('first');
+	});
+
+	test.each<Outcome>(['accepted', 'unknown'])(
+		'another request of an item that is %s is refused and names the first id',
+		(result) => {
+			expect(consult(first(result), entry(0, 'second', 6))).toMatchObject({
+				...{ do: 'refuse', sameItem: true, attempt: { external_id: 'first' } },
+			});
+		},
+	);
+
+	test('other items, runs and nodes have payments of their own', () => {
+		const { store } = first('unknown');
+		for (const [place, item] of [
+			['Pay, run 0', 1],
+			['Pay, run 1', 0],
+			['Pay again, run 0', 0],
+		] as const) {
+			const ledger = openLedger(store, 'payment', place);
+			expect(consult(ledger, entry(item, 'second', 5))).toStrictEqual({ do: 'send' });
+		}
+	});
+
+	test('a tool that asks for the same payment twice is refused; another payment is sent', () => {
+		const ledger = first('accepted', true);
+		expect(consult(ledger, entry(0, 'second', 5))).toMatchObject({
+			...{ do: 'refuse', sameItem: true, attempt: { external_id: 'first' } },
+		});
+		expect(consult(ledger, entry(0, 'first', 5))).toMatchObject({ do: 'replay' });
+		expect(consult(ledger, entry(0, 'second', 6))).toStrictEqual({ do: 'send' });
+		const unknown = first('unknown', true);
+		expect(consult(unknown, entry(0, 'second', 5))).toMatchObject({ do: 'stayUnknown' });
+	});
+
+	test('a QR code is created again: a second one harms nobody', () => {
+		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
+		begin(ledger, entry(0, 'first', 5))({ outcome: 'accepted' });
+		expect(consult(ledger, entry(0, 'second', 5))).toStrictEqual({ do: 'send' });
+	});
 });
 
 test('a re-run gets the accepted answer back, for the same item and details only', () => {
@@ -120,12 +198,14 @@ test('after a run that went well only what later runs need remains', () => {
 	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
 		attempts: {
 			'payment a': {
+				external_id: 'a',
 				by: 'Pay, run 0, item 0',
 				amount: 5,
 				fingerprint: 'of 5',
 				outcome: 'accepted',
 			},
 		},
+		places: { 'Pay, run 0, item 0': 'a' },
 	});
 });
 

@@ -2,6 +2,7 @@ import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import * as refusals from '../../nodes/Pay/execution/refusals';
 
 const attempt = (outcome?: Attempt['outcome']): Attempt => ({
+	external_id: 'a',
 	by: 'Pay, run 0, item 1',
 	amount: 12.5,
 	fingerprint: 'f',
@@ -11,16 +12,17 @@ const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 /** Each refusal with the field it is about. */
 const FIELDS: Record<keyof typeof refusals, [() => { field: string; message: string }, string]> = {
 	agentMayNotPay: [refusals.agentMayNotPay, 'allowAiPayments'],
-	noDuplicateStore: [refusals.noDuplicateStore, 'duplicateCheck'],
+	noDuplicateStore: [refusals.noDuplicateStore, ''],
 	optionsDiffer: [refusals.optionsDiffer, 'options'],
 	sameIdAsItem: [() => refusals.sameIdAsItem(1, 2, 'a'), 'external_id'],
-	sentInThisExecution: [() => refusals.sentInThisExecution('a', attempt()), 'external_id'],
+	sentInThisExecution: [() => refusals.sentInThisExecution(attempt()), 'external_id'],
 	acceptedWithOtherDetails: [
-		() => refusals.acceptedWithOtherDetails('a', attempt('accepted')),
+		() => refusals.acceptedWithOtherDetails(attempt('accepted')),
 		'external_id',
 	],
+	sentUnderAnotherId: [() => refusals.sentUnderAnotherId(attempt('accepted')), 'external_id'],
 	recordedBefore: [() => refusals.recordedBefore('a'), 'external_id'],
-	cancelled: [refusals.cancelled, 'execution'],
+	cancelled: [refusals.cancelled, ''],
 };
 
 test.each(Object.entries(FIELDS))('%s names its field', (_name, [refusal, field]) => {
@@ -33,7 +35,7 @@ test.each<[Attempt['outcome'], RegExp, RegExp]>([
 	// Begun, and n8n went away.
 	[undefined, /"a" was already sent .*not known whether it was made/, /before you pay again/],
 ])('what another item sent and is %p is told so', (outcome, message, advice) => {
-	const error = refusals.sentInThisExecution('a', attempt(outcome));
+	const error = refusals.sentInThisExecution(attempt(outcome));
 	expect(error.message).toMatch(message);
 	expect(error.advice).toMatch(advice);
 });

@@ -2,10 +2,10 @@ import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } 
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
-	acceptedItem,
+	toItem,
 	answeredResult,
 	failAll,
-	failedItem,
+	failuresInWords,
 	idsByOutcome,
 	refusedResult,
 	stillUnknownResult,
@@ -47,7 +47,7 @@ test('an acceptance is its facts alone', () => {
 });
 
 const REDIRECTED = /redirected, and redirects are never followed/;
-const CORRECT = /Correct the item, then run again\.$/;
+const CORRECT = /by the service or a proxy on the way\. Correct the item, then run again\.$/;
 test.each<[number, RegExp]>([
 	[307, REDIRECTED],
 	[308, REDIRECTED],
@@ -78,7 +78,9 @@ test.each<[string, unknown, string]>([
 	['501 characters', 'x'.repeat(501), ` The answer said: "${'x'.repeat(500)}…"`],
 ])('of an answer with %s so much is told', (_what, response, told) => {
 	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
-	expect(description.replace(/^.*then run again\./, '')).toBe(told);
+	expect(description.replace(/^.*a proxy on the way\./, '')).toBe(
+		`${told} Correct the item, then run again.`,
+	);
 });
 
 test('what was not sent says how much of it went out', () => {
@@ -89,20 +91,31 @@ test('what was not sent says how much of it went out', () => {
 	const partly = said({ outcome: 'notSent', sent: 'partly', reason }, 'qrCode');
 	expect(partly).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
 	expect(partly.message).toBe('The QR code "a" was not sent: the connection was refused');
-	expect(partly.description).toMatch(/^The request was cut off before it was out whole/);
+	expect(partly.description).toMatch(/^The connection broke before the request was fully sent/);
 });
 
 test('an unknown payment is told as one: ask before it is paid again', () => {
 	const result = said({ outcome: 'unknown', statusCode: 502, response: 'bad gateway' });
 	expect(result).toMatchObject({ ...FACTS, outcome: 'unknown', statusCode: 502 });
 	expect(result.message).toBe('It is not known whether payment "a" was made');
-	expect(result.description).toMatch(/^The request was sent, but the answer, from .* was HTTP 502/);
+	expect(result.description).toMatch(
+		/^Do not pay again yet\. The request was sent, but the answer, from .* was HTTP 502/,
+	);
 	expect(result.description).toMatch(
 		/which does not say what the service did\. The answer said: "bad/,
 	);
-	expect(result.description).toMatch(/Ask the service whether "a" was paid before you pay again/);
+	expect(result.description).toMatch(
+		/Ask the service whether "a" was paid: this node does not send it a second time/,
+	);
 	const lost = said({ outcome: 'unknown', reason: 'the time-out passed' });
 	expect(lost.description).toMatch(/no complete answer came: the time-out passed\. Ask/);
+});
+
+test('a payment that is answered with 409 is unknown, and the words say what that may mean', () => {
+	const { description } = said({ outcome: 'unknown', statusCode: 409, response: 'in progress' });
+	expect(description).toMatch(
+		/HTTP 409, which services give to a payment that they know already .*"in progress"\. Ask the service/,
+	);
 });
 
 test('an unknown QR code is told as one: it is safe to create it again', () => {
@@ -113,14 +126,15 @@ test('an unknown QR code is told as one: it is safe to create it again', () => {
 });
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {
-	const attempt: Attempt = { by: 'Pay, run 0, item 3', amount: 7, fingerprint: 'f' };
-	const died = stillUnknownResult('a', attempt);
+	const by = 'Pay, run 0, item 3';
+	const attempt: Attempt = { external_id: 'a', by, amount: 7, fingerprint: 'f' };
+	const died = stillUnknownResult(attempt);
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });
 	expect(died.message).toBe('It is not known whether payment "a" was made');
 	expect(died.description).toMatch(
 		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete answer came: n8n ended/,
 	);
-	const answered = stillUnknownResult('a', { ...attempt, statusCode: 504, response: 'late' });
+	const answered = stillUnknownResult({ ...attempt, statusCode: 504, response: 'late' });
 	expect(answered).toMatchObject({ statusCode: 504, response: 'late' });
 	expect(answered.description).toMatch(/HTTP 504.*"late"/);
 });
@@ -167,7 +181,7 @@ const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedR
 });
 
 test('an accepted item has its six members and no error at its top', () => {
-	expect(acceptedItem(accepted('a'), 4)).toStrictEqual({
+	expect(toItem(accepted('a'), 4)).toStrictEqual({
 		json: {
 			...{ external_id: 'a', amount: 1, kind: 'payment', outcome: 'accepted', statusCode: 201 },
 			response: { error: 'a member of the answer' },
@@ -178,7 +192,7 @@ test('an accepted item has its six members and no error at its top', () => {
 
 test('a failed item has one member, error, with what is known and nothing empty', () => {
 	const known = { ...failed('rejected', 'a'), statusCode: 422, response: 'r', field: '' };
-	expect(failedItem(known, 2)).toStrictEqual({
+	expect(toItem(known, 2)).toStrictEqual({
 		json: {
 			error: {
 				...{ message: 'm a', description: 'd a', external_id: 'a', kind: 'payment' },
@@ -187,7 +201,7 @@ test('a failed item has one member, error, with what is known and nothing empty'
 		},
 		pairedItem: { item: 2 },
 	});
-	const { error } = failedItem({ ...failed('notSent'), field: 'amount' }, 0).json;
+	const { error } = toItem({ ...failed('notSent'), field: 'amount' }, 0).json;
 	expect(error).toStrictEqual({
 		...{ message: 'm undefined', description: 'd undefined', kind: 'payment' },
 		...{ outcome: 'notSent', field: 'amount' },
@@ -291,7 +305,7 @@ describe('the tally', () => {
 	test('opens empty', () => {
 		expect(openTally(NODE, 2, true)).toStrictEqual({
 			...{ node: NODE, items: 2, goesOn: true, done: [], kept: 0 },
-			...{ waiting: new Map(), inFlight: new Set() },
+			...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
 		});
 	});
 
@@ -357,5 +371,41 @@ describe('where nothing can be done for any item', () => {
 		const stop = () => failAll(context(false), odd);
 		expect(stop).toThrow('"ECONNREFUSED" is bad');
 		expect(stop).toThrow(expect.objectContaining({ messages: [], description: 'Correct it.' }));
+	});
+});
+
+describe('where the node goes on, what needs a person is put into words', () => {
+	const done = (...results: Array<Done['result']>) =>
+		results.map((result, index) => ({ index, result }));
+	const words = (...results: Array<Done['result']>) =>
+		failuresInWords('payment', {
+			items: results.length,
+			done: done(...results),
+			waiting: new Map(),
+		});
+
+	test('nothing where all was accepted', () => {
+		expect(words(accepted('a'), accepted('b'))).toBeUndefined();
+	});
+
+	test('how many are unknown, rejected, duplicate and not sent, and which are unknown', () => {
+		const all = [
+			...[accepted('a'), failed('unknown', 'payout-7'), failed('rejected', 'c')],
+			...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
+		];
+		expect(words(...all)).toBe(
+			'Of 6 payments: 1 unknown ("payout-7"), 1 rejected, 1 duplicate, 2 not sent. Ask the service before you pay again.',
+		);
+	});
+
+	test('no advice to ask where nothing is unknown, nor for QR codes', () => {
+		expect(words(failed('rejected', 'a'))).toBe('Of 1 payment: 1 rejected.');
+		const unknown = { items: 1, done: done(failed('unknown', 'a')), waiting: new Map() };
+		expect(failuresInWords('qrCode', unknown)).toBe('Of 1 QR code: 1 unknown ("a").');
+	});
+
+	test('ten unknown ids are named, more are counted', () => {
+		const all = Array.from({ length: 12 }, (_, index) => failed('unknown', `${index}`));
+		expect(words(...all)).toMatch(/"8", "9" and 2 more\)\. Ask/);
 	});
 });

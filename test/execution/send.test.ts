@@ -19,8 +19,9 @@ const client = (): Account['token'] => ({
 	},
 });
 
-const ready = (external_id: string, token: Account['token'] = PASTED): Ready<'payment'> => ({
-	index: 3,
+let items = 0;
+const ready = (external_id: string, token: Account['token'] = PASTED, index = ++items): Ready => ({
+	index,
 	request: { amount: 1, external_id, creditParty: { key: 'k' } },
 	account: { baseUrl: 'https://a.test', schemeName: 'fast', token },
 	fingerprint: `of ${external_id}`,
@@ -44,7 +45,6 @@ interface Asked {
 	tokens: number;
 	recorded: string[];
 	takenBack: string[][];
-	hints: string[];
 }
 
 /** A run over fakes that write down what they are asked for. */
@@ -53,39 +53,41 @@ function runOf(
 	{
 		kind = 'payment',
 		options = {},
+		whenRecorded,
 		remembered = [],
 		reason,
-		doubt,
 		goesOn = true,
-		isCancelled = () => false,
+		signal,
 	}: {
 		kind?: 'payment' | 'qrCode';
 		options?: object;
+		whenRecorded?: () => void;
 		remembered?: string[];
 		reason?: string;
-		doubt?: string;
 		goesOn?: boolean;
-		isCancelled?: () => boolean;
+		signal?: AbortSignal;
 	} = {},
 ) {
-	const asked: Asked = { requests: [], tokens: 0, recorded: [], takenBack: [], hints: [] };
+	const asked: Asked = { requests: [], tokens: 0, recorded: [], takenBack: [] };
 	const records: Records = {
 		record: async (ids) => {
 			asked.recorded.push(...ids);
+			whenRecorded?.();
 			return new Set(ids.filter((id) => id.startsWith('known')));
 		},
 		takeBack: async (ids) => {
 			asked.takenBack.push([...ids]);
 			return { remembered, reason };
 		},
-		lookAgain: async () => doubt,
+		lookAgain: async () => undefined,
+		close: async () => undefined,
 	};
-	const operation = { kind, batchSize: 10 } as Run<'payment'>['operation'];
-	const run: Run<'payment'> = {
+	const operation = { kind, batchSize: 10 } as Run['operation'];
+	const run: Run = {
 		context: {} as IExecuteFunctions,
 		operation,
 		settings: readSettings(options, 10),
-		ledger: openLedger({}, kind, 'Pay, run 0'),
+		ledger: openLedger({}, { kind, node: 'Pay', run: '0', isTool: false }),
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
 			asked.requests.push((request.headers as { Authorization: string }).Authorization);
@@ -95,8 +97,7 @@ function runOf(
 			const body = { access_token: `token-${++asked.tokens}`, expires_in: 3600 };
 			return { statusCode: 200, body };
 		},
-		hint: (text) => void asked.hints.push(text),
-		isCancelled,
+		signal,
 		tally: openTally({ name: 'Pay' } as INode, 1, goesOn),
 	};
 	return { run, asked };
@@ -129,7 +130,6 @@ describe('a batch', () => {
 			['d', 'notSent'],
 		]);
 		expect(asked.takenBack).toStrictEqual([['b', 'd']]);
-		expect(done.map((item) => 'finish' in item)).toStrictEqual([false, true, false, false, false]);
 	});
 
 	test('takes nothing back where nothing was refused', async () => {
@@ -152,12 +152,6 @@ describe('a batch', () => {
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'rejected']]);
 	});
 
-	test('what the look at the records cannot make sure is a hint', async () => {
-		const { run, asked } = runOf(ok, { doubt: 'n8n may forget "a"' });
-		await sendBatch(run, [ready('a')]);
-		expect(asked.hints).toStrictEqual(['n8n may forget "a"']);
-	});
-
 	test('a duplicate under "stop": the others do not start, and are free again', async () => {
 		const { run, asked } = runOf(ok, { goesOn: false });
 		const done = await sendBatch(run, [ready('known'), ready('a')]);
@@ -168,14 +162,15 @@ describe('a batch', () => {
 
 describe('a cancelled execution', () => {
 	test('does not touch the records when a batch begins', async () => {
-		const { run, asked } = runOf(ok, { isCancelled: () => true });
+		const { run, asked } = runOf(ok, { signal: AbortSignal.abort() });
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
 		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: [], takenBack: [] });
 	});
 
 	test('sends nothing after the duplicate check, and takes the records back', async () => {
-		let looks = 0;
-		const { run, asked } = runOf(ok, { isCancelled: () => ++looks > 1 });
+		const cancel = new AbortController();
+		const more = { signal: cancel.signal, whenRecorded: () => cancel.abort() };
+		const { run, asked } = runOf(ok, more);
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
 		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: ['a'], takenBack: [['a']] });
 	});
@@ -183,25 +178,33 @@ describe('a cancelled execution', () => {
 	test('asks for no other token after a 401', async () => {
 		const token = client();
 		let answer = ok;
-		let cancelled = false;
+		const cancel = new AbortController();
 		const { run, asked } = runOf(async (request) => await answer(request), {
-			isCancelled: () => cancelled,
+			...{ kind: 'qrCode', signal: cancel.signal },
 		});
 		await sendBatch(run, [ready('a', token)]);
 		answer = async (request) => {
-			cancelled = true;
+			cancel.abort();
 			return await status(401)(request);
 		};
 		expect(outcomes(await sendBatch(run, [ready('b', token)]))).toStrictEqual([['b', 'rejected']]);
-		expect(asked).toStrictEqual({
-			...asked,
-			requests: ['Bearer token-1', 'Bearer token-1'],
-			tokens: 1,
-		});
+		expect(asked.requests).toStrictEqual(['Bearer token-1', 'Bearer token-1']);
 	});
 });
 
 describe('with a token that was kept', () => {
+	/** Two batches with one token, the second of which meets an answer; what went out for it. */
+	async function second(kind: 'payment' | 'qrCode', refused: HttpRequest) {
+		const token = client();
+		let answer = ok;
+		const { run, asked } = runOf(async (request) => await answer(request), { kind });
+		await sendBatch(run, [ready('a', token)]);
+		answer = refused;
+		const [done] = await sendBatch(run, [ready('b', token)]);
+		const { result } = done!;
+		return { run, asked, token, result, requests: asked.requests.slice(1) };
+	}
+
 	test.each<[string, number, HttpRequest]>([
 		['a 401', 2, status(401)],
 		['a 400', 1, status(400)],
@@ -210,18 +213,117 @@ describe('with a token that was kept', () => {
 		['a 500', 1, status(500)],
 		["a proxy's 401", 1, status(401, 'proxy')],
 		['a lost answer', 1, lost],
-	])('%s: %i requests go out, each with a token of its own', async (_what, times, refused) => {
-		const token = client();
-		let answer = ok;
-		const { run, asked } = runOf(async (request) => await answer(request));
-		await sendBatch(run, [ready('a', token)]);
-		answer = refused;
-		await sendBatch(run, [ready('b', token)]);
-		expect(asked.requests.slice(1)).toStrictEqual(
-			['Bearer token-1', 'Bearer token-2'].slice(0, times),
-		);
+	])('%s to a QR code: %i requests, each with a token of its own', async (_, times, refused) => {
+		const { requests, asked } = await second('qrCode', refused);
+		expect(requests).toStrictEqual(['Bearer token-1', 'Bearer token-2'].slice(0, times));
 		expect(asked.tokens).toBe(times);
 	});
+
+	test('a 401 to a payment: one request, it is rejected, and the next item has a new token', async () => {
+		const { run, requests, result, token, asked } = await second('payment', status(401));
+		expect(requests).toStrictEqual(['Bearer token-1']);
+		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+		run.httpRequest = async (request) => {
+			asked.requests.push((request.headers as { Authorization: string }).Authorization);
+			return await ok(request);
+		};
+		expect(outcomes(await sendBatch(run, [ready('c', token)]))).toStrictEqual([['c', 'accepted']]);
+		expect(asked.requests.at(-1)).toBe('Bearer token-2');
+	});
+
+	test('a 401 to a QR code, then no connection: what is told is the request that arrived', async () => {
+		let count = 0;
+		const gone = Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'connect' });
+		const { requests, result } = await second('qrCode', async (request) => {
+			if (++count === 1) return await status(401)(request);
+			throw gone;
+		});
+		expect(requests).toHaveLength(2);
+		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+	});
+
+	test('a 401 to a QR code, then a lost answer: nobody knows', async () => {
+		let count = 0;
+		const { result } = await second('qrCode', async (request) =>
+			++count === 1 ? await status(401)(request) : await lost(request),
+		);
+		expect(result.outcome).toBe('unknown');
+	});
+});
+
+describe('two runs of one execution at once, as an agent makes them', () => {
+	/** Runs of two tools over one ledger; the second is recorded only when the first is under way. */
+	async function both(first: Ready, second: Ready, nodes: [string, string]) {
+		let release = () => {};
+		const held = new Promise<void>((resolve) => (release = resolve));
+		const slow: HttpRequest = async () => {
+			await held;
+			return { statusCode: 200, body: '{}' };
+		};
+		const [one, two] = [runOf(slow), runOf(slow)];
+		const store = {};
+		const about = { kind: 'payment', run: '0', isTool: true } as const;
+		one.run.ledger = openLedger(store, { ...about, node: nodes[0] });
+		two.run.ledger = openLedger(store, { ...about, node: nodes[1] });
+		const sending = [sendBatch(one.run, [first]), sendBatch(two.run, [second])];
+		setTimeout(release, 20);
+		const done = (await Promise.all(sending)).flat();
+		return { done, sent: one.asked.requests.length + two.asked.requests.length, two };
+	}
+
+	test('one id by two tools is sent once, and the record of the second tool stays', async () => {
+		const { done, sent, two } = await both(ready('a'), ready('a'), ['Pay', 'Refund']);
+		expect(outcomes(done)).toStrictEqual([
+			['a', 'accepted'],
+			['a', 'duplicate'],
+		]);
+		expect(sent).toBe(1);
+		expect(two.asked.takenBack).toStrictEqual([]);
+	});
+
+	test('one request under two ids by one tool is sent once, and the second id is free again', async () => {
+		const again = { ...ready('b'), fingerprint: 'of a' };
+		const { done, sent, two } = await both(ready('a'), again, ['Pay', 'Pay']);
+		expect(outcomes(done)).toStrictEqual([
+			['a', 'accepted'],
+			['a', 'unknown'],
+		]);
+		expect(sent).toBe(1);
+		expect(two.asked.takenBack).toStrictEqual([['b']]);
+	});
+
+	test('control: two payments are two', async () => {
+		const { done, sent } = await both(ready('a'), ready('b'), ['Pay', 'Pay']);
+		expect(done.map(({ result }) => result.outcome)).toStrictEqual(['accepted', 'accepted']);
+		expect(sent).toBe(2);
+	});
+});
+
+test('a run that waits for the token of another run keeps its own time-out and cancel signal', async () => {
+	const token = client();
+	let hang = () => {};
+	const first = runOf(ok);
+	first.run.postForm = async () =>
+		await new Promise((resolve) => (hang = () => resolve({ reason: 'it hung up' })));
+	const long = sendBatch(first.run, [ready('a', token)]);
+	const short = runOf(ok, { options: { timeout: 30 } });
+	const [late] = await sendBatch(short.run, [ready('b', token)]);
+	expect(late?.result).toMatchObject({
+		outcome: 'notSent',
+		message:
+			'Could not get an access token: the token endpoint cannot be reached: the time-out passed',
+	});
+	const cancel = new AbortController();
+	const stopped = runOf(ok, { signal: cancel.signal });
+	const waiting = sendBatch(stopped.run, [ready('c', token)]);
+	setTimeout(() => cancel.abort(), 20);
+	const [done] = await waiting;
+	expect(done?.result).toMatchObject({
+		message: 'The execution was cancelled before this item was sent',
+	});
+	expect([short, stopped].map(({ asked }) => asked.takenBack)).toStrictEqual([[['b']], [['c']]]);
+	hang();
+	expect(outcomes(await long)).toStrictEqual([['a', 'notSent']]);
 });
 
 describe('Accepted When Field', () => {
@@ -234,8 +336,8 @@ describe('Accepted When Field', () => {
 		["a proxy's 502", 'notSent', status(502, 'proxy')],
 	])('%s is %s, here and in the ledger', async (_what, outcome, answer) => {
 		const { run } = runOf(answer, { options });
-		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', outcome]]);
-		expect(Object.values(run.ledger.attempts)).toMatchObject([
+		expect(outcomes(await sendBatch(run, [ready('a', PASTED, 3)]))).toStrictEqual([['a', outcome]]);
+		expect(Object.values(run.ledger.store.attempts)).toMatchObject([
 			{ by: 'Pay, run 0, item 3', outcome },
 		]);
 	});

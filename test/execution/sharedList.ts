@@ -1,5 +1,4 @@
 import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
-import type { DuplicateCheck } from '../../nodes/Pay/parameters/duplicateCheck';
 import { DuplicateStore } from '../simulation/duplicateStore';
 
 type Helpers = Parameters<typeof openRecords>[0]['helpers'];
@@ -83,7 +82,7 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(check: DuplicateCheck, signal?: AbortSignal): Records {
-		return openRecords({ helpers: this.helpers, check, place: this.name, signal });
+	open(signal?: AbortSignal): Records {
+		return openRecords({ helpers: this.helpers, place: this.name, signal });
 	}
 }

@@ -172,7 +172,12 @@ test.each<[string, unknown, RegExp]>([
 	['a number', 5, /must be an object/],
 	['a text that is no JSON', 'a: 1', /is no valid JSON/],
 	['two members of one name', '{"a":1,"a":2}', /is no valid JSON: .*[Dd]uplicate/],
-	['a number that cannot be kept', '{"a":12345678901234567890}', /too large to keep/],
+	['an integer that JSON would round', '{"a":12345678901234567890}', /too many digits to keep/],
+	[
+		'a fraction that JSON would round',
+		'{"a":0.1234567890123456789}',
+		/the number 0\.1234567890123456789 has too many digits/,
+	],
 	['a number that cannot be kept, from an expression', { a: 2 ** 60 }, /Additional Members/],
 	[
 		'a ring',

@@ -1,6 +1,5 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { readBatching } from '../../nodes/Pay/parameters/batching';
-import { readDuplicateCheck } from '../../nodes/Pay/parameters/duplicateCheck';
 import { readTimeout } from '../../nodes/Pay/parameters/timeout';
 
 const HOUR = 3_600_000;
@@ -42,16 +41,4 @@ test.each<[string, unknown, unknown]>([
 	['options without a batch', readBatching({}, 3), { batchSize: 3, batchInterval: 0 }],
 ])('%s', (_what, read, expected) => {
 	expect(read).toStrictEqual(expected);
-});
-
-test.each([
-	[undefined, 'workflow'],
-	['workflow', 'workflow'],
-	['workers', 'workers'],
-	['execution', 'execution'],
-	['workfow', 'refused: duplicateCheck'],
-	['', 'refused: duplicateCheck'],
-	[null, 'refused: duplicateCheck'],
-])('the duplicate check %p is %p', (value, expected) => {
-	expect(fieldOf(() => readDuplicateCheck(value))).toBe(expected);
 });

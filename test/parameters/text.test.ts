@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
+	changingIdHint,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,
@@ -15,11 +16,15 @@ describe('external_id', () => {
 	test('any visible text is kept, trimmed, unicode intact', () => {
 		const visible = fc
 			.string({ unit: 'grapheme', minLength: 1 })
-			.filter((text) => text.trim() !== '' && !/\p{Cc}/u.test(text));
+			.filter(
+				(text) =>
+					text.trim() !== '' &&
+					!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u.test(text),
+			);
 		fc.assert(
 			fc.property(visible, (text) => {
 				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
-				assert.equal(parseExternalId(` ${text} `), text.trim());
+				assert.equal(parseExternalId(` ${text} `), text.trim().normalize('NFC'));
 			}),
 			RUNS,
 		);
@@ -133,5 +138,64 @@ describe('an object of optional texts', () => {
 	])('%s is refused, and its field named', (_what, value, field) => {
 		expect(() => read(value)).toThrow(InputError);
 		expect(() => read(value)).toThrow(expect.objectContaining({ field }));
+	});
+});
+
+describe('identifiers that look alike', () => {
+	test.each([
+		['zero-width space', '\u200b', /holds a zero-width space \(U\+200B\)/],
+		['soft hyphen', '\u00ad', /holds a soft hyphen \(U\+00AD\)/],
+		['word joiner', '\u2060', /holds a word joiner \(U\+2060\)/],
+		['zero-width joiner', '\u200d', /holds a zero-width joiner \(U\+200D\)/],
+		['right-to-left mark', '\u200f', /holds a right-to-left mark \(U\+200F\)/],
+		['byte order mark', '\ufeff', /holds a byte order mark \(U\+FEFF\)/],
+		['no-break space', '\u00a0', /holds a no-break space \(U\+00A0\)/],
+		['variation selector', '\ufe0f', /holds a variation selector \(U\+FE0F\)/],
+		['en space', '\u2002', /holds a character that nobody sees \(U\+2002\)/],
+		['combining grapheme joiner', '\u034f', /\(U\+034F\)/],
+		['tag', '\u{e0041}', /\(U\+E0041\)/],
+		['line separator', '\u2028', /holds a line break or another control character/],
+	])('a %s inside of one is refused by its name', (_name, character, message) => {
+		expect(() => parseExternalId(`payout${character}7`)).toThrow(message);
+	});
+
+	test('composed and decomposed letters are one identifier', () => {
+		expect(parseExternalId('caf\u0065\u0301-7')).toBe(parseExternalId('caf\u00e9-7'));
+	});
+
+	test('an ordinary space inside, and other scripts, stay as they are', () => {
+		expect(parseExternalId('Zahlung 7 東京')).toBe('Zahlung 7 東京');
+	});
+});
+
+describe('a hint where an identifier changes with each try', () => {
+	test.each([
+		["={{ 'payout-' + $now.toMillis() }}", '$now'],
+		['=payout-{{ $today }}', '$today'],
+		['={{ Math.random() }}', 'random'],
+		['={{ new Date().getTime() }}', 'Date'],
+		['={{ DateTime.now() }}', 'DateTime'],
+		['=payout-{{ $execution.id }}', '$execution.id'],
+		["=payout-{{ $execution['id'] }}", '$execution'],
+		['=payout-{{ $execution?.id }}', '$execution?.id'],
+		['={{ crypto.randomUUID() }}', 'randomUUID'],
+	])('%s', (typed, part) => {
+		const hint = changingIdHint(typed);
+		expect(hint).toContain(`The External ID holds ${part}`);
+		expect(hint).toMatch(/changes with each try.*\$json\.orderId/);
+	});
+
+	test.each([
+		'payout-7',
+		'Math.random() as plain text',
+		'={{ $json.orderId }}',
+		'={{ $json.Date }}',
+		'={{ $json.nowhere }}',
+		"={{ $('Set').item.json.id }}",
+		'={{ $execution.resumeUrl }}',
+		undefined,
+		7,
+	])('none for %p', (typed) => {
+		expect(changingIdHint(typed)).toBeUndefined();
 	});
 });

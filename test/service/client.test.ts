@@ -1,16 +1,15 @@
 import { Readable } from 'node:stream';
 import { postForm, postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
-import { runs } from '../runs';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',
-	path: '/v2/pay/payment',
+	schemeName: 'pay',
 	accessToken: 'token-of-the-test',
 	timeout: 5_000,
 };
 const BODY = { amount: 1, external_id: 'x' };
-const post = async (httpRequest: HttpRequest, more: object = {}, signal?: AbortSignal) =>
-	await postRequest(httpRequest, { ...CONNECTION, ...more }, BODY, signal);
+const post = async (httpRequest: HttpRequest, more: object = {}) =>
+	await postRequest(httpRequest, { ...CONNECTION, ...more }, 'payment', BODY);
 
 const never = async () => await new Promise<unknown>(() => undefined);
 const throws = (error: unknown) => async () => {
@@ -83,28 +82,16 @@ test('a request that cannot be written was not sent', async () => {
 	expect(asked).toBe(0);
 });
 
-test('cancelled before the request began: nothing is sent', async () => {
-	let asked = 0;
-	const answer = await post(async () => asked++, {}, AbortSignal.abort());
-	expect([answer.outcome, answer.sent, asked]).toStrictEqual(['notSent', 'nothing', 0]);
-});
-
-test.each([
-	['the clock', { timeout: 20 }, 'the time-out passed'],
-	['a cancelled execution', {}, 'the execution was cancelled'],
-])('a request helper that never settles is ended by %s, as unknown', async (_, more, reason) => {
-	const execution = new AbortController();
+test('a request helper that never settles is ended by the clock, as unknown', async () => {
 	let given: AbortSignal | undefined;
-	const running = post(
-		async (options) => {
-			given = options.abortSignal as AbortSignal;
-			if (!('timeout' in more)) execution.abort();
-			return await never();
-		},
-		more,
-		execution.signal,
-	);
-	expect(await running).toStrictEqual({ outcome: 'unknown', sent: 'whole', reason });
+	const httpRequest: HttpRequest = async (options) => {
+		given = options.abortSignal as AbortSignal;
+		return await never();
+	};
+	const reason = 'the time-out passed';
+	expect(await post(httpRequest, { timeout: 20 })).toStrictEqual({
+		...{ outcome: 'unknown', sent: 'whole', reason },
+	});
 	expect(given?.aborted).toBe(true);
 });
 
@@ -119,49 +106,47 @@ test('a body that cannot even be destroyed ends with the clock, as unknown', asy
 	expect(answer).toMatchObject({ outcome: 'unknown', reason: 'the time-out passed' });
 });
 
-test('what was cancelled before a byte left is notSent on proof', async () => {
-	const execution = new AbortController();
-	const answer = await post(
-		async ({ abortSignal }) =>
-			await new Promise((_, reject) => {
-				abortSignal?.addEventListener?.('abort', () =>
-					reject(
-						Object.assign(new Error(), { request: { writableFinished: false, socket: null } }),
-					),
-				);
-				execution.abort();
-			}),
-		{},
-		execution.signal,
-	);
-	expect(answer).toStrictEqual({
-		outcome: 'notSent',
-		sent: 'nothing',
-		reason: 'the execution was cancelled',
+test('what ran out of time before a byte left is notSent on proof', async () => {
+	const httpRequest: HttpRequest = async ({ abortSignal }) =>
+		await new Promise((_, reject) => {
+			const request = { writableFinished: false, socket: null };
+			const fail = () => reject(Object.assign(new Error(), { request }));
+			abortSignal?.addEventListener?.('abort', fail);
+		});
+	expect(await post(httpRequest, { timeout: 20 })).toStrictEqual({
+		...{ outcome: 'notSent', sent: 'nothing', reason: 'the time-out passed' },
 	});
 });
 
-test('10,000 requests of one execution leave no listener behind', async () => {
-	const { signal } = new AbortController();
-	const [add, remove] = [
-		signal.addEventListener.bind(signal),
-		signal.removeEventListener.bind(signal),
-	];
-	let [added, removed] = [0, 0];
-	signal.addEventListener = (...args: Parameters<typeof add>) => {
-		added++;
-		add(...args);
-	};
-	signal.removeEventListener = (...args: Parameters<typeof remove>) => {
-		removed++;
-		remove(...args);
-	};
-	const requests = runs(10_000);
-	for (let count = 0; count < requests; count++) {
-		await post(async () => ({ statusCode: 201, body: '{}' }), {}, signal);
-	}
-	expect([added, removed]).toStrictEqual([requests, requests]);
-}, 60_000);
+describe('what an acceptance is', () => {
+	const answer = (body: object) => async () => ({ statusCode: 200, body: JSON.stringify(body) });
+	const doubt = (response: unknown) =>
+		(response as { status?: string }).status === 'accepted-for-good' ? undefined : 'which doubts';
+
+	test('is judged before secrets are taken out of the answer', async () => {
+		const token = { accessToken: 'accepted-for-good' };
+		expect(await post(answer({ status: 'accepted-for-good' }), { ...token, doubt })).toStrictEqual({
+			...{ outcome: 'accepted', sent: 'whole', statusCode: 200, response: { status: '***' } },
+		});
+	});
+
+	test('a 2xx that is doubted is unknown, with the reason', async () => {
+		expect(await post(answer({ status: 'other' }), { doubt })).toMatchObject({
+			...{ outcome: 'unknown', statusCode: 200, reason: 'which doubts' },
+		});
+	});
+
+	test('nothing else is looked at', async () => {
+		const refused = async () => ({ statusCode: 422, body: '{}' });
+		expect(await post(refused, { doubt })).toMatchObject({ outcome: 'rejected' });
+	});
+});
+
+test('a 409 leaves a payment unknown, and says nothing of a QR code but that it is refused', async () => {
+	const conflict = async () => ({ statusCode: 409, body: '{}' });
+	expect((await post(conflict)).outcome).toBe('unknown');
+	expect((await postRequest(conflict, CONNECTION, 'qrCode', BODY)).outcome).toBe('rejected');
+});
 
 test.each([
 	['https://a.test', 201, 200],
@@ -392,6 +377,7 @@ describe('a body', () => {
 		const { response } = await postRequest(
 			async () => ({ statusCode: 201, body: echo }),
 			CONNECTION,
+			'payment',
 			body,
 		);
 		expect(response).toStrictEqual({ said: 'Bearer ***', url: 'x?pay_proof=***' });

@@ -1,20 +1,23 @@
 import assert from 'node:assert/strict';
 import { constants } from 'node:os';
 import fc from 'fast-check';
+import type { Kind } from '../../nodes/Pay/service/contract';
 import { outcomeOfFailure, outcomeOfStatus, sentOfFailure } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
 
 /** The design's table, status by status; what is not named is unknown. */
-function asDesigned(status: number): string {
+function asDesigned(status: number, kind: Kind): string {
 	if (status >= 200 && status <= 299) return 'accepted';
 	if (status === 407) return 'notSent';
 	const refused = [307, 308].includes(status) || (status >= 400 && status <= 499);
-	return refused && ![408, 499].includes(status) ? 'rejected' : 'unknown';
+	const open = kind === 'payment' ? [408, 409, 499] : [408, 499];
+	return refused && !open.includes(status) ? 'rejected' : 'unknown';
 }
 
-test('every status has the outcome of the design, and only 2xx is accepted', () => {
+test.each<Kind>(['payment', 'qrCode'])('%s: every status has the outcome of the design', (kind) => {
 	for (let status = -10; status <= 1100; status++) {
-		expect([status, outcomeOfStatus(status)]).toStrictEqual([status, asDesigned(status)]);
+		const expected = asDesigned(status, kind);
+		expect([status, outcomeOfStatus(status, kind)]).toStrictEqual([status, expected]);
 	}
 });
 

@@ -1,5 +1,4 @@
 import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
-import { pathOf } from '../../nodes/Pay/service/contract';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
 
@@ -52,12 +51,12 @@ export async function playCorpus(
 		};
 		const connection = {
 			baseUrl,
-			path: pathOf('payment', 'pay'),
+			schemeName: 'pay',
 			accessToken: row.token ?? TOKEN,
 			timeout: row.timeout ?? 12_000,
 		};
 		const begun = Date.now();
-		const answer = await postRequest(httpRequest, connection, body);
+		const answer = await postRequest(httpRequest, connection, 'payment', body);
 		return { answer, counted, took: Date.now() - begun };
 	}
 

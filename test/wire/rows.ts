@@ -72,12 +72,19 @@ const STATUSES: Row[] = [
 		(line) => status(line, UNKNOWN),
 	),
 	...['307 Temporary', '308 Permanent'].map((line) => status(line, REJECTED)),
-	...['400 Bad', '401 Who', '403 No', '404 Not', '409 Conflict', '425 Early', '429 Many'].map(
-		(line) => status(line, REJECTED),
+	...['400 Bad', '401 Who', '403 No', '404 Not', '425 Early', '429 Many'].map((line) =>
+		status(line, REJECTED),
 	),
-	...['408 Late', '499 Gone', '500 Error', '502 Bad', '503 Busy', '504 Late', '600 Odd'].map(
-		(line) => status(line, UNKNOWN),
-	),
+	...[
+		'408 Late',
+		'409 Conflict',
+		'499 Gone',
+		'500 Error',
+		'502 Bad',
+		'503 Busy',
+		'504 Late',
+		'600 Odd',
+	].map((line) => status(line, UNKNOWN)),
 	answer('status 099', UNKNOWN, http('099 Odd')),
 	answer('204 without a body', ACCEPTED, 'HTTP/1.1 204 No Content\r\n\r\n'),
 	answer('304 without a body', UNKNOWN, 'HTTP/1.1 304 Not Modified\r\nConnection: close\r\n\r\n'),

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import { InputError } from '../inputError';
 import { jsonOrText } from '../json';
+import { within } from '../within';
 import type { Account, ClientCredentials } from './connection';
 
 /** What one POST to a token endpoint came to; a failure of the connection is told in words. */
@@ -15,8 +16,8 @@ export type PostForm = (
 	body: string,
 ) => Promise<TokenAnswer>;
 
-/** A bearer token, and whether it was got for an earlier request. */
-export interface BearerToken {
+/** A bearer token, and whether it was fetched for an earlier request. */
+interface BearerToken {
 	accessToken: string;
 	isKept: boolean;
 }
@@ -27,7 +28,7 @@ interface Kept {
 	known?: { token: string; until: number };
 }
 
-/** Per process and credential, the token got last. */
+/** Per process and credential, the token fetched last. */
 const kept = new Map<string, Kept>();
 /** More credentials than a process pays with; beyond it the oldest go. */
 const MAX_KEPT = 200;
@@ -62,7 +63,14 @@ function tokenRequest({ clientId, clientSecret, scope, sendIn }: ClientCredentia
 }
 
 const refuse = (field: string, what: string, advice: string) =>
-	new InputError(field, `No access token was got: ${what}`, advice);
+	new InputError(field, `Could not get an access token: ${what}`, advice);
+
+const unreachable = (reason: string) =>
+	refuse(
+		'tokenUrl',
+		`the token endpoint cannot be reached: ${reason}`,
+		'Check the Token URL of the Pay API credential and the network.',
+	);
 
 function refusal(statusCode: number, body: Record<string, unknown>): InputError {
 	const code = ERROR_CODES.find((known) => known === body.error);
@@ -107,13 +115,7 @@ const isMembers = (value: unknown): value is Record<string, unknown> =>
 
 /** Reads the answer of RFC 6749, section 5.1; its life is in seconds. */
 function parseAnswer(answer: TokenAnswer): { token: string; life: number | undefined } {
-	if (answer.statusCode === undefined) {
-		throw refuse(
-			'tokenUrl',
-			`the token endpoint cannot be reached: ${answer.reason}`,
-			'Check the Token URL of the Pay API credential and the network.',
-		);
-	}
+	if (answer.statusCode === undefined) throw unreachable(answer.reason);
 	const { statusCode, body } = answer;
 	const parsed = typeof body === 'string' ? jsonOrText(body) : body;
 	const members = isMembers(parsed) ? parsed : {};
@@ -173,25 +175,34 @@ function startFetching(key: string, client: ClientCredentials, post: PostForm): 
 }
 
 /**
- * The bearer token for an account: the pasted one, or one got by client credentials and kept until
- * shortly before it expires, one fetch at a time per credential and process.
- * @param stale a token that the service has just refused, and that is to be replaced
+ * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
+ * until shortly before it expires, one fetch at a time per credential and process.
+ * @param limits of the waiting, for a fetch may be that of another run with a longer time-out
+ * (milliseconds), or of one that nobody stops
  * @throws InputError with what is wrong, never with a secret
  */
 export async function bearerToken(
 	{ token: source }: Account,
 	post: PostForm,
-	stale?: string,
+	limits: { timeout: number; cancel?: AbortSignal },
 ): Promise<BearerToken> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
 	const key = keyOf(client);
 	const entry = kept.get(key);
-	if (entry?.known === undefined) {
-		const { fetched } = entry ?? startFetching(key, client, post);
-		return { accessToken: await fetched, isKept: false };
+	if (entry?.known !== undefined && performance.now() < entry.known.until) {
+		return { accessToken: entry.known.token, isKept: true };
 	}
-	const { token, until } = entry.known;
-	if (token !== stale && performance.now() < until) return { accessToken: token, isKept: true };
-	return { accessToken: await startFetching(key, client, post).fetched, isKept: false };
+	const isUnderWay = entry !== undefined && entry.known === undefined;
+	const { fetched } = isUnderWay ? entry : startFetching(key, client, post);
+	const late = () => unreachable('the time-out passed');
+	const accessToken = await within(fetched, limits.timeout, late, limits.cancel);
+	return { accessToken, isKept: false };
+}
+
+/** Throws a kept token away that the service refused, so that the next request has a new one. */
+export function forgetToken({ token: source }: Account, refused: string): void {
+	if ('pasted' in source) return;
+	const key = keyOf(source.clientCredentials);
+	if (kept.get(key)?.known?.token === refused) kept.delete(key);
 }

@@ -5,11 +5,11 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { pathOf } from '../service/contract';
-import { bearerToken, type PostForm } from './accessToken';
+import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { readAccount, type PayCredential } from './connection';
 
 /** A credential test should answer while the person is looking. */
-const TIMEOUT = 15_000;
+const LIMITS = { timeout: 15_000 };
 
 interface TestAnswer {
 	statusCode: number;
@@ -89,28 +89,29 @@ export async function testPayCredential(
 			resolveWithFullResponse: true,
 			followRedirect: false,
 			followAllRedirects: false,
-			timeout: TIMEOUT,
+			...LIMITS,
 		})) as TestAnswer;
 	const postForm: PostForm = async (url, headers, body) =>
 		await post(url, headers, body).catch((error: unknown) => ({
 			reason: reasonOf(error),
 		}));
-	let url, accessToken;
+	let url, bearer;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
 		url = account.baseUrl + pathOf('qrCode', account.schemeName);
-		const bearer = await bearerToken(account, postForm);
-		// What is tested is whether a token is to be had now, not whether one was.
-		({ accessToken } = bearer.isKept
-			? await bearerToken(account, postForm, bearer.accessToken)
-			: bearer);
+		bearer = await bearerToken(account, postForm, LIMITS);
+		if (bearer.isKept) {
+			// What is tested is whether the service gives a token now, not whether it did.
+			forgetToken(account, bearer.accessToken);
+			bearer = await bearerToken(account, postForm, LIMITS);
+		}
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');
 		return wrong(`${error.message}. ${error.advice}`);
 	}
 	try {
 		const headers = {
-			Authorization: `Bearer ${accessToken}`,
+			Authorization: `Bearer ${bearer.accessToken}`,
 			'Content-Type': 'application/json',
 		};
 		return verdictOn(await post(url, headers, '{}'));

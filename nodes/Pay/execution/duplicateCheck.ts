@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { InputError } from '../inputError';
-import type { DuplicateCheck } from '../parameters/duplicateCheck';
+import { asError, InputError } from '../inputError';
+import { quotedIds } from './report';
 import { RememberedList, type Entry } from './rememberedList';
 import { LONGEST_CHANGE_MS } from './storedList';
 
@@ -9,7 +9,7 @@ export { REMEMBERED_PAYMENTS } from './storedList';
 /** What one run of a node records in n8n's duplicate store. */
 export interface Records {
 	/**
-	 * Records ids before they are sent. With check `execution` nothing is reported as known.
+	 * Records ids before they are sent.
 	 * @returns those that were recorded before: they are duplicates
 	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
 	 */
@@ -17,12 +17,15 @@ export interface Records {
 	/** Takes back ids that this run recorded, never others; gives those that stay. Never throws. */
 	takeBack(ids: readonly string[]): Promise<{ remembered: string[]; reason?: string }>;
 	/**
-	 * Looks again at what this run recorded and has not taken back, and records again what vanished.
-	 * Never throws.
-	 * @param atEnd until all of it lasts; else only if that costs no waiting
+	 * Looks again at what this run recorded and has not taken back, if that costs no waiting, and
+	 * records again what vanished. Never throws.
+	 */
+	lookAgain(): Promise<void>;
+	/**
+	 * Looks again until all of it lasts. Never throws.
 	 * @returns words for a hint, where it could not be made sure
 	 */
-	lookAgain(atEnd: boolean): Promise<string | undefined>;
+	close(): Promise<string | undefined>;
 }
 
 /** How often one run tries again when the store fails while it looks. */
@@ -41,33 +44,27 @@ function listOf(place: string): RememberedList {
 	return list;
 }
 
-const quoted = (ids: readonly string[]) =>
-	ids
-		.slice(0, 10)
-		.map((id) => `"${id}"`)
-		.join(', ') + (ids.length > 10 ? ` and ${ids.length - 10} more` : '');
-
 function refusal(error: Error): InputError {
 	// n8n asserts that the workflow has an id, in words that say nothing.
 	const unsaved = 'code' in error && error.code === 'ERR_ASSERTION';
 	return new InputError(
-		'duplicateCheck',
+		'',
 		unsaved
-			? 'The duplicate check could not be made, because the workflow has not been saved'
-			: `The duplicate check could not be made: ${error.message}`,
+			? 'The duplicate check failed, because the workflow has not been saved'
+			: `The duplicate check failed: ${error.message}`,
 		unsaved
 			? 'Nothing was sent. Save the workflow, then run again.'
-			: "Nothing was sent. Run again when n8n's database answers. A payment that is then refused as a duplicate may have been remembered although it was not sent: ask the service whether it knows the External ID, and only if it does not, pay it with a new one.",
+			: "Nothing was sent. Run again when n8n's database answers. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it knows the External ID. If it does not, pay with a new one.",
 	);
 }
 
-function cancelled(remembered: string[]): InputError {
+function cancelledInCheck(remembered: string[]): InputError {
 	const stays =
 		remembered.length === 0
 			? ''
-			: ` The duplicate check still remembers ${quoted(remembered)}, because n8n's database failed: to pay it, use a new External ID.`;
+			: ` The duplicate check still remembers ${quotedIds(remembered)}, because n8n's database failed: to pay it, use a new External ID.`;
 	return new InputError(
-		'duplicateCheck',
+		'',
 		'The execution was cancelled in the duplicate check, before this item was sent',
 		`Nothing was sent. Run it again if it is still to be sent.${stays}`,
 	);
@@ -76,17 +73,15 @@ function cancelled(remembered: string[]): InputError {
 /** Opens the records of one run of a node. */
 export function openRecords(options: {
 	helpers: Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
-	check: DuplicateCheck;
 	/** Workflow id and node id: n8n keeps a list for each. */
 	place: string;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
 }): Records {
-	const { helpers, check, place, signal } = options;
+	const { helpers, place, signal } = options;
 	const list = listOf(place);
+	/** What this run recorded and did not take back, by id. */
 	const mine = new Map<string, Entry>();
-	const kind = { exclusive: check === 'workers', evenIfKnown: check === 'execution' };
-
 	const overlongBefore = list.overlong;
 
 	/**
@@ -95,7 +90,7 @@ export function openRecords(options: {
 	 * new may be paid already.
 	 */
 	function frozen(): Error | undefined {
-		if (check === 'execution' || list.overlong === overlongBefore) return undefined;
+		if (list.overlong === overlongBefore) return undefined;
 		return new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`);
 	}
 
@@ -106,7 +101,7 @@ export function openRecords(options: {
 		const end = performance.now() + LONGEST_LOOKING_MS;
 		let failures = 0;
 		for (let turn = 0; what().length > 0; turn++) {
-			// What is still not told after a turn waits behind too much that is not settled.
+			// What still has no verdict after a turn waits behind too much that is not settled.
 			const failed = await list.change(helpers, quiet || turn > 0);
 			if (failed !== undefined && ++failures >= LOOKS_THAT_MAY_FAIL) return failed;
 			if (performance.now() > end) return failed ?? new Error('other executions overwrite it');
@@ -119,13 +114,11 @@ export function openRecords(options: {
 			const frozenBefore = frozen();
 			if (frozenBefore !== undefined) throw refusal(frozenBefore);
 			if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
-			const batch = ids.map((id) => list.add(id, kind));
-			for (const entry of batch) mine.set(entry.id, entry);
-			const waiting = () => batch.filter(({ state }) => state === 'waiting');
-			const racing = () => batch.filter(({ token }) => token !== undefined);
-			const error = (await settle(waiting, false)) ?? (await settle(racing, true));
-			const failed = error ?? batch.find(({ state }) => state === 'failed')?.error;
-			const unsure = failed ?? frozen();
+			const batch = ids.map((id) => list.add(id));
+			const error = await settle(() => batch.filter(({ state }) => state === 'waiting'), false);
+			const isMine = ({ state }: Entry) => state === 'recorded' || state === 'lasting';
+			for (const entry of batch.filter(isMine)) mine.set(entry.id, entry);
+			const unsure = error ?? batch.find(({ state }) => state === 'failed')?.error ?? frozen();
 			if (unsure === undefined && signal?.aborted !== true) {
 				return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
 			}
@@ -134,42 +127,37 @@ export function openRecords(options: {
 				unsure === undefined ? await records.takeBack(ids) : { remembered: [] };
 			for (const entry of batch) {
 				list.drop(entry);
-				mine.delete(entry.id);
+				if (mine.delete(entry.id)) list.forget(entry);
 			}
-			throw unsure === undefined ? cancelled(remembered) : refusal(unsure);
+			throw unsure === undefined ? cancelledInCheck(remembered) : refusal(unsure);
 		},
 
 		async takeBack(ids) {
-			const own = ids.flatMap((id) => mine.get(id) ?? []).filter((entry) => entry.own === true);
-			const free = own.filter(({ id }) => !list.isReliedOn(id));
-			const remembered = own.filter(({ id }) => list.isReliedOn(id)).map(({ id }) => id);
-			const reason = remembered.length > 0 ? 'another execution sent it too' : undefined;
-			if (free.length === 0) return { remembered, reason };
+			const own = ids.flatMap((id) => mine.get(id) ?? []);
+			if (own.length === 0) return { remembered: [] };
 			try {
-				await list.remove(helpers, free);
-				for (const { id } of free) mine.delete(id);
-				return { remembered, reason };
+				await list.remove(helpers, own);
+				for (const { id } of own) mine.delete(id);
+				return { remembered: [] };
 			} catch (error) {
-				const message = error instanceof Error ? error.message : String(error);
-				const failed = `n8n's database failed (${message})`;
-				return { remembered: own.map(({ id }) => id), reason: failed };
+				const reason = `n8n's database failed (${asError(error).message})`;
+				return { remembered: own.map(({ id }) => id), reason };
 			}
 		},
 
-		async lookAgain(atEnd) {
-			if (!atEnd) {
-				if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
-				return undefined;
-			}
+		async lookAgain() {
+			if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
+		},
+
+		async close() {
 			const error = await settle(unsettled, true);
-			await list.tidy(helpers);
 			if (error === undefined) return undefined;
 			const left = unsettled();
 			for (const entry of left) {
 				list.drop(entry);
 				mine.delete(entry.id);
 			}
-			return `n8n may forget ${quoted(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
+			return `n8n may forget ${quotedIds(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
 		},
 	};
 	return records;

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { idsByOutcome } from './report';
+import type { Kind } from '../service/contract';
+import { failuresInWords, idsByOutcome } from './report';
 import type { Tally } from './tally';
 
 /*
@@ -13,11 +14,15 @@ const MAX_HINTS = 10;
 const MAX_HIGHLIGHTED = 3;
 
 /** Shows hints beside the output, where this n8n can. */
-export function showHints(context: IExecuteFunctions, hints: Set<string>): void {
+export function showHints(context: IExecuteFunctions, kind: Kind, tally: Tally): void {
 	try {
-		const shown = [...hints].slice(0, MAX_HINTS);
+		const failures = tally.goesOn ? failuresInWords(kind, tally) : undefined;
+		const shown = [...(failures === undefined ? [] : [failures]), ...tally.hints];
 		context.addExecutionHints?.(
-			...shown.map((message) => ({ message, location: 'outputPane' as const })),
+			...shown.slice(0, MAX_HINTS).map((message) => ({
+				message,
+				location: 'outputPane' as const,
+			})),
 		);
 	} catch {
 		// The items say all that matters.

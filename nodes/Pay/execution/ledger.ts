@@ -3,6 +3,7 @@ import type { Outcome } from '../service/outcome';
 
 /** One attempt as written down: before it starts without an outcome, after it with one. */
 export interface Attempt {
+	external_id: string;
 	/** Node, run and item that made it. */
 	by: string;
 	amount: number;
@@ -18,16 +19,19 @@ export interface Attempt {
 /** What the ledger says about an item that is about to be sent. */
 type Verdict =
 	| { do: 'send' }
-	/** This very request of this very item was accepted before: its answer, not a second request. */
+	/** This item's request was accepted before: its answer, not a second request. */
 	| { do: 'replay'; attempt: Attempt }
-	/** A payment of this item is out and its fate is not known. */
+	/** A payment of this item was sent and nobody knows what became of it. */
 	| { do: 'stayUnknown'; attempt: Attempt }
-	/** A payment with this external_id was sent, for another item, node or run, or with other details. */
+	/** Its external_id was sent for another item, or this item was sent with other details. */
 	| { do: 'refuse'; attempt: Attempt; sameItem: boolean };
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
+	/** Attempts by what they are known by, see {@link keyOf}. */
 	attempts?: Record<string, Attempt>;
+	/** The external_id that a payment was last sent with, by {@link placeOf}. */
+	places?: Record<string, string>;
 }
 
 /**
@@ -36,10 +40,13 @@ export interface LedgerStore {
  * item that is already paid from one that is not.
  */
 export interface Ledger {
-	readonly attempts: Record<string, Attempt>;
+	readonly store: Required<LedgerStore>;
 	readonly kind: Kind;
-	/** The node's name and the run's number: loops run a node several times. */
-	readonly place: string;
+	readonly node: string;
+	/** The number of the node's run: loops run a node several times. */
+	readonly run: string;
+	/** Whether an AI agent runs the node as its tool. */
+	readonly isTool: boolean;
 }
 
 /** What the ledger knows an item by. */
@@ -50,41 +57,78 @@ interface Entry {
 }
 
 /** Opens the ledger of an execution; `store` is written to in place. */
-export function openLedger(store: LedgerStore, kind: Kind, place: string): Ledger {
-	return { attempts: (store.attempts ??= {}), kind, place };
+export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Ledger {
+	store.attempts ??= {};
+	store.places ??= {};
+	return { ...about, store: store as Required<LedgerStore> };
 }
 
-const byOf = ({ place }: Ledger, index: number) => `${place}, item ${index}`;
+/**
+ * The item that makes an attempt. A model has no items, and calls a tool as often as it likes, so of
+ * a tool all attempts are one item's until {@link placeOf} tells them apart.
+ */
+function byOf({ node, run, isTool }: Ledger, { index }: Entry): string {
+	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
+}
 
 /**
  * Payments are kept by external_id over all nodes, runs and items of the execution. QR codes are
  * kept by node, run and item: a second QR code harms nobody.
  */
-function keyOf(ledger: Ledger, { index, request }: Entry): string {
+function keyOf(ledger: Ledger, entry: Entry): string {
+	const { external_id } = entry.request;
 	return ledger.kind === 'payment'
-		? `payment ${request.external_id}`
-		: `qrCode ${byOf(ledger, index)}: ${request.external_id}`;
+		? `payment ${external_id}`
+		: `qrCode ${byOf(ledger, entry)}: ${external_id}`;
+}
+
+/**
+ * What a payment is known by besides its external_id, which people let change with each try: its
+ * item, or for a tool what it asks for.
+ */
+function placeOf(ledger: Ledger, entry: Entry): string {
+	const by = byOf(ledger, entry);
+	return ledger.isTool ? `${by} ${entry.fingerprint}` : by;
+}
+
+const isFree = (attempt: Attempt | undefined) =>
+	attempt === undefined || attempt.outcome === 'rejected' || attempt.outcome === 'notSent';
+
+/** Whether a payment with this external_id may have been carried out in this execution. */
+export function mayBePaid(ledger: Ledger, entry: Entry): boolean {
+	return !isFree(ledger.store.attempts[keyOf(ledger, entry)]);
 }
 
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, entry: Entry): Verdict {
-	const attempt = ledger.attempts[keyOf(ledger, entry)];
-	if (attempt === undefined) return { do: 'send' };
-	const same = attempt.fingerprint === entry.fingerprint;
+	const { attempts, places } = ledger.store;
+	const ofId = attempts[keyOf(ledger, entry)];
 	if (ledger.kind === 'qrCode') {
-		return attempt.outcome === 'accepted' && same ? { do: 'replay', attempt } : { do: 'send' };
+		return ofId?.outcome === 'accepted' && ofId.fingerprint === entry.fingerprint
+			? { do: 'replay', attempt: ofId }
+			: { do: 'send' };
 	}
-	const sameItem = attempt.by === byOf(ledger, entry.index);
-	switch (attempt.outcome) {
-		case 'rejected':
-		case 'notSent':
-			return { do: 'send' };
-		case 'accepted':
-			return sameItem && same ? { do: 'replay', attempt } : { do: 'refuse', attempt, sameItem };
-		// Without an outcome it was begun and never completed: n8n went away meanwhile.
-		default:
-			return sameItem ? { do: 'stayUnknown', attempt } : { do: 'refuse', attempt, sameItem };
+	const isOfItem = (attempt: Attempt) =>
+		attempt.by === byOf(ledger, entry) &&
+		(!ledger.isTool || attempt.fingerprint === entry.fingerprint);
+	const ofPlace = attempts[`payment ${places[placeOf(ledger, entry)]}`];
+	// Another item may have sent that external_id since.
+	const earlier = ofPlace !== undefined && isOfItem(ofPlace) ? ofPlace : undefined;
+	const attempt = isFree(ofId) ? earlier : ofId;
+	if (attempt === undefined || isFree(attempt)) return { do: 'send' };
+	const sameItem = isOfItem(attempt);
+	const sameId = attempt === ofId;
+	const sameRequest = attempt.fingerprint === entry.fingerprint;
+	if (attempt.outcome === 'accepted') {
+		// A model that hears "accepted" of a second identifier believes that it has paid twice.
+		return sameItem && sameRequest && (sameId || !ledger.isTool)
+			? { do: 'replay', attempt }
+			: { do: 'refuse', attempt, sameItem };
 	}
+	// Without an outcome its request is still out, or n8n went away meanwhile.
+	return sameItem && (sameId || sameRequest)
+		? { do: 'stayUnknown', attempt }
+		: { do: 'refuse', attempt, sameItem };
 }
 
 /**
@@ -96,8 +140,10 @@ export function begin(
 	entry: Entry,
 ): (end: Pick<Attempt, 'outcome' | 'statusCode' | 'response' | 'reason'>) => void {
 	const { fingerprint, request } = entry;
-	const attempt: Attempt = { by: byOf(ledger, entry.index), amount: request.amount, fingerprint };
-	ledger.attempts[keyOf(ledger, entry)] = attempt;
+	const { external_id, amount } = request;
+	const attempt: Attempt = { external_id, by: byOf(ledger, entry), amount, fingerprint };
+	ledger.store.attempts[keyOf(ledger, entry)] = attempt;
+	if (ledger.kind === 'payment') ledger.store.places[placeOf(ledger, entry)] = external_id;
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
 	};
@@ -107,12 +153,12 @@ export function begin(
  * Drops what a run that went well no longer needs: answers, and QR codes as a whole. What stays is
  * which payments were made, so that a later run of the execution does not make them again.
  */
-export function settle({ attempts, kind, place }: Ledger): void {
-	for (const [key, attempt] of Object.entries(attempts)) {
-		const mine = key.startsWith(`${kind} `) && attempt.by.startsWith(`${place}, item `);
-		if (!mine) continue;
+export function settle({ store, kind, node, run, isTool }: Ledger): void {
+	const mine = isTool ? `${node}, tool` : `${node}, run ${run}, item `;
+	for (const [key, attempt] of Object.entries(store.attempts)) {
+		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
 		if (kind === 'qrCode') {
-			delete attempts[key];
+			delete store.attempts[key];
 		} else {
 			delete attempt.statusCode;
 			delete attempt.response;

@@ -4,16 +4,15 @@ import { isLoopback } from '../credential/baseUrl';
 import type { Account } from '../credential/connection';
 import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
-import { readDuplicateCheck, type DuplicateCheck } from '../parameters/duplicateCheck';
 import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/timeout';
 import { postbackUrlHint } from '../postback/postbackUrl';
 import { signUrl } from '../postback/proof';
 import { readPostbackTarget } from '../postback/target';
-import type { Kind, RequestOf } from '../service/contract';
+import type { Kind, ServiceRequest } from '../service/contract';
 import { optionsDiffer } from './refusals';
-import { refusedResult, type AcceptedResult, type FailedResult } from './report';
+import { refusedResult, type Result } from './report';
 
 /**
  * Adds to the output item of an accepted request; gives a hint for the editor where that cannot be.
@@ -25,41 +24,44 @@ export type Finish = (
 ) => Promise<string | undefined>;
 
 /** An item as its operation reads it, before anything is sent. */
-export interface ItemPlan<K extends Kind> {
+export interface ItemPlan {
 	/** The documented body, `postbackUrl` excepted. */
-	request: RequestOf[K];
+	request: ServiceRequest;
 	/** For the person in the editor, where a request is fine but will hardly do what is wanted. */
 	hint?: string;
 	finish?: Finish;
 }
 
 /** What the run needs to know of an operation of the service. */
-export interface RequestOperation<K extends Kind> {
-	kind: K;
+export interface RequestOperation {
+	kind: Kind;
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	/** @throws InputError */
-	readPlan(read: ReadParameter): ItemPlan<K>;
+	readPlan(read: ReadParameter): ItemPlan;
 }
 
 /** An item that may be sent. */
-export interface Ready<K extends Kind> {
+export interface Ready {
 	index: number;
-	request: RequestOf[K];
+	request: ServiceRequest;
 	account: Account;
-	/** Stands for what an acceptance is about, so that nothing else is passed off as accepted. */
+	/** Stands for all that makes the request the one that was meant, but for its external_id. */
 	fingerprint: string;
 	finish?: Finish;
 }
 
-/** An item that has a result: there is nothing left to do but to tell it. */
-export type Done =
-	| { index: number; result: FailedResult }
-	| { index: number; result: AcceptedResult; finish?: Finish };
+/** An item that has a result: there is nothing left to do but to report it. */
+export interface Done {
+	index: number;
+	result: Result;
+	/** Called where it was accepted. */
+	finish?: Finish;
+}
 
-/** What is left of some items after a step of the run. */
-export interface Step<K extends Kind> {
-	ready: Array<Ready<K>>;
+/** Some items after a step of the run. */
+export interface Step {
+	ready: Ready[];
 	done: Done[];
 }
 
@@ -70,7 +72,6 @@ export interface Options {
 	additionalMembers?: unknown;
 	allowAiPayments?: unknown;
 	batching?: unknown;
-	duplicateCheck?: unknown;
 	qrCodePath?: unknown;
 	timeout?: unknown;
 }
@@ -80,7 +81,6 @@ export interface Settings extends Batching {
 	/** In milliseconds, for one whole exchange. */
 	timeout: number;
 	acceptance?: FieldMatch;
-	duplicateCheck: DuplicateCheck;
 	allowAiPayments: boolean;
 	/** The options as they were read, for items to be compared with. */
 	source: string;
@@ -101,7 +101,6 @@ export function readSettings(options: Options, batchSize: number): Settings {
 		...readBatching(options.batching, batchSize),
 		timeout: readTimeout(options.timeout),
 		acceptance: readAcceptance(options.acceptedField, options.acceptedValues),
-		duplicateCheck: readDuplicateCheck(options.duplicateCheck),
 		allowAiPayments: options.allowAiPayments === true,
 		source: governing(options),
 	};
@@ -118,10 +117,12 @@ function reader(context: IExecuteFunctions, index: number): ReadParameter {
 
 /**
  * A hash over what makes a request the one that was meant: where it goes, and its body but for the
- * description and the postback URL. Not the token, which changes while the account stays.
+ * external_id, which people let change with each try, the description and the postback URL. Not the
+ * token, which changes while the account stays.
  */
 function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object): string {
-	const matters = { ...request, payerQuestion: undefined, postbackUrl: undefined };
+	const left = { external_id: undefined, payerQuestion: undefined, postbackUrl: undefined };
+	const matters = { ...request, ...left };
 	const client = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
 	return createHash('sha256')
 		.update(JSON.stringify([baseUrl, schemeName, client, matters]))
@@ -130,14 +131,14 @@ function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object)
 }
 
 /** The parts of n8n and of the run that reading an item needs. */
-interface ReadingContext<K extends Kind> {
+interface ReadingContext {
 	context: IExecuteFunctions;
-	operation: RequestOperation<K>;
+	operation: RequestOperation;
 	settings: Settings;
 	accountOf: (itemIndex: number) => Promise<Account>;
 	resumeUrl: () => unknown;
-	/** Takes hints for the person in the editor. */
-	hint: (text: string) => void;
+	/** For the person in the editor. */
+	hints: Set<string>;
 }
 
 /**
@@ -145,27 +146,27 @@ interface ReadingContext<K extends Kind> {
  * a secret.
  * @returns never throws: what is wrong with an item concerns that item alone
  */
-export async function readItem<K extends Kind>(
-	{ context, operation, settings, accountOf, resumeUrl, hint }: ReadingContext<K>,
+export async function readItem(
+	{ context, operation, settings, accountOf, resumeUrl, hints }: ReadingContext,
 	index: number,
-): Promise<Ready<K> | Done> {
+): Promise<Ready | Done> {
 	const { kind } = operation;
-	let told: string | undefined;
+	let id: string | undefined;
 	try {
 		const read = reader(context, index);
 		const given = read('external_id');
-		// So that an item with a bad amount can be told by its id.
-		if (typeof given === 'string' || typeof given === 'number') told = String(given).trim();
+		// So that the error of an item with a bad amount names the item.
+		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
 		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
-		told = external_id;
+		id = external_id;
 		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
 		const request = { ...plan.request };
 		const secret = account.postbackSecret;
 		if (target.url === undefined) {
-			if (target.hint !== undefined) hint(target.hint);
+			if (target.hint !== undefined) hints.add(target.hint);
 		} else {
 			request.postbackUrl =
 				secret === undefined
@@ -173,12 +174,12 @@ export async function readItem<K extends Kind>(
 					: signUrl(target.url, { external_id, kind, amount }, secret);
 			const isLocal = isLoopback(new URL(account.baseUrl).hostname);
 			const doubt = postbackUrlHint(target.url, secret !== undefined, isLocal);
-			if (doubt !== undefined) hint(doubt);
+			if (doubt !== undefined) hints.add(doubt);
 		}
-		if (plan.hint !== undefined) hint(plan.hint);
+		if (plan.hint !== undefined) hints.add(plan.hint);
 		const fingerprint = fingerprintOf(account, request);
 		return { index, request, account, fingerprint, finish: plan.finish };
 	} catch (error) {
-		return { index, result: refusedResult(kind, told, error) };
+		return { index, result: refusedResult(kind, id, error) };
 	}
 }

@@ -7,7 +7,7 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { InputError } from '../inputError';
+import { asError, InputError } from '../inputError';
 import type { Answer } from '../service/client';
 import type { Kind } from '../service/contract';
 import type { Outcome } from '../service/outcome';
@@ -43,6 +43,12 @@ export type Result = AcceptedResult | FailedResult;
 
 const NOUN: Record<Kind, string> = { qrCode: 'QR code', payment: 'payment' };
 
+/** Some external_ids, as many as a person reads. */
+export function quotedIds(ids: ReadonlyArray<string | undefined>): string {
+	const some = ids.slice(0, 10).map((id) => `"${id}"`);
+	return some.join(', ') + (ids.length > 10 ? ` and ${ids.length - 10} more` : '');
+}
+
 function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
 }
@@ -56,14 +62,14 @@ function answerSaid(response: unknown): string {
 function correction(statusCode: number, external_id: string): string {
 	switch (statusCode) {
 		case 401:
-			return 'Check the token of the Pay API credential, then run again.';
+			return 'Check the token of the Pay API credential, then run again. A token that was fetched is thrown away: the next request gets a new one.';
 		case 403:
 			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list, then run again.';
 		case 404:
 		case 405:
 			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
 		case 409:
-			return `This status tells of a conflict: ask the service whether it knows "${external_id}" already.`;
+			return `This status means a conflict: ask the service whether it knows "${external_id}" already.`;
 		case 429:
 			return 'Wait a while and use smaller batches, then run again.';
 	}
@@ -93,7 +99,7 @@ export function refusedResult(
 		outcome,
 		external_id,
 		field: known?.field ?? '',
-		message: error instanceof Error ? error.message : String(error),
+		message: asError(error).message,
 		description: `${outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.'} ${advice}`,
 	};
 }
@@ -102,15 +108,19 @@ export function refusedResult(
 function unknownPayment(external_id: string, what: string) {
 	return {
 		message: `It is not known whether payment "${external_id}" was made`,
-		description: `The request was sent, but ${what}. Ask the service whether "${external_id}" was paid before you pay again: this node does not send it a second time.`,
+		description: `Do not pay again yet. The request was sent, but ${what}. Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
 	};
 }
 
 function unclear(answer: Pick<Answer, 'statusCode' | 'response' | 'reason'>): string {
 	const { statusCode, response, reason } = answer;
 	if (statusCode === undefined)
-		return `no complete answer came: ${reason ?? 'n8n ended meanwhile'}`;
-	const which = reason ?? 'which does not say what the service did';
+		return `no complete answer came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
+	const which =
+		reason ??
+		(statusCode === 409
+			? 'which services give to a payment that they know already or are working on'
+			: 'which does not say what the service did');
 	return `the answer, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${answerSaid(response)}`;
 }
 
@@ -132,7 +142,7 @@ export function answeredResult(
 				...facts,
 				outcome,
 				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused, by the service or a proxy on the way. ${correction(statusCode ?? 0, external_id)}${answerSaid(response)}`,
+				description: `The request was sent and refused, by the service or a proxy on the way.${answerSaid(response)} ${correction(statusCode ?? 0, external_id)}`,
 			};
 		case 'notSent':
 			return {
@@ -141,7 +151,7 @@ export function answeredResult(
 				message: `The ${noun} "${external_id}" was not sent: ${reason}`,
 				description: `${
 					answer.sent === 'partly'
-						? 'The request was cut off before it was out whole, so it cannot have been carried out.'
+						? 'The connection broke before the request was fully sent, so it cannot have been carried out.'
 						: 'Nothing reached the service.'
 				} Check the Base URL of the Pay API credential and the network, then run again.`,
 			};
@@ -160,8 +170,8 @@ export function answeredResult(
 }
 
 /** Words for a payment that is out since an earlier try and must not go out again. */
-export function stillUnknownResult(external_id: string, attempt: Attempt): FailedResult {
-	const { amount, by, statusCode, response } = attempt;
+export function stillUnknownResult(attempt: Attempt): FailedResult {
+	const { external_id, amount, by, statusCode, response } = attempt;
 	return {
 		kind: 'payment',
 		outcome: 'unknown',
@@ -175,15 +185,6 @@ export function stillUnknownResult(external_id: string, attempt: Attempt): Faile
 	};
 }
 
-/** The output item of an accepted request; `error` never appears at its top (n8n would retry). */
-export function acceptedItem(result: AcceptedResult, item: number): INodeExecutionData {
-	const { external_id, amount, kind, outcome, statusCode, response } = result;
-	return {
-		json: { external_id, amount, kind, outcome, statusCode, response } as IDataObject,
-		pairedItem: { item },
-	};
-}
-
 function errorFacts(result: FailedResult): IDataObject {
 	const { external_id, kind, outcome, statusCode, response, field } = result;
 	const facts = { external_id, kind, outcome, statusCode, response, field };
@@ -192,11 +193,21 @@ function errorFacts(result: FailedResult): IDataObject {
 	) as IDataObject;
 }
 
-/** The output item of a failure under "continue": `error` is its only key (n8n's facts demand it). */
-export function failedItem(result: FailedResult, item: number): INodeExecutionData {
-	const { message, description } = result;
+/**
+ * The output item of a result. `error` never appears at the top of an accepted one (n8n would retry),
+ * and is the only key of a failed one (n8n sends it to the error output then).
+ */
+export function toItem(result: Result, item: number): INodeExecutionData {
+	if (result.outcome !== 'accepted') {
+		const { message, description } = result;
+		return {
+			json: { error: { message, description, ...errorFacts(result) } },
+			pairedItem: { item },
+		};
+	}
+	const { external_id, amount, kind, outcome, statusCode, response } = result;
 	return {
-		json: { error: { message, description, ...errorFacts(result) } },
+		json: { external_id, amount, kind, outcome, statusCode, response } as IDataObject,
 		pairedItem: { item },
 	};
 }
@@ -220,6 +231,27 @@ export function idsByOutcome({ done, waiting }: Summary): IdsByOutcome {
 	}
 	ids.notSent.push(...waiting.values());
 	return ids;
+}
+
+/**
+ * What needs a person where the node goes on after failures, for then the run looks like a success.
+ * @returns words for a hint; undefined where all was accepted
+ */
+export function failuresInWords(kind: Kind, { items, done }: Summary): string | undefined {
+	const idsOf = (outcome: Outcome) =>
+		done.filter(({ result }) => result.outcome === outcome).map(({ result }) => result.external_id);
+	const unknown = idsOf('unknown');
+	const parts = [
+		[unknown.length, `unknown (${quotedIds(unknown)})`] as const,
+		[idsOf('rejected').length, 'rejected'] as const,
+		[idsOf('duplicate').length, 'duplicate'] as const,
+		[idsOf('notSent').length, 'not sent'] as const,
+	].filter(([count]) => count > 0);
+	if (parts.length === 0) return undefined;
+	const counts = parts.map(([count, what]) => `${count} ${what}`).join(', ');
+	const advice =
+		kind === 'payment' && unknown.length > 0 ? ' Ask the service before you pay again.' : '';
+	return `Of ${items} ${NOUN[kind]}${items === 1 ? '' : 's'}: ${counts}.${advice}`;
 }
 
 function inWords(summary: Summary, told: number): string {
@@ -286,7 +318,7 @@ export function stoppingError(
  * @throws NodeOperationError, unless the node continues
  */
 export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {
-	const message = error instanceof Error ? error.message : String(error);
+	const { message } = asError(error);
 	const { advice: description, field } = error instanceof InputError ? error : {};
 	const data = field === undefined ? {} : { field };
 	if (context.continueOnFail()) {

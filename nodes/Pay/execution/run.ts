@@ -1,10 +1,11 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { readAccounts } from '../credential/connection';
+import { asError } from '../inputError';
 import { postForm } from '../service/client';
-import type { Kind } from '../service/contract';
+import { changingIdHint } from '../parameters/text';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
-import { consult, openLedger, settle, type LedgerStore } from './ledger';
+import { openLedger, settle, type LedgerStore } from './ledger';
 import {
 	readItem,
 	readSettings,
@@ -14,15 +15,9 @@ import {
 	type RequestOperation,
 	type Step,
 } from './read';
-import {
-	acceptedWithOtherDetails,
-	agentMayNotPay,
-	noDuplicateStore,
-	sameIdAsItem,
-	sentInThisExecution,
-} from './refusals';
-import { acceptedItem, failedItem, refusedResult, stillUnknownResult } from './report';
-import { refuse, sendBatch, type Run } from './send';
+import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
+import { refusedResult, toItem } from './report';
+import { refuse, sendBatch, triedBefore, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
 /** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
@@ -34,107 +29,88 @@ function isRunByAiAgent(context: IExecuteFunctions): boolean {
  * Reads what concerns all items, and asks for the functions of n8n that a run cannot do without.
  * @throws InputError, or n8n's own error; then every item fails alike
  */
-function setUp<K extends Kind>(
-	context: IExecuteFunctions,
-	operation: RequestOperation<K>,
-	tally: Tally,
-	hint: (text: string) => void,
-): Run<K> {
+function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { kind } = operation;
 	const options = context.getNodeParameter('options', 0, {}) as Options;
 	const settings = readSettings(options, operation.batchSize);
 	const { helpers } = context;
-	const { name, id } = context.getNode();
+	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
+	const isTool = isRunByAiAgent(context);
 	let records: Records | undefined;
 	if (kind === 'payment') {
-		if (!settings.allowAiPayments && isRunByAiAgent(context)) throw agentMayNotPay();
+		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
 		const { checkProcessedAndRecord, removeProcessed } = helpers;
 		if (typeof checkProcessedAndRecord !== 'function' || typeof removeProcessed !== 'function') {
 			throw noDuplicateStore();
 		}
+		const changing = changingIdHint(parameters.external_id);
+		if (changing !== undefined) tally.hints.add(changing);
 		const place = JSON.stringify([context.getWorkflow().id, id]);
-		records = openRecords({ helpers, check: settings.duplicateCheck, place, signal });
+		records = openRecords({ helpers, place, signal });
 	}
-	const runIndex = String(context.evaluateExpression('{{ $runIndex }}', 0));
+	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
-	const ledger = openLedger(store, kind, `${name}, run ${runIndex}`);
+	const ledger = openLedger(store, { kind, node: name, run, isTool });
 	const { httpRequest } = helpers;
 	return {
-		...{ context, operation, settings, ledger, records, hint, tally, httpRequest },
+		...{ context, operation, settings, ledger, records, tally, httpRequest, signal },
 		postForm: async (url, headers, body) =>
 			await postForm(httpRequest, { url, headers, body, timeout: settings.timeout }),
-		isCancelled: () => signal?.aborted === true,
 	};
 }
 
-/** Reads all items, before any of them is sent. */
-async function readAll<K extends Kind>(run: Run<K>): Promise<Step<K>> {
-	const { context, operation, settings, hint } = run;
+/** A payment whose external_id an item before it in this run has. */
+function repeatsAnother(run: Run, item: Ready, firstUse: Map<string, number>): Done | undefined {
+	const { external_id } = item.request;
+	const first = firstUse.get(external_id);
+	if (run.operation.kind === 'payment' && first !== undefined) {
+		return refuse(run, item, sameIdAsItem(first, item.index, external_id), 'duplicate');
+	}
+	firstUse.set(external_id, item.index);
+	return undefined;
+}
+
+/** Reads all items before any is sent: those that may be, and what became of the others. */
+async function readAll(run: Run): Promise<Step> {
+	const { context, operation, settings, tally } = run;
 	const accountOf = await readAccounts(context);
 	let url: unknown;
 	const resumeUrl = () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0));
-	const reading = { context, operation, settings, accountOf, resumeUrl, hint };
-	const step: Step<K> = { ready: [], done: [] };
+	const { hints } = tally;
+	const reading = { context, operation, settings, accountOf, resumeUrl, hints };
+	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
-	for (let index = 0; index < run.tally.items; index++) {
+	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {
 			step.done.push(item);
 			continue;
 		}
-		const { external_id } = item.request;
-		const first = firstUse.get(external_id);
-		if (operation.kind === 'payment' && first !== undefined) {
-			step.done.push(refuse(run, item, sameIdAsItem(first, index, external_id), 'duplicate'));
-			continue;
-		}
-		firstUse.set(external_id, index);
-		step.ready.push(item);
-	}
-	return step;
-}
-
-/** What the ledger knows of an item that was tried before in this execution. */
-function triedBefore<K extends Kind>(run: Run<K>, item: Ready<K>): Done | undefined {
-	const { index, request, finish } = item;
-	const verdict = consult(run.ledger, item);
-	switch (verdict.do) {
-		case 'send':
-			return undefined;
-		case 'replay': {
-			const { statusCode, response } = verdict.attempt;
-			const { external_id, amount } = request;
-			const { kind } = run.operation;
-			const outcome = 'accepted';
-			return {
-				index,
-				result: { kind, outcome, external_id, amount, statusCode, response },
-				finish,
-			};
-		}
-		case 'stayUnknown':
-			return { index, result: stillUnknownResult(request.external_id, verdict.attempt) };
-		case 'refuse': {
-			const { attempt, sameItem } = verdict;
-			const why = sameItem ? acceptedWithOtherDetails : sentInThisExecution;
-			return refuse(run, item, why(request.external_id, attempt), 'duplicate');
-		}
-	}
-}
-
-function consultLedger<K extends Kind>(run: Run<K>, items: Array<Ready<K>>): Step<K> {
-	const step: Step<K> = { ready: [], done: [] };
-	for (const item of items) {
-		const done = triedBefore(run, item);
+		const done = repeatsAnother(run, item, firstUse) ?? triedBefore(run, item);
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}
 	return step;
 }
 
-async function sendAll<K extends Kind>(run: Run<K>, items: Array<Ready<K>>): Promise<void> {
+/** Sets a run up and reads its items; what concerns all of them makes each fail alike. */
+async function start(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	tally: Tally,
+): Promise<Step & { run?: Run }> {
+	try {
+		const run = setUp(context, operation, tally);
+		return { run, ...(await readAll(run)) };
+	} catch (error) {
+		const result = refusedResult(operation.kind, undefined, error);
+		return { ready: [], done: context.getInputData().map((_, index) => ({ index, result })) };
+	}
+}
+
+async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
 	for (let start = 0; start < items.length; start += batchSize) {
 		if (start > 0 && batchInterval > 0) await sleep(batchInterval);
@@ -145,45 +121,22 @@ async function sendAll<K extends Kind>(run: Run<K>, items: Array<Ready<K>>): Pro
 /** The output items, in the order of the input; what an image lacks is a hint. */
 async function toItems(
 	context: IExecuteFunctions,
-	{ done }: Tally,
-	hint: (text: string) => void,
+	{ done, hints }: Tally,
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
-	for (const each of [...done].sort((a, b) => a.index - b.index)) {
-		const { index, result } = each;
-		if (result.outcome !== 'accepted') {
-			items.push(failedItem(result, index));
-			continue;
-		}
-		const item = acceptedItem(result, index);
+	for (const { index, result, finish } of [...done].sort((a, b) => a.index - b.index)) {
+		const item = toItem(result, index);
 		items.push(item);
-		if (!('finish' in each) || each.finish === undefined) continue;
+		if (result.outcome !== 'accepted') continue;
 		try {
-			const { prepareBinaryData } = context.helpers;
-			const problem = await each.finish(item, prepareBinaryData);
-			if (problem !== undefined) hint(problem);
+			const problem = await finish?.(item, context.helpers.prepareBinaryData);
+			if (problem !== undefined) hints.add(problem);
 		} catch (error) {
-			const reason = error instanceof Error ? error.message : String(error);
-			hint(`No QR image for "${result.external_id}", which was accepted: ${reason}`);
+			const why = `which was accepted: ${asError(error).message}`;
+			hints.add(`No QR image for "${result.external_id}", ${why}`);
 		}
 	}
 	return items;
-}
-
-/** Sets a run up and reads its items; what concerns all of them makes each fail alike. */
-async function start<K extends Kind>(
-	context: IExecuteFunctions,
-	operation: RequestOperation<K>,
-	tally: Tally,
-	hint: (text: string) => void,
-): Promise<{ run: Run<K>; read: Step<K> } | { refused: Done[] }> {
-	try {
-		const run = setUp(context, operation, tally, hint);
-		return { run, read: await readAll(run) };
-	} catch (error) {
-		const result = refusedResult(operation.kind, undefined, error);
-		return { refused: context.getInputData().map((_, index) => ({ index, result })) };
-	}
 }
 
 /**
@@ -192,41 +145,35 @@ async function start<K extends Kind>(
  * @returns one output item per input item, in their order
  * @throws NodeApiError or NodeOperationError at the first failure, unless the node continues
  */
-export async function runRequests<K extends Kind>(
+export async function runRequests(
 	context: IExecuteFunctions,
-	operation: RequestOperation<K>,
+	operation: RequestOperation,
 ): Promise<INodeExecutionData[][]> {
 	const count = context.getInputData().length;
 	if (count === 0) return [[]];
-	const hints = new Set<string>();
-	const hint = (text: string) => void hints.add(text);
 	// For an agent failures always become items: of an error that is thrown n8n tells older agents
 	// nothing, and a model that hears nothing may believe that it has paid.
 	const goesOn = isRunByAiAgent(context) || context.continueOnFail();
 	const tally = openTally(context.getNode(), count, goesOn);
 	const stopLogging = logWhenCancelled(context, tally);
-	let records: Records | undefined;
+	let run: Run | undefined;
 	try {
-		const begun = await start(context, operation, tally, hint);
-		if ('refused' in begun) {
-			conclude(tally, begun.refused);
-			return [await toItems(context, tally, hint)];
+		const started = await start(context, operation, tally);
+		run = started.run;
+		for (const { index, request } of started.ready) tally.waiting.set(index, request.external_id);
+		conclude(tally, started.done);
+		if (run !== undefined) await sendAll(run, started.ready);
+		const items = await toItems(context, tally);
+		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {
+			settle(run.ledger);
 		}
-		const { run, read } = begun;
-		records = run.records;
-		const consulted = consultLedger(run, read.ready);
-		for (const { index, request } of consulted.ready) tally.waiting.set(index, request.external_id);
-		conclude(tally, [...read.done, ...consulted.done]);
-		await sendAll(run, consulted.ready);
-		const items = await toItems(context, tally, hint);
-		if (tally.done.every(({ result }) => result.outcome === 'accepted')) settle(run.ledger);
 		return [items];
 	} finally {
 		// None of these throws: requests have been sent.
-		const doubt = await records?.lookAgain(true);
-		if (doubt !== undefined) hint(doubt);
+		const doubt = await run?.records?.close();
+		if (doubt !== undefined) tally.hints.add(doubt);
 		highlight(context, tally);
-		showHints(context, hints);
+		showHints(context, operation.kind, tally);
 		stopLogging();
 	}
 }

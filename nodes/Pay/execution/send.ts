@@ -1,45 +1,71 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { bearerToken, type BearerToken, type PostForm } from '../credential/accessToken';
+import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
 import { isMatch } from '../parameters/fieldMatch';
 import { postRequest, type Answer, type HttpRequest } from '../service/client';
-import { pathOf, type Kind } from '../service/contract';
 import type { Records } from './duplicateCheck';
-import { begin, type Ledger } from './ledger';
+import { begin, consult, mayBePaid, type Ledger } from './ledger';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
-import { cancelled, recordedBefore } from './refusals';
-import { answeredResult, refusedResult } from './report';
+import {
+	acceptedWithOtherDetails,
+	cancelled,
+	recordedBefore,
+	sentInThisExecution,
+	sentUnderAnotherId,
+} from './refusals';
+import { answeredResult, refusedResult, stillUnknownResult } from './report';
 import type { Tally } from './tally';
 
 /** What all items of a run share, once it stands. */
-export interface Run<K extends Kind> {
+export interface Run {
 	context: IExecuteFunctions;
-	operation: RequestOperation<K>;
+	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
 	/** Payments only: a second QR code harms nobody. */
 	records: Records | undefined;
 	httpRequest: HttpRequest;
 	postForm: PostForm;
-	hint: (text: string) => void;
-	isCancelled: () => boolean;
+	/** The execution's cancel signal. */
+	signal: AbortSignal | undefined;
 	tally: Tally;
 }
 
 /** An item that is refused although nothing is wrong with it. */
-export function refuse<K extends Kind>(
-	{ operation }: Run<K>,
-	{ index, request }: Ready<K>,
+export function refuse(
+	{ operation }: Run,
+	{ index, request }: Ready,
 	error: unknown,
 	outcome: 'notSent' | 'duplicate' = 'notSent',
 ): Done {
 	return { index, result: refusedResult(operation.kind, request.external_id, error, outcome) };
 }
 
-const idsOf = <K extends Kind>(items: Array<Ready<K>>) =>
-	items.map(({ request }) => request.external_id);
+/** What the ledger knows of an item that was tried before in this execution. */
+export function triedBefore(run: Run, item: Ready): Done | undefined {
+	const { index, request, finish } = item;
+	const verdict = consult(run.ledger, item);
+	if (verdict.do === 'send') return undefined;
+	const { attempt } = verdict;
+	switch (verdict.do) {
+		case 'replay': {
+			const answer = { ...attempt, outcome: 'accepted' } as const;
+			return { index, result: answeredResult(run.operation.kind, attempt, answer), finish };
+		}
+		case 'stayUnknown':
+			return { index, result: stillUnknownResult(attempt) };
+		case 'refuse': {
+			const otherId = attempt.external_id !== request.external_id;
+			const ofItem = otherId ? sentUnderAnotherId : acceptedWithOtherDetails;
+			const why = verdict.sameItem ? ofItem : sentInThisExecution;
+			return refuse(run, item, why(attempt), 'duplicate');
+		}
+	}
+}
+
+const idsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
 /** Records a batch of payments as about to be made; those that were recorded before are done. */
-async function record<K extends Kind>(run: Run<K>, batch: Array<Ready<K>>): Promise<Step<K>> {
+async function record(run: Run, batch: Ready[]): Promise<Step> {
 	if (run.records === undefined) return { ready: batch, done: [] };
 	let known: Set<string>;
 	try {
@@ -47,7 +73,7 @@ async function record<K extends Kind>(run: Run<K>, batch: Array<Ready<K>>): Prom
 	} catch (error) {
 		return { ready: [], done: batch.map((item) => refuse(run, item, error)) };
 	}
-	const isKnown = ({ request }: Ready<K>) => known.has(request.external_id);
+	const isKnown = ({ request }: Ready) => known.has(request.external_id);
 	return {
 		ready: batch.filter((item) => !isKnown(item)),
 		done: batch
@@ -58,58 +84,66 @@ async function record<K extends Kind>(run: Run<K>, batch: Array<Ready<K>>): Prom
 
 /**
  * Takes back records of payments that certainly were not made, so that they can be sent again.
- * @param done the results of the batch; those whose record stays are told of it
+ * @param done the results of the batch; those whose record stays say so
  */
-async function takeBack<K extends Kind>(run: Run<K>, ids: string[], done: Done[]): Promise<Done[]> {
-	if (run.records === undefined || ids.length === 0) return done;
-	const { remembered, reason } = await run.records.takeBack(ids);
+async function takeBack(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
+	if (run.records === undefined || items.length === 0) return done;
+	const { remembered, reason } = await run.records.takeBack(idsOf(items));
 	if (remembered.length === 0) return done;
-	const note = (some: string) =>
-		`The duplicate check still remembers ${some}${reason === undefined ? '' : `, because ${reason}`}: to pay it, use a new External ID.`;
-	const untold = new Set(remembered);
-	const told = done.map((item): Done => {
-		const { index, result } = item;
+	const because = reason === undefined ? '' : `, because ${reason}`;
+	const note = (id: string) =>
+		`The duplicate check still remembers "${id}"${because}: to pay it, use a new External ID.`;
+	const unsaid = new Set(remembered);
+	const noted = done.map((item): Done => {
+		const { result } = item;
 		if (result.outcome === 'accepted' || result.external_id === undefined) return item;
-		if (!untold.delete(result.external_id)) return item;
-		const description = `${result.description} ${note(`"${result.external_id}"`)}`;
-		return { index, result: { ...result, description } };
+		if (!unsaid.delete(result.external_id)) return item;
+		const description = `${result.description} ${note(result.external_id)}`;
+		return { ...item, result: { ...result, description } };
 	});
-	for (const id of untold) run.hint(note(`"${id}"`));
-	return told;
+	for (const id of unsaid) run.tally.hints.add(note(id));
+	return noted;
 }
 
 /** A 2xx that does not say what the user told us an acceptance says confirms nothing. */
-function confirmed(answer: Answer, { acceptance }: Settings): Answer {
-	if (answer.outcome !== 'accepted' || acceptance === undefined) return answer;
-	if (isMatch(acceptance, answer.response)) return answer;
+function doubtOf({
+	acceptance,
+}: Settings): ((response: unknown) => string | undefined) | undefined {
+	if (acceptance === undefined) return undefined;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
-	return { ...answer, outcome: 'unknown', reason };
+	return (response) => (isMatch(acceptance, response) ? undefined : reason);
 }
 
 /**
- * Posts one request in the name of its account. A 401 says that it was not carried out for lack of
- * valid credentials (RFC 9110, section 15.5.2): a token that was kept for a while is then replaced
- * and the request sent once more.
+ * Posts one request in the name of its account. A kept token that is refused is thrown away. A QR
+ * code is then sent once more with a new one. A payment is not: a gateway whose token ran out behind
+ * it answers this 401 after the payment was carried out.
  */
-async function post<K extends Kind>(run: Run<K>, item: Ready<K>, bearer: BearerToken) {
-	const { operation, settings, httpRequest, postForm } = run;
+async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
+	const { operation, settings, httpRequest } = run;
 	const { kind } = operation;
-	const { baseUrl, schemeName } = item.account;
-	const connection = { baseUrl, path: pathOf(kind, schemeName), timeout: settings.timeout };
+	const { account, request } = item;
+	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(settings) };
 	const { accessToken, isKept } = bearer;
-	const answer = await postRequest(httpRequest, { ...connection, accessToken }, item.request);
+	const answer = await postRequest(httpRequest, { ...connection, accessToken }, kind, request);
 	if (answer.statusCode !== 401 || answer.outcome !== 'rejected' || !isKept) return answer;
-	if (run.isCancelled()) return answer;
+	forgetToken(account, accessToken);
+	if (kind === 'payment') return answer;
 	try {
-		const renewed = await bearerToken(item.account, postForm, accessToken);
+		const renewed = await tokenFor(run, item);
 		// The token that was refused, once more, would be refused once more.
-		if (renewed.accessToken === accessToken || run.isCancelled()) return answer;
-		return await postRequest(httpRequest, { ...connection, ...renewed }, item.request);
+		if (renewed.accessToken === accessToken || run.signal?.aborted) return answer;
+		const second = await postRequest(httpRequest, { ...connection, ...renewed }, kind, request);
+		// The first request did reach the service.
+		return second.outcome === 'notSent' ? answer : second;
 	} catch {
-		// No other token is to be had, so the refusal stands.
+		// There is no other token, so the refusal stands.
 		return answer;
 	}
 }
+
+const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready) =>
+	await bearerToken(account, postForm, { timeout: settings.timeout, cancel: signal });
 
 /** Characters of all answers of a run; n8n cannot store an execution of some hundred millions. */
 const MOST_KEPT = 50_000_000;
@@ -124,50 +158,42 @@ function kept(tally: Tally, answer: Answer): Answer {
 }
 
 /** Sends one item; what fails before the request is a refusal, and after it nothing throws. */
-async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> {
-	const { operation, settings, tally } = run;
+async function send(run: Run, item: Ready): Promise<Done> {
+	const { operation, tally } = run;
 	const { index, request, finish } = item;
-	const { external_id } = request;
-	let bearer: BearerToken;
+	let bearer;
 	try {
-		bearer = await bearerToken(item.account, run.postForm);
+		bearer = await tokenFor(run, item);
 	} catch (error) {
-		return refuse(run, item, error);
+		return refuse(run, item, run.signal?.aborted ? cancelled() : error);
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (run.isCancelled()) return refuse(run, item, cancelled());
+	if (run.signal?.aborted) return refuse(run, item, cancelled());
+	// An agent may run two tools of one execution at once, so the other may have begun meanwhile.
+	// Nothing is awaited between this look and `begin`.
+	const done = triedBefore(run, item);
+	if (done !== undefined) return done;
 	const end = begin(run.ledger, item);
-	tally.inFlight.add(external_id);
-	const answer = kept(tally, confirmed(await post(run, item, bearer), settings));
+	tally.inFlight.add(request.external_id);
+	const answer = kept(tally, await post(run, item, bearer));
 	end(answer);
-	tally.inFlight.delete(external_id);
-	const result = answeredResult(operation.kind, request, answer);
-	return result.outcome === 'accepted' ? { index, result, finish } : { index, result };
+	tally.inFlight.delete(request.external_id);
+	return { index, result: answeredResult(operation.kind, request, answer), finish };
 }
 
 /**
  * Records and sends the items of a batch at once.
  * @returns what became of those that were tried or refused; never rejects
  */
-export async function sendBatch<K extends Kind>(
-	run: Run<K>,
-	batch: Array<Ready<K>>,
-): Promise<Done[]> {
-	const { records, tally } = run;
-	if (run.isCancelled()) return batch.map((item) => refuse(run, item, cancelled()));
+export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
+	const { records, tally, ledger } = run;
+	if (run.signal?.aborted) return batch.map((item) => refuse(run, item, cancelled()));
 	const { ready, done } = await record(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
-	if (done.length > 0 && !tally.goesOn) return await takeBack(run, idsOf(ready), done);
+	if (done.length > 0 && !tally.goesOn) return await takeBack(run, ready, done);
 	const sent = await Promise.all(ready.map(async (item) => await send(run, item)));
-	const free = sent.flatMap(({ result }) =>
-		result.outcome === 'rejected' || result.outcome === 'notSent' ? [result.external_id] : [],
-	);
-	const told = await takeBack(
-		run,
-		free.filter((id) => id !== undefined),
-		[...done, ...sent],
-	);
-	const doubt = await records?.lookAgain(false);
-	if (doubt !== undefined) run.hint(doubt);
-	return told;
+	const notPaid = ready.filter((item) => !mayBePaid(ledger, item));
+	const results = await takeBack(run, notPaid, [...done, ...sent]);
+	await records?.lookAgain();
+	return results;
 }

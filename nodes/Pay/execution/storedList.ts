@@ -1,4 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { asError } from '../inputError';
+import { within } from '../within';
 
 /** n8n reads and writes the whole list at each change, so it has to have an end. */
 export const REMEMBERED_PAYMENTS = 10_000;
@@ -22,23 +24,8 @@ const LONGEST_PAUSE_MS = 5_000;
 const CHANGES_KEPT = 20;
 /** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
 export const LONGEST_CHANGE_MS = 10_000;
-/**
- * `workers`: each process waits at least this before it looks who was last, so a record that took
- * longer to make may have come after another one's look.
- */
-export const EXCLUSIVE_MS = 2_000;
 
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-	const clock = AbortSignal.timeout(ms);
-	return await new Promise<T>((resolve, reject) => {
-		work.then(resolve, reject);
-		const message = `n8n's database did not answer within ${ms / 1000} s`;
-		clock.addEventListener('abort', () => reject(new Error(message)), { once: true });
-	});
-}
-
-export const asError = (error: unknown) =>
-	error instanceof Error ? error : new Error(String(error));
+const silent = () => new Error(`n8n's database did not answer within ${LIMIT_MS / 1000} s`);
 
 /** Two processes that make the first record of a node at once: one of them finds the row made. */
 const isRowMadeMeanwhile = (error: unknown) =>
@@ -56,16 +43,10 @@ export class StoredList {
 	overlong = 0;
 
 	/** What is left of the pause since this process's last change, in ms. */
-	rest(contended: boolean): number {
+	rest(): number {
 		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
-		const shortest = contended ? EXCLUSIVE_MS : SHORTEST_PAUSE_MS;
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(shortest, measured));
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
 		return this.ended + pause - performance.now();
-	}
-
-	/** Whether the last change took too long to prove that no other process was faster. */
-	get wasLate(): boolean {
-		return (this.durations.at(-1) ?? 0) >= EXCLUSIVE_MS;
 	}
 
 	/** Works when all that came before has ended; what fails does not hold up what comes after. */
@@ -80,7 +61,7 @@ export class StoredList {
 		const begun = performance.now();
 		const begunAt = Date.now();
 		try {
-			return await within(LIMIT_MS, work());
+			return await within(work(), LIMIT_MS, silent);
 		} finally {
 			this.ended = performance.now();
 			// A virtual machine that was suspended may have stopped one of its clocks.
@@ -123,7 +104,7 @@ export class StoredList {
 			await this.timed(async () => await store.removeProcessed(keys, SCOPE, OPTIONS));
 		});
 		try {
-			await within(LIMIT_MS, work);
+			await within(work, LIMIT_MS, silent);
 		} finally {
 			givenUp = true;
 		}

@@ -14,18 +14,23 @@ export interface Tally {
 	readonly waiting: Map<number, string>;
 	/** The external_ids whose requests are out and not answered. */
 	readonly inFlight: Set<string>;
+	/** For the person in the editor. */
+	readonly hints: Set<string>;
 	/** How many characters of answers the run keeps. */
 	kept: number;
 }
 
 /** A tally without any result. */
 export function openTally(node: INode, items: number, goesOn: boolean): Tally {
-	return { node, items, goesOn, done: [], waiting: new Map(), inFlight: new Set(), kept: 0 };
+	return {
+		...{ node, items, goesOn, done: [], kept: 0 },
+		...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
+	};
 }
 
 /**
  * Writes results down, and stops the run at a failure unless it goes on: the one place that does.
- * An unknown payment is told before any other failure.
+ * An unknown payment is reported before any other failure.
  * @throws NodeApiError or NodeOperationError
  */
 export function conclude(tally: Tally, done: Done[]): void {
@@ -36,6 +41,6 @@ export function conclude(tally: Tally, done: Done[]): void {
 		result.outcome === 'accepted' ? [] : [{ index, result }],
 	);
 	const isUnknown = ({ result }: { result: FailedResult }) => result.outcome === 'unknown';
-	const told = failures.find(isUnknown) ?? failures.sort((a, b) => a.index - b.index)[0];
-	if (told !== undefined) throw stoppingError(tally.node, told, tally);
+	const worst = failures.find(isUnknown) ?? failures.sort((a, b) => a.index - b.index)[0];
+	if (worst !== undefined) throw stoppingError(tally.node, worst, tally);
 }

@@ -22,7 +22,6 @@ const LABELS: Readonly<Record<string, string>> = {
 	batchSize: 'Items per Batch',
 	batchInterval: 'Batch Interval',
 	timeout: 'Timeout',
-	duplicateCheck: 'Duplicate Check',
 	postback: 'Postback',
 };
 

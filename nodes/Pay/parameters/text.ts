@@ -11,7 +11,7 @@ export const externalIdField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. order-1042',
 	description:
-		'Your own identifier of this charge or payment. Use a different one for each, for example the number of an order or payout.',
+		'Your own identifier of this charge or payment, for example the number of an order or payout. Use a different one for each, and the same one when you try again.',
 };
 
 /** `payerQuestion` (sections 2.1 and 2.2). */
@@ -27,7 +27,21 @@ export const payerQuestionField: INodeProperties = {
 /** What a failed expression leaves behind when it is turned into text. */
 const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);
 
-const CONTROL_CHARACTER = /\p{Cc}/u;
+const CONTROL_CHARACTER = /[\p{Cc}\p{Zl}\p{Zp}]/u;
+/** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+const NAMES_OF_INVISIBLES: Readonly<Record<string, string>> = {
+	'\u00a0': 'no-break space',
+	'\u00ad': 'soft hyphen',
+	'\u200b': 'zero-width space',
+	'\u200c': 'zero-width non-joiner',
+	'\u200d': 'zero-width joiner',
+	'\u200e': 'left-to-right mark',
+	'\u200f': 'right-to-left mark',
+	'\u2060': 'word joiner',
+	'\ufe0f': 'variation selector',
+	'\ufeff': 'byte order mark',
+};
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
@@ -92,8 +106,10 @@ export function optionalIdentifier(value: unknown, field: string): string | unde
 }
 
 /**
- * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed.
- * @throws InputError when it is empty, holds control characters, or is a failed expression's rest
+ * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed and
+ * in Unicode's form NFC, so that what looks alike is one identifier.
+ * @throws InputError when it is empty, holds control or invisible characters, or is a failed
+ * expression's rest
  */
 export function parseExternalId(value: unknown): string {
 	const field = 'external_id';
@@ -111,7 +127,7 @@ export function parseExternalId(value: unknown): string {
 			'Pass the identifier as text so that no digit is lost.',
 		);
 	}
-	const text = optionalText(value, field)?.trim() ?? '';
+	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
 	if (text === '') {
 		throw new InputError(
 			field,
@@ -128,7 +144,32 @@ export function parseExternalId(value: unknown): string {
 			'Remove it, for example with {{ $json.id.trim() }}.',
 		);
 	}
+	const [invisible] = INVISIBLE.exec(text) ?? [];
+	if (invisible !== undefined) {
+		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+		const name = NAMES_OF_INVISIBLES[invisible] ?? 'character that nobody sees';
+		throw new InputError(
+			field,
+			`${labelOf(field)} holds a ${name} (U+${code})`,
+			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
+		);
+	}
 	return text;
+}
+
+/** Parts of an expression that give another text when an item is tried again. */
+const CHANGING =
+	/\$now\b|\$today\b|(?<![\w.])Date(?:Time)?\b|\brandom\w*|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/i;
+
+/**
+ * Why a payment's identifier, as it was typed, is none, in words for a hint; or undefined.
+ * @param typed the parameter, expression and all
+ */
+export function changingIdHint(typed: unknown): string | undefined {
+	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
+	const [changing] = CHANGING.exec(typed) ?? [];
+	if (changing === undefined) return undefined;
+	return `The External ID holds ${changing}, so it changes with each try, and one payment could be made twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { jsonOrText } from '../json';
-import type { RequestOf, Kind } from './contract';
-import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest, type Stop } from './exchange';
+import { pathOf, type Kind, type ServiceRequest } from './contract';
+import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest } from './exchange';
 import {
 	outcomeOfFailure,
 	outcomeOfStatus,
@@ -16,11 +16,15 @@ export type { HttpRequest } from './exchange';
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
 	baseUrl: string;
+	schemeName: string;
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/** The operation's path below it, see `pathOf`. */
-	path: string;
+	/**
+	 * Why a 2xx with this body is no acceptance, in words, or undefined where it is one. It sees the
+	 * body as it came: what is kept of it lacks the secrets.
+	 */
+	doubt?: (response: unknown) => string | undefined;
 }
 
 /** What one attempt came to. */
@@ -61,13 +65,10 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Codes that say no more than their words do. */
 const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RESPONSE']);
 
-const STOPPED: Readonly<Record<Stop, string>> = {
-	clock: 'the time-out passed',
-	cancel: 'the execution was cancelled',
-};
+const TIMED_OUT = 'the time-out passed';
 
-function describeFailure({ code = '', name }: TransportFailure, stoppedBy?: Stop): string {
-	if (stoppedBy !== undefined) return STOPPED[stoppedBy];
+function describeFailure({ code = '', name }: TransportFailure, timedOut = false): string {
+	if (timedOut) return TIMED_OUT;
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';
 	// A code is one word of a known form; what else stands there could hold anything.
@@ -80,10 +81,15 @@ function notSentByProxy(statusCode: number): string {
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
-function toAnswer(came: Exchange, secrets: string[]): Answer {
+function toAnswer(
+	came: Exchange,
+	kind: Kind,
+	doubt: Connection['doubt'],
+	secrets: string[],
+): Answer {
 	switch (came.end) {
 		case 'failed': {
-			const reason = describeFailure(came.failure, came.stoppedBy);
+			const reason = describeFailure(came.failure, came.timedOut);
 			return {
 				outcome: outcomeOfFailure(came.failure),
 				sent: sentOfFailure(came.failure),
@@ -91,12 +97,12 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
 			};
 		}
 		case 'brokeOff': {
-			const { statusCode, stoppedBy, tooLong } = came;
+			const { statusCode, timedOut, tooLong } = came;
 			const what = tooLong
 				? `is longer than ${LONGEST_ANSWER / 1_000_000} MB`
-				: stoppedBy === undefined
-					? 'broke off or could not be read'
-					: `had not ended when ${STOPPED[stoppedBy]}`;
+				: timedOut
+					? `had not ended when ${TIMED_OUT}`
+					: 'broke off or could not be read';
 			return {
 				outcome: 'unknown',
 				sent: 'whole',
@@ -105,11 +111,16 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
 		}
 		case 'answered': {
 			const { statusCode, body, byProxy } = came;
-			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode);
-			const response = redact(typeof body === 'string' ? jsonOrText(body) : body, secrets);
-			if (outcome !== 'notSent') return { outcome, sent: 'whole', statusCode, response };
-			const reason = notSentByProxy(statusCode);
-			return { outcome, sent: 'nothing', statusCode, response, reason };
+			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, kind);
+			const whole = typeof body === 'string' ? jsonOrText(body) : body;
+			const response = redact(whole, secrets);
+			if (outcome === 'notSent') {
+				const reason = notSentByProxy(statusCode);
+				return { outcome, sent: 'nothing', statusCode, response, reason };
+			}
+			const reason = outcome === 'accepted' ? doubt?.(whole) : undefined;
+			if (reason === undefined) return { outcome, sent: 'whole', statusCode, response };
+			return { outcome: 'unknown', sent: 'whole', statusCode, response, reason };
 		}
 	}
 }
@@ -117,22 +128,20 @@ function toAnswer(came: Exchange, secrets: string[]): Answer {
 /**
  * Sends one request of the service (sections 4 and 5): POST, JSON, bearer token. Redirects are not
  * followed and no status is retried.
- * @param signal the execution's cancel signal
  * @returns the outcome; whatever fails is an outcome too, so nothing is thrown
  */
 export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	body: RequestOf[Kind],
-	signal?: AbortSignal,
+	kind: Kind,
+	body: ServiceRequest,
 ): Promise<Answer> {
-	if (signal?.aborted) return { outcome: 'notSent', sent: 'nothing', reason: STOPPED.cancel };
-	const { baseUrl, path, accessToken, timeout } = connection;
+	const { baseUrl, schemeName, accessToken, timeout, doubt } = connection;
 	let begun = false;
 	try {
 		const options = {
 			method: 'POST',
-			url: baseUrl + path,
+			url: baseUrl + pathOf(kind, schemeName),
 			headers: {
 				Authorization: `Bearer ${accessToken}`,
 				'Content-Type': 'application/json',
@@ -145,7 +154,7 @@ export async function postRequest(
 		const secrets = [accessToken, ...proofsOf(body.postbackUrl)];
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toAnswer(await exchange(httpRequest, options, clock, signal), secrets);
+		return toAnswer(await exchange(httpRequest, options, clock), kind, doubt, secrets);
 	} catch {
 		return begun
 			? { outcome: 'unknown', sent: 'whole', reason: 'the answer could not be read' }
@@ -184,6 +193,6 @@ export async function postForm(
 		case 'brokeOff':
 			return { reason: 'its answer broke off' };
 		case 'failed':
-			return { reason: describeFailure(came.failure, came.stoppedBy) };
+			return { reason: describeFailure(came.failure, came.timedOut) };
 	}
 }

@@ -47,6 +47,9 @@ export interface RequestOf {
 	payment: PaymentRequest;
 }
 
+/** A request body of either operation. */
+export type ServiceRequest = RequestOf[Kind];
+
 /** Path below the base address (section 4); the scheme's name stands where the document has "pay". */
 export function pathOf(kind: Kind, schemeName: string): string {
 	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;

@@ -15,11 +15,8 @@ export type Exchange =
 			byProxy: boolean;
 	  }
 	/** The head of an answer came, the rest did not. */
-	| { end: 'brokeOff'; statusCode: number; stoppedBy?: Stop; tooLong: boolean }
-	| { end: 'failed'; failure: TransportFailure; stoppedBy?: Stop };
-
-/** What ended an exchange from our side. */
-export type Stop = 'clock' | 'cancel';
+	| { end: 'brokeOff'; statusCode: number; timedOut?: boolean; tooLong: boolean }
+	| { end: 'failed'; failure: TransportFailure; timedOut?: boolean };
 
 /** More than any answer of this service can mean; a few kilobytes of gzip can become gigabytes. */
 export const LONGEST_ANSWER = 10_000_000;
@@ -176,29 +173,23 @@ async function ask(
  * some answers (101) never settle its promise at all.
  * @param options url, method, headers and body; the rest is set here
  * @param clock aborts when the time for the whole exchange is over, the answer's body included
- * @param cancel the execution's cancel signal
  * @returns what it came to; never rejects, and always settles
  */
 export async function exchange(
 	httpRequest: HttpRequest,
 	options: IHttpRequestOptions,
 	clock: AbortSignal,
-	cancel?: AbortSignal,
 ): Promise<Exchange> {
 	const stop = new AbortController();
-	let stoppedBy: Stop | undefined;
-	let lateBy: (() => void) | undefined;
+	let giveUp = () => {};
 	const late = new Promise<Exchange>((resolve) => {
-		lateBy = () => resolve({ end: 'failed', failure: {} });
+		giveUp = () => resolve({ end: 'failed', failure: {} });
 	});
-	const stopBecause = (reason: Stop) => () => {
-		stoppedBy ??= reason;
+	const onTime = () => {
 		stop.abort();
-		AbortSignal.timeout(GRACE).addEventListener('abort', () => lateBy?.(), { once: true });
+		AbortSignal.timeout(GRACE).addEventListener('abort', giveUp, { once: true });
 	};
-	const [onTime, onCancel] = [stopBecause('clock'), stopBecause('cancel')];
 	clock.addEventListener('abort', onTime, { once: true });
-	cancel?.addEventListener('abort', onCancel, { once: true });
 	try {
 		const asked = ask(
 			httpRequest,
@@ -216,10 +207,9 @@ export async function exchange(
 			stop.signal,
 		);
 		const came = await Promise.race([asked, late]);
-		return came.end === 'answered' || stoppedBy === undefined ? came : { ...came, stoppedBy };
+		return came.end === 'answered' || !stop.signal.aborted ? came : { ...came, timedOut: true };
 	} finally {
 		// Or each request would stay in memory until its time-out.
 		clock.removeEventListener('abort', onTime);
-		cancel?.removeEventListener('abort', onCancel);
 	}
 }

@@ -1,3 +1,5 @@
+import type { Kind } from './contract';
+
 /** What became of one attempt; every attempt ends in exactly one of these. */
 export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
@@ -20,7 +22,7 @@ export interface TransportFailure {
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
  * only what HTTP itself defines is told apart (RFC 9110, section 15).
  */
-export function outcomeOfStatus(statusCode: number): Outcome {
+export function outcomeOfStatus(statusCode: number, kind: Kind): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
 	// The same request is asked for elsewhere, so it was not carried out here. The other redirects are
 	// the ordinary answer to a POST that was: "see there what came of it".
@@ -28,10 +30,11 @@ export function outcomeOfStatus(statusCode: number): Outcome {
 	// Said by a proxy that let nothing pass.
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
-	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 499) {
-		return 'rejected';
-	}
-	return 'unknown';
+	if (statusCode === 408 || statusCode === 499) return 'unknown';
+	// The usual answer to a payment that is known already or in progress, also where a proxy on the way
+	// repeated a request that was carried out.
+	if (statusCode === 409 && kind === 'payment') return 'unknown';
+	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }
 
 /** Codes that can only come before a connection stands: name lookup and connecting. */

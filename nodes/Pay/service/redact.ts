@@ -1,6 +1,9 @@
 /** Query parameters of a postback URL that prove something: whoever holds one can use it. */
 const PROOFS = ['pay_proof', 'signature'];
 
+/** Shorter ones are words that answers are full of, the text of a QR code too. */
+const SHORTEST_SECRET = 8;
+
 /** The proofs that a postback URL holds. */
 export function proofsOf(postbackUrl: string | undefined): string[] {
 	if (postbackUrl === undefined || !URL.canParse(postbackUrl)) return [];
@@ -48,12 +51,12 @@ function spelled(text: string): string {
 
 /** Finds a secret in a text, however a service may have written it there. */
 function patternOf(secret: string): RegExp {
-	const base64 = secret.length >= 8 ? inBase64(secret) : [];
+	const base64 = inBase64(secret);
 	const inUrls = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
-	const hex = secret.length >= 8 ? [Buffer.from(secret).toString('hex')] : [];
 	const texts = [secret, ...base64, ...inUrls].map(spelled);
+	const hex = Buffer.from(secret).toString('hex');
 	// The longest first, or a part of it would be replaced and the rest would stay.
-	const all = [...new Set([...texts, ...hex])].sort((a, b) => b.length - a.length);
+	const all = [...new Set([...texts, hex])].sort((a, b) => b.length - a.length);
 	return new RegExp(all.join('|'), 'gi');
 }
 
@@ -64,7 +67,7 @@ function patternOf(secret: string): RegExp {
  */
 export function redact(value: unknown, secrets: string[]): unknown {
 	const patterns = [...new Set(secrets)]
-		.filter((secret) => secret !== '')
+		.filter((secret) => secret.length >= SHORTEST_SECRET)
 		.sort((a, b) => b.length - a.length)
 		.map(patternOf);
 	const inText = (text: string) =>

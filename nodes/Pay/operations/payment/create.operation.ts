@@ -5,7 +5,6 @@ import { acceptanceOptions } from '../../parameters/acceptance';
 import { additionalMembersOption, withAdditionalMembers } from '../../parameters/additionalMembers';
 import { amountField, parseAmount } from '../../parameters/amount';
 import { batchingOption } from '../../parameters/batching';
-import { duplicateCheckOption } from '../../parameters/duplicateCheck';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import {
 	externalIdField,
@@ -90,7 +89,6 @@ export const description: INodeProperties[] = showFor(
 					description: 'Whether an AI agent that has this node as a tool may make payments',
 				},
 				batchingOption(BATCH_SIZE),
-				duplicateCheckOption,
 				timeoutOption,
 			],
 		},
@@ -127,7 +125,7 @@ export function readRequest(read: ReadParameter): PaymentRequest {
 	return withAdditionalMembers(request, additionalMembers, 'payment');
 }
 
-function readPlan(read: ReadParameter): ItemPlan<'payment'> {
+function readPlan(read: ReadParameter): ItemPlan {
 	const request = readRequest(read);
 	return {
 		request,

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import type { Finish, ItemPlan, Options } from '../../execution/read';
 import { runRequests } from '../../execution/run';
-import { InputError } from '../../inputError';
+import { asError, InputError } from '../../inputError';
 import { acceptanceOptions } from '../../parameters/acceptance';
 import { additionalMembersOption, withAdditionalMembers } from '../../parameters/additionalMembers';
 import { amountField, parseAmount } from '../../parameters/amount';
@@ -166,8 +166,7 @@ function finishWith(property: string | undefined, path: string): Finish {
 		try {
 			png = 'png' in source ? source.png : qrPng(source.text);
 		} catch (error) {
-			const reason = error instanceof Error ? error.message : String(error);
-			return `No QR image: the payload does not fit into a QR code (${reason}).`;
+			return `No QR image: the payload does not fit into a QR code (${asError(error).message}).`;
 		}
 		const fileName = imageFileName(String(item.json.external_id));
 		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
@@ -180,7 +179,7 @@ function withQrCode({ response, ...facts }: IDataObject, qrCode: string): IDataO
 	return { ...facts, qrCode, response };
 }
 
-function readPlan(read: ReadParameter): ItemPlan<'qrCode'> {
+function readPlan(read: ReadParameter): ItemPlan {
 	const { qrCodePath } = (read('options') ?? {}) as Options;
 	const path = optionalText(qrCodePath, 'qrCodePath')?.trim() ?? '';
 	return { request: readRequest(read), finish: finishWith(readImageField(read), path) };

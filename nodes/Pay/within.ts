@@ -1,0 +1,25 @@
+/**
+ * Waits for work no longer than a time limit, or until a signal.
+ * @param ms the limit in milliseconds
+ * @param late what is thrown then; the work itself goes on
+ */
+export async function within<T>(
+	work: Promise<T>,
+	ms: number,
+	late: () => Error,
+	cancel?: AbortSignal,
+): Promise<T> {
+	const clock = AbortSignal.timeout(ms);
+	let giveUp = () => {};
+	const given = new Promise<never>((_, reject) => {
+		giveUp = () => reject(late());
+	});
+	for (const signal of [clock, cancel]) signal?.addEventListener('abort', giveUp, { once: true });
+	if (cancel?.aborted) giveUp();
+	try {
+		return await Promise.race([work, given]);
+	} finally {
+		// The signal of an execution outlives its items.
+		cancel?.removeEventListener('abort', giveUp);
+	}
+}
