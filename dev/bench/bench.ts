@@ -231,22 +231,11 @@ async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]>
 	const { payApi } = await credentials(n8n, service.url);
 	const publishPayments = async (options: object = {}) =>
 		await publish(n8n, payments(options), payApi);
-	const [on, off] = [
-		await publishPayments(),
-		await publishPayments({ duplicateCheck: 'execution' }),
-	];
 	const [few, many] = QUICK ? [50, 300] : [100, 5000];
 	// A new workflow each time: the list of remembered payments begins empty.
 	const fresh = (count: number) => async () =>
 		await costPerItem(n8n, await publishPayments(), count);
 	return [
-		await inTurn(
-			{ name: `${ITEMS} payments: Duplicate Check workflow / execution`, unit: 'ms per item' },
-			{
-				workflow: async () => await costPerItem(n8n, on, ITEMS),
-				execution: async () => await costPerItem(n8n, off, ITEMS),
-			},
-		),
 		await inTurn(
 			{ name: `Duplicate check: ${many} / ${few} payments`, unit: 'ms per item', target: 1.3 },
 			{ [`${many} payments`]: fresh(many), [`${few} payments`]: fresh(few) },

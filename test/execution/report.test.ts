@@ -304,7 +304,7 @@ describe('the tally', () => {
 
 	test('opens empty', () => {
 		expect(openTally(NODE, 2, true)).toStrictEqual({
-			...{ node: NODE, items: 2, goesOn: true, done: [], kept: 0 },
+			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, kept: 0 },
 			...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
 		});
 	});

@@ -160,6 +160,19 @@ describe('a batch', () => {
 	});
 });
 
+test('under "stop" an item whose token comes after another one failed does not start', async () => {
+	const { run, asked } = runOf(status(422), { goesOn: false });
+	const slow = client();
+	run.postForm = async () => {
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		return { statusCode: 200, body: { access_token: 'late' } };
+	};
+	const done = await sendBatch(run, [ready('late', slow), ready('failing')]);
+	expect(outcomes(done)).toStrictEqual([['failing', 'rejected']]);
+	expect(asked.requests).toHaveLength(1);
+	expect(asked.takenBack).toStrictEqual([['late', 'failing']]);
+});
+
 describe('a cancelled execution', () => {
 	test('does not touch the records when a batch begins', async () => {
 		const { run, asked } = runOf(ok, { signal: AbortSignal.abort() });

@@ -547,15 +547,24 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		async function chat(
 			agentVersion: number,
 			tool: RegExp,
-			{ times = 1, mayPay = false }: { times?: number; mayPay?: boolean } = {},
+			{
+				times = 1,
+				mayPay = false,
+				both = '',
+			}: { times?: number; mayPay?: boolean; both?: string } = {},
 		) {
-			const model = await startModel(tool, INVENTED, times);
+			const model = await startModel(tool, INVENTED, times, both !== '');
 			const openAi = { apiKey: 'none', url: model.url };
 			const workflow = example('agent');
 			workflow.nodes.find(({ name }) => name === 'Agent')!.typeVersion = agentVersion;
 			const payment = workflow.nodes.find(({ name }) => name === 'Make a payment')!;
 			if (mayPay)
 				Object.assign(payment.parameters as object, { options: { allowAiPayments: true } });
+			if (both === 'two tools') {
+				workflow.nodes.push({ ...structuredClone(payment), name: 'Another payment' });
+				const toAgent = [{ node: 'Agent', type: 'ai_tool', index: 0 }];
+				workflow.connections['Another payment'] = { ai_tool: [toAgent] };
+			}
 			// What a person does after the import: connect a model to the agent.
 			workflow.nodes.push({
 				name: 'Model',
@@ -572,7 +581,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const execution = await n8n.finished(await n8n.run(id, 'Chat', said));
 			model.close();
 			expect(execution.status).toBe('success');
-			return { execution, model };
+			return { execution, model, sessionId: said.sessionId };
 		}
 
 		test.each([2, 3])(
@@ -614,18 +623,35 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		);
 
 		test.each([2, 3])(
-			'where payments are allowed, a message leads to one at most, however often the model asks (agent version %d)',
+			'where payments are allowed, a conversation leads to one at most, however often the model asks (agent version %d)',
 			async (agentVersion) => {
-				const { execution, model } = await chat(agentVersion, /payment/, {
+				const { sessionId, model } = await chat(agentVersion, /payment/, {
 					times: 3,
 					mayPay: true,
 				});
 				expect(sandbox.bodies('payment')).toStrictEqual([
-					expect.objectContaining({ amount: 5, external_id: `payment-${execution.id}` }),
+					expect.objectContaining({ amount: 5, external_id: `payment-${sessionId}` }),
 				]);
 				expect(model.heard).toHaveLength(3);
 				expect(model.heard.slice(1).join()).not.toMatch(/"outcome":"accepted"/);
 			},
 		);
+
+		// These run the tools of one message at once; version 3 one after the other.
+		test.each(
+			[1.8, 2, 2.2, 3].flatMap((agentVersion) =>
+				['one tool, twice', 'two tools'].map((both) => [agentVersion, both] as const),
+			),
+		)('agent version %d, %s in one message: one payment', async (agentVersion, both) => {
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 100 });
+			const more = { times: 2, mayPay: true, both };
+			const { model, sessionId } = await chat(agentVersion, /payment/i, more);
+			sandbox.faultFor = undefined;
+			const paid = sandbox.bodies('payment').map(({ external_id }) => external_id);
+			expect(paid).toStrictEqual([`payment-${sessionId}`]);
+			expect(model.heard).toHaveLength(2);
+			const accepted = model.heard.filter((text) => /"outcome":"accepted"/.test(text));
+			expect(accepted).toHaveLength(1);
+		});
 	});
 });

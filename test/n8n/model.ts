@@ -6,8 +6,9 @@ import express from 'express';
 /**
  * Stands in for a chat model: calls the tool whose name matches, with the given arguments, as often
  * as told, and then says what the tool answered.
+ * @param inOneMessage all tools whose names match, twice over if it is one, in a single message
  */
-export async function startModel(tool: RegExp, args: object, times = 1) {
+export async function startModel(tool: RegExp, args: object, times = 1, inOneMessage = false) {
 	const heard: string[] = [];
 	const offered: Array<{ name: string; parameters: string[] }> = [];
 	const app = express();
@@ -18,31 +19,32 @@ export async function startModel(tool: RegExp, args: object, times = 1) {
 			tools: Array<{ function: { name: string; parameters: { properties: object } } }>;
 		};
 		const last = messages.at(-1);
-		if (last?.role === 'tool') heard.push(last.content);
+		const answers = messages.filter(({ role }) => role === 'tool').map(({ content }) => content);
+		heard.push(...answers.slice(heard.length));
 		if (offered.length === 0) {
 			for (const { function: each } of tools) {
 				const parameters = Object.keys(each.parameters.properties);
 				offered.push({ name: each.name, parameters });
 			}
 		}
-		const name = tools.map((each) => each.function.name).find((each) => tool.test(each));
-		const call = { name, arguments: JSON.stringify(args) };
+		const names = tools.map((each) => each.function.name).filter((each) => tool.test(each));
+		const called = inOneMessage ? [names[0], names[1] ?? names[0]] : [names[0]];
+		const calls = called.map((name) => ({
+			...{ id: randomUUID(), type: 'function' },
+			function: { name, arguments: JSON.stringify(args) },
+		}));
 		const message =
 			last?.role === 'tool' && heard.length >= times
 				? { role: 'assistant', content: last.content }
-				: {
-						role: 'assistant',
-						content: null,
-						tool_calls: [{ id: randomUUID(), type: 'function', function: call }],
-					};
+				: { role: 'assistant', content: null, tool_calls: calls };
 		const about = { id: randomUUID(), created: 0, model: 'stand-in' };
 		if (stream) {
 			// Some versions of n8n's agent ask for it in pieces.
-			const calls = message.tool_calls ?? [];
-			const tool_calls = calls.map((each, index) => ({ ...each, index }));
+			const asked = message.tool_calls ?? [];
+			const tool_calls = asked.map((each, index) => ({ ...each, index }));
 			const delta = { ...message, content: message.content ?? '', tool_calls };
 			const choices = [
-				{ index: 0, delta, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' },
+				{ index: 0, delta, finish_reason: asked.length > 0 ? 'tool_calls' : 'stop' },
 			];
 			const piece = { ...about, object: 'chat.completion.chunk', choices };
 			response.type('text/event-stream').send(`data: ${JSON.stringify(piece)}\n\ndata: [DONE]\n\n`);

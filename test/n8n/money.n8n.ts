@@ -167,6 +167,42 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 2, 1]);
 	});
 
+	test.each([
+		['the time', "={{ $json.id + '-' + $now.toMillis() }}"],
+		['chance', "={{ $json.id + '-' + Math.random().toString(36).slice(2) }}"],
+	])(
+		'an External ID that changes with %s: Retry On Fail pays once after a lost answer',
+		async (_what, external_id) => {
+			const [one] = ids(1) as [string];
+			const ordered = faults.sandbox.faultFor;
+			faults.sandbox.faultFor = () => ({ kind: 'reset-after-body' });
+			const { id, path } = await payList({ external_id }, { retryOnFail: true, maxTries: 3 });
+			await call(n8n, path, { items: itemsFor([one]) });
+			const [failed] = await allFinished(n8n, id, 1);
+			faults.sandbox.faultFor = ordered;
+			const sent = faults.sandbox.bodies('payment').map((body) => String(body.external_id));
+			expect(sent).toStrictEqual([expect.stringContaining(one)]);
+			expect(failed?.data.resultData.error?.message).toContain(sent[0]);
+		},
+	);
+
+	test("an External ID that holds $execution.id: the editor's Retry does not pay again", async () => {
+		const list = ids(2);
+		const ordered = faults.sandbox.faultFor;
+		faults.sandbox.faultFor = ({ body }) =>
+			body.includes(list[1]!) ? { kind: 'reset-after-body' } : undefined;
+		const external_id = "={{ $json.id + '-' + $execution.id }}";
+		const { id, path } = await payList({ external_id });
+		await call(n8n, path, { items: itemsFor(list) });
+		const [failed] = await allFinished(n8n, id, 1);
+		faults.sandbox.faultFor = ordered;
+		await n8n.rest('POST', `/executions/${failed?.id}/retry`, { loadWorkflow: true });
+		const [retried] = await allFinished(n8n, id, 2);
+		const sent = faults.sandbox.bodies('payment').map(({ external_id: each }) => each);
+		expect(sent).toStrictEqual(list.map((each) => `${each}-${failed?.id}`));
+		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed?.id}`);
+	});
+
 	test('of 20 executions with one id at the same time, one pays', async () => {
 		const [same] = ids(1) as [string];
 		const { id, path } = await payList({});
@@ -179,7 +215,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(faults.arrivals(same)).toBe(1);
 		expect(passed).toBe(1);
 		for (const { data } of executions.filter(({ status }) => status !== 'success')) {
-			expect(data.resultData.error?.message).toMatch(/was recorded before/);
+			expect(data.resultData.error?.message).toMatch(/was not sent again/);
 		}
 	});
 
@@ -348,7 +384,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(items).toHaveLength(50);
 		expect(refused.length).toBeGreaterThanOrEqual(before);
 		for (const { error } of refused) {
-			expect((error as { message: string }).message).toMatch(/was recorded before/);
+			expect((error as { message: string }).message).toMatch(/was not sent again/);
 		}
 	});
 

@@ -86,17 +86,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(workers).toStrictEqual(new Set(queue.workers));
 	});
 
-	/** Scenario, duplicate check, what arrived, what was told: printed when all is done. */
+	/** Scenario, what arrived, what was told: printed when all is done. */
 	const table: string[][] = [];
 	afterAll(() => {
 		const rows = table.map((row) => `n8n ${version} | ${row.join(' | ')}`);
-		console.log(['version | scenario | check | arrived | told', ...rows].join('\n'));
+		console.log(['version | scenario | arrived | told', ...rows].join('\n'));
 	});
 
 	const CONTINUE = { onError: 'continueRegularOutput' };
-	const check = (duplicateCheck: string, more: object = {}) => ({
-		options: { duplicateCheck, ...more },
-	});
 	const twice = (list: string[]) => list.filter((id) => arrivals(id) > 1).length;
 	const paid = (list: string[]) => list.filter((id) => arrivals(id) > 0).length;
 
@@ -191,7 +188,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(errors).toStrictEqual(Array(5).fill(expect.objectContaining({ outcome: 'duplicate' })));
 	});
 
-	const CHECKS = LONG ? (['workflow', 'workers'] as const) : (['workflow'] as const);
 	const OVERLAPS: Array<[string, { lists: number; of: number; everyMs: number; delayMs: number }]> =
 		LONG
 			? [
@@ -204,18 +200,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 					['40 executions at once', { lists: 40, of: 1, everyMs: 0, delayMs: 50 }],
 					['four lists of 25 at once', { lists: 4, of: 25, everyMs: 0, delayMs: 0 }],
 				];
-	const overlaps = OVERLAPS.flatMap(([name, sizes], each) =>
-		[...CHECKS, ...(LONG && each === 0 ? (['execution'] as const) : [])].map(
-			(duplicateCheck) => [name, duplicateCheck, sizes] as const,
-		),
-	);
-	test.each(overlaps)(
-		'%s on two workers (%s): sent again, none is paid twice',
-		async (name, duplicateCheck, { lists, of, everyMs, delayMs }) => {
-			// One by one each payment would wait for its own look.
-			const batching = { batch: { batchSize: of > 1 ? 25 : 1, batchInterval: 0 } };
-			const more = duplicateCheck === 'workers' ? { batching } : {};
-			const { id, send } = await warmList(check(duplicateCheck, more), CONTINUE);
+	test.each(OVERLAPS)(
+		'%s on two workers: sent again, none is paid twice',
+		async (name, { lists, of, everyMs, delayMs }) => {
+			const { id, send } = await warmList({}, CONTINUE);
 			const all = Array.from({ length: lists }, () => ids(of));
 			sandbox.faultFor = () => (delayMs > 0 ? { kind: 'delay', ms: delayMs } : undefined);
 			const sent = all.map(async (list, each) => {
@@ -235,14 +223,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				createHash('md5').update(`n8n-nodes-pay:payment:${each}`).digest('base64'),
 			);
 			const forgotten = keys.filter((key) => !remembered.has(key)).length;
-			// With `execution` they would be paid again, as asked for; that they are recorded is what counts.
-			if (duplicateCheck !== 'execution') {
-				await send(flat);
-				await settled(id, 2 + lists, 600);
-			}
+			await send(flat);
+			await settled(id, 2 + lists, 600);
 			table.push([
 				name,
-				duplicateCheck,
 				`${arrived.length} of ${flat.length}, ${forgotten} forgotten, ${twice(flat)} twice`,
 				await told(id),
 			]);
@@ -252,56 +236,19 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		},
 	);
 
-	const ROUNDS = LONG ? 20 : 3;
-	const SIZES = LONG ? [20, 50] : [20];
-	test.each(SIZES)(
-		`of %i simultaneous executions with one id on two workers exactly one pays, ${ROUNDS} times`,
-		async (size) => {
-			const { id, send } = await warmList(check('workers'));
-			const arrived: number[] = [];
-			const slow: number[] = [];
-			// More rounds only where all were refused for slowness, or nothing would be shown.
-			for (let round = 0; round < ROUNDS || (round < 10 && !arrived.includes(1)); round++) {
-				const [same] = ids(1) as [string];
-				await Promise.all(Array.from({ length: size }, async () => await send([same])));
-				const rows = await settled(id, 1 + size * (round + 1), 300);
-				arrived.push(arrivals(same));
-				const these = rows.slice(-size).map((row) => row.split('|')[0]);
-				const refused = queue.sql(
-					`SELECT 1 FROM execution_data WHERE "executionId" IN (${these.join()}) AND data LIKE '%took longer than %'`,
-				);
-				slow.push(refused.length);
-			}
-			table.push([
-				`${size} at once, one id`,
-				'workers',
-				arrived.join(' '),
-				`refused for slowness: ${slow.join(' ')}`,
-			]);
-			if (LONG) return expect(arrived).toStrictEqual(Array(ROUNDS).fill(1));
-			// On a machine so busy that a change takes 2 s the one that would pay may be refused: never two.
-			const expected = arrived.map((count, round) => (count === 0 && slow[round]! > 0 ? 0 : 1));
-			expect(arrived).toStrictEqual(expected);
-			expect(arrived).toContain(1);
-		},
-	);
-
-	long(
-		'of 50 simultaneous executions with one id, workflow lets one of each worker pass',
-		async () => {
-			const { id, send } = await warmList({});
-			const arrived: number[] = [];
-			for (let round = 0; round < 5; round++) {
-				const [same] = ids(1) as [string];
-				await Promise.all(Array.from({ length: 50 }, async () => await send([same])));
-				await settled(id, 1 + 50 * (round + 1), 300);
-				arrived.push(arrivals(same));
-			}
-			table.push(['50 at once, one id', 'workflow', arrived.join(' '), '']);
-			expect(Math.min(...arrived)).toBe(1);
-			expect(Math.max(...arrived)).toBeLessThanOrEqual(2);
-		},
-	);
+	long('of 50 simultaneous executions with one id, one of each worker can pass', async () => {
+		const { id, send } = await warmList({});
+		const arrived: number[] = [];
+		for (let round = 0; round < 5; round++) {
+			const [same] = ids(1) as [string];
+			await Promise.all(Array.from({ length: 50 }, async () => await send([same])));
+			await settled(id, 1 + 50 * (round + 1), 300);
+			arrived.push(arrivals(same));
+		}
+		table.push(['50 at once, one id', arrived.join(' '), '']);
+		expect(Math.min(...arrived)).toBe(1);
+		expect(Math.max(...arrived)).toBeLessThanOrEqual(2);
+	});
 
 	const STEPS: Array<[string, RegExp | undefined, Play | undefined]> = [
 		['before the record', /SELECT[^;]*"processed_data"/, 'hold'],
@@ -311,21 +258,16 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		['before the execution is saved', /UPDATE [^ ]*"execution_(data|entity)"/, 'hold'],
 	];
 	const stages = STEPS.flatMap(([step, statement, play]) =>
-		(['killed', 'frozen'] as const).flatMap((how) =>
-			CHECKS.map((duplicateCheck) => [how, step, duplicateCheck, statement, play] as const),
-		),
-	).filter(([how, step, duplicateCheck]) => {
-		// The steps at which the record itself is at stake; the short form tries one freeze and one kill.
-		if (!LONG)
-			return (
-				`${how} ${step}` === 'frozen within the record' || `${how} ${step}` === 'killed in flight'
-			);
-		return duplicateCheck === 'workflow' || (how === 'frozen' && /record/.test(step));
-	});
+		(['killed', 'frozen'] as const).map((how) => [how, step, statement, play] as const),
+	).filter(
+		// The short form tries one freeze and one kill.
+		([how, step]) =>
+			LONG || ['frozen within the record', 'killed in flight'].includes(`${how} ${step}`),
+	);
 	test.each(stages)(
-		'a worker %s %s (%s): the payment does not arrive twice, also when it is run again',
-		async (how, step, duplicateCheck, statement, play) => {
-			const { id, send } = await warmList(check(duplicateCheck));
+		'a worker %s %s: the payment does not arrive twice, also when it is run again',
+		async (how, step, statement, play) => {
+			const { id, send } = await warmList({});
 			const [one] = ids(1) as [string];
 			const atSaving = step === 'before the execution is saved';
 			let hit: () => N8n | undefined = () => undefined;
@@ -364,7 +306,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const again = await told(id);
 			table.push([
 				`${how} ${step}`,
-				duplicateCheck,
 				`${before}, then ${arrivals(one)}`,
 				`${first}; again: ${again}`,
 			]);
@@ -373,8 +314,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	);
 
 	/** Freezes the worker that pays a list of 30 slowly, after three have arrived. */
-	async function freezeInList(parameters: object) {
-		const { id, send } = await warmList(parameters, CONTINUE);
+	async function freezeInList() {
+		const { id, send } = await warmList({}, CONTINUE);
 		const list = ids(30);
 		sandbox.faultFor = () => ({ kind: 'delay', ms: 250 });
 		await send(list);
@@ -385,10 +326,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		return { id, send, list, execution, victim };
 	}
 
-	long.each(['workflow', 'workers'] as const)(
-		'a worker frozen in the middle of a list, whose job n8n 1 gives away (%s): no worker pays twice, with workers no two do',
-		async (duplicateCheck) => {
-			const { id, send, list, execution, victim } = await freezeInList(check(duplicateCheck));
+	long(
+		'a worker frozen in the middle of a list, whose job n8n 1 gives away: no worker pays twice',
+		async () => {
+			const { id, send, list, execution, victim } = await freezeInList();
 			await until(
 				'another to take it',
 				async () => queue.workersOf(execution).length > 1,
@@ -407,11 +348,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const takers = queue.workersOf(execution).length;
 			table.push([
 				`frozen in a list, taken by ${takers}`,
-				duplicateCheck,
 				`${once} twice, then ${twice(list)} twice, ${paid(list)} of 30 paid`,
 				`${first}; again: ${await told(id)}`,
 			]);
-			if (duplicateCheck === 'workers') expect(twice(list)).toBe(0);
+			// Sending the list again pays none that was paid.
+			expect(twice(list)).toBe(once);
 		},
 	);
 
@@ -434,12 +375,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		});
 		await send(list);
 		await until('the list to be run again', async () => (await told(id)).includes('8 '));
-		table.push([
-			'Redis restarted',
-			'workflow',
-			`${paid(list)} of 8, ${twice(list)} twice`,
-			await told(id),
-		]);
+		table.push(['Redis restarted', `${paid(list)} of 8, ${twice(list)} twice`, await told(id)]);
 		expect([paid(list), twice(list)]).toStrictEqual([8, 0]);
 	});
 
@@ -468,7 +404,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await settled(id, 3);
 			table.push([
 				`connection ${name}`,
-				'workflow',
 				String(arrivals(one)),
 				`${first}; again: ${await told(id)}`,
 			]);
@@ -492,7 +427,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await settled(stuck.id, 2, 60);
 			table.push([
 				'silent connection',
-				'workflow',
 				`other node: 12 of 12 in ${seconds} s`,
 				await told(stuck.id),
 			]);
@@ -532,7 +466,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await settled(id, 3);
 		table.push([
 			'cancelled in the check',
-			'workflow',
 			`${cancelled}, then ${arrivals(one)}`,
 			`${what}; again: ${await told(id)}`,
 		]);
@@ -541,9 +474,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect([what.split(' ')[0], cancelled, arrivals(one)]).toStrictEqual(expected);
 	});
 
-	long.each(['workflow', 'workers'] as const)(
-		'two postbacks at once to a wait (%s): the payment behind it is made once; with workflow on n8n 1, twice at most',
-		async (duplicateCheck) => {
+	long(
+		'two postbacks at once to a wait: the payment behind it is made once; on n8n 1, twice at most',
+		async () => {
 			const first = start();
 			const charge = pay('Charge', { ...FROM_ITEM, resource: 'qrCode', postback: 'resume' });
 			const wait = pay('Wait', {
@@ -556,7 +489,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				amount: 2,
 				external_id: '={{ "out-" + $("Charge").item.json.external_id }}',
 				postback: 'none',
-				...check(duplicateCheck),
 			});
 			const id = await publish(chain('Two postbacks', [first, splitItems(), charge, wait, out]));
 			const list = ids(13);
@@ -582,67 +514,55 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const outs = list.map((one) => `out-${one}`);
 			table.push([
 				'two postbacks at once',
-				duplicateCheck,
 				`${paid(outs)} of 13, ${twice(outs)} twice`,
 				await told(id),
 			]);
-			const most = version === 'n8n1' && duplicateCheck === 'workflow' ? 2 : 1;
+			const most = version === 'n8n1' ? 2 : 1;
 			expect(Math.max(...outs.map(arrivals))).toBeLessThanOrEqual(most);
 		},
 	);
 
-	long(
-		'cost: in one process and on two workers, a batch waits for its look with workers, and with nothing else',
-		async () => {
-			const one = await startN8n(version);
-			const credential = { baseUrl: sandbox.url, accessToken: 'token' };
-			const alone = await one.createCredential(credential);
-			const median = (times: number[]) =>
-				times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
-			for (const duplicateCheck of ['execution', 'workflow', 'workers'] as const) {
-				for (const delayMs of [0, 200]) {
-					sandbox.faultFor = () => (delayMs > 0 ? { kind: 'delay', ms: delayMs } : undefined);
-					for (const [count, batchSize] of [
-						[1, 1],
-						[10, 1],
-						[100, 25],
-					] as const) {
-						const batching = { batch: { batchSize, batchInterval: 0 } };
-						const first = start();
-						const paying = pay('Pay', { ...FROM_ITEM, ...check(duplicateCheck, { batching }) });
-						const workflow = () => chain('Cost', [first, splitItems(), paying]);
-						const cost = async (entry: N8n, id: string, via: N8n) => {
-							const times: number[] = [];
-							for (let round = 0; round < 3; round++) {
-								await call(entry, first.webhookId, {
-									items: ids(count).map((each) => ({ id: each })),
-								});
-								const executions = await allFinished(via, id, round + 1);
-								times.push(executions[0]!.data.resultData.runData.Pay![0]!.executionTime);
-							}
-							return median(times);
-						};
-						const id = await one.importWorkflow(workflow(), { payApi: alone });
-						await one.activate(id);
-						const inOne = await cost(one, id, one);
-						const onTwo = await cost(queue.webhook, await publish(workflow()), main);
-						const looks = duplicateCheck === 'workers' ? 2_000 * Math.ceil(count / batchSize) : 0;
-						for (const took of [inOne, onTwo]) {
-							expect(took).toBeGreaterThanOrEqual(looks);
-							if (looks === 0 && count === 1) expect(took).toBeLessThan(2_000);
-						}
-						table.push([
-							`cost: ${count} payments, ${batchSize} at once, service ${delayMs} ms`,
-							duplicateCheck,
-							`one process ${inOne} ms, two workers ${onTwo} ms`,
-							'',
-						]);
+	long('cost: in one process and on two workers', async () => {
+		const one = await startN8n(version);
+		const credential = { baseUrl: sandbox.url, accessToken: 'token' };
+		const alone = await one.createCredential(credential);
+		const median = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
+		for (const delayMs of [0, 200]) {
+			sandbox.faultFor = () => (delayMs > 0 ? { kind: 'delay', ms: delayMs } : undefined);
+			for (const [count, batchSize] of [
+				[1, 1],
+				[10, 1],
+				[100, 25],
+			] as const) {
+				const batching = { batch: { batchSize, batchInterval: 0 } };
+				const first = start();
+				const paying = pay('Pay', { ...FROM_ITEM, options: { batching } });
+				const workflow = () => chain('Cost', [first, splitItems(), paying]);
+				const cost = async (entry: N8n, id: string, via: N8n) => {
+					const times: number[] = [];
+					for (let round = 0; round < 3; round++) {
+						await call(entry, first.webhookId, {
+							items: ids(count).map((each) => ({ id: each })),
+						});
+						const executions = await allFinished(via, id, round + 1);
+						times.push(executions[0]!.data.resultData.runData.Pay![0]!.executionTime);
 					}
-				}
+					return median(times);
+				};
+				const id = await one.importWorkflow(workflow(), { payApi: alone });
+				await one.activate(id);
+				const inOne = await cost(one, id, one);
+				const onTwo = await cost(queue.webhook, await publish(workflow()), main);
+				for (const took of [inOne, onTwo]) if (count === 1) expect(took).toBeLessThan(2_000);
+				table.push([
+					`cost: ${count} payments, ${batchSize} at once, service ${delayMs} ms`,
+					`one process ${inOne} ms, two workers ${onTwo} ms`,
+					'',
+				]);
 			}
-			await one.stop();
-		},
-	);
+		}
+		await one.stop();
+	});
 
 	test('Retry On Fail sends a rejected payment again, and one with a lost answer never', async () => {
 		const { id, send } = await payList({}, { retryOnFail: true, maxTries: 3 });
@@ -758,7 +678,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (const worker of usual) await worker.kill();
 			const env = { QUEUE_WORKER_MAX_STALLED_COUNT: '0' };
 			const careful = [await queue.addWorker({ env }), await queue.addWorker({ env })];
-			const { id, list, execution, victim } = await freezeInList({});
+			const { id, list, execution, victim } = await freezeInList();
 			await pause(12_000);
 			victim.thaw();
 			await settled(id, 2, 180);
@@ -766,7 +686,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const takers = queue.workersOf(execution);
 			table.push([
 				`frozen, QUEUE_WORKER_MAX_STALLED_COUNT=0, taken by ${takers.length}`,
-				'workflow',
 				`${twice(list)} twice, ${paid(list)} of 30 paid`,
 				await told(id),
 			]);

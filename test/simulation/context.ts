@@ -2,7 +2,7 @@ import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
 import type { Moment } from './duplicateStore';
 import { DuplicateStore } from './duplicateStore';
 import { answerText, saidBy, transportError } from './service';
-import type { Send, StoreFate, Try, TypedItem, World } from './world';
+import { tokenOf, type Send, type StoreFate, type Try, type TypedItem, type World } from './world';
 
 /** What the node's context needs to know beyond the try itself. */
 export interface Surroundings {
@@ -109,6 +109,18 @@ function bodyStream(text: string, request: unknown, read: () => Promise<void>, e
 	};
 }
 
+/** A token endpoint: each token that it gives has a number. */
+async function requestToken(world: World, by: Try, url: string): Promise<unknown> {
+	const { fate, number } = world.nextToken();
+	world.note(`${by.execution.name} asks for a token: ${JSON.stringify(fate)}`);
+	await world.clock.step('token', by.process);
+	if (fate.does === 'stall') return await never;
+	if (fate.does === 'fail') return { statusCode: 503, headers: {}, body: '{}' };
+	const account = Number(/bank-(\d)/.exec(url)?.[1]);
+	const members = { access_token: `${tokenOf(account)}-${number}`, expires_in: fate.life };
+	return { statusCode: 200, headers: {}, body: JSON.stringify(members) };
+}
+
 type Meaning = NonNullable<Send['heard']>;
 
 /**
@@ -116,6 +128,7 @@ type Meaning = NonNullable<Send['heard']>;
  * as an error where it is told to, and forgets time-out and signal once an answer's head is there.
  */
 async function request(world: World, by: Try, options: IHttpRequestOptions): Promise<unknown> {
+	if (options.url.endsWith('/token')) return await requestToken(world, by, options.url);
 	const { clock, settings } = world;
 	const headers = options.headers as Record<string, string>;
 	const given = options.abortSignal as AbortSignal | undefined;
@@ -148,10 +161,16 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 		if (options.timeout) clock.after(options.timeout, giveUp('ECONNABORTED'));
 
 		/** Hands over an answer's head, and its body where that ends. */
-		const respond = (status: number, how: { echo?: true; endless?: true; fromProxy?: true }) => {
+		const respond = (
+			status: number,
+			how: { echo?: true; open?: true; endless?: true; fromProxy?: true },
+		) => {
 			const { endless = false, fromProxy = false } = how;
-			const what = fromProxy ? 'notSent' : saidBy(status);
-			const text = answerText(status, headers, how.echo);
+			const confirms = how.open === undefined;
+			const said = fromProxy ? 'notSent' : saidBy(status, send.kind);
+			const isDoubted = by.options.confirmed && (!confirms || status === 204);
+			const what = said === 'accepted' && isDoubted ? 'unknown' : said;
+			const text = answerText(status, headers, { echo: how.echo, confirms });
 			const sentBy = {
 				...{ path: new URL(options.url).pathname, writableFinished: true },
 				...{ socket: { encrypted: !fromProxy }, destroy: () => undefined },
@@ -184,7 +203,7 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 			if (fate.does === 'cutRequest') {
 				return fail(transportError('ECONNRESET', { writableFinished: false }), 'notSent');
 			}
-			if (fate.does === 'proxyRefuses') return respond(407, { fromProxy: true });
+			if (fate.does === 'proxyAnswers') return respond(fate.status, { fromProxy: true });
 			world.arrive(send, fate);
 			if (fate.does === 'stall') return;
 			if (fate.does === 'drip') return respond(fate.status, { endless: true });
@@ -192,7 +211,7 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 				return fail(transportError(fate.code, { syscall: 'read', writableFinished: true }));
 			}
 			if (fate.after !== undefined) await clock.sleep(fate.after);
-			respond(fate.status, { echo: fate.echo });
+			respond(fate.status, { echo: fate.echo, open: fate.open });
 		};
 		void reach();
 	});
@@ -226,13 +245,14 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				throw new Error("Can't get data for expression");
 			}
 			const item = perItem ? items[index] : items[0];
-			const account = item?.account;
+			const account = item?.account ?? 0;
+			const baseUrl = `https://bank-${account}.example.com`;
 			return {
-				baseUrl: `https://bank-${account}.example.com`,
-				accessToken: `token-${account}`,
-				schemeName: 'pay',
-				tokenSource: 'accessToken',
-				allowHttp: false,
+				...{ baseUrl, schemeName: 'pay', allowHttp: false, accessToken: tokenOf(account) },
+				authentication: world.settings.clientCredentials ? 'clientCredentials' : 'accessToken',
+				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
+				// A process keeps tokens from one scenario to the next.
+				clientId: `${world.workflow.id} ${account}`,
 			};
 		},
 		evaluateExpression(expression: string) {
@@ -246,7 +266,7 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 		onExecutionCancellation: (handler: () => void) =>
 			around.signal.addEventListener('abort', handler),
 		continueOnFail: () => around.continues,
-		isToolExecution: () => false,
+		isToolExecution: () => by.isTool,
 		addExecutionHints: () => undefined,
 		customData: {
 			set: () => undefined,

@@ -1,5 +1,6 @@
 import { contextOf } from './context';
 import type { NodeProcess } from './nodeProcess';
+import { CONFIRMING } from './service';
 import { checkTold, type Result } from './told';
 import type { Kind, Options, Try, TypedItem, World } from './world';
 
@@ -16,6 +17,8 @@ export interface Plan {
 	onError: 'stopWorkflow' | 'continueRegularOutput' | 'continueErrorOutput';
 	/** How often Retry On Fail runs the node, 1 for off. */
 	tries: number;
+	/** Whether the nodes are an AI agent's tools, which one message of the model calls at once. */
+	isAgent: boolean;
 }
 
 /** What n8n keeps of an execution in its database. */
@@ -26,6 +29,8 @@ interface Saved {
 }
 
 let count = 0;
+/** Makes an identifier that changes another one at each try. */
+let tries = 0;
 
 /** An execution as n8n's engine runs it (`workflow-execute.js`): nodes one after the other. */
 export class Execution {
@@ -51,7 +56,7 @@ export class Execution {
 	}
 
 	static restartCount() {
-		count = 0;
+		[count, tries] = [0, 0];
 	}
 
 	/** Stop, or the workflow's time-out. */
@@ -80,13 +85,18 @@ export class Execution {
 
 	private save(position: number) {
 		this.saved = { contexts: JSON.stringify(this.contexts), knows: new Set(this.knows), position };
-		if (this.world.echoed && /token-\d/.test(this.saved.contexts)) {
+		if (this.world.echoed && /token-of-account/.test(this.saved.contexts)) {
 			this.world.violate('token', `the access token is saved with ${this.name}`);
 		}
 	}
 
 	async run() {
 		const { nodes } = this.plan;
+		if (this.plan.isAgent) {
+			await Promise.all(nodes.map(async (_, position) => await this.runOnce(position)));
+			this.save(nodes.length);
+			return this.end(this.cancelled ? 'cancelled' : 'success');
+		}
 		for (let position = this.saved.position; position < nodes.length; position++) {
 			if (this.cancelled) break;
 			const ok = await this.runNode(position);
@@ -117,10 +127,18 @@ export class Execution {
 		const node = plan.nodes[position] as NodePlan;
 		await world.clock.step('starts', process);
 		const runIndex = plan.nodes.slice(0, position).filter(({ id }) => id === node.id).length;
+		const { isAgent: isTool } = plan;
+		const items = node.items.map((item, index) => ({
+			...item,
+			id: item.changing ? `${item.id} ${(tries += 1)}` : item.id,
+			place: `${node.id} ${runIndex} ${index}`,
+		}));
 		const by: Try = {
-			...{ execution: this, knows: new Set(this.knows), process, node: node.id, kind: node.kind },
-			...{ items: node.items, options: plan.options, begun: world.clock.now, ended: undefined },
-			...{ continues: plan.onError !== 'stopWorkflow', crashed: false },
+			// Tools that run at once write into one ledger.
+			knows: isTool ? this.knows : new Set(this.knows),
+			...{ execution: this, process, node: node.id, kind: node.kind, isTool },
+			...{ items, options: plan.options, begun: world.clock.now, ended: undefined },
+			...{ continues: isTool || plan.onError !== 'stopWorkflow', crashed: false },
 			...{ storeFailed: false, sends: [], logged: [] },
 		};
 		this.knows.add(by);
@@ -132,7 +150,7 @@ export class Execution {
 			runIndex,
 			signal: this.controller.signal,
 			parameters: (item) => parametersOf(defaults, node.kind, item, plan.options),
-			nodeType: 'n8n-nodes-pay.pay',
+			nodeType: isTool ? 'n8n-nodes-pay.payTool' : 'n8n-nodes-pay.pay',
 			continues: by.continues,
 		});
 		let result: Result;
@@ -155,7 +173,7 @@ function parametersOf(
 	defaults: Record<string, unknown>,
 	kind: Kind,
 	item: TypedItem,
-	{ duplicateCheck, batchSize, timeout }: Options,
+	{ confirmed, batchSize, timeout }: Options,
 ): Record<string, unknown> {
 	return {
 		...defaults,
@@ -164,8 +182,10 @@ function parametersOf(
 		creditParty: { key: item.key },
 		options: {
 			batching: { batch: { batchSize } },
-			timeout,
-			...(kind === 'payment' ? { duplicateCheck: item.duplicateCheck ?? duplicateCheck } : {}),
+			timeout: item.timeout ?? timeout,
+			...(confirmed ? { acceptedField: 'status', acceptedValues: [CONFIRMING] } : {}),
+			...(item.members === undefined ? {} : { additionalMembers: item.members }),
+			...(kind === 'payment' ? { allowAiPayments: true } : {}),
 		},
 	};
 }

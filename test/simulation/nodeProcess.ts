@@ -22,8 +22,7 @@ let load: Load | undefined;
  * The Pay node as one piece of code, without its libraries, so that every simulated process gets
  * its own copy of what the node keeps in memory, with a clock of its own.
  */
-function payNodeCode(): Load {
-	if (load !== undefined) return load;
+export function builtPayNode(): string {
 	const { outputFiles } = buildSync({
 		entryPoints: [path.join(__dirname, '../../nodes/Pay/Pay.node.ts')],
 		bundle: true,
@@ -33,7 +32,12 @@ function payNodeCode(): Load {
 		target: 'node20',
 		format: 'cjs',
 	});
-	const code = withFault(outputFiles[0]?.text ?? '', env.SIMULATION_FAULT);
+	return outputFiles[0]?.text ?? '';
+}
+
+function payNodeCode(): Load {
+	if (load !== undefined) return load;
+	const code = withFault(builtPayNode(), env.SIMULATION_FAULT);
 	const globals = `const { ${REPLACED.join(', ')} } = globals;`;
 	load = new Function('module', 'require', 'globals', `${globals}\n${code}`) as Load;
 	return load;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { Execution, type NodePlan, type Plan } from './execution';
-import type { Fate } from './service';
+import type { Fate, TokenFate } from './service';
 import { World, type Options, type Settings, type StoreFate, type TypedItem } from './world';
 
 /** A running scenario: the world and what n8n has in hand. */
@@ -13,8 +13,9 @@ export interface Simulation {
 
 type Command = fc.AsyncCommand<Simulation, World>;
 
-// Each is in the store's records as part of a longer text, so none is part of another.
-const id = fc.constantFrom('id-A', 'id-B', 'id-C');
+// Some differ in case alone, or far behind their beginning.
+const IDS = ['id-A', 'id-B', 'id-a', 'id-of-a-payment-1', 'id-of-a-payment-2'];
+const id = fc.constantFrom(...IDS);
 
 const amount: fc.Arbitrary<Pick<TypedItem, 'amount' | 'value'>> = fc.oneof(
 	{
@@ -36,23 +37,31 @@ const amount: fc.Arbitrary<Pick<TypedItem, 'amount' | 'value'>> = fc.oneof(
 	},
 );
 
-const check = fc.constantFrom('workflow' as const, 'workers' as const, 'execution' as const);
+/** Drawn once in so many times, else undefined. */
+const once = <T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
+	fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+
+/** What is refused: a member of the form, and a number that JSON would round. */
+const badMembers = fc.constantFrom('{ "amount": 999 }', '{ "note": 0.1234567890123456789 }');
 
 const item: fc.Arbitrary<TypedItem> = fc
 	.record({
 		id,
+		changing: once(4, fc.constant(true as const)),
 		typed: amount,
 		key: fc.constantFrom('key-1', 'key-2'),
 		account: fc.nat(1),
-		duplicateCheck: fc.option(check, { freq: 15, nil: undefined }),
+		timeout: once(25, fc.constantFrom(60_000, 30_000)),
+		bad: once(12, badMembers),
 	})
-	.map(({ typed, ...rest }) => ({ ...rest, ...typed }));
+	.map(({ typed, bad, ...rest }) => ({
+		...{ place: '', ...rest, ...typed },
+		members: bad ?? '{ "note": 1.5 }',
+		...(bad === undefined ? {} : { value: undefined }),
+	}));
 
 const options: fc.Arbitrary<Options> = fc.record({
-	duplicateCheck: fc.oneof(
-		{ weight: 3, arbitrary: fc.constant('workflow' as const) },
-		{ weight: 1, arbitrary: check },
-	),
+	confirmed: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
 	batchSize: fc.integer({ min: 1, max: 3 }),
 	timeout: fc.constantFrom(60_000, 1000),
 });
@@ -69,12 +78,13 @@ const node: fc.Arbitrary<NodePlan> = fc.record({
 	items: fc.array(item, { minLength: 1, maxLength: 3 }),
 });
 
-const plan: fc.Arbitrary<Plan> = fc.record({
+const workflow: fc.Arbitrary<Plan> = fc.record({
 	nodes: fc.oneof(
 		{ weight: 3, arbitrary: fc.tuple(node) },
 		{ weight: 1, arbitrary: fc.array(node, { minLength: 1, maxLength: 2 }) },
 	),
 	options,
+	isAgent: fc.constant(false),
 	onError: fc.constantFrom(
 		'stopWorkflow' as const,
 		'continueRegularOutput' as const,
@@ -86,6 +96,25 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 	),
 });
 
+/** Two or three calls of an agent's tools in one message, mostly for one payment. */
+const agent: fc.Arbitrary<Plan> = fc
+	.record({
+		calls: fc.array(fc.record({ node, own: once(3, item) }), {
+			...{ minLength: 2, maxLength: 3 },
+		}),
+		shared: item,
+		options,
+	})
+	.map(({ calls, shared, options: drawn }) => ({
+		nodes: calls.map(({ node: called, own }) => ({ ...called, items: [own ?? shared] })),
+		...{ options: drawn, onError: 'continueRegularOutput', tries: 1, isAgent: true },
+	}));
+
+const plan: fc.Arbitrary<Plan> = fc.oneof(
+	{ weight: 8, arbitrary: workflow },
+	{ weight: 1, arbitrary: agent },
+);
+
 const books = fc.boolean();
 const fate: fc.Arbitrary<Fate> = fc.oneof(
 	{ weight: 4, arbitrary: fc.constant({ does: 'answer' as const, status: 200, books: true }) },
@@ -95,12 +124,13 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 			{
 				does: fc.constant('answer' as const),
 				status: fc.constantFrom(
-					...[200, 201, 202, 204, 400, 401, 403, 404, 409, 422, 429, 307, 308],
+					...[200, 201, 202, 204, 400, 401, 401, 401, 401, 403, 404, 409, 422, 429, 307, 308],
 					...[101, 300, 301, 302, 303, 304, 408, 499, 500, 502, 503, 504],
 				),
 				books,
 				after: fc.constantFrom(1, 999, 1001, 61_000),
 				echo: fc.constant(true as const),
+				open: fc.constant(true as const),
 			},
 			{ requiredKeys: ['does', 'status', 'books'] },
 		),
@@ -129,7 +159,9 @@ const fate: fc.Arbitrary<Fate> = fc.oneof(
 			{ does: 'notReached' as const, code: 'ENOTFOUND', syscall: 'getaddrinfo' },
 			{ does: 'notReached' as const, code: 'CERT_HAS_EXPIRED' },
 			{ does: 'cutRequest' as const },
-			{ does: 'proxyRefuses' as const },
+			{ does: 'proxyAnswers' as const, status: 407 },
+			{ does: 'proxyAnswers' as const, status: 502 },
+			{ does: 'proxyAnswers' as const, status: 201 },
 		),
 	},
 );
@@ -146,7 +178,20 @@ const storeFate: fc.Arbitrary<StoreFate> = fc.oneof(
 	fc.constant({ does: 'junk' as const }),
 );
 
+const tokenFate: fc.Arbitrary<TokenFate> = fc.oneof(
+	{
+		weight: 3,
+		arbitrary: fc.record(
+			{ does: fc.constant('give' as const), life: fc.constantFrom(1, 120, 3600) },
+			{ requiredKeys: ['does'] },
+		),
+	},
+	fc.constantFrom({ does: 'fail' as const }, { does: 'stall' as const }),
+);
+
 const settings: fc.Arbitrary<Settings> = fc.record({
+	clientCredentials: fc.boolean(),
+	tokenFates: fc.oneof(fc.constant<TokenFate[]>([]), fc.array(tokenFate, { maxLength: 3 })),
 	accountPerItem: fc.boolean(),
 	beyondLast: fc.constantFrom('throws' as const, 'differs' as const),
 	honoursAbort: fc.boolean(),
@@ -213,27 +258,25 @@ const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
 const together = fc
 	.record({
 		plan: plan.map(oneKindPerNode),
-		duplicateCheck: check,
-		ids: fc.shuffledSubarray(['id-A', 'id-B', 'id-C'], { minLength: 2, maxLength: 2 }),
+		ids: fc.shuffledSubarray(IDS, { minLength: 2, maxLength: 2 }),
 		same: fc.boolean(),
 	})
 	.map(
-		({ plan: { options: drawnOptions, ...drawn }, duplicateCheck, ids, same }): Command => ({
+		({ plan: drawn, ids, same }): Command => ({
 			check: () => true,
 			async run(simulation, world) {
-				const options = { ...drawnOptions, duplicateCheck };
 				for (const [index, own] of ids.entries()) {
 					const chosen = (same ? ids[0] : own) as string;
 					const nodes = drawn.nodes.map(({ items: [first], ...one }) => ({
 						...one,
 						items: first === undefined ? [] : [{ ...first, id: chosen }],
 					}));
-					const mine = withAccounts({ ...drawn, options, nodes }, world.settings);
+					const mine = withAccounts({ ...drawn, nodes }, world.settings);
 					begin(simulation, new Execution(world, world.process(index), mine));
 				}
 			},
 			toString: () =>
-				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}, ${duplicateCheck}: ${JSON.stringify({ ...drawn, options: drawnOptions })}`,
+				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}: ${JSON.stringify(drawn)}`,
 		}),
 	);
 
@@ -253,10 +296,17 @@ const again = fc.record({ which: fc.nat(3), process }).map(
 	}),
 );
 
-/** Items as corrected before a retry. */
-const edits = fc.record(
-	{ typed: amount, key: fc.constantFrom('key-1', 'key-2'), account: fc.nat(1), options },
-	{ requiredKeys: [] },
+/** Items as corrected before a retry; mostly one thing of one item. */
+type Edit = Partial<Pick<TypedItem, 'amount' | 'value' | 'key' | 'account'>> & {
+	options?: Options;
+};
+const key = fc.constantFrom('key-1', 'key-2');
+const edits: fc.Arbitrary<Edit> = fc.oneof(
+	fc.constant({}),
+	{ weight: 3, arbitrary: fc.record({ key }) },
+	{ weight: 3, arbitrary: amount },
+	fc.record({ account: fc.nat(1) }),
+	fc.record({ options }),
 );
 
 const RETRIED: ReadonlyArray<Execution['status']> = ['failed', 'crashed', 'cancelled'];
@@ -266,8 +316,9 @@ const retry = fc
 	.record({
 		which: fc.nat(2),
 		process,
-		edited: fc.oneof(fc.constant({}), edits),
-		item: fc.nat(2),
+		edited: edits,
+		// One of them, or all.
+		item: fc.nat(3),
 	})
 	.map(
 		({ which, process, edited, item: at }): Command => ({
@@ -275,23 +326,11 @@ const retry = fc
 			async run(simulation, world) {
 				const stored = simulation.executions.filter(({ status }) => RETRIED.includes(status));
 				const failed = stored[which % stored.length] as Execution;
-				const {
-					typed,
-					key,
-					account,
-					options: changed,
-				} = edited as fc.Value<unknown>['value'] & {
-					typed?: Pick<TypedItem, 'amount' | 'value'>;
-					key?: string;
-					account?: number;
-					options?: Options;
-				};
+				const { options: changed, ...typed } = edited;
 				const { nodes } = failed.plan;
 				const position = failed.saved.position;
 				const correct = (it: TypedItem, index: number): TypedItem =>
-					index === at
-						? { ...it, ...typed, key: key ?? it.key, account: account ?? it.account }
-						: it;
+					index === at || at === 3 ? { ...it, ...typed } : it;
 				const corrected: Plan = {
 					...failed.plan,
 					options: changed ?? failed.plan.options,
@@ -433,7 +472,7 @@ const COMMANDS = [
 	...[start, together, again, retry, later, pass, cancel, crash, freeze, giveAway, otherNode],
 ];
 /** How often each is drawn. */
-const WEIGHTS = [5, 2, 2, 3, 1, 1, 1, 1, 1, 1, 1];
+const WEIGHTS = [5, 2, 2, 7, 1, 1, 1, 1, 1, 1, 1];
 const weighted = COMMANDS.flatMap(
 	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
 );

@@ -1,10 +1,18 @@
 /**
  * What a request to the service meets, drawn by the scenario. `books` says whether the service
- * carries it out.
+ * carries it out, whatever its answer is: a gateway answers a 401 to what was carried out behind it.
  */
 export type Fate =
 	/** An answer, maybe late; `echo` repeats the request's headers in it. */
-	| { does: 'answer'; status: number; books: boolean; after?: number; echo?: true }
+	| {
+			does: 'answer';
+			status: number;
+			books: boolean;
+			after?: number;
+			echo?: true;
+			/** Says another word than the one that confirms. */
+			open?: true;
+	  }
 	/** A head of an answer, and a body that never ends. */
 	| { does: 'drip'; books: boolean; status: number }
 	/** No answer at all. */
@@ -15,16 +23,20 @@ export type Fate =
 	| { does: 'notReached'; code: string; syscall?: string }
 	/** The connection breaks before the request was out. */
 	| { does: 'cutRequest' }
-	/** A proxy on the way refuses: the service never hears of it. */
-	| { does: 'proxyRefuses' };
+	/** A proxy on the way answers outside of TLS: the service never hears of it. */
+	| { does: 'proxyAnswers'; status: number };
 
 /** What an answer's status says of the request, as the table of outcomes has it. */
-export function saidBy(status: number): 'accepted' | 'rejected' | 'notSent' | 'unknown' {
+export function saidBy(
+	status: number,
+	kind: 'payment' | 'qrCode',
+): 'accepted' | 'rejected' | 'notSent' | 'unknown' {
 	if (status >= 200 && status < 300) return 'accepted';
 	if (status === 407) return 'notSent';
 	if (status === 307 || status === 308) return 'rejected';
-	if (status >= 400 && status < 500 && status !== 408 && status !== 499) return 'rejected';
-	return 'unknown';
+	if (status === 408 || status === 499) return 'unknown';
+	if (status === 409 && kind === 'payment') return 'unknown';
+	return status >= 400 && status < 500 ? 'rejected' : 'unknown';
 }
 
 /** A failure as n8n's request helper throws it. */
@@ -37,8 +49,19 @@ export function transportError(
 	return Object.assign(new Error(code), { name, code, syscall, request });
 }
 
+/** The word by which an answer confirms, where the node is told to look for one (Accepted When). */
+export const CONFIRMING = 'seen';
+
 /** The body of an answer. */
-export function answerText(status: number, headers: Record<string, unknown>, echo = false): string {
+export function answerText(
+	status: number,
+	headers: Record<string, unknown>,
+	{ echo = false, confirms = true },
+): string {
 	if (status === 204 || status === 304) return '';
-	return JSON.stringify(echo ? { status: 'seen', headers } : { id: 'tx-1', status: 'seen' });
+	const said = confirms ? CONFIRMING : 'open';
+	return JSON.stringify(echo ? { status: said, headers } : { id: 'tx-1', status: said });
 }
+
+/** What a token endpoint does. */
+export type TokenFate = { does: 'give'; life?: number } | { does: 'fail' } | { does: 'stall' };

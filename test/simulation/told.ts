@@ -1,5 +1,5 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import { isOptionOdd, type Send, type Try, type TypedItem, type World } from './world';
+import { isOptionOdd, isSameItem, type Send, type Try, type TypedItem, type World } from './world';
 
 type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
@@ -17,14 +17,20 @@ interface Told {
 
 type Json = Record<string, unknown>;
 
-function readReturned(returned: INodeExecutionData[], items: TypedItem[], world: World): Told {
+/** What an item may be called: its id, or the one that it was sent under in an earlier try. */
+const isNameOf = (world: World, by: Try, item: TypedItem, id: unknown) =>
+	id === item.id || earlierSends(world, by, item).some((send) => send.id === id);
+
+function readReturned(returned: INodeExecutionData[], by: Try, world: World): Told {
+	const { items } = by;
 	const ofItem = items.map((): Outcome[] => []);
 	for (const { json, pairedItem } of returned) {
 		const error = json.error as Json | undefined;
 		const facts = (error ?? json) as Json;
 		const index = (pairedItem as { item: number } | undefined)?.item ?? -1;
 		const item = items[index];
-		if (item === undefined || (facts.external_id !== undefined && facts.external_id !== item.id)) {
+		const named = facts.external_id;
+		if (item === undefined || (named !== undefined && !isNameOf(world, by, item, named))) {
 			world.violate(
 				'report',
 				`output item for ${String(facts.external_id)} is paired with ${index}`,
@@ -49,12 +55,14 @@ function listsIn(value: unknown, found: Array<[Outcome, unknown[]]>) {
 	}
 }
 
-function readThrown(thrown: unknown, items: TypedItem[], world: World): Told {
+function readThrown(thrown: unknown, by: Try, world: World): Told {
+	const { items } = by;
 	const error = thrown as { message: string; description?: string; context?: Json };
 	const ofItem = items.map((): Outcome[] => []);
 	const tell = (id: unknown, outcome: Outcome) =>
 		items.forEach((item, index) => {
-			if (item.id === id && !ofItem[index]?.includes(outcome)) ofItem[index]?.push(outcome);
+			const isNamed = isNameOf(world, by, item, id);
+			if (isNamed && !ofItem[index]?.includes(outcome)) ofItem[index]?.push(outcome);
 		});
 	const found: Array<[Outcome, unknown[]]> = [];
 	listsIn(error.context, found);
@@ -68,10 +76,14 @@ function readThrown(thrown: unknown, items: TypedItem[], world: World): Told {
 	return { ofItem, lists: found.length > 0, text };
 }
 
-/** Sends of an external_id that a try's ledger knows of, earlier tries of the execution included. */
-function earlierSends(world: World, by: Try, { id }: TypedItem): Send[] {
+/** Requests for an item or with its external_id that a try's ledger knows of, of other tries. */
+function earlierSends(world: World, by: Try, item: TypedItem): Send[] {
 	return world.sends.filter(
-		(send) => send.id === id && send.kind === by.kind && send.by !== by && by.knows.has(send.by),
+		(send) =>
+			(send.id === item.id || isSameItem(send, by, item)) &&
+			send.kind === by.kind &&
+			send.by !== by &&
+			by.knows.has(send.by),
 	);
 }
 
@@ -83,10 +95,7 @@ const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
  */
 function toRefuse(world: World, by: Try, item: TypedItem): Send | undefined {
 	const asked = by.continues || by.items.length === 1;
-	const check = item.duplicateCheck ?? by.options.duplicateCheck;
-	if (!asked || check === 'execution' || world.isDisturbed(by) || world.isForgotten(item.id)) {
-		return undefined;
-	}
+	if (!asked || world.isDisturbed(by) || world.isForgotten(item.id)) return undefined;
 	return world.sends.find(
 		({ id, kind, by: other, heard }) =>
 			id === item.id &&
@@ -133,7 +142,8 @@ function contradiction(
 		case 'rejected':
 			return own.length > 0 ? undefined : 'it was not sent';
 		case 'unknown':
-			return earlier.some(isOpen) || own.length > 0
+			// Of two tools at once the one is told while the request of the other is still out.
+			return earlier.some((send) => isOpen(send) || send.heardAt >= by.begun) || own.length > 0
 				? undefined
 				: 'no request of this execution is open';
 		case 'duplicate': {
@@ -145,7 +155,12 @@ function contradiction(
 			if (by.kind === 'qrCode') return undefined;
 			const before = toRefuse(world, by, item);
 			if (before) return `${before.by.execution.name} sent it, which ended ${before.heard}`;
-			const out = earlier.find((send) => isOpen(send) || send.heard === 'accepted');
+			const out = earlier.find(
+				(send) =>
+					(isOpen(send) || send.heard === 'accepted') &&
+					// Of two tools at once the other may have begun after this one had looked.
+					(!by.isTool || send.at < by.begun),
+			);
 			return out ? `an earlier try ended ${out.heard ?? 'open'}` : undefined;
 		}
 		default:
@@ -172,8 +187,8 @@ export function checkTold(world: World, by: Try, result: Result) {
 	}
 	const told =
 		'returned' in result
-			? readReturned(result.returned, by.items, world)
-			: readThrown(result.thrown, by.items, world);
+			? readReturned(result.returned, by, world)
+			: readThrown(result.thrown, by, world);
 	by.items.forEach((item, index) => {
 		const outcomes = told.ofItem[index] ?? [];
 		const [outcome] = outcomes;
@@ -191,7 +206,7 @@ export function checkTold(world: World, by: Try, result: Result) {
 		const wrong = contradiction(world, by, item, outcome);
 		if (wrong !== undefined) world.violate(`told ${outcome}`, `${what}, but ${wrong}`);
 	});
-	if (world.echoed && /token-\d/.test(told.text)) {
+	if (world.echoed && /token-of-account/.test(told.text)) {
 		world.violate('token', `${name}: the access token is in what the node gave`);
 	}
 }

@@ -3,26 +3,32 @@ import { Clock } from './clock';
 import { DuplicateStore, storedForm, type Moment, type Write } from './duplicateStore';
 import { EXCEPTIONS, type Repetition } from './exceptions';
 import { NodeProcess } from './nodeProcess';
-import { saidBy, type Fate } from './service';
+import type { Fate, TokenFate } from './service';
 
 export type Kind = 'payment' | 'qrCode';
-export type DuplicateCheck = 'workflow' | 'workers' | 'execution';
 
 /** What a person typed for one item, expressions resolved. */
 export interface TypedItem {
 	id: string;
+	/** Whether the id is an expression that gives another text at each try. */
+	changing?: boolean;
+	/** Node, run and item. */
+	place: string;
 	amount: unknown;
-	/** The number that the amount plainly is; undefined where it has to be refused. */
+	/** The number that the amount plainly is; undefined where the item has to be refused. */
 	value: number | undefined;
 	key: string;
 	/** Whose account pays: number of the token and of the base address. */
 	account: number;
-	/** This item's own Duplicate Check, where the option is an expression. */
-	duplicateCheck?: DuplicateCheck;
+	/** This item's own Timeout, where the option is an expression. */
+	timeout?: number;
+	/** Additional Members, as typed. */
+	members?: string;
 }
 
 export interface Options {
-	duplicateCheck: DuplicateCheck;
+	/** Whether Accepted When Field is set. */
+	confirmed: boolean;
 	batchSize: number;
 	timeout: number;
 }
@@ -38,6 +44,8 @@ export interface Try {
 	items: TypedItem[];
 	options: Options;
 	continues: boolean;
+	/** Whether an AI agent runs the node as its tool. */
+	isTool: boolean;
 	begun: number;
 	ended: number | undefined;
 	crashed: boolean;
@@ -58,6 +66,7 @@ export interface Send {
 	booked: boolean;
 	/** What the node was told, once it was: an answer's meaning, or that it failed provenly unsent. */
 	heard: 'accepted' | 'rejected' | 'notSent' | 'unknown' | undefined;
+	heardAt: number;
 }
 
 /** A fault of one call to the store. */
@@ -82,6 +91,9 @@ export interface Settings {
 	/** How long n8n takes between reading a list and writing it, in ms; far less than any pause. */
 	changeMs: number;
 	fates: Fate[];
+	/** Whether tokens are fetched by client credentials. */
+	clientCredentials: boolean;
+	tokenFates: TokenFate[];
 	storeFates: Array<StoreFate | undefined>;
 	/** Whether there was a payment before: the first record of a list is an INSERT. */
 	warm: boolean;
@@ -97,13 +109,24 @@ export class Violation extends Error {
 	}
 }
 
-/** The Duplicate Check of an item; without one, that of the run, which is its first item's. */
-const checkOf = ({ items, options }: Try, item = items[0]) =>
-	item?.duplicateCheck ?? options.duplicateCheck;
+const timeoutOf = ({ items, options }: Try, item = items[0]) => item?.timeout ?? options.timeout;
 
 /** Whether an item's option is not that of item 0, which holds for the whole run. */
-export function isOptionOdd(item: TypedItem, by: Try): boolean {
-	return by.kind === 'payment' && checkOf(by, item) !== checkOf(by);
+export const isOptionOdd = (item: TypedItem, by: Try) => timeoutOf(by, item) !== timeoutOf(by);
+
+/** The token of an account; one that was fetched has a number behind it. */
+export const tokenOf = (account: number) => `token-of-account-${account}`;
+
+/**
+ * Whether an earlier request was for the item that a try is about: the same place in the workflow; of
+ * a tool, which has no items, the same request of the same node.
+ */
+export function isSameItem(earlier: Send, by: Try, item: TypedItem): boolean {
+	if (earlier.kind !== by.kind || earlier.by.isTool !== by.isTool) return false;
+	if (!by.isTool) return earlier.item.place === item.place;
+	const { value, key, account } = earlier.item;
+	const same = value === item.value && key === item.key && account === item.account;
+	return same && earlier.by.node === by.node;
 }
 
 /** The item of which most is true, the first of several. */
@@ -148,6 +171,7 @@ export class World {
 	violation: Violation | undefined;
 	echoed = false;
 	private requests = 0;
+	private tokens = 0;
 	private storeCalls = 0;
 	private born = 0;
 
@@ -207,6 +231,12 @@ export class World {
 		return this.settings.fates[this.requests++] ?? { does: 'answer', status: 200, books: true };
 	}
 
+	/** What the next request for a token meets, and its number. */
+	nextToken(): { fate: TokenFate; number: number } {
+		const number = this.tokens++;
+		return { fate: this.settings.tokenFates[number] ?? { does: 'give' }, number };
+	}
+
 	nextStoreFate(): StoreFate | undefined {
 		return this.settings.storeFates[this.storeCalls++];
 	}
@@ -231,7 +261,7 @@ export class World {
 	/** Notes what a process records, to know which record stands for which payment. */
 	recording(items: readonly unknown[]) {
 		for (const item of items) {
-			const [id] = /id-\w/.exec(String(item)) ?? [];
+			const [id] = /id-[^:]*$/.exec(String(item)) ?? [];
 			if (id === undefined) continue;
 			let known = this.records.get(id);
 			if (known === undefined) this.records.set(id, (known = new Set()));
@@ -275,7 +305,7 @@ export class World {
 		const item = bestOf(left.length > 0 ? left : typed, [
 			({ value }) => value === body.amount,
 			({ key }) => kind === 'qrCode' || key === party?.key,
-			(one) => token === `token-${one.account}`,
+			(one) => token.startsWith(tokenOf(one.account)),
 			(one) => !isOptionOdd(one, by),
 		]);
 		if (item === undefined) {
@@ -283,7 +313,7 @@ export class World {
 		}
 		const send: Send = {
 			...{ by, item, kind, id, at: this.clock.now },
-			...{ arrived: false, booked: false, heard: undefined },
+			...{ arrived: false, booked: false, heard: undefined, heardAt: Infinity },
 		};
 		const what = describe(send);
 		this.note(`sends ${what}, amount ${String(body.amount)}`);
@@ -310,11 +340,14 @@ export class World {
 		if (kind === 'payment' && party?.key !== key) {
 			this.violate('recipient', `${what}: typed ${key}, sent ${party?.key}`);
 		}
-		if (token !== `token-${account}` || !url.startsWith(`https://bank-${account}.example.com/`)) {
+		if (
+			!token.startsWith(tokenOf(account)) ||
+			!url.startsWith(`https://bank-${account}.example.com/`)
+		) {
 			this.violate('account', `${what}: account ${account}, but ${token} to ${url}`);
 		}
 		if (isOptionOdd(item, by)) {
-			this.violate('options', `${what}: its Duplicate Check is not that of item 0`);
+			this.violate('options', `${what}: its Timeout is not that of item 0`);
 		}
 	}
 
@@ -323,7 +356,7 @@ export class World {
 		if (by.execution.cancelled) this.violate('cancelled', `${what}: the execution was cancelled`);
 		if (by.continues) {
 			// A request that never ends is given up by the node's own clock.
-			const since = this.clock.now - by.options.timeout;
+			const since = this.clock.now - timeoutOf(by);
 			const isInFlight = ({ heard, at }: Send) => heard === undefined && at > since;
 			const inFlight = by.sends.filter(isInFlight).length;
 			if (inFlight >= by.options.batchSize) this.violate('batch', `${what}: ${inFlight} in flight`);
@@ -338,24 +371,28 @@ export class World {
 		if (failed && !inFlight) this.violate('stop', `${what}: "${failed.id}" had failed`);
 	}
 
-	/** A payment that may have been carried out never goes out again. */
+	/**
+	 * A payment that may have been carried out never goes out again; and by itself the node sends none
+	 * twice, whatever was answered.
+	 */
 	private checkOnce(later: Send, what: string) {
 		for (const earlier of this.sends) {
-			if (earlier.id !== later.id || earlier.kind !== 'payment') continue;
-			if (earlier.heard === 'rejected' || earlier.heard === 'notSent') continue;
+			if (earlier.kind !== 'payment') continue;
 			const [one, two] = [earlier.by, later.by];
+			const inLedger = one === two || two.knows.has(one);
+			const sameItem = inLedger && isSameItem(earlier, two, later.item);
+			if (earlier.id !== later.id && !sameItem) continue;
+			const mayBePaid = earlier.heard !== 'rejected' && earlier.heard !== 'notSent';
+			if (!mayBePaid && one !== two) continue;
 			const takers = this.takersOf(later.id);
 			const repetition: Repetition = {
-				inLedger: one === two || two.knows.has(one),
+				inLedger,
 				sameNode: one.node === two.node,
-				earlierCheck: checkOf(one, earlier.item),
-				check: checkOf(two, later.item),
 				sameProcess: one.process === two.process,
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
 				vanished: this.recordsIn(this.dropped, later.id),
 				takenBackBeside: takers.some(({ process }) => process !== one.process),
-				takenBackUnlocked: takers.some((taker) => checkOf(taker) !== 'workers'),
 				disturbed:
 					this.slowStore ||
 					one.crashed ||
@@ -363,7 +400,6 @@ export class World {
 					this.recordsIn(this.droppedByFrozen, later.id) ||
 					this.wasFrozen(one) ||
 					this.wasFrozen(two),
-				gaveAway: one.execution.name === two.execution.name && !two.knows.has(one),
 			};
 			if (EXCEPTIONS.some(({ holds }) => holds(repetition))) continue;
 			const ended = `which ended ${earlier.heard ?? 'open'} (${JSON.stringify(repetition)})`;
@@ -379,6 +415,7 @@ export class World {
 	/** What the node was told of a request. */
 	heard(send: Send, what: NonNullable<Send['heard']>) {
 		send.heard = what;
+		send.heardAt = this.clock.now;
 		this.note(`${describe(send)} ends ${what}`);
 	}
 
@@ -386,10 +423,6 @@ export class World {
 		send.arrived = true;
 		send.booked = 'books' in fate && fate.books;
 		this.note(`${describe(send)} arrives: ${JSON.stringify(fate)}`);
-		if (fate.does === 'answer') {
-			if (fate.echo) this.echoed = true;
-			if (saidBy(fate.status) === 'rejected') send.booked = false;
-			if (saidBy(fate.status) === 'accepted') send.booked = true;
-		}
+		if (fate.does === 'answer' && fate.echo) this.echoed = true;
 	}
 }

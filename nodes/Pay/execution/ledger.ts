@@ -120,8 +120,8 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 	const sameId = attempt === ofId;
 	const sameRequest = attempt.fingerprint === entry.fingerprint;
 	if (attempt.outcome === 'accepted') {
-		// A model that hears "accepted" of a second identifier believes that it has paid twice.
-		return sameItem && sameRequest && (sameId || !ledger.isTool)
+		// A model that hears "accepted" twice believes that it has paid twice.
+		return sameItem && sameRequest && !ledger.isTool
 			? { do: 'replay', attempt }
 			: { do: 'refuse', attempt, sameItem };
 	}

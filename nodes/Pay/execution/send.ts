@@ -157,8 +157,11 @@ function kept(tally: Tally, answer: Answer): Answer {
 	return { ...answer, response: '(left out: the answers of this run are too large to keep)' };
 }
 
-/** Sends one item; what fails before the request is a refusal, and after it nothing throws. */
-async function send(run: Run, item: Ready): Promise<Done> {
+/**
+ * Sends one item; what fails before the request is a refusal, and after it nothing throws.
+ * @returns undefined where another item failed before the request, and the node is about to stop
+ */
+async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const { operation, tally } = run;
 	const { index, request, finish } = item;
 	let bearer;
@@ -169,6 +172,7 @@ async function send(run: Run, item: Ready): Promise<Done> {
 	}
 	// The duplicate check and a token endpoint may take their time.
 	if (run.signal?.aborted) return refuse(run, item, cancelled());
+	if (tally.isStopping) return undefined;
 	// An agent may run two tools of one execution at once, so the other may have begun meanwhile.
 	// Nothing is awaited between this look and `begin`.
 	const done = triedBefore(run, item);
@@ -191,9 +195,15 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	const { ready, done } = await record(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
 	if (done.length > 0 && !tally.goesOn) return await takeBack(run, ready, done);
-	const sent = await Promise.all(ready.map(async (item) => await send(run, item)));
+	const sent = await Promise.all(
+		ready.map(async (item) => {
+			const sentNow = await send(run, item);
+			if (sentNow?.result.outcome !== 'accepted') tally.isStopping = !tally.goesOn;
+			return sentNow ?? [];
+		}),
+	);
 	const notPaid = ready.filter((item) => !mayBePaid(ledger, item));
-	const results = await takeBack(run, notPaid, [...done, ...sent]);
+	const results = await takeBack(run, notPaid, [...done, ...sent.flat()]);
 	await records?.lookAgain();
 	return results;
 }

@@ -16,6 +16,8 @@ export interface Tally {
 	readonly inFlight: Set<string>;
 	/** For the person in the editor. */
 	readonly hints: Set<string>;
+	/** Whether an item of the batch under way failed and the run does not go on: no request starts. */
+	isStopping: boolean;
 	/** How many characters of answers the run keeps. */
 	kept: number;
 }
@@ -23,7 +25,7 @@ export interface Tally {
 /** A tally without any result. */
 export function openTally(node: INode, items: number, goesOn: boolean): Tally {
 	return {
-		...{ node, items, goesOn, done: [], kept: 0 },
+		...{ node, items, goesOn, done: [], isStopping: false, kept: 0 },
 		...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
 	};
 }
