@@ -316,7 +316,7 @@ test.each(DOCUMENTS.filter((path) => path.startsWith('docs/')))(
 	'%s says first whom it is for',
 	(path) => {
 		const [, first] = prose(path).split(/\n\n+/);
-		expect(first).toMatch(/^For who/);
+		expect(first).toMatch(/^For /);
 	},
 );
 
