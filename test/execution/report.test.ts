@@ -5,16 +5,14 @@ import {
 	toItem,
 	answeredResult,
 	failAll,
-	failuresInWords,
-	idsByOutcome,
 	refusedResult,
 	stillUnknownResult,
 	stoppingError,
 	type AcceptedResult,
 	type FailedResult,
 	type Result,
-	type Summary,
 } from '../../nodes/Pay/execution/report';
+import { failuresInWords, idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { Answer } from '../../nodes/Pay/service/client';
@@ -258,13 +256,14 @@ describe('the error that stops the node', () => {
 			failed('notSent'),
 		];
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
-			'd lost Of 8 items: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
+			'd lost Of 8 payments: 1 accepted, 1 rejected, 2 unknown ("lost", "of unknown"), 1 duplicate, 3 not sent. ' +
 				'Also failed: item 2 "of rejected" rejected; item 3 "of unknown" unknown; ' +
 				'item 4 "of duplicate" duplicate; item 5 "of notSent" notSent; item 6 "" notSent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([told, accepted('a')]).description).toBe(
-			"d lost Of 2 items: 1 accepted, 0 rejected, 1 unknown, 0 duplicate, 0 not sent. The error's context holds every external_id by outcome.",
+			'd lost Of 2 payments: 1 accepted, 1 unknown ("lost"). ' +
+				"The error's context holds every external_id by outcome.",
 		);
 	});
 
@@ -378,7 +377,7 @@ describe('where the node goes on, what needs a person is put into words', () => 
 	const done = (...results: Array<Done['result']>) =>
 		results.map((result, index) => ({ index, result }));
 	const words = (...results: Array<Done['result']>) =>
-		failuresInWords('payment', {
+		failuresInWords({
 			items: results.length,
 			done: done(...results),
 			waiting: new Map(),
@@ -394,14 +393,15 @@ describe('where the node goes on, what needs a person is put into words', () => 
 			...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
 		];
 		expect(words(...all)).toBe(
-			'Of 6 payments: 1 unknown ("payout-7"), 1 rejected, 1 duplicate, 2 not sent. Ask the service before you pay again.',
+			'Of 6 payments: 1 accepted, 1 rejected, 1 unknown ("payout-7"), 1 duplicate, 2 not sent. Ask the service before you pay again.',
 		);
 	});
 
 	test('no advice to ask where nothing is unknown, nor for QR codes', () => {
 		expect(words(failed('rejected', 'a'))).toBe('Of 1 payment: 1 rejected.');
-		const unknown = { items: 1, done: done(failed('unknown', 'a')), waiting: new Map() };
-		expect(failuresInWords('qrCode', unknown)).toBe('Of 1 QR code: 1 unknown ("a").');
+		expect(words({ ...failed('unknown', 'a'), kind: 'qrCode' })).toBe(
+			'Of 1 QR code: 1 unknown ("a").',
+		);
 	});
 
 	test('ten unknown ids are named, more are counted', () => {

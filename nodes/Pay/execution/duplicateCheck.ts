@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import { quotedIds } from './report';
 import { RememberedList, type Entry } from './rememberedList';
 import { LONGEST_CHANGE_MS } from './storedList';
+import { quotedIds } from './summary';
 
 export { REMEMBERED_PAYMENTS } from './storedList';
 

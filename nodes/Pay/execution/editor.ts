@@ -1,6 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { Kind } from '../service/contract';
-import { failuresInWords, idsByOutcome } from './report';
+import { failuresInWords, idsByOutcome } from './summary';
 import type { Tally } from './tally';
 
 /*
@@ -14,10 +13,10 @@ const MAX_HINTS = 10;
 const MAX_HIGHLIGHTED = 3;
 
 /** Shows hints beside the output, where this n8n can. */
-export function showHints(context: IExecuteFunctions, kind: Kind, tally: Tally): void {
+export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	try {
-		const failures = tally.goesOn ? failuresInWords(kind, tally) : undefined;
-		const shown = [...(failures === undefined ? [] : [failures]), ...tally.hints];
+		const failures = tally.goesOn ? failuresInWords(tally) : undefined;
+		const shown = failures === undefined ? [...tally.hints] : [failures, ...tally.hints];
 		context.addExecutionHints?.(
 			...shown.slice(0, MAX_HINTS).map((message) => ({
 				message,

@@ -12,6 +12,7 @@ import type { Answer } from '../service/client';
 import type { Kind } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 import type { Attempt } from './ledger';
+import { idsByOutcome, NOUN, othersInWords, type Summary } from './summary';
 
 /** What became of an item whose request was accepted. */
 export interface AcceptedResult {
@@ -40,14 +41,6 @@ export interface FailedResult {
 }
 
 export type Result = AcceptedResult | FailedResult;
-
-const NOUN: Record<Kind, string> = { qrCode: 'QR code', payment: 'payment' };
-
-/** Some external_ids, as many as a person reads. */
-export function quotedIds(ids: ReadonlyArray<string | undefined>): string {
-	const some = ids.slice(0, 10).map((id) => `"${id}"`);
-	return some.join(', ') + (ids.length > 10 ? ` and ${ids.length - 10} more` : '');
-}
 
 function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
@@ -212,70 +205,6 @@ export function toItem(result: Result, item: number): INodeExecutionData {
 	};
 }
 
-/** The external_ids of a run by outcome; items that were not reached stand under `notSent`. */
-type IdsByOutcome = Record<Outcome, string[]>;
-
-/** The items of a run by what became of them, see `Tally`. */
-export interface Summary {
-	readonly items: number;
-	readonly done: ReadonlyArray<{ index: number; result: Result }>;
-	/** The external_ids of items that were read and not reached. */
-	readonly waiting: ReadonlyMap<number, string>;
-}
-
-/** Every external_id of a run by outcome. */
-export function idsByOutcome({ done, waiting }: Summary): IdsByOutcome {
-	const ids: IdsByOutcome = { accepted: [], rejected: [], duplicate: [], notSent: [], unknown: [] };
-	for (const { result } of done) {
-		if (result.external_id !== undefined) ids[result.outcome].push(result.external_id);
-	}
-	ids.notSent.push(...waiting.values());
-	return ids;
-}
-
-/**
- * What needs a person where the node goes on after failures, for then the run looks like a success.
- * @returns words for a hint; undefined where all was accepted
- */
-export function failuresInWords(kind: Kind, { items, done }: Summary): string | undefined {
-	const idsOf = (outcome: Outcome) =>
-		done.filter(({ result }) => result.outcome === outcome).map(({ result }) => result.external_id);
-	const unknown = idsOf('unknown');
-	const parts = [
-		[unknown.length, `unknown (${quotedIds(unknown)})`] as const,
-		[idsOf('rejected').length, 'rejected'] as const,
-		[idsOf('duplicate').length, 'duplicate'] as const,
-		[idsOf('notSent').length, 'not sent'] as const,
-	].filter(([count]) => count > 0);
-	if (parts.length === 0) return undefined;
-	const counts = parts.map(([count, what]) => `${count} ${what}`).join(', ');
-	const advice =
-		kind === 'payment' && unknown.length > 0 ? ' Ask the service before you pay again.' : '';
-	return `Of ${items} ${NOUN[kind]}${items === 1 ? '' : 's'}: ${counts}.${advice}`;
-}
-
-function inWords(summary: Summary, told: number): string {
-	const { items, done } = summary;
-	if (items === 1) return '';
-	const count = (outcome: Outcome) =>
-		done.filter(({ result }) => result.outcome === outcome).length;
-	const notReached = items - done.length;
-	const failed = done.filter(
-		({ index, result }) => result.outcome !== 'accepted' && index !== told,
-	);
-	const some = failed
-		.slice(0, 20)
-		.map(({ index, result }) => `item ${index} "${result.external_id ?? ''}" ${result.outcome}`);
-	const more = failed.length - some.length;
-	return [
-		`Of ${items} items: ${count('accepted')} accepted, ${count('rejected')} rejected, ${count('unknown')} unknown, ${count('duplicate')} duplicate, ${count('notSent') + notReached} not sent.`,
-		...(some.length > 0
-			? [`Also failed: ${some.join('; ')}${more > 0 ? `; and ${more} more` : ''}.`]
-			: []),
-		"The error's context holds every external_id by outcome.",
-	].join(' ');
-}
-
 /**
  * n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry, which
  * is wrong for money; an external_id can hold such a code. Ours stand as they are.
@@ -298,7 +227,7 @@ export function stoppingError(
 	summary: Summary,
 ): NodeApiError | NodeOperationError {
 	const { message } = result;
-	const description = [result.description, inWords(summary, itemIndex)].filter(Boolean).join(' ');
+	const description = [result.description, othersInWords(summary, itemIndex)].join(' ').trim();
 	const error =
 		result.field !== undefined
 			? new NodeOperationError(node, message, { itemIndex })

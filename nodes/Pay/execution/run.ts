@@ -173,7 +173,7 @@ export async function runRequests(
 		const doubt = await run?.records?.close();
 		if (doubt !== undefined) tally.hints.add(doubt);
 		highlight(context, tally);
-		showHints(context, operation.kind, tally);
+		showHints(context, tally);
 		stopLogging();
 	}
 }
