@@ -75,7 +75,10 @@ const node: fc.Arbitrary<NodePlan> = fc.record({
 		{ weight: 9, arbitrary: fc.constant('payment' as const) },
 		{ weight: 1, arbitrary: fc.constant('qrCode' as const) },
 	),
-	items: fc.array(item, { minLength: 1, maxLength: 3 }),
+	items: fc.oneof(
+		fc.array(item, { minLength: 1, maxLength: 3 }),
+		fc.array(item, { minLength: 2, maxLength: 2 }),
+	),
 });
 
 const workflow: fc.Arbitrary<Plan> = fc.record({
@@ -86,9 +89,9 @@ const workflow: fc.Arbitrary<Plan> = fc.record({
 	options,
 	isAgent: fc.constant(false),
 	onError: fc.constantFrom(
-		'stopWorkflow' as const,
-		'continueRegularOutput' as const,
-		'continueErrorOutput' as const,
+		// Only an execution that fails is retried with corrections.
+		...(['stopWorkflow', 'stopWorkflow', 'stopWorkflow'] as const),
+		...(['continueRegularOutput', 'continueErrorOutput'] as const),
 	),
 	tries: fc.oneof(
 		{ weight: 2, arbitrary: fc.constant(1) },
@@ -472,7 +475,7 @@ const COMMANDS = [
 	...[start, together, again, retry, later, pass, cancel, crash, freeze, giveAway, otherNode],
 ];
 /** How often each is drawn. */
-const WEIGHTS = [5, 2, 2, 7, 1, 1, 1, 1, 1, 1, 1];
+const WEIGHTS = [5, 2, 2, 8, 1, 1, 1, 1, 1, 1, 3];
 const weighted = COMMANDS.flatMap(
 	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
 );
