@@ -78,7 +78,7 @@ export class PayTrigger implements INodeType {
 		subtitle:
 			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
 		// n8n's node panel shows this for both nodes.
-		description: 'Payment QR codes and instant payments: starts the workflow on a status report',
+		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
 		outputs: [MAIN],

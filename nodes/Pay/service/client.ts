@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	EPIPE: 'the connection was broken',
 	ERR_BAD_RESPONSE: 'the answer broke off',
 	ERR_CANCELED: 'the request was cancelled',
-	EPROTO: 'no secure connection could be made',
+	EPROTO: 'the address does not speak https',
 	CERT_HAS_EXPIRED: "the service's certificate has expired",
 	DEPTH_ZERO_SELF_SIGNED_CERT: "the service's certificate is self-signed and not trusted",
 	SELF_SIGNED_CERT_IN_CHAIN: "the service's certificate is self-signed and not trusted",
@@ -66,7 +66,8 @@ const STOPPED: Readonly<Record<Stop, string>> = {
 	cancel: 'the execution was cancelled',
 };
 
-function describeFailure({ code = '', name }: TransportFailure, stoppedBy?: Stop): string {
+/** Why there was no answer, in words that follow a colon; what else the failure holds is not told. */
+export function describeFailure({ code = '', name }: TransportFailure, stoppedBy?: Stop): string {
 	if (stoppedBy !== undefined) return STOPPED[stoppedBy];
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';

@@ -51,6 +51,7 @@ export const description: INodeProperties[] = showFor(
 					name: 'key',
 					type: 'string',
 					default: '',
+					placeholder: 'e.g. ana@example.com',
 					description: 'Payment key that the money goes to',
 				},
 				{
@@ -58,6 +59,7 @@ export const description: INodeProperties[] = showFor(
 					name: 'keyType',
 					type: 'string',
 					default: '',
+					placeholder: 'e.g. email',
 					description: 'Kind of the key. The allowed values are not documented: ask the service.',
 				},
 				{
