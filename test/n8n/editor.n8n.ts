@@ -204,7 +204,9 @@ describe.each(VERSIONS)('%s', (each) => {
 			// n8n 1 lists names alone.
 			if (each === 'n8n2')
 				await payEntry()
-					.getByText(/QR codes and instant payments/)
+					.getByText(
+						'Create payment QR codes, pay out, and start workflows when a payment is reported',
+					)
 					.waitFor();
 			await picture('node-panel');
 			await payEntry().click();
@@ -368,9 +370,9 @@ describe.each(VERSIONS)('%s', (each) => {
 			const steps = ndv.locator('.notice li, [role=alert] li');
 			await steps.nth(2).waitFor();
 			expect(await steps.allInnerTexts()).toStrictEqual([
-				'Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.',
-				'Step 2: copy the Production URL above.',
-				expect.stringMatching(/^Step 3: paste it as Postback URL into the Pay API credential/),
+				'Step 1: open Webhook URLs above and copy the Production URL.',
+				'Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
+				'Step 3: publish this workflow.',
 			]);
 			await picture('pay-trigger');
 			await ndv.getByText('When will this node trigger my flow?').click();
