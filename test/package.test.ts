@@ -23,7 +23,7 @@ test('the package, as it was built, is small and holds nothing else', () => {
 	}
 	expect(size).toBeLessThan(120_000);
 	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
-		...['CHANGELOG.md', 'LICENSE', 'README.md', 'README.pt-BR.md', 'index.js', 'package.json'],
+		...['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json'],
 	]);
 });
 

@@ -19,8 +19,9 @@ export class Pay implements INodeType {
 		icon: { light: 'file:pay.svg', dark: 'file:pay.dark.svg' },
 		group: ['output'],
 		version: 1,
+		// What is typed: on the canvas most expressions have no value, and asking for one throws.
 		subtitle:
-			'={{ { qrCode: "Create a QR code", payment: "Make a payment", postback: "Wait for a postback" }[$parameter["resource"]] }}',
+			'={{ (() => { const typed = (word, read) => { try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; } catch { return ""; } }; return { qrCode: "QR code", payment: "Payment", postback: "Wait for a postback" }[$parameter["resource"]] + typed(" of ", () => $parameter["amount"]) + typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,

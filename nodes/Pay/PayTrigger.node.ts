@@ -78,7 +78,7 @@ export class PayTrigger implements INodeType {
 		subtitle:
 			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
 		// n8n's node panel shows this for both nodes.
-		description: 'Payment QR codes and instant payments: starts the workflow on a status report',
+		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
 		outputs: [MAIN],
@@ -111,13 +111,13 @@ export class PayTrigger implements INodeType {
 					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node.',
 			},
 			activationHint:
-				'Publish the workflow, then put the Production URL into the Postback URL of the Pay API credential.',
+				'Put the Production URL into the Postback URL of the Pay API credential, then publish the workflow.',
 		},
 		properties: [
 			{
 				// A list: n8n 2 drops every other tag from a notice, line breaks too.
 				displayName:
-					'To get postbacks:<ul><li>Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.</li><li>Step 2: copy the Production URL above.</li><li>Step 3: paste it as Postback URL into the Pay API credential (or into a Pay node, as Postback "To a URL").</li></ul>The Test URL works only while the editor listens.',
+					'To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.',
 				name: 'urlNotice',
 				type: 'notice',
 				default: '',

@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { request as ask, type IncomingMessage } from 'node:http';
+import { request as askSecurely } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { ICredentialTestFunctions } from 'n8n-workflow';
@@ -13,7 +14,8 @@ import { credentialRequest } from '../wire/requestHelper';
 /** In place of n8n's request function, as the credential test calls it. */
 async function request({ uri, method, headers, body }: Record<string, unknown>) {
 	const options = { method: method as string, headers: headers as Record<string, string> };
-	const asked = ask(uri as string, options).end(body);
+	const { protocol } = new URL(uri as string);
+	const asked = (protocol === 'https:' ? askSecurely : ask)(uri as string, options).end(body);
 	const [answer] = (await once(asked, 'response')) as [IncomingMessage];
 	const { statusCode, headers: answered } = answer;
 	return { statusCode, headers: answered, body: await text(answer) };
@@ -121,7 +123,7 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 	[
 		'no token endpoint there',
 		{ tokenUrl: 'http://127.0.0.1:1/' },
-		/endpoint cannot be reached: ECONNREFUSED\./,
+		/endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)\./,
 	],
 	[
 		'a pasted token that is none',
@@ -131,12 +133,35 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 	[
 		'a service that is not there',
 		{ baseUrl: 'http://127.0.0.1:1' },
-		/service cannot be reached \(ECONNREFUSED\)/,
+		/: Nothing answers at 127\.0\.0\.1:1\. If n8n runs in Docker, that address is the container itself: use host\.docker\.internal and turn on Allow HTTP\.$/,
+	],
+	[
+		'https: for a service that speaks http:',
+		{ baseUrl: '$SANDBOX' },
+		/: The address does not speak https\. Is it http:\/\/…\?$/,
 	],
 ])('entered is %s', async (_what, change, expected) => {
-	const said = await verdict({ ...client, ...change });
+	const { baseUrl } = { ...client, ...change } as { baseUrl: string };
+	const overHttps = sandbox.url.replace('http:', 'https:');
+	const said = await verdict({
+		...client,
+		...change,
+		baseUrl: baseUrl.replace('$SANDBOX', overHttps),
+	});
 	expect(said).toMatch(/^Error: /);
 	expect(said).toMatch(expected);
+});
+
+test.each([
+	['https://service.example.com', 'ENOTFOUND', 'the host name is not known (ENOTFOUND)'],
+	['https://service.example.com', 'ECONNREFUSED', 'the connection was refused (ECONNREFUSED)'],
+	['https://service.example.com', 'ETIMEDOUT', 'the time-out passed'],
+	['http://localhost:8787', 'ECONNRESET', 'the connection was broken (ECONNRESET)'],
+])('%s that fails with %s is told in the words of a run', async (baseUrl, code, words) => {
+	const fails = async () => await Promise.reject(Object.assign(new Error('x'), { code }));
+	expect(await verdict({ baseUrl, accessToken: 'abc' }, fails)).toBe(
+		`Error: The service cannot be reached: ${words}. Check the Base URL and the network.`,
+	);
 });
 
 test('what a request function throws is told without what it holds', async () => {
@@ -187,7 +212,9 @@ describe("n8n's own request function, in whose place another stands here", () =>
 		['nothing, and cuts the connection', { kind: 'reset-after-body' }],
 	])('leads to the same verdicts where the service answers %s', async (_what, fault) => {
 		sandbox.faultFor = fault && (() => fault);
-		for (const data of [client, { ...client, baseUrl: 'http://127.0.0.1:1' }]) {
+		const overHttps = sandbox.url.replace('http:', 'https:');
+		for (const baseUrl of [sandbox.url, 'http://127.0.0.1:1', overHttps]) {
+			const data = { ...client, baseUrl };
 			const [real, standIn] = [await verdict(data, own), await verdict(data)];
 			expect(real).toBe(standIn);
 		}

@@ -574,7 +574,7 @@ describe('the report', () => {
 	test('a postback that the credential has no address for brings a hint', async () => {
 		const parameters = { creditParty: { key: 'k' } };
 		expect(hintsOf(await pay(itemsFor('a'), {}, { parameters }))).toStrictEqual([
-			expect.stringMatching(/No postback was requested.*has no Postback URL/),
+			expect.stringMatching(/You will not be told when this is paid.*has no Postback URL/),
 		]);
 		const none = { ...parameters, postback: 'none' };
 		expect(hintsOf(await pay(itemsFor('b'), {}, { parameters: none }))).toStrictEqual([]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { chromium, selectors, type Browser, type Locator, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
 import type { N8nVersion } from '../../dev/install';
-import { OWNER, until, webhookPath, type N8n } from '../../dev/n8n';
+import { itemsOf, OWNER, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { chain, node, noOp, pay, payTrigger, type Node } from '../../dev/workflow';
 import { startN8n, VERSIONS } from './nodes';
@@ -46,7 +46,11 @@ async function launch(...more: string[]): Promise<Browser> {
 
 /** A page of the editor, its owner signed in. */
 async function signedIn(where: Browser, locale?: string): Promise<Page> {
-	const context = await where.newContext({ viewport: { width: 1440, height: 900 }, locale });
+	const context = await where.newContext({
+		viewport: { width: 1440, height: 900 },
+		locale,
+		permissions: ['clipboard-read', 'clipboard-write'],
+	});
 	const signIn = await context.newPage();
 	signIn.setDefaultTimeout(60_000);
 	await signIn.goto(`${n8n.url}/signin`);
@@ -204,7 +208,9 @@ describe.each(VERSIONS)('%s', (each) => {
 			// n8n 1 lists names alone.
 			if (each === 'n8n2')
 				await payEntry()
-					.getByText(/QR codes and instant payments/)
+					.getByText(
+						'Create payment QR codes, pay out, and start workflows when a payment is reported',
+					)
 					.waitFor();
 			await picture('node-panel');
 			await payEntry().click();
@@ -330,6 +336,36 @@ describe.each(VERSIONS)('%s', (each) => {
 			await picture('preview');
 		}));
 
+	test('on the canvas a Pay node says what is typed in it: amount and recipient, and no expression', async () =>
+		await watched(async () => {
+			const nodes = {
+				'Typed QR code': { resource: 'qrCode', amount: '49.90' },
+				'QR code of an item': { resource: 'qrCode', amount: '={{ $json.total }}' },
+				'Typed payment': { amount: '12.50', creditParty: { key: 'ana@example.com' } },
+				'Payment to an item': { amount: '12.50', creditParty: { key: '={{ $json.key }}' } },
+				'Payment of an item': { amount: "={{ $('Start').item.json.total }}" },
+				'Wait for it': { resource: 'postback', operation: 'wait' },
+			};
+			const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));
+			const id = await n8n.importWorkflow(chain('Subtitles', [manual(), ...all]));
+			await page.goto(`${n8n.url}/workflow/${id}`);
+			const said = async (name: string) => {
+				const [, subtitle] = (
+					await byId('canvas-node').filter({ hasText: name }).innerText()
+				).split('\n');
+				return subtitle;
+			};
+			await byId('canvas-node').nth(6).waitFor();
+			expect(await Promise.all(Object.keys(nodes).map(said))).toStrictEqual([
+				'QR code of 49.90',
+				'QR code',
+				'Payment of 12.50 to ana@example.com',
+				'Payment of 12.50',
+				'Payment',
+				'Wait for a postback',
+			]);
+		}));
+
 	test('an unknown payment is told in our words, without the token that was sent, however far it is opened', async () =>
 		await watched(async () => {
 			sandbox.faultFor = ({ path }) =>
@@ -368,9 +404,9 @@ describe.each(VERSIONS)('%s', (each) => {
 			const steps = ndv.locator('.notice li, [role=alert] li');
 			await steps.nth(2).waitFor();
 			expect(await steps.allInnerTexts()).toStrictEqual([
-				'Step 1: publish the workflow; with Signed URL, the credential needs a Postback Secret first.',
-				'Step 2: copy the Production URL above.',
-				expect.stringMatching(/^Step 3: paste it as Postback URL into the Pay API credential/),
+				'Step 1: open Webhook URLs above and copy the Production URL.',
+				'Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
+				'Step 3: publish this workflow.',
 			]);
 			await picture('pay-trigger');
 			await ndv.getByText('When will this node trigger my flow?').click();
@@ -588,36 +624,86 @@ function newcomer() {
 		await modal.waitFor({ state: 'hidden' });
 	}
 
-	test('from nothing to a paid QR code, a payout and a postback it takes the clicks and fields that docs/examples.md tells', async () =>
+	/** Pastes an example into a new workflow, as its file's content is copied and pasted. */
+	async function pasteExample(name: string) {
+		await page.goto(`${n8n.url}/workflow/new`);
+		await byId('canvas-plus-button').waitFor();
+		const text = readFileSync(join(__dirname, '..', '..', 'examples', `${name}.json`), 'utf8');
+		await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+		await byId('canvas-wrapper').click({ position: { x: 200, y: 200 } });
+		hand.clicks++;
+		await page.keyboard.press('Control+v');
+		await byId('canvas-node')
+			.nth(example(name).nodes.length - 2)
+			.waitFor();
+	}
+	async function publish() {
+		await click(byId('workflow-open-publish-modal-button'));
+		await click(byId('workflow-publish-button'));
+	}
+
+	test('from an installed package to a paid QR code, a postback and a payout it takes the clicks and fields that docs/examples.md tells', async () =>
 		await watched(async () => {
-			await counted('First QR code', async () => {
-				await addAction('Create a QR code');
-				await counted('Credential', async () => {
-					await click(page.getByRole('button', { name: 'Connect to Pay' }));
-					const modal = byId('editCredential-modal');
-					await fillIn(inputOf(modal, 'baseUrl'), sandbox.url);
-					await fillIn(inputOf(modal, 'accessToken'), TOKEN);
-					await saveAndClose(true);
+			await counted('Paid QR code (README)', async () => {
+				await pasteExample('practice-service');
+				await picture('practice-service');
+				await publish();
+				await until('the practice service', async () => {
+					const path = '/webhook/v2/pay/qrcode';
+					return (await fetch(n8n.url + path, { method: 'POST' })).status === 401;
 				});
+				await pasteExample('checkout');
+				const creates = byId('canvas-node').filter({ hasText: 'Create a QR code' });
+				await creates.dblclick();
+				hand.clicks++;
+				await click(page.getByRole('button', { name: 'Connect to Pay' }));
+				const modal = byId('editCredential-modal');
+				await fillIn(inputOf(modal, 'baseUrl'), `${n8n.url}/webhook`);
+				await fillIn(inputOf(modal, 'accessToken'), 'anything');
+				await fillIn(inputOf(modal, 'postbackSecret'), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
+				await saveAndClose(true);
+				await page.keyboard.press('Escape');
+				hand.clicks++;
+				await byId('ndv').waitFor({ state: 'hidden' });
+				await click(byId('execute-workflow-button'));
+				const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
+				await last.getByTestId('canvas-node-status-success').waitFor();
+				await picture('checkout-executed');
+			});
+
+			await counted('QR code by hand', async () => {
+				await addAction('Create a QR code');
 				await fillIn(field('amount'), '49.9');
 				await fillIn(field('external_id'), 'order-1042');
 				await kept();
 				await click(byId('node-execute-button'));
 				await byId('output-panel').getByText('accepted').first().waitFor();
 			});
-			expect(sandbox.bodies('qrcode').at(-1)).toStrictEqual({
-				amount: 49.9,
-				external_id: 'order-1042',
-			});
-			await counted('Have it paid', async () => {
-				const ofSandbox = await page.context().newPage();
-				await ofSandbox.goto(sandbox.url);
-				await click(ofSandbox.getByRole('button', { name: 'Customer pays: order-1042' }));
-				await until('the money', async () => sandbox.transactions[0]?.status === 'paid');
-				await ofSandbox.close();
+
+			let trigger = '';
+			await counted('Postback in a workflow', async () => {
+				await page.goto(`${n8n.url}/workflow/new`);
+				await click(byId('canvas-plus-button'));
+				await chooseAction('On new Pay event');
+				await click(page.getByText('Webhook URLs', { exact: true }));
+				await click(page.getByText('Production URL', { exact: true }).first());
+				const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
+				await click(shown);
+				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
+				await click(byId('credential-edit-button'));
+				await fillIn(inputOf(byId('editCredential-modal'), 'postbackUrl'), url);
+				await saveAndClose(false);
+				await page.keyboard.press('Escape');
+				hand.clicks++;
+				await publish();
+				await until(
+					'the webhook',
+					async () => (await fetch(url, { method: 'POST' })).status === 401,
+				);
+				trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
 			});
 
-			await counted('First payout', async () => {
+			await counted('Settled payout', async () => {
 				await addAction('Make a payment');
 				await fillIn(field('key'), 'ana@example.com');
 				await fillIn(field('keyType'), 'email');
@@ -626,31 +712,14 @@ function newcomer() {
 				await kept();
 				await click(byId('node-execute-button'));
 				await byId('output-panel').getByText('accepted').first().waitFor();
-			});
-			expect(sandbox.bodies('payment').at(-1)).toMatchObject({ creditParty: { keyType: 'email' } });
-
-			await counted('First postback', async () => {
-				await page.goto(`${n8n.url}/workflow/new`);
-				await click(byId('canvas-plus-button'));
-				await chooseAction('On new Pay event');
-				await click(page.getByText('Webhook URLs'));
-				await click(page.getByText('Production URL', { exact: true }).first());
-				const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
-				await click(shown);
-				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-				await click(byId('credential-edit-button'));
-				const modal = byId('editCredential-modal');
-				await fillIn(inputOf(modal, 'postbackUrl'), url);
-				await fillIn(inputOf(modal, 'postbackSecret'), 'the secret of the editor test');
-				await saveAndClose(false);
-				await page.keyboard.press('Escape');
-				hand.clicks++;
-				await click(byId('workflow-open-publish-modal-button'));
-				await click(byId('workflow-publish-button'));
-				await until(
-					'the webhook',
-					async () => (await fetch(url, { method: 'POST' })).status === 401,
-				);
+				const reported = await until('the postback', async () => {
+					const [id] = await n8n.executionIds(trigger);
+					return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
+				});
+				expect(reported).toMatchObject({
+					reference: { external_id: 'payout-1', kind: 'payment', amount: 12.5 },
+					body: { status: 'paid' },
+				});
 			});
 			expect(counts).toStrictEqual(toldInExamples());
 		}));
@@ -699,34 +768,5 @@ function beyondTheForms() {
 				.waitFor();
 			expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);
 			await n8n.rest('DELETE', `/credentials/${payApi.id}`);
-		}));
-
-	test('a checkout is run, waits, and goes on when the customer has paid', async () =>
-		await watched(async () => {
-			const payApi = await n8n.createCredential({
-				baseUrl: sandbox.url,
-				accessToken: TOKEN,
-				postbackSecret: 'the secret of the editor test',
-			});
-			const id = await n8n.importWorkflow(example('checkout'), { payApi });
-			await page.goto(`${n8n.url}/workflow/${id}`);
-			const before = sandbox.transactions.length;
-			// The other way to start it waits for a customer to open its page. Nothing runs before the
-			// editor's connection to n8n stands, and a click until then is lost.
-			await until('the execution to begin', async () => {
-				await byId('execute-workflow-button-Start').dispatchEvent('click');
-				const begun = async () => (await n8n.executionIds(id)).length > 0;
-				return await until('it', begun, 10).catch(() => false);
-			});
-			const charge = await until('the charge', async () => sandbox.transactions[before]);
-			const executionId = await until('the execution', async () => (await n8n.executionIds(id))[0]);
-			await until('the wait', async () => {
-				const { status } = await n8n.execution(executionId);
-				return status === 'waiting';
-			});
-			await sandbox.settle(charge.id, 'paid');
-			const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
-			await last.getByTestId('canvas-node-status-success').waitFor();
-			await picture('checkout-executed');
 		}));
 }

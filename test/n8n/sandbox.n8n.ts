@@ -128,6 +128,29 @@ test('a payment has words of its own, and says to whom it goes', async () => {
 	await payout.getByText('Failed', { exact: true }).first().waitFor();
 });
 
+test('a card says what happened last and who was told; the credential’s test is no refusal', async () => {
+	await charge('order-1', { postbackUrl: undefined });
+	const alone = card('order-1').locator('[data-part=latest]');
+	await alone.getByText(/^Asked for \d.*\. Nobody will be told: no postback URL\.$/).waitFor();
+	await card('order-1').getByRole('button', { name: 'Customer pays' }).click();
+	await alone.getByText(/^Paid \d.*\. Nobody was told: no postback URL\.$/).waitFor();
+	await pay('payout-1');
+	const told = card('payout-1').locator('[data-part=latest]');
+	await told.getByText(/^Asked for \d[\d:]+\. $/).waitFor();
+	await card('payout-1').getByRole('button', { name: 'Payment fails' }).click();
+	await told.getByText(/^Failed \d.*\. The last postback: answered 200\.$/).waitFor();
+
+	await send(sandbox, '/v2/pay/qrcode', {});
+	const tested = page.getByRole('listitem').filter({ hasText: 'the credential’s test, passed' });
+	await tested.locator('strong.good').waitFor();
+	// One that lacks only a field stays a refusal.
+	await send(sandbox, '/v2/pay/qrcode', { amount: 1 });
+	await page.getByRole('listitem').locator('strong.bad').getByText('422').waitFor();
+	await page.getByRole('button', { name: /^Copy Access Token/ }).click();
+	const token = await page.evaluate<string>('navigator.clipboard.readText()');
+	expect(token).toMatch(/^\S{8,}$/);
+});
+
 test('the QR code is a picture that a phone reads, and its code can be copied', async () => {
 	const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
 	await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer as ArrayBuffer } });

@@ -11,7 +11,15 @@ const target = (postback: unknown, ofCredential?: string) =>
 test.each<[unknown, string | undefined, unknown]>([
 	['none', 'https://credential.example/', {}],
 	['credential', 'https://credential.example/', { url: 'https://credential.example/' }],
-	['credential', undefined, { hint: expect.stringMatching(/^No postback was requested/) }],
+	[
+		'credential',
+		undefined,
+		{
+			hint: expect.stringMatching(
+				/^You will not be told when this is paid: the credential has no Postback URL\./,
+			),
+		},
+	],
 	['url', 'https://credential.example/', { url: 'https://field.example/' }],
 	['resume', 'https://credential.example/', { url: 'https://resume.example/' }],
 ])('%j, with %j in the credential', (choice, ofCredential, expected) => {

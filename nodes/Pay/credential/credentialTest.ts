@@ -4,8 +4,10 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
+import { isLoopback } from './baseUrl';
 import { readAccount, type PayCredential } from './connection';
 
 /** A credential test should answer while the person is looking. */
@@ -61,12 +63,26 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	return { status: 'OK', message: 'The service accepts the access token' };
 }
 
-function reasonOf(error: unknown): string {
-	const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
-	const reason = code ?? cause?.code;
-	// A code is one word of a known form; what else stands there could hold anything.
-	const isCode = typeof reason === 'string' && /^[A-Z][A-Z0-9_]*$/.test(reason);
-	return isCode ? reason : 'the connection failed';
+/** The code of what n8n's request function threw. */
+function failureOf(error: unknown): { code: string } {
+	const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+	return { code: String(code ?? cause?.code ?? '') };
+}
+
+function unreachable(url: string, error: unknown): INodeCredentialTestResult {
+	const { host, hostname } = new URL(url);
+	const failure = failureOf(error);
+	if (failure.code === 'EPROTO') {
+		return wrong('The address does not speak https. Is it http://…?');
+	}
+	if (failure.code === 'ECONNREFUSED' && isLoopback(hostname)) {
+		return wrong(
+			`Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`,
+		);
+	}
+	return wrong(
+		`The service cannot be reached: ${describeFailure(failure)}. Check the Base URL and the network.`,
+	);
 }
 
 /**
@@ -93,7 +109,7 @@ export async function testPayCredential(
 		})) as TestAnswer;
 	const postForm: PostForm = async (url, headers, body) =>
 		await post(url, headers, body).catch((error: unknown) => ({
-			reason: reasonOf(error),
+			reason: describeFailure(failureOf(error)),
 		}));
 	let url, bearer;
 	try {
@@ -116,8 +132,6 @@ export async function testPayCredential(
 		};
 		return verdictOn(await post(url, headers, '{}'));
 	} catch (error) {
-		return wrong(
-			`The service cannot be reached (${reasonOf(error)}): check the Base URL and the network`,
-		);
+		return unreachable(url, error);
 	}
 }

@@ -70,7 +70,7 @@ export function readPostbackTarget(
 		case 'credential':
 			return ofCredential === undefined
 				? {
-						hint: 'No postback was requested: Postback is "As Set in the Credential", and the credential has no Postback URL.',
+						hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 					}
 				: { url: parsePostbackUrl(ofCredential) };
 		case 'url':

@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	EPIPE: 'the connection was broken',
 	ERR_BAD_RESPONSE: 'the answer broke off',
 	ERR_CANCELED: 'the request was cancelled',
-	EPROTO: 'no secure connection could be made',
+	EPROTO: 'the address does not speak https',
 	CERT_HAS_EXPIRED: "the service's certificate has expired",
 	DEPTH_ZERO_SELF_SIGNED_CERT: "the service's certificate is self-signed and not trusted",
 	SELF_SIGNED_CERT_IN_CHAIN: "the service's certificate is self-signed and not trusted",
@@ -67,7 +67,8 @@ const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RES
 
 const TIMED_OUT = 'the time-out passed';
 
-function describeFailure({ code = '', name }: TransportFailure, timedOut = false): string {
+/** Why there was no answer, in words that follow a colon; what else the failure holds is not shown. */
+export function describeFailure({ code = '', name }: TransportFailure, timedOut = false): string {
 	if (timedOut) return TIMED_OUT;
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';

@@ -50,6 +50,7 @@ export const description: INodeProperties[] = showFor(
 					name: 'key',
 					type: 'string',
 					default: '',
+					placeholder: 'e.g. ana@example.com',
 					description: 'Payment key that the money goes to',
 				},
 				{
@@ -57,6 +58,7 @@ export const description: INodeProperties[] = showFor(
 					name: 'keyType',
 					type: 'string',
 					default: '',
+					placeholder: 'e.g. email',
 					description: 'Kind of the key. The allowed values are not documented: ask the service.',
 				},
 				{
