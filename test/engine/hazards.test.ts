@@ -460,7 +460,7 @@ describe('the report', () => {
 			notSent: of((index) => index >= 50),
 		});
 		expect(errorOf(run)?.description).toMatch(
-			/Of 60 payments: 25 accepted, 24 rejected, 1 unknown \(".*"\), 10 not sent\..*and 4 more/,
+			/Of 60 payments: 25 accepted, 24 rejected, 1 unknown, 10 not sent\..*and 4 more/,
 		);
 	});
 
@@ -485,9 +485,11 @@ describe('the report', () => {
 			body.includes('"b"') ? { kind: 'status', status: 503 } : undefined;
 		const run = await pay(itemsFor('a', 'b', 'c'), {}, { settings: CONTINUE });
 		expect(hintsOf(run)[0]).toBe(
-			'Of 3 payments: 2 accepted, 1 unknown ("b"). Ask the service before you pay again.',
+			'1 of 3 payments is unknown: "b". Ask the service before you pay again.',
 		);
-		expect(hintsOf(await pay(itemsFor('d')))).not.toContainEqual(expect.stringMatching(/^Of /));
+		expect(hintsOf(await pay(itemsFor('d')))).not.toContainEqual(
+			expect.stringMatching(/unknown|^Of /),
+		);
 	});
 
 	test('an identifier that changes with each try brings a hint; a payment, once for all items', async () => {

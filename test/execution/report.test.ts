@@ -256,13 +256,13 @@ describe('the error that stops the node', () => {
 			failed('notSent'),
 		];
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
-			'd lost Of 8 payments: 1 accepted, 1 rejected, 2 unknown ("lost", "of unknown"), 1 duplicate, 3 not sent. ' +
+			'd lost Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
 				'Also failed: item 2 "of rejected" rejected; item 3 "of unknown" unknown; ' +
 				'item 4 "of duplicate" duplicate; item 5 "of notSent" notSent; item 6 "" notSent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([told, accepted('a')]).description).toBe(
-			'd lost Of 2 payments: 1 accepted, 1 unknown ("lost"). ' +
+			'd lost Of 2 payments: 1 accepted, 1 unknown. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 	});
@@ -393,19 +393,19 @@ describe('where the node goes on, what needs a person is put into words', () => 
 			...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
 		];
 		expect(words(...all)).toBe(
-			'Of 6 payments: 1 accepted, 1 rejected, 1 unknown ("payout-7"), 1 duplicate, 2 not sent. Ask the service before you pay again.',
+			'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Also: 1 rejected, 1 duplicate, 2 not sent.',
 		);
 	});
 
 	test('no advice to ask where nothing is unknown, nor for QR codes', () => {
 		expect(words(failed('rejected', 'a'))).toBe('Of 1 payment: 1 rejected.');
 		expect(words({ ...failed('unknown', 'a'), kind: 'qrCode' })).toBe(
-			'Of 1 QR code: 1 unknown ("a").',
+			'1 of 1 QR code is unknown: "a".',
 		);
 	});
 
 	test('ten unknown ids are named, more are counted', () => {
 		const all = Array.from({ length: 12 }, (_, index) => failed('unknown', `${index}`));
-		expect(words(...all)).toMatch(/"8", "9" and 2 more\)\. Ask/);
+		expect(words(...all)).toMatch(/^12 of 12 payments are unknown: .*"8", "9" and 2 more\. Ask/);
 	});
 });

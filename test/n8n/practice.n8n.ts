@@ -205,6 +205,9 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			expect(itemsOf(first, 'Accepted').map(({ external_id }) => external_id)).toStrictEqual([
 				'invoice-3001',
 			]);
+			expect(JSON.stringify(first.data.resultData.runData.Pay?.[0] ?? {})).toMatch(
+				/1 of 3 payments is unknown.*invoice-3002/,
+			);
 			expect(itemsOf(first, 'Correct it and run again').map(({ id }) => id)).toStrictEqual([
 				'invoice-3003',
 			]);

@@ -33,16 +33,23 @@ export function idsByOutcome({ done, waiting }: Summary): Record<Outcome, string
 	return ids;
 }
 
-function countsInWords({ items, done }: Summary): string {
-	const counts = OUTCOMES.flatMap((outcome) => {
-		const some = done.filter(({ result }) => result.outcome === outcome);
-		const count = some.length + (outcome === 'notSent' ? items - done.length : 0);
-		const ids =
-			outcome === 'unknown' ? ` (${quotedIds(some.map((one) => one.result.external_id))})` : '';
-		return count === 0 ? [] : [`${count} ${outcome === 'notSent' ? 'not sent' : outcome}${ids}`];
-	});
-	const noun = NOUN[done[0]?.result.kind ?? 'payment'];
-	return `Of ${items} ${noun}${items === 1 ? '' : 's'}: ${counts.join(', ')}.`;
+const idsOf = ({ done }: Summary, outcome: Outcome) =>
+	done.filter(({ result }) => result.outcome === outcome).map(({ result }) => result.external_id);
+
+/** "2 accepted, 1 not sent": what occurs of some outcomes. */
+function countsInWords(summary: Summary, outcomes: readonly Outcome[]): string {
+	const notReached = summary.items - summary.done.length;
+	return outcomes
+		.map((outcome) => {
+			const count = idsOf(summary, outcome).length + (outcome === 'notSent' ? notReached : 0);
+			return count === 0 ? '' : `${count} ${outcome === 'notSent' ? 'not sent' : outcome}`;
+		})
+		.filter((words) => words !== '')
+		.join(', ');
+}
+
+function nounOf({ items, done }: Summary): string {
+	return `${NOUN[done[0]?.result.kind ?? 'payment']}${items === 1 ? '' : 's'}`;
 }
 
 /**
@@ -50,12 +57,16 @@ function countsInWords({ items, done }: Summary): string {
  * @returns words for a hint; undefined where all was accepted
  */
 export function failuresInWords(summary: Summary): string | undefined {
-	const failures = summary.done.filter(({ result }) => result.outcome !== 'accepted');
-	if (failures.length === 0) return undefined;
-	const isOpen = failures.some(
-		({ result }) => result.outcome === 'unknown' && result.kind === 'payment',
-	);
-	return `${countsInWords(summary)}${isOpen ? ' Ask the service before you pay again.' : ''}`;
+	const others = countsInWords(summary, ['rejected', 'duplicate', 'notSent']);
+	const unknown = idsOf(summary, 'unknown');
+	const noun = nounOf(summary);
+	if (unknown.length === 0) {
+		return others === '' ? undefined : `Of ${summary.items} ${noun}: ${others}.`;
+	}
+	const verb = unknown.length === 1 ? 'is' : 'are';
+	const advice = noun.startsWith(NOUN.payment) ? ' Ask the service before you pay again.' : '';
+	const more = others === '' ? '' : ` Also: ${others}.`;
+	return `${unknown.length} of ${summary.items} ${noun} ${verb} unknown: ${quotedIds(unknown)}.${advice}${more}`;
 }
 
 /** What became of the other items of a run that stops, beside the one that the error is about. */
@@ -69,5 +80,6 @@ export function othersInWords(summary: Summary, itemIndex: number): string {
 		);
 	const more = failed.length > 20 ? `; and ${failed.length - 20} more` : '';
 	const also = failed.length === 0 ? '' : ` Also failed: ${failed.slice(0, 20).join('; ')}${more}.`;
-	return `${countsInWords(summary)}${also} The error's context holds every external_id by outcome.`;
+	const counts = countsInWords(summary, OUTCOMES);
+	return `Of ${summary.items} ${nounOf(summary)}: ${counts}.${also} The error's context holds every external_id by outcome.`;
 }
