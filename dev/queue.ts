@@ -18,22 +18,22 @@ function postgresFolder(): string {
 	return join(versions, newest, 'bin');
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
-function postgresUser(): { uid?: number; gid?: number } {
+/** Some servers refuse to run as root; Debian's package brings a user for them. */
+export function userOf(name: string): { uid?: number; gid?: number } {
 	if (process.getuid?.() !== 0) return {};
-	const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+	const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
 	return { uid: id('-u'), gid: id('-g') };
 }
 
 /** A server program in a folder of its own; both go when it is closed. */
-class Server {
+export class Server {
 	private child?: ChildProcess;
 
 	private constructor(
 		private readonly command: string,
 		private readonly args: string[],
 		private readonly user: { uid?: number; gid?: number },
-		private readonly folder: string,
+		readonly folder: string,
 		readonly port: number,
 	) {}
 
@@ -74,7 +74,9 @@ class Server {
 			30,
 		);
 		if (failure !== undefined) {
-			throw new Error(`Queue mode needs ${command}, from Debian's packages: ${failure.message}`);
+			throw new Error(
+				`${command} cannot be started: install Debian's package of it (.ci/run lists them). ${failure.message}`,
+			);
 		}
 	}
 
@@ -112,7 +114,7 @@ async function startRedis(): Promise<Server> {
 
 async function startPostgres(): Promise<Server> {
 	const bin = postgresFolder();
-	const user = postgresUser();
+	const user = userOf('postgres');
 	return await Server.start(
 		join(bin, 'postgres'),
 		(port, folder) => [
