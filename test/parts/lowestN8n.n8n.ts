@@ -6,10 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { installN8n, installTools } from '../../dev/install';
+import { until } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
-import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
+import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
+import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
 import { pathOf } from '../../nodes/Pay/service/contract';
-import { requestHelper } from '../wire/requestHelper';
+import { credentialRequest, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { startSquid } from './parts';
 
@@ -54,6 +56,17 @@ afterAll(async () => {
 	await squid?.close();
 });
 
+/** What Squid writes down meanwhile. */
+async function methodsOf(work: () => Promise<unknown>): Promise<Array<string | undefined>> {
+	const log = () => readFileSync(join(squid.folder, 'access.log'), 'utf8').split('\n');
+	const lines = log().length;
+	await work();
+	await until('the log', async () => log().length > lines);
+	return log()
+		.slice(lines - 1, -1)
+		.map((line) => /\b(CONNECT|POST) (https:)?/.exec(line)?.[0]);
+}
+
 /** Pays through Squid; gives what is told, and the methods that Squid wrote down. */
 async function pay(name: string) {
 	const httpRequest: HttpRequest = requestHelper(await modulesOf(name));
@@ -64,15 +77,11 @@ async function pay(name: string) {
 		accessToken: TOKEN,
 		timeout: 20_000,
 	};
-	const log = () => readFileSync(join(squid.folder, 'access.log'), 'utf8').split('\n');
-	const lines = log().length;
-	const answer = await postRequest(httpRequest, connection, { amount: 1, external_id: name });
+	let answer: Answer | undefined;
+	const methods = await methodsOf(async () => {
+		answer = await postRequest(httpRequest, connection, { amount: 1, external_id: name });
+	});
 	expect(booked.filter((id) => id === name)).toHaveLength(1);
-	await new Promise((resolve) => setTimeout(resolve, 100));
-	const methods = log()
-		.slice(lines - 1)
-		.map((line) => /\b(CONNECT|POST) (https:)?/.exec(line)?.[0])
-		.filter(Boolean);
 	return { answer, methods };
 }
 
@@ -88,6 +97,20 @@ test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
 		const { answer, methods } = await pay(name);
 		expect(methods).toStrictEqual(['CONNECT ']);
 		expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
+	},
+);
+
+test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
+	"the credential's test of %s tunnels through Squid too",
+	async (name) => {
+		const request = credentialRequest(await modulesOf(name));
+		const testPay = testPayCredential.bind({ helpers: { request } } as never);
+		const { port } = service.address() as AddressInfo;
+		const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
+		const methods = await methodsOf(async () => {
+			expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });
+		});
+		expect(methods).toStrictEqual(['CONNECT ']);
 	},
 );
 
