@@ -94,8 +94,9 @@ function confirmed(answer: Answer, { acceptance }: Settings): Answer {
 async function post<K extends Kind>(run: Run<K>, item: Ready<K>, bearer: BearerToken) {
 	const { operation, settings, httpRequest, postForm } = run;
 	const { kind } = operation;
-	const { baseUrl, schemeName } = item.account;
-	const connection = { baseUrl, path: pathOf(kind, schemeName), timeout: settings.timeout };
+	const { baseUrl, schemeName, externalIdHeader } = item.account;
+	const path = pathOf(kind, schemeName);
+	const connection = { baseUrl, path, timeout: settings.timeout, externalIdHeader };
 	const { accessToken, isKept } = bearer;
 	const answer = await postRequest(httpRequest, { ...connection, accessToken }, item.request);
 	if (answer.statusCode !== 401 || answer.outcome !== 'rejected' || !isKept) return answer;

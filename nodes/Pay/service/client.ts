@@ -21,6 +21,8 @@ interface Connection {
 	timeout: number;
 	/** The operation's path below it, see `pathOf`. */
 	path: string;
+	/** A header that carries the request's external_id too. */
+	externalIdHeader?: string;
 }
 
 /** What one attempt came to. */
@@ -127,7 +129,7 @@ export async function postRequest(
 	signal?: AbortSignal,
 ): Promise<Answer> {
 	if (signal?.aborted) return { outcome: 'notSent', sent: 'nothing', reason: STOPPED.cancel };
-	const { baseUrl, path, accessToken, timeout } = connection;
+	const { baseUrl, path, accessToken, timeout, externalIdHeader } = connection;
 	let begun = false;
 	try {
 		const options = {
@@ -139,6 +141,7 @@ export async function postRequest(
 				Accept: 'application/json',
 				// A compressed answer hides who gave it, and its size.
 				'Accept-Encoding': 'identity',
+				...(externalIdHeader !== undefined && { [externalIdHeader]: body.external_id }),
 			},
 			body: JSON.stringify(body),
 		} as const;
