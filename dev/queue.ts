@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -54,10 +54,16 @@ export class Server {
 
 	private async launch(): Promise<void> {
 		const { command, args, user, folder, port } = this;
-		const child = spawn(command, args, { cwd: folder, stdio: 'ignore', ...user });
+		const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
+		const child = spawn(command, args, { cwd: folder, stdio, ...user });
 		this.child = child;
-		let failure: Error | undefined;
-		child.on('error', (error) => (failure = error));
+		let failure: string | undefined;
+		let said = '';
+		child.on('error', ({ message }) => {
+			failure = `install Debian's package of it (.ci/run lists them). ${message}`;
+		});
+		child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
+		child.once('exit', () => (failure ??= `it ended. ${said}`));
 		const endWithUs = () => child.kill('SIGKILL');
 		process.once('exit', endWithUs);
 		child.once('exit', () => process.off('exit', endWithUs));
@@ -74,9 +80,7 @@ export class Server {
 			30,
 		);
 		if (failure !== undefined) {
-			throw new Error(
-				`${command} cannot be started: install Debian's package of it (.ci/run lists them). ${failure.message}`,
-			);
+			throw new Error(`${command} cannot be started: ${failure}`);
 		}
 	}
 

@@ -16,9 +16,9 @@ export interface Came {
 }
 
 /**
- * The service: two processes of one bank, A and B, that share its books. What it does with a request
- * stands in the external_id: it carries out each, but `half`, `slow`, `die` and `busy` of A spoil
- * the answer, and `unique` refuses what it knows. A header that names a request counts once.
+ * The service: two processes of one bank, A and B, that share its books. The external_id says what
+ * it does with a request. It carries out each; `half`, `slow`, `die` and `busy` spoil the answer to
+ * the first with this id, `unique` refuses a second. With an Idempotency-Key a second is not booked.
  */
 export class Bank {
 	readonly books: string[] = [];
@@ -52,15 +52,14 @@ export class Bank {
 			this.came.push({ at, external_id, body, headers, httpVersion });
 			if (known && external_id.includes('unique')) return say(409, { error: 'already used' });
 			if (!known || key === undefined) this.books.push(external_id);
-			const first = at === 'A';
 			if (external_id.includes('half')) {
 				answer.writeHead(201, { 'Content-Type': 'application/json', 'Content-Length': 100 });
 				answer.write('{"ok":');
 				return setTimeout(() => request.socket.destroy(), 50);
 			}
-			if (first && external_id.includes('slow')) return setTimeout(() => say(201, { at }), 2_500);
-			if (first && external_id.includes('die')) return request.socket.destroy();
-			if (first && external_id.includes('busy')) return say(503, { error: 'busy' });
+			if (!known && external_id.includes('slow')) return setTimeout(() => say(201, { at }), 2_500);
+			if (!known && external_id.includes('die')) return request.socket.destroy();
+			if (!known && external_id.includes('busy')) return say(503, { error: 'busy' });
 			const pad = external_id.includes('big') ? 'x'.repeat(50_000) : undefined;
 			return say(201, { at, pad });
 		});
@@ -128,7 +127,7 @@ export async function startNginx(pem: Pem, http: string): Promise<Server> {
 /** Debian's HAProxy with these frontends and backends. */
 export async function startHaproxy(pem: Pem, rest: string): Promise<Server> {
 	return await Server.start('haproxy', (port, folder) => {
-		writeFileSync(join(folder, 'both.pem'), pem.cert + pem.key);
+		writeFileSync(join(folder, 'both.pem'), `${pem.cert}\n${pem.key}\n`);
 		const lines = [
 			...['global', ' maxconn 200', 'defaults', ' mode http', ' timeout connect 1s'],
 			...[' timeout client 10s', ' timeout server 1s', ' retries 3', 'frontend up'],

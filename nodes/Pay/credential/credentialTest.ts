@@ -5,6 +5,7 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { pathOf } from '../service/contract';
+import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, type PostForm } from './accessToken';
 import { readAccount, type PayCredential } from './connection';
 
@@ -28,7 +29,13 @@ function isPage({ headers, body }: TestAnswer): boolean {
 
 function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	const { statusCode } = answer;
-	const which = `(HTTP ${statusCode})`;
+	const page = proxyPageIn(answer.body);
+	const which = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
+	if (page?.wantsHttps) {
+		return wrong(
+			`The service takes only https: ${which}: write https:// at the start of the Base URL`,
+		);
+	}
 	if (statusCode === 401 || statusCode === 403) {
 		return wrong(
 			`The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`,
