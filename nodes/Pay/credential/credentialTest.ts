@@ -4,10 +4,11 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { jsonOrText } from '../json';
 import { pathOf } from '../service/contract';
 import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, type PostForm } from './accessToken';
-import { readAccount, type PayCredential } from './connection';
+import { readAccount, type Account, type PayCredential } from './connection';
 
 /** A credential test should answer while the person is looking. */
 const TIMEOUT = 15_000;
@@ -68,6 +69,20 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	return { status: 'OK', message: 'The service accepts the access token' };
 }
 
+/**
+ * The scopes that were asked for and not given. A token endpoint has to say which it gave where they
+ * are not those it was asked for (RFC 6749, section 5.1).
+ */
+function scopesNotGranted({ token }: Account, body: unknown): string[] {
+	if (!('clientCredentials' in token)) return [];
+	const answer = typeof body === 'string' ? jsonOrText(body) : body;
+	const { scope } = (answer ?? {}) as { scope?: unknown };
+	if (typeof scope !== 'string') return [];
+	const granted = scope.split(/[\s,]+/);
+	const asked = token.clientCredentials.scope.split(/\s+/);
+	return asked.filter((one) => one !== '' && !granted.includes(one));
+}
+
 function reasonOf(error: unknown): string {
 	const { code, cause } = (error ?? {}) as { code?: string; cause?: { code?: string } };
 	const reason = code ?? cause?.code;
@@ -98,10 +113,16 @@ export async function testPayCredential(
 			followAllRedirects: false,
 			timeout: TIMEOUT,
 		})) as TestAnswer;
-	const postForm: PostForm = async (url, headers, body) =>
-		await post(url, headers, body).catch((error: unknown) => ({
-			reason: reasonOf(error),
-		}));
+	let granted: unknown;
+	const postForm: PostForm = async (url, headers, body) => {
+		try {
+			const answer = await post(url, headers, body);
+			granted = answer.body;
+			return answer;
+		} catch (error) {
+			return { reason: reasonOf(error) };
+		}
+	};
 	let url, accessToken;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
@@ -111,6 +132,12 @@ export async function testPayCredential(
 		({ accessToken } = bearer.isKept
 			? await bearerToken(account, postForm, bearer.accessToken)
 			: bearer);
+		const missing = scopesNotGranted(account, granted);
+		if (missing.length > 0) {
+			return wrong(
+				`The token endpoint did not grant the ${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(' and ')} that Scope asks for: ask the service for it, or take it out`,
+			);
+		}
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');
 		return wrong(`${error.message}. ${error.advice}`);
