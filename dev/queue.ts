@@ -48,7 +48,12 @@ export class Server {
 		prepare(folder);
 		const port = await freePort();
 		const server = new Server(command, args(port, folder), user, folder, port);
-		await server.launch();
+		try {
+			await server.launch();
+		} catch (error) {
+			await server.close();
+			throw error;
+		}
 		return server;
 	}
 

@@ -57,7 +57,7 @@ export class Bank {
 				answer.write('{"ok":');
 				return setTimeout(() => request.socket.destroy(), 50);
 			}
-			if (!known && external_id.includes('slow')) return setTimeout(() => say(201, { at }), 2_500);
+			if (!known && external_id.includes('slow')) return setTimeout(() => say(201, { at }), 6_000);
 			if (!known && external_id.includes('die')) return request.socket.destroy();
 			if (!known && external_id.includes('busy')) return say(503, { error: 'busy' });
 			const pad = external_id.includes('big') ? 'x'.repeat(50_000) : undefined;
@@ -150,7 +150,7 @@ export async function startSquid(pem: Pem, rules = ''): Promise<Server> {
 				`access_log stdio:${folder}/access.log`,
 				...[`cache_log ${folder}/cache.log`, `coredump_dir ${folder}`],
 				`tls_outgoing_options cafile=${folder}/cert.pem`,
-				...['read_timeout 1 seconds', 'dns_v4_first on', rules, 'http_access allow all'],
+				...['read_timeout 3 seconds', 'dns_v4_first on', rules, 'http_access allow all'],
 			];
 			writeFileSync(join(folder, 'squid.conf'), lines.join('\n'));
 			return ['-N', '-f', join(folder, 'squid.conf')];
