@@ -1,4 +1,5 @@
-import 'reflect-metadata';
+import './home';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installN8n } from '../../dev/install';
 import type { Server } from '../../dev/queue';
@@ -6,6 +7,7 @@ import { answeredResult, type FailedResult } from '../../nodes/Pay/execution/rep
 import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
 import { pathOf } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';
 import { VERSIONS } from '../n8n/nodes';
 import { requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
@@ -279,6 +281,7 @@ afterAll(async () => {
 	pems?.forget();
 	for (const server of servers) await server.close();
 	bank?.close();
+	rmSync(process.env.N8N_USER_FOLDER!, { recursive: true, force: true });
 });
 
 /** The one rule: what the service has in its books must fit what was told. */
@@ -315,6 +318,36 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 	const { message, description } = answeredResult('payment', request, answer) as FailedResult;
 	expect(`${message}. ${description}`).toMatch(says);
 }
+
+describe('a service that knows each External ID, behind a proxy that repeats a POST', () => {
+	afterEach(forget);
+
+	test.each([
+		['nginx', 'repeats', 'slow'],
+		['nginx', 'repeats', 'die'],
+		['HAProxy', 'hRepeats', 'slow'],
+		['HAProxy', 'hRepeats', 'die'],
+	])(
+		'%s (%s, %s): its 409 to the second is unknown, and the payment stays recorded',
+		async (_by, to, id) => {
+			const external_id = `unique-${id}-${++count}`;
+			const run = await runWorkflow({
+				items: [{}],
+				parameters: { resource: 'payment', amount: 1, external_id, postback: 'none', options: {} },
+				credential: { baseUrl: url[to]!, accessToken: 'token-of-the-test' },
+				settings: { onError: 'continueRegularOutput' },
+			});
+			expect(errorOf(run)).toBeUndefined();
+			expect(bank.booked(external_id)).toBe(1);
+			expect(bank.came.filter((one) => one.external_id === external_id)).toHaveLength(2);
+			expect(outputOf(run, 'Pay')[0]!.json.error).toMatchObject({
+				...{ outcome: 'unknown', statusCode: 409 },
+				description: expect.stringMatching(/already used/),
+			});
+			expect(isRecorded(external_id)).toBe(true);
+		},
+	);
+});
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let httpRequest: HttpRequest;
