@@ -4,7 +4,7 @@ import base from './jest.config';
 /** Tests on a running n8n: minutes instead of seconds. */
 const config: Config = {
 	...base,
-	testMatch: ['<rootDir>/test/n8n/**/*.n8n.ts'],
+	testMatch: ['<rootDir>/test/{n8n,parts}/**/*.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
 	// Starting n8n keeps a core busy, waiting for what it does hardly any.

@@ -3,7 +3,7 @@ export default {
 	mutate: [
 		...['nodes/**/*.ts', 'credentials/**/*.ts'],
 		// test/package.test.ts loads it beside another n8n-workflow, which this runner cannot.
-		'!nodes/Pay/mainConnection.ts',
+		'!nodes/Pay/lowestN8n.ts',
 	],
 	plugins: ['./test/mutation/runner.mjs', './test/mutation/wording.mjs'],
 	testRunner: 'loaded',

@@ -130,6 +130,15 @@ export class PayApi implements ICredentialType {
 			description: 'How to send Client ID and secret to the token endpoint',
 		},
 		{
+			displayName: 'Header for the External ID',
+			name: 'externalIdHeader',
+			type: 'string',
+			default: '',
+			placeholder: 'e.g. Idempotency-Key',
+			description:
+				'For a service that carries out requests with the same value in a header only once: the name of that header. Each request then has its External ID there too. Leave empty unless the service names one.',
+		},
+		{
 			displayName: 'Postback URL',
 			name: 'postbackUrl',
 			type: 'string',

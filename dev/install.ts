@@ -77,17 +77,18 @@ async function once(marker: string, inputs: string, work: () => Promise<void>): 
 /**
  * Installs packages that something here runs, apart from the project's own.
  * @param overrides versions to take instead of what the packages ask for
+ * @param scripts whether the packages' own scripts are run, which build what is not JavaScript
  * @returns their `node_modules`
  */
 export async function installTools(
 	what: string,
 	packages: string[],
-	{ folder = join(TOOLS, what), overrides = {} } = {},
+	{ folder = join(TOOLS, what), overrides = {}, scripts = true } = {},
 ): Promise<string> {
 	mkdirSync(folder, { recursive: true });
 	await once(join(folder, '.installed'), packages.join(), async () => {
 		writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, overrides }));
-		const flags = ['--ignore-scripts=false', '--no-audit', '--no-fund', '--prefix', folder];
+		const flags = [`--ignore-scripts=${!scripts}`, '--no-audit', '--no-fund', '--prefix', folder];
 		await step(`Installing ${what}`, 'npm', ['install', ...flags, ...packages], folder);
 	});
 	return join(folder, 'node_modules');

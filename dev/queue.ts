@@ -1,4 +1,4 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -18,22 +18,22 @@ function postgresFolder(): string {
 	return join(versions, newest, 'bin');
 }
 
-/** PostgreSQL refuses to run as root; Debian's package brings a user for it. */
-function postgresUser(): { uid?: number; gid?: number } {
+/** Some servers refuse to run as root; Debian's package brings a user for them. */
+export function userOf(name: string): { uid?: number; gid?: number } {
 	if (process.getuid?.() !== 0) return {};
-	const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+	const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
 	return { uid: id('-u'), gid: id('-g') };
 }
 
 /** A server program in a folder of its own; both go when it is closed. */
-class Server {
+export class Server {
 	private child?: ChildProcess;
 
 	private constructor(
 		private readonly command: string,
 		private readonly args: string[],
 		private readonly user: { uid?: number; gid?: number },
-		private readonly folder: string,
+		readonly folder: string,
 		readonly port: number,
 	) {}
 
@@ -48,16 +48,27 @@ class Server {
 		prepare(folder);
 		const port = await freePort();
 		const server = new Server(command, args(port, folder), user, folder, port);
-		await server.launch();
+		try {
+			await server.launch();
+		} catch (error) {
+			await server.close();
+			throw error;
+		}
 		return server;
 	}
 
 	private async launch(): Promise<void> {
 		const { command, args, user, folder, port } = this;
-		const child = spawn(command, args, { cwd: folder, stdio: 'ignore', ...user });
+		const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
+		const child = spawn(command, args, { cwd: folder, stdio, ...user });
 		this.child = child;
-		let failure: Error | undefined;
-		child.on('error', (error) => (failure = error));
+		let failure: string | undefined;
+		let said = '';
+		child.on('error', ({ message }) => {
+			failure = `install Debian's package of it (.ci/run lists them). ${message}`;
+		});
+		child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
+		child.once('exit', () => (failure ??= `it ended. ${said}`));
 		const endWithUs = () => child.kill('SIGKILL');
 		process.once('exit', endWithUs);
 		child.once('exit', () => process.off('exit', endWithUs));
@@ -74,7 +85,7 @@ class Server {
 			30,
 		);
 		if (failure !== undefined) {
-			throw new Error(`Queue mode needs ${command}, from Debian's packages: ${failure.message}`);
+			throw new Error(`${command} cannot be started: ${failure}`);
 		}
 	}
 
@@ -112,7 +123,7 @@ async function startRedis(): Promise<Server> {
 
 async function startPostgres(): Promise<Server> {
 	const bin = postgresFolder();
-	const user = postgresUser();
+	const user = userOf('postgres');
 	return await Server.start(
 		join(bin, 'postgres'),
 		(port, folder) => [

@@ -30,8 +30,7 @@ export const MATRIX: ReadonlyArray<{
 	node: NodeMajor;
 	overrides?: Record<string, string>;
 }> = [
-	{ version: '1.85.4', node: 20, overrides: NEWER_ZOD },
-	{ version: '1.94.1', node: 20, overrides: NEWER_ZOD },
+	{ version: '1.99.1', node: 20, overrides: NEWER_ZOD },
 	{ version: '1.110.1', node: 22 },
 	{ version: 'n8n1', node: 24 },
 	{ version: '2.0.3', node: 22, overrides: OLDER_LANGGRAPH },

@@ -1,4 +1,4 @@
-import { crc16 } from '../nodes/Pay/qr/payload';
+import { crc16 } from '../nodes/Pay/qr/forms';
 
 const field = (id: string, value: string) => id + String(value.length).padStart(2, '0') + value;
 

@@ -122,6 +122,8 @@ const OTHER_NAMES = new Set([
 	],
 	// Of the example "payout-register".
 	...['payout_register', 'due', 'claimed', 'settled', 'synchronous_commit'],
+	// Of proxies.
+	...['non_idempotent', 'proxy_next_upstream', 'h2c'],
 	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],
 	...['checkProcessedAndRecord', 'removeProcessed'],
 	...[

@@ -75,7 +75,7 @@ test('the newest release is found by its number, and is no pre-release', () => {
 	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
 });
 
-describe('an n8n before 1.85', () => {
+describe('an n8n before 1.99', () => {
 	/** Loads a file anew beside this n8n-workflow. */
 	const load = (file: string, beside: object) =>
 		jest.isolateModules(() => {
@@ -89,8 +89,9 @@ describe('an n8n before 1.85', () => {
 
 	test.each(['Pay', 'PayTrigger'])('has %s tell its log which n8n it needs', (name) => {
 		const file = join(ROOT, 'nodes', 'Pay', `${name}.node.ts`);
-		const older = { ...workflow, NodeConnectionTypes: undefined };
-		expect(() => load(file, older)).toThrow('n8n-nodes-pay needs n8n 1.85 or later');
+		const older = { ...workflow, isTool: undefined, makeNodeName: undefined };
+		expect(() => load(file, older)).toThrow('n8n-nodes-pay needs n8n 1.99 or later');
+		expect(() => load(file, { ...workflow, makeNodeName: undefined })).not.toThrow();
 		expect(() => load(file, workflow)).not.toThrow();
 	});
 });

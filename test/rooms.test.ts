@@ -12,7 +12,7 @@ const ROOMS = [
 	['credential', 'postback', 'qr'],
 	['parameters'],
 	['service'],
-	['inputError', 'json', 'mainConnection', 'within'],
+	['inputError', 'json', 'lowestN8n', 'within'],
 ];
 
 const files = readdirSync(PAY, { recursive: true, encoding: 'utf8' })

@@ -1,13 +1,14 @@
-import type {
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeType,
-	INodeTypeDescription,
-	IWebhookFunctions,
-	IWebhookResponseData,
+import './lowestN8n';
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { MAIN } from './mainConnection';
 import { execute, findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refuse } from './postback/receive';
@@ -25,8 +26,8 @@ export class Pay implements INodeType {
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,
-		inputs: [MAIN],
-		outputs: [MAIN],
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
 		credentials: [{ name: 'payApi', required: true, testedBy: 'testPayCredential' }],
 		webhooks: resumeWebhooks,
 		properties,

@@ -1,4 +1,6 @@
+import './lowestN8n';
 import {
+	NodeConnectionTypes,
 	NodeOperationError,
 	webhookDescriptionFields,
 	type IHookFunctions,
@@ -12,7 +14,6 @@ import {
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
 import { InputError } from './inputError';
-import { MAIN } from './mainConnection';
 import { isMatch, readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Reference } from './postback/proof';
 import { answered, POSTBACK_METHODS, readPostback, refuse, toItem } from './postback/receive';
@@ -81,7 +82,7 @@ export class PayTrigger implements INodeType {
 		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },
 		inputs: [],
-		outputs: [MAIN],
+		outputs: [NodeConnectionTypes.Main],
 		credentials: [
 			{
 				name: 'payApi',

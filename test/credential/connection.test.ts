@@ -17,9 +17,37 @@ test('a credential of the document’s own fields: scheme name pay, a pasted tok
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
 		token: { pasted: 'abc' },
+		externalIdHeader: undefined,
 		postbackUrl: undefined,
 		postbackSecret: undefined,
 	});
+});
+
+test.each([
+	['Idempotency-Key', 'Idempotency-Key'],
+	[' X-Request-Id\n', 'X-Request-Id'],
+	['', undefined],
+	[undefined, undefined],
+])('the header for the External ID %p is %p', (externalIdHeader, expected) => {
+	expect(readAccount({ ...BASE, externalIdHeader }).externalIdHeader).toBe(expected);
+});
+
+test.each<[string, RegExp]>([
+	['Idempotency Key', /must be the name of a header, without a colon or spaces/],
+	['Idempotency-Key:', /must be the name of a header/],
+	['Schlüssel', /must be the name of a header/],
+	['a\r\nb', /must be the name of a header/],
+	...['Authorization', 'content-type', 'Host', 'Proxy-Authorization', 'Cookie', 'If-Match'].map(
+		(name) =>
+			[name, new RegExp(`must not be ${name}, which has another meaning`)] as [string, RegExp],
+	),
+	...['Accept-Encoding', 'Content-Length', 'X-Forwarded-For', 'Expect', 'User-Agent'].map(
+		(name) => [name, /has another meaning/] as [string, RegExp],
+	),
+])('the header for the External ID %p is refused', (externalIdHeader, words) => {
+	const read = () => readAccount({ ...BASE, externalIdHeader });
+	expect(read).toThrow(words);
+	expect(read).toThrow(expect.objectContaining({ field: 'externalIdHeader' }));
 });
 
 test.each([

@@ -64,6 +64,40 @@ test('a good credential: one token, one empty request, and nothing is made', asy
 	expect(sandbox.transactions).toStrictEqual([]);
 });
 
+test.each<[string, string | undefined, string, RegExp]>([
+	[
+		'fewer scopes',
+		'pay.read',
+		'pay.read pay.write',
+		/^Error: .*did not grant the scope pay\.write /,
+	],
+	['others', 'openid,pay.read', 'a pay.read  b', /^Error: .*did not grant the scopes a and b /],
+	['more', 'pay.write openid pay.read', 'pay.read pay.write', /refused the access token/],
+	['the same, which it need not say', undefined, 'pay.read pay.write', /refused the access token/],
+])('a token endpoint that grants %s', async (_what, granted, scope, words) => {
+	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
+	sandbox.tokenFaultFor = () => status(200, { body });
+	expect(await verdict({ ...client, clientId: randomUUID(), scope })).toMatch(words);
+});
+
+test.each([
+	[
+		'plain HTTP at a port of HTTPS',
+		'400',
+		'<h1>400 Bad Request</h1><center>The plain HTTP request was sent to HTTPS port</center><hr><center>nginx/1.22.1</center>',
+		'Error: The service takes only https: (HTTP 400, on a page of nginx): write https:// at the start of the Base URL',
+	],
+	[
+		'a page of HAProxy',
+		'503',
+		'<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n',
+		'Error: The service is failing (HTTP 503, on a page of HAProxy)',
+	],
+])('%s is told', async (_what, code, body, words) => {
+	sandbox.faultFor = () => status(Number(code), { body });
+	expect(await verdict(client)).toBe(words);
+});
+
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
 	expect(await verdict(client)).toMatch(/^OK/);
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });

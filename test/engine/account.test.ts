@@ -655,3 +655,42 @@ describe('tokens by client credentials', () => {
 		expect(service.tokenRequests).toHaveLength(1);
 	});
 });
+
+describe('the header for the External ID', () => {
+	const credential = () => ({ baseUrl: sandbox.url, accessToken: 'token' });
+
+	test('carries the id of each request, and is absent where the credential names none', async () => {
+		const items = ids(3).map((id) => ({ id }));
+		const externalIdHeader = 'Idempotency-Key';
+		const run = await pay(items, { credential: { ...credential(), externalIdHeader } });
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted', 'accepted']);
+		const keys = sandbox.received.map(({ headers }) => headers['idempotency-key']);
+		expect(keys.sort()).toStrictEqual(items.map(({ id }) => id));
+		sandbox.received.length = 0;
+		const parameters = { ...FIELDS, resource: 'qrCode', options: {} };
+		const more = { items: items.slice(0, 1), parameters };
+		await runWorkflow({ ...more, credential: { ...credential(), externalIdHeader } });
+		await runWorkflow({ ...more, credential: credential() });
+		expect(sandbox.received.map(({ headers }) => headers['idempotency-key'])).toStrictEqual([
+			items[0]!.id,
+			undefined,
+		]);
+	});
+
+	test('an id that no header can carry is refused before anything of it is sent', async () => {
+		const items = [{ id: 'payout-1' }, { id: 'größe-1' }];
+		const run = await pay(items, {
+			credential: { ...credential(), externalIdHeader: 'Idempotency-Key' },
+			settings: continuing,
+		});
+		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent']);
+		const [, refused] = outputOf(run, 'Pay');
+		expect(refused!.json.error).toMatchObject({
+			message:
+				'"größe-1" cannot be sent in the header Idempotency-Key, which takes only plain letters, digits and signs (ASCII)',
+			field: 'external_id',
+		});
+		expect(sandbox.received).toHaveLength(1);
+		expect(isRecorded('größe-1')).toBe(false);
+	});
+});

@@ -272,7 +272,7 @@ describe('what was accepted is never hidden', () => {
 
 	test.each<[string, (context: IExecuteFunctions) => Partial<IExecuteFunctions>]>([
 		[
-			'has no hints, as in agents of 1.85 to 1.117',
+			'has no hints, as in agents of 1.99 to 1.117',
 			() => ({ addExecutionHints: undefined }) as never,
 		],
 		['fails to show hints', () => ({ addExecutionHints: () => void fail() })],

@@ -32,7 +32,7 @@ const ready = (external_id: string, token: Account['token'] = PASTED, index = ++
 const status =
 	(statusCode: number, from: 'service' | 'proxy' = 'service'): HttpRequest =>
 	async () => {
-		const request = { socket: { encrypted: from === 'service' } };
+		const request = { path: '/', socket: { encrypted: from === 'service' } };
 		throw Object.assign(new Error(), { request, response: { status: statusCode, data: '{}' } });
 	};
 const ok: HttpRequest = async () => ({ statusCode: 200, body: '{"success":true}' });

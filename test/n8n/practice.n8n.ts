@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, node, pay } from '../../dev/workflow';
-import { crc16 } from '../../nodes/Pay/qr/payload';
+import { crc16 } from '../../nodes/Pay/qr/forms';
 import { startReceiver } from '../sandbox/service';
 import { ended, waits } from './chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from './nodes';

@@ -1,9 +1,12 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { imageFileName, qrPng } from '../../nodes/Pay/qr/image';
-import { crc16, findQrSource } from '../../nodes/Pay/qr/payload';
+import { crc16 } from '../../nodes/Pay/qr/forms';
+import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { SCHEMES } from './schemes';
 import { brCode } from '../../sandbox/brCode';
 import { runs } from '../runs';
 
@@ -86,6 +89,8 @@ describe('finding the payload in a response of unknown form', () => {
 		['an EMV code in a list', [{ a: 1 }, { b: code }]],
 		['the whole response', code],
 		['the same code twice', { a: code, b: { c: code } }],
+		['a code with white space around it', { a: ` \t${code}\r\n` }],
+		['the same code with and without a newline', { a: code, b: `${code}\n` }],
 		['a code and its picture', { a: code, image: `data:image/png;base64,${base64}` }],
 	])('%s', (_name, response) => {
 		expect(findQrSource(response, '')).toStrictEqual({ source: { text: code } });
@@ -95,6 +100,14 @@ describe('finding the payload in a response of unknown form', () => {
 		['a data URI', { image: `data:image/png;base64,${base64}` }],
 		['base64', { image: base64 }],
 		['base64 in lines', { image: base64.replace(/.{76}/g, '$&\r\n') }],
+		['base64url', { image: png.toString('base64url') }],
+		['a data URI in capitals', { image: `DATA:image/PNG;BASE64,${base64}` }],
+		['a data URI with a parameter', { image: `data:image/png;name=a.png;base64, ${base64}` }],
+		[
+			'a data URI in percent-encoding',
+			{ a: `data:image/png;base64,${encodeURIComponent(base64)}` },
+		],
+		['a data URI of base64url', { image: `data:image/png;base64,${png.toString('base64url')}` }],
 	])('a PNG as %s', (_name, response) => {
 		expect(findQrSource(response, '')).toStrictEqual({ source: { png } });
 	});
@@ -105,6 +118,7 @@ describe('finding the payload in a response of unknown form', () => {
 		['a text as the whole', 'done', /its text fields: \(the whole response\) \("done"\)/],
 		['a field below another', { data: { id: '1' } }, /: data\.id \("1"\)\.$/],
 		['a text of 24 characters', { a: 'x'.repeat(24) }, /: a \("x{24}"\)\.$/],
+		['a text with line breaks', { a: 'one\n\ttwo' }, /: a \("one two"\)\.$/],
 		['a longer one', { a: 'x'.repeat(25) }, /: a \("x{24}…"\)\.$/],
 		['twenty texts', [...'abcdefghijklmnopqrst'], /: 0 \("a"\), .*, 14 \("o"\)\.$/],
 		['a code within a text', { a: `copy ${code}` }, /no payload was recognized/],
@@ -120,6 +134,91 @@ describe('finding the payload in a response of unknown form', () => {
 		['an empty response', '', /no payload was recognized/],
 	])('%s gives a hint', (_name, response, hint) => {
 		expect(findQrSource(response, '')).toStrictEqual({ hint: expect.stringMatching(hint) });
+	});
+
+	test.each(SCHEMES)('$scheme, by its published example', ({ example }) => {
+		for (const response of [{ id: '1', data: { code: example } }, `\n ${example}\n`]) {
+			expect(findQrSource(response, '')).toStrictEqual({ source: { text: example } });
+		}
+		expect(findQrSource({ a: example, b: ` ${example}` }, 'b')).toStrictEqual({
+			source: { text: example },
+		});
+	});
+
+	test('an EMV code comes before another, and a code before a link', () => {
+		const [upi, link] = ['UPI (India)', 'Alipay link'].map(
+			(name) => SCHEMES.find(({ scheme }) => scheme === name)!.example,
+		);
+		expect(findQrSource({ link, upi, code }, '')).toStrictEqual({ source: { text: code } });
+		expect(findQrSource({ link, upi }, '')).toStrictEqual({ source: { text: upi } });
+	});
+
+	test('the document lists these schemes', () => {
+		const document = readFileSync(join(__dirname, '../../docs/service.md'), 'utf8');
+		const table = document.slice(
+			document.indexOf('| Code '),
+			document.indexOf('_`test/qr/schemes'),
+		);
+		const rows = table.split('\n').slice(2);
+		expect(
+			rows.filter(Boolean).map((row) =>
+				row
+					.split('|')
+					.map((cell) => cell.trim())
+					.slice(1, 3),
+			),
+		).toStrictEqual(SCHEMES.map(({ scheme, begins }) => [scheme, `\`${begins}\``]));
+		for (const { begins, example } of SCHEMES) expect(example.startsWith(begins)).toBe(true);
+	});
+
+	test.each([
+		['a sentence about a scheme', 'upi://pay is not offered here'],
+		['a link without who is paid', 'upi://pay?am=10&tn=pa=x@y'],
+		['the word of a scheme', 'BCD'],
+		['a bank code of the same letters', 'SPC\n0200\n1\nDE89370400440532013000\n'],
+		['the word of another', 'SPD*1.0*MSG:hello'],
+		['a price list', 'ST00012|Name=a'],
+		['a page of a wallet', 'https://qr.alipay.com/'],
+		['a page about a wallet', 'https://payconiq.com/pay/2/help'],
+	])('%s is no code', (_what, text) => {
+		expect(findQrSource({ text }, '')).toStrictEqual({
+			hint: expect.stringMatching(/no payload was recognized/),
+		});
+	});
+
+	test('a form that only looks like one takes no time to tell', () => {
+		const begun = performance.now();
+		for (const long of ['upi://pay?' + 'pa='.repeat(1e6), 'SPD*1.0*' + 'A*'.repeat(1e6)]) {
+			findQrSource({ long }, '');
+		}
+		expect(performance.now() - begun).toBeLessThan(5_000);
+	});
+
+	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+	test.each([
+		['an SVG', svg],
+		['an SVG behind an XML declaration', `<?xml version="1.0"?>\n${svg}`],
+		['an SVG in base64', Buffer.from(svg).toString('base64')],
+		['a data URI of an SVG', `data:image/svg+xml;utf8,${svg}`],
+		['a data URI of a JPEG', 'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD'],
+		['a JPEG in base64', '/9j/4AAQSkZJRgABAQAAAQABAAD'],
+		['a GIF in base64', 'R0lGODlhAQABAAAAACw='],
+		['a WebP in base64', 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA'],
+		['a data URI that calls itself a PNG', 'data:image/png;base64,AAAA'],
+		['the bytes of a PNG as text', '\ufffdPNG\r\n\u001a\n'],
+		['the address of an image', 'https://api.example.com/qr/abc.png?size=300'],
+	])('%s is never drawn as a code', (_what, image) => {
+		expect(findQrSource({ id: '1', image }, 'image')).toStrictEqual({
+			hint: expect.stringMatching(/leads to an image or its address, and only a PNG.*: id \("1"\)/),
+		});
+		expect(findQrSource({ id: '1', image }, '')).toStrictEqual({
+			hint: expect.stringMatching(/one of its text fields: id \("1"\)\.$/),
+		});
+	});
+
+	test('a link to a page with another ending is drawn, where a path leads to it', () => {
+		const link = 'https://pay.example.com/c/abc';
+		expect(findQrSource({ link }, 'link')).toStrictEqual({ source: { text: link } });
 	});
 
 	test('a path decides', () => {

@@ -224,7 +224,13 @@ test.each<[string, object, object, string]>([
 		{ socket: { encrypted: true, secureConnecting: true }, writableFinished: true },
 		'nothing',
 	],
-	['TLS, outside of the tunnel', TLS, { socket: {}, writableFinished: true }, 'nothing'],
+	['TLS, outside of the tunnel', TLS, { path: '/', socket: {}, writableFinished: true }, 'nothing'],
+	[
+		'TLS, in plain text to a proxy',
+		TLS,
+		{ path: 'https://a.test/', socket: {}, writableFinished: true },
+		'whole',
+	],
 	['TLS, not flushed', TLS, { socket: { encrypted: true }, writableFinished: false }, 'whole'],
 	['TLS, flushed', TLS, { socket: { encrypted: true }, writableFinished: true }, 'whole'],
 	['TLS, no socket, not flushed', TLS, { socket: null, writableFinished: false }, 'nothing'],
@@ -247,8 +253,12 @@ test.each<[string, object, string]>([
 });
 
 describe('an answer that n8n 2 hands over as an error', () => {
-	const answer = (status: unknown, socket: object | null, data: unknown = '{"id":1}') =>
-		thrown({ request: { socket }, response: { status, data } });
+	const answer = (
+		status: unknown,
+		socket: object | null,
+		data: unknown = '{"id":1}',
+		path = '/v2/pay/payment',
+	) => thrown({ request: { path, socket }, response: { status, data } });
 
 	test.each([
 		[201, 'accepted'],
@@ -275,6 +285,12 @@ describe('an answer that n8n 2 hands over as an error', () => {
 			response: { id: 1 },
 			reason,
 		});
+	});
+
+	test('to a request that went to a proxy in plain text may be the answer of the service', async () => {
+		const whole = 'https://a.test/v2/pay/payment';
+		expect(await post(answer(201, {}, '{}', whole))).toMatchObject({ outcome: 'accepted' });
+		expect(await post(answer(502, {}, '{}', whole))).toMatchObject({ outcome: 'unknown' });
 	});
 
 	test('to an http: address nobody can tell who gave it', async () => {
@@ -414,7 +430,7 @@ describe('a form to a token endpoint', () => {
 		],
 		[
 			'a proxy that does not connect',
-			thrown({ request: { socket: {} }, response: { status: 502, data: '' } }),
+			thrown({ request: { path: '/', socket: {} }, response: { status: 502, data: '' } }),
 			'a proxy on the way did not connect to the service (HTTP 502)',
 		],
 		[

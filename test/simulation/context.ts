@@ -173,7 +173,7 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 			const text = answerText(status, headers, { echo: how.echo, confirms });
 			const sentBy = {
 				...{ path: new URL(options.url).pathname, writableFinished: true },
-				...{ socket: { encrypted: !fromProxy }, destroy: () => undefined },
+				...{ path: '/', socket: { encrypted: !fromProxy }, destroy: () => undefined },
 			};
 			const streamed = options.encoding === 'stream';
 			const hear = () => world.heard(send, what);

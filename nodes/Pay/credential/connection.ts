@@ -13,6 +13,7 @@ export type PayCredential = {
 	clientSecret?: string;
 	scope?: string;
 	clientAuthentication?: string;
+	externalIdHeader?: string;
 	postbackUrl?: string;
 	postbackSecret?: string;
 	previousPostbackSecret?: string;
@@ -34,6 +35,8 @@ export interface Account {
 	schemeName: string;
 	/** A token as it was pasted, or how to get one. */
 	token: { pasted: string } | { clientCredentials: ClientCredentials };
+	/** The header that carries a request's external_id too; none, where it is empty. */
+	externalIdHeader?: string;
 	/** Not yet checked: only items that ask for it need it. */
 	postbackUrl?: string;
 	postbackSecret?: string;
@@ -109,6 +112,42 @@ function parseToken(credential: PayCredential): Account['token'] {
 	}
 }
 
+/** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
+const TAKEN =
+	/^(accept.*|authorization|connection|content-.*|cookie2?|date|expect|forwarded|host|http2-settings|if-.*|keep-alive|origin|pragma|prefer|proxy-.*|range|referer|te|trailer|transfer-encoding|upgrade|user-agent|via|warning|x-forwarded-.*|x-http-method.*)$/i;
+
+/** The name of a header (RFC 9110, section 5.6.2). */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+function parseExternalIdHeader(value: unknown): string | undefined {
+	const name = String(value ?? '').trim();
+	if (name === '') return undefined;
+	const what = !HEADER_NAME.test(name)
+		? 'must be the name of a header, without a colon or spaces'
+		: TAKEN.test(name)
+			? `must not be ${name}, which has another meaning`
+			: undefined;
+	if (what === undefined) return name;
+	throw new InputError(
+		'externalIdHeader',
+		`The Header for the External ID of the Pay API credential ${what}`,
+		'Open the credential and enter the name that the service gave you, such as Idempotency-Key, or leave it empty.',
+	);
+}
+
+/**
+ * Checks that the account's header can carry an external_id: HTTP has no letters beyond ASCII there.
+ * @throws InputError
+ */
+export function checkHeaderValue({ externalIdHeader }: Account, external_id: string): void {
+	if (externalIdHeader === undefined || /^[\x20-\x7e]+$/.test(external_id)) return;
+	throw new InputError(
+		'external_id',
+		`"${external_id}" cannot be sent in the header ${externalIdHeader}, which takes only plain letters, digits and signs (ASCII)`,
+		'Use another External ID, or empty Header for the External ID in the Pay API credential.',
+	);
+}
+
 /**
  * Checks a credential before any request (section 5: the bearer token is mandatory).
  * @throws InputError; never with a token or secret in the message
@@ -119,6 +158,7 @@ export function readAccount(credential: PayCredential): Account {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, schemeName),
 		schemeName,
 		token: parseToken(credential),
+		externalIdHeader: parseExternalIdHeader(credential.externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: credential.postbackSecret || undefined,
 	};

@@ -4,11 +4,13 @@ import type {
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { jsonOrText } from '../json';
 import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
+import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { isLoopback } from './baseUrl';
-import { readAccount, type PayCredential } from './connection';
+import { readAccount, type Account, type PayCredential } from './connection';
 
 /** A credential test should answer while the person is looking. */
 const LIMITS = { timeout: 15_000 };
@@ -30,7 +32,13 @@ function isPage({ headers, body }: TestAnswer): boolean {
 
 function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	const { statusCode } = answer;
-	const which = `(HTTP ${statusCode})`;
+	const page = proxyPageIn(answer.body);
+	const which = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
+	if (page?.wantsHttps) {
+		return wrong(
+			`The service takes only https: ${which}: write https:// at the start of the Base URL`,
+		);
+	}
 	if (statusCode === 401 || statusCode === 403) {
 		return wrong(
 			`The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`,
@@ -86,6 +94,20 @@ function unreachable(url: string, error: unknown): INodeCredentialTestResult {
 }
 
 /**
+ * The scopes that were asked for and not given. A token endpoint has to say which it gave where they
+ * are not those it was asked for (RFC 6749, section 5.1).
+ */
+function scopesNotGranted({ token }: Account, body: unknown): string[] {
+	if (!('clientCredentials' in token)) return [];
+	const answer = typeof body === 'string' ? jsonOrText(body) : body;
+	const { scope } = (answer ?? {}) as { scope?: unknown };
+	if (typeof scope !== 'string') return [];
+	const granted = scope.split(/[\s,]+/);
+	const asked = token.clientCredentials.scope.split(/\s+/);
+	return asked.filter((one) => one !== '' && !granted.includes(one));
+}
+
+/**
  * Tests a credential without being able to move money: posts an empty object to the QR code
  * endpoint, which lacks both required fields (sections 2.1 and 4.1).
  */
@@ -107,10 +129,16 @@ export async function testPayCredential(
 			followAllRedirects: false,
 			...LIMITS,
 		})) as TestAnswer;
-	const postForm: PostForm = async (url, headers, body) =>
-		await post(url, headers, body).catch((error: unknown) => ({
-			reason: describeFailure(failureOf(error)),
-		}));
+	let granted: unknown;
+	const postForm: PostForm = async (url, headers, body) => {
+		try {
+			const answer = await post(url, headers, body);
+			granted = answer.body;
+			return answer;
+		} catch (error) {
+			return { reason: describeFailure(failureOf(error)) };
+		}
+	};
 	let url, bearer;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
@@ -120,6 +148,12 @@ export async function testPayCredential(
 			// What is tested is whether the service gives a token now, not whether it did.
 			forgetToken(account, bearer.accessToken);
 			bearer = await bearerToken(account, postForm, LIMITS);
+		}
+		const missing = scopesNotGranted(account, granted);
+		if (missing.length > 0) {
+			return wrong(
+				`The token endpoint did not grant the ${missing.length > 1 ? 'scopes' : 'scope'} ${missing.join(' and ')} that Scope asks for: ask the service for it, or take it out`,
+			);
 		}
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');

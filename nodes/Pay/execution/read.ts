@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { isLoopback } from '../credential/baseUrl';
-import type { Account } from '../credential/connection';
+import { checkHeaderValue, type Account } from '../credential/connection';
 import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { FieldMatch } from '../parameters/fieldMatch';
@@ -162,6 +162,7 @@ export async function readItem(
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
 		id = external_id;
+		checkHeaderValue(account, external_id);
 		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
 		const request = { ...plan.request };
 		const secret = account.postbackSecret;

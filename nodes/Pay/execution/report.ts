@@ -10,6 +10,7 @@ import {
 import { asError, InputError } from '../inputError';
 import type { Answer } from '../service/client';
 import type { Kind } from '../service/contract';
+import { proxyPageIn } from '../service/proxyPage';
 import type { Outcome } from '../service/outcome';
 import type { Attempt } from './ledger';
 import { idsByOutcome, NOUN, othersInWords, type Summary } from './summary';
@@ -48,11 +49,18 @@ function quoted(text: string): string {
 
 function answerSaid(response: unknown): string {
 	if (response === undefined || response === '') return '';
+	const page = proxyPageIn(response);
+	if (page !== undefined) {
+		return ` The answer looks like a page of ${page.by} on the way, not like an answer of the service: ${quoted(page.text)}`;
+	}
 	const text = typeof response === 'string' ? response : JSON.stringify(response);
 	return ` The answer said: ${quoted(text)}`;
 }
 
-function correction(statusCode: number, external_id: string): string {
+function correction(statusCode: number, external_id: string, response: unknown): string {
+	if (proxyPageIn(response)?.wantsHttps) {
+		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
+	}
 	switch (statusCode) {
 		case 401:
 			return 'Check the token of the Pay API credential, then run again. A token that was fetched is thrown away: the next request gets a new one.';
@@ -135,7 +143,7 @@ export function answeredResult(
 				...facts,
 				outcome,
 				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused, by the service or a proxy on the way.${answerSaid(response)} ${correction(statusCode ?? 0, external_id)}`,
+				description: `The request was sent and refused, by the service or a proxy on the way.${answerSaid(response)} ${correction(statusCode ?? 0, external_id, response)}`,
 			};
 		case 'notSent':
 			return {

@@ -25,6 +25,8 @@ interface Connection {
 	 * body as it came: what is kept of it lacks the secrets.
 	 */
 	doubt?: (response: unknown) => string | undefined;
+	/** A header that carries the request's external_id too. */
+	externalIdHeader?: string;
 }
 
 /** What one attempt came to. */
@@ -137,7 +139,7 @@ export async function postRequest(
 	kind: Kind,
 	body: ServiceRequest,
 ): Promise<Answer> {
-	const { baseUrl, schemeName, accessToken, timeout, doubt } = connection;
+	const { baseUrl, schemeName, accessToken, timeout, doubt, externalIdHeader } = connection;
 	let begun = false;
 	try {
 		const options = {
@@ -149,6 +151,7 @@ export async function postRequest(
 				Accept: 'application/json',
 				// A compressed answer hides who gave it, and its size.
 				'Accept-Encoding': 'identity',
+				...(externalIdHeader !== undefined && { [externalIdHeader]: body.external_id }),
 			},
 			body: JSON.stringify(body),
 		} as const;

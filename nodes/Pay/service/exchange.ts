@@ -83,7 +83,9 @@ function headOfError({ request, response }: Thrown): Head | undefined {
  * sent. To an http: address a proxy passes requests on and can answer as it likes; nobody can tell.
  */
 function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
-	return url.startsWith('https:') && !!request?.socket && request.socket.encrypted !== true;
+	if (!url.startsWith('https:') || !request?.socket || request.socket.encrypted) return false;
+	// A request whose path is a whole address went to the proxy in plain text, which carries it out.
+	return request.path?.startsWith('/') === true;
 }
 
 /**

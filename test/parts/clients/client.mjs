@@ -1,0 +1,12 @@
+const { URL: url, KIND, NAME: name, XML } = process.env;
+const fields = { status: 'PAID', name };
+const form = new FormData();
+for (const [key, value] of Object.entries(fields)) form.set(key, value);
+const kinds = {
+	json: { body: JSON.stringify(fields), headers: { 'Content-Type': 'application/json' } },
+	form: { body: new URLSearchParams(fields) },
+	multipart: { body: form },
+	xml: { body: XML, headers: { 'Content-Type': 'application/xml' } },
+};
+const { status } = await fetch(url, { method: 'POST', ...kinds[KIND] });
+console.log(status);

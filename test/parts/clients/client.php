@@ -1,0 +1,19 @@
+<?php
+$fields = ['status' => 'PAID', 'name' => getenv('NAME')];
+$kinds = [
+	'json' => [json_encode($fields), ['Content-Type: application/json']],
+	'form' => [http_build_query($fields), []],
+	'multipart' => [$fields, []],
+	'xml' => [getenv('XML'), ['Content-Type: application/xml']],
+];
+[$body, $headers] = $kinds[getenv('KIND')];
+$curl = curl_init(getenv('URL'));
+curl_setopt_array($curl, [
+	CURLOPT_POSTFIELDS => $body,
+	CURLOPT_HTTPHEADER => $headers,
+	CURLOPT_RETURNTRANSFER => true,
+	CURLOPT_CAINFO => getenv('CA'),
+	CURLOPT_TIMEOUT => 60,
+]);
+curl_exec($curl);
+echo curl_getinfo($curl, CURLINFO_HTTP_CODE), curl_error($curl), "\n";

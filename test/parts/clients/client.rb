@@ -1,0 +1,20 @@
+require 'json'
+require 'net/http'
+
+uri = URI(ENV['URL'])
+fields = { 'status' => 'PAID', 'name' => ENV['NAME'] }
+request = Net::HTTP::Post.new(uri.request_uri)
+case ENV['KIND']
+when 'json'
+  request['Content-Type'] = 'application/json'
+  request.body = fields.to_json
+when 'form' then request.set_form_data(fields)
+when 'multipart' then request.set_form(fields.to_a, 'multipart/form-data')
+when 'xml'
+  request['Content-Type'] = 'application/xml'
+  request.body = ENV['XML']
+end
+http = Net::HTTP.new(uri.host, uri.port)
+http.use_ssl = true
+http.ca_file = ENV['CA']
+puts http.request(request).code

@@ -1,0 +1,141 @@
+import 'reflect-metadata';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server as SecureServer } from 'node:https';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { installN8n, installTools } from '../../dev/install';
+import { until } from '../../dev/n8n';
+import type { Server } from '../../dev/queue';
+import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
+import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
+import { credentialRequest, requestHelper } from '../wire/requestHelper';
+import { certificates } from '../wire/servers';
+import { startSquid } from './parts';
+
+/** n8n's core below and at the lowest version: of n8n 1.97 and of n8n 1.99. */
+const CORES = { 'n8n-core 1.96.0': '1.96.0', 'n8n-core 1.98.0': '1.98.0' };
+const ROOT = join(__dirname, '..', '..');
+const TOKEN = 'token-of-the-squid-test';
+
+const modulesOf = async (name: string) =>
+	name === 'n8n1' || name === 'n8n2'
+		? join((await installN8n(name)).folder, 'node_modules')
+		: await installTools(name, [`n8n-core@${CORES[name as keyof typeof CORES]}`], {
+				scripts: false,
+			});
+
+let squid: Server;
+let service: SecureServer;
+let pems: Awaited<ReturnType<typeof certificates>>;
+/** What the service carried out: requests that came with the token. */
+const booked: string[] = [];
+const before = { ...process.env };
+
+beforeAll(async () => {
+	pems = await certificates();
+	squid = await startSquid(pems.trusted);
+	// Debian's Squid, built with GnuTLS, does not read answers of TLS 1.3.
+	service = createServer({ ...pems.trusted, maxVersion: 'TLSv1.2' }, async (request, answer) => {
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		const { external_id } = JSON.parse(Buffer.concat(chunks).toString()) as { external_id: string };
+		if (request.headers.authorization === `Bearer ${TOKEN}`) booked.push(external_id);
+		answer.writeHead(201, { 'Content-Type': 'application/json' }).end('{"id":1}');
+	}).listen(0, '127.0.0.1');
+	await once(service, 'listening');
+	process.env.HTTPS_PROXY = `http://127.0.0.1:${squid.port}`;
+	delete process.env.NO_PROXY;
+});
+afterAll(async () => {
+	process.env = before;
+	pems?.forget();
+	service?.close();
+	await squid?.close();
+});
+
+/** What Squid writes down meanwhile. */
+async function methodsOf(work: () => Promise<unknown>): Promise<Array<string | undefined>> {
+	const log = () => readFileSync(join(squid.folder, 'access.log'), 'utf8').split('\n');
+	const lines = log().length;
+	await work();
+	await until('the log', async () => log().length > lines);
+	return log()
+		.slice(lines - 1, -1)
+		.map((line) => /\b(CONNECT|POST) (https:)?/.exec(line)?.[0]);
+}
+
+/** Pays through Squid; gives what is told, and the methods that Squid wrote down. */
+async function pay(name: string) {
+	const httpRequest: HttpRequest = requestHelper(await modulesOf(name));
+	const { port } = service.address() as AddressInfo;
+	const connection = {
+		baseUrl: `https://localhost:${port}`,
+		schemeName: 'pay',
+		accessToken: TOKEN,
+		timeout: 20_000,
+	};
+	let answer: Answer | undefined;
+	const methods = await methodsOf(async () => {
+		answer = await postRequest(httpRequest, connection, 'payment', {
+			...{ amount: 1, external_id: name },
+		});
+	});
+	expect(booked.filter((id) => id === name)).toHaveLength(1);
+	return { answer, methods };
+}
+
+test("n8n 1.97 hands the token to Squid in plain text, and a payment that was made is not told as 'not sent'", async () => {
+	const { answer, methods } = await pay('n8n-core 1.96.0');
+	expect(methods).toStrictEqual(['POST https:']);
+	expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
+});
+
+test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
+	'%s tunnels through Squid, which sees no request',
+	async (name) => {
+		const { answer, methods } = await pay(name);
+		expect(methods).toStrictEqual(['CONNECT ']);
+		expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
+	},
+);
+
+test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
+	"the credential's test of %s tunnels through Squid too",
+	async (name) => {
+		const request = credentialRequest(await modulesOf(name));
+		const testPay = testPayCredential.bind({ helpers: { request } } as never);
+		const { port } = service.address() as AddressInfo;
+		const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
+		const methods = await methodsOf(async () => {
+			expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });
+		});
+		expect(methods).toStrictEqual(['CONNECT ']);
+	},
+);
+
+describe('the nodes as they are published', () => {
+	/** Loads them beside the n8n-workflow that came with this n8n-core. */
+	async function load(name: string): Promise<void> {
+		const { outputFiles } = await build({
+			entryPoints: [join(ROOT, 'nodes', 'Pay', 'Pay.node.ts')],
+			...{ bundle: true, write: false, platform: 'node', format: 'cjs', logLevel: 'silent' },
+			external: ['n8n-workflow'],
+		});
+		const modules = await modulesOf(name);
+		const run = new Function('require', 'module', 'exports', outputFiles[0]!.text);
+		const module = { exports: {} };
+		const give = (wanted: string) =>
+			require(wanted === 'n8n-workflow' ? join(modules, wanted) : wanted) as unknown;
+		run(give, module, module.exports);
+	}
+
+	test('are refused by n8n 1.97, with the version that they need', async () => {
+		await expect(load('n8n-core 1.96.0')).rejects.toThrow('n8n-nodes-pay needs n8n 1.99 or later');
+	});
+
+	test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])('load beside %s', async (name) => {
+		await expect(load(name)).resolves.toBeUndefined();
+	});
+});

@@ -1,0 +1,231 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePort, itemsOf, webhookPath, type N8n } from '../../dev/n8n';
+import type { Server } from '../../dev/queue';
+import { chain, payTrigger } from '../../dev/workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import { ended, startWaiting } from '../n8n/chargeAndWait';
+import { allFinished, startN8n, VERSIONS } from '../n8n/nodes';
+import { certificates } from '../wire/servers';
+import { ports, startNginx, type Pem } from './parts';
+
+const SECRET = 'the postback secret of the test';
+const NAME = 'João & Söhne';
+const XML =
+	'<?xml version="1.0" encoding="UTF-8"?><n><status>PAID</status><name>João &amp; Söhne</name></n>';
+const KINDS = ['json', 'form', 'multipart', 'xml'];
+const folder = mkdtempSync(join(tmpdir(), 'pay-clients-'));
+const CA = join(folder, 'ca.pem');
+const CLIENTS = join(__dirname, 'clients');
+
+const curl = (...flags: string[]) => ['curl', '--max-time', '60', '--cacert', CA, ...flags];
+const CURL: Record<string, string[]> = {
+	json: [
+		'-H',
+		'content-type: application/json',
+		'-d',
+		JSON.stringify({ status: 'PAID', name: NAME }),
+	],
+	form: ['--data-urlencode', 'status=PAID', '--data-urlencode', `name=${NAME}`],
+	multipart: ['-F', 'status=PAID', '-F', `name=${NAME}`],
+	xml: ['-H', 'content-type: application/xml', '-d', XML],
+};
+
+/** How each client is started to send a postback of a kind to an address. */
+const SENDERS: Record<string, (kind: string, url: string) => string[]> = {
+	'curl, HTTP/2': (kind, url) => curl('--http2', ...CURL[kind]!, url),
+	'curl, HTTP/1.0': (kind, url) => curl('--http1.0', ...CURL[kind]!, url),
+	'Python requests': () => ['/usr/bin/python3', join(CLIENTS, 'client.py')],
+	PHP: () => ['php', join(CLIENTS, 'client.php')],
+	Ruby: () => ['ruby', join(CLIENTS, 'client.rb')],
+	Go: () => [join(folder, 'client')],
+	Node: () => [process.execPath, join(CLIENTS, 'client.mjs')],
+};
+
+/** Sends one postback; gives the status that the client tells. */
+async function send(client: string, kind: string, url: string, name = NAME): Promise<number> {
+	const [command = '', ...args] = SENDERS[client]!(kind, url);
+	const told = command === 'curl' ? ['-s', '-o', join(folder, 'answer'), '-w', '%{http_code}'] : [];
+	const env = { ...{ PATH: process.env.PATH, URL: url, KIND: kind, NAME: name, XML, CA } };
+	const more = { NODE_EXTRA_CA_CERTS: CA, LANG: 'C.UTF-8', PYTHONWARNINGS: 'ignore' };
+	try {
+		const { stdout } = await promisify(execFile)(command, [...told, ...args], {
+			env: { ...env, ...more },
+		});
+		return Number(stdout.trim());
+	} catch (error) {
+		const { code, message, stdout, stderr } = error as Error & {
+			code?: unknown;
+			stdout?: string;
+			stderr?: string;
+		};
+		if (code === 'ENOENT') {
+			throw new Error(`${command} is missing: .ci/run lists Debian's packages of all clients`);
+		}
+		throw new Error(`${client}: ${message} ${stdout} ${stderr}`);
+	}
+}
+
+/** What proxies do with an address on its way to n8n, by the first part of its path. */
+const REWRITES: Record<string, (n8n: string) => string> = {
+	// A sub-path that is cut off.
+	n8n: (n8n) =>
+		`location /n8n/ { proxy_pass ${n8n}/; proxy_set_header X-Original-URI $request_uri; }`,
+	// A rewritten path.
+	raw: (n8n) => `location /raw/ { rewrite ^/raw(/.*)$ $1 break; proxy_pass ${n8n}; }`,
+	// The address as it came.
+	uri: (n8n) =>
+		`location /uri/ { if ($request_uri ~ ^/uri(/.*)$) { set $tail $1; } proxy_pass ${n8n}$tail; }`,
+	// A parameter of its own behind.
+	args: (n8n) =>
+		`location /args/ { rewrite ^/args(/.*)$ $1 break; proxy_pass ${n8n}$uri?$args&from=nginx; }`,
+	// The query put together anew.
+	arg: (n8n) =>
+		`location /arg/ { rewrite ^/arg(/.*)$ $1 break; proxy_pass ${n8n}$uri?pay_proof=$arg_pay_proof; }`,
+	// No buffers and HTTP/1.0.
+	nobuf: (n8n) =>
+		`location /nobuf/ { proxy_request_buffering off; proxy_http_version 1.0; proxy_pass ${n8n}/; }`,
+};
+
+let pem: Pem;
+let forget: () => void;
+beforeAll(async () => {
+	const { trusted, forget: undo } = await certificates();
+	[pem, forget] = [trusted, undo];
+	writeFileSync(CA, pem.cert);
+	const env = { ...process.env, GO111MODULE: 'off', GOFLAGS: '', GOCACHE: join(folder, 'go') };
+	const built = join(folder, 'client');
+	execFileSync('go', ['build', '-o', built, join(CLIENTS, 'client.go')], { env });
+});
+afterAll(() => {
+	forget?.();
+	rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(VERSIONS)('postbacks to n8n %s', (version) => {
+	let sandbox: Sandbox;
+	let n8n: N8n;
+	let nginx: Server;
+	let front: string;
+	let payApi: { id: string; name: string };
+	let workflowId: string;
+	let path: string;
+
+	beforeAll(async () => {
+		const [port, { tls }] = [await freePort(), await ports('tls')];
+		front = `https://localhost:${tls}`;
+		const ways = Object.values(REWRITES).map((way) => way(`http://127.0.0.1:${port}`));
+		nginx = await startNginx(
+			pem,
+			`server { listen 127.0.0.1:${tls} ssl http2; ${ways.join('\n')} }`,
+		);
+		sandbox = await Sandbox.start();
+		n8n = await startN8n(version, { port, env: { WEBHOOK_URL: `${front}/n8n/` } });
+		payApi = await n8n.createCredential({
+			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
+		});
+		const trigger = payTrigger();
+		path = webhookPath(trigger)!;
+		workflowId = await n8n.importWorkflow(chain('Postbacks', [trigger]), { payApi });
+		await n8n.activate(workflowId);
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await nginx?.close();
+		await sandbox?.close();
+	});
+
+	let count = 0;
+	/** The address for one postback, below a part of the path that nginx knows. */
+	const signed = (external_id: string, below = 'n8n') =>
+		signUrl(`${front}/${below}${path}`, { external_id, kind: 'payment', amount: 5 }, SECRET);
+	/** What the trigger gave for each postback since the last call, by external_id. */
+	async function given(more: number) {
+		count += more;
+		const some = (await allFinished(n8n, workflowId, count)).slice(0, more);
+		const items = some.flatMap((execution) => itemsOf(execution, 'Pay Trigger'));
+		expect(items).toHaveLength(more);
+		return items as Array<{
+			reference: { external_id: string };
+			body: Record<string, unknown>;
+			eventId: string;
+			query: object;
+		}>;
+	}
+
+	test.each(Object.keys(SENDERS))('%s: each kind is taken, and has one eventId', async (client) => {
+		for (const kind of KINDS) {
+			// The service sends it twice.
+			for (let time = 0; time < 2; time++) {
+				expect([kind, await send(client, kind, signed(`${client} ${kind}`))]).toStrictEqual([
+					kind,
+					200,
+				]);
+			}
+		}
+		const items = await given(2 * KINDS.length);
+		for (const kind of KINDS) {
+			const mine = items.filter(({ reference }) => reference.external_id === `${client} ${kind}`);
+			const body = { status: 'PAID', name: NAME };
+			const expected = kind === 'xml' ? { n: body } : body;
+			expect(mine.map((item) => item.body)).toStrictEqual([expected, expected]);
+			expect(new Set(mine.map(({ eventId }) => eventId)).size).toBe(1);
+		}
+		expect(new Set(items.map(({ eventId }) => eventId)).size).toBe(KINDS.length);
+	});
+
+	test('a proxy that rewrites the address: taken, with the proof in no item', async () => {
+		const ways = Object.keys(REWRITES);
+		for (const way of ways) {
+			// Of signs that a proxy decodes and encodes.
+			const url = signed(`${way} ção/&=?+ %2F`, way);
+			expect([way, await send('curl, HTTP/2', 'json', url)]).toStrictEqual([way, 200]);
+			expect(await send('curl, HTTP/2', 'json', url.slice(0, -3) + 'AAA')).toBe(401);
+		}
+		const items = await given(ways.length);
+		expect(items.map(({ reference }) => reference.external_id).sort()).toStrictEqual(
+			ways.map((way) => `${way} ção/&=?+ %2F`).sort(),
+		);
+		expect(JSON.stringify(items)).not.toMatch(/pay_proof=(?!\*)/);
+	});
+
+	test.each(KINDS)('a wait below a sub-path is resumed by curl over HTTP/2: %s', async (kind) => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(waiting.url.startsWith(`${front}/n8n/webhook-waiting/`)).toBe(true);
+		expect(await send('curl, HTTP/2', kind, waiting.bare)).toBe(401);
+		expect(await send('curl, HTTP/2', kind, waiting.url)).toBe(200);
+		const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+		expect(item).toMatchObject({ postback: { reference: waiting.about } });
+	});
+
+	test('two files whose parts have no type have one eventId, with a type they have two', async () => {
+		for (const kind of ['untyped', 'typed']) {
+			for (const bytes of ['\u0080\u0081', '\u0090\u0091']) {
+				expect(await send('Python requests', kind, signed(kind), bytes)).toBe(200);
+			}
+		}
+		const items = await given(4);
+		const ids = (kind: string) =>
+			new Set(
+				items
+					.filter(({ reference }) => reference.external_id === kind)
+					.map(({ eventId }) => eventId),
+			).size;
+		expect([ids('untyped'), ids('typed')]).toStrictEqual([1, 2]);
+	});
+
+	test('n8n never answers a request that offers HTTP/2 in plain HTTP, and nothing starts', async () => {
+		const { search } = new URL(signed('h2c'));
+		const flags = ['--http2', '--max-time', '3', ...CURL.json!, n8n.url + path + search];
+		const asked = promisify(execFile)('curl', ['-s', ...flags]);
+		await expect(asked).rejects.toMatchObject({ code: 28 });
+		expect(await n8n.executionIds(workflowId)).toHaveLength(count);
+		// Through a proxy it comes without the offer.
+		expect(await send('curl, HTTP/2', 'json', signed('h2'))).toBe(200);
+		await given(1);
+	});
+});

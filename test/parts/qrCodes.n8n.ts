@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { installTools } from '../../dev/install';
+import { qrPng } from '../../nodes/Pay/qr/image';
+import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { brCode } from '../../sandbox/brCode';
+import { SCHEMES } from '../qr/schemes';
+
+const READERS = ['promptparse@1.6.0', 'pix-utils@2.8.2'];
+
+/** What is used of the two readers of EMV codes; they make such codes too. */
+interface PromptParse {
+	parse(code: string, strict: boolean): { getTagValue(tag: string, sub?: string): string } | null;
+	generate: {
+		anyId(account: { type: string; target: string; amount: number }): string;
+	};
+}
+interface PixUtils {
+	parsePix(code: string): object;
+	hasError(parsed: object): boolean;
+	createStaticPix(pix: object): { toBRCode(): string };
+}
+
+let promptParse: PromptParse;
+let pixUtils: PixUtils;
+const folder = mkdtempSync(join(tmpdir(), 'pay-qr-'));
+
+beforeAll(async () => {
+	const modules = await installTools('readers of EMV codes', READERS, { scripts: false });
+	promptParse = require(join(modules, 'promptparse')) as PromptParse;
+	pixUtils = require(join(modules, 'pix-utils')) as PixUtils;
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Reads an image with Debian's zbarimg, byte by byte. */
+function readWithZbar(png: Buffer): string {
+	const file = join(folder, 'code.png');
+	writeFileSync(file, png);
+	const flags = ['--quiet', '--raw', '--oneshot', '-Sbinary'];
+	try {
+		return execFileSync('zbarimg', [...flags, file], {
+			stdio: ['ignore', 'pipe', 'ignore'],
+		}).toString();
+	} catch (error) {
+		if ((error as { code?: string }).code !== 'ENOENT') throw error;
+		throw new Error("zbarimg is missing: install Debian's package zbar-tools");
+	}
+}
+
+const EMV = SCHEMES[0]!.example;
+const codes = [
+	...SCHEMES.map(({ scheme, example }) => [scheme, example] as const),
+	...[1, 25, 60, 90].map(
+		(length) => [`a code with an id of ${length}`, brCode('x'.repeat(length), 10.5)] as const,
+	),
+	...[100, 500, 1000, 1500, 2000, 2331].map(
+		(length) => [`${length} bytes`, 'pay/'.repeat(600).slice(0, length)] as const,
+	),
+];
+
+test.each(codes)('zbarimg reads the image of %s', (_what, code) => {
+	expect(readWithZbar(qrPng(code))).toBe(code);
+});
+
+test.each([1, 25, 60])('a reader takes the code of the sandbox, with an id of %d', (length) => {
+	const code = brCode('x'.repeat(length), 10.5);
+	expect(promptParse.parse(code, true)?.getTagValue('54')).toBe('10.5');
+	expect(findQrSource({ a: code }, '')).toStrictEqual({ source: { text: code } });
+});
+
+test('both readers and this package take and refuse the same codes', () => {
+	const wrong = EMV.replace(/.$/, 'E');
+	expect(promptParse.parse(EMV, true)?.getTagValue('59')).toBe('Fulano de Tal');
+	expect(pixUtils.hasError(pixUtils.parsePix(EMV))).toBe(false);
+	expect(findQrSource({ a: EMV }, '')).toStrictEqual({ source: { text: EMV } });
+	expect(promptParse.parse(wrong, true)).toBeNull();
+	expect(pixUtils.hasError(pixUtils.parsePix(wrong))).toBe(true);
+	expect(findQrSource({ a: wrong }, '')).toHaveProperty('hint');
+});
+
+test('codes that the two make are found in an answer', () => {
+	const made = [0.01, 42.5, 123456.78].flatMap((amount) => [
+		promptParse.generate.anyId({ type: 'MSISDN', target: '0812345678', amount }),
+		pixUtils
+			.createStaticPix({
+				...{ merchantName: 'Shop', merchantCity: 'City', pixKey: 'a@example.com' },
+				...{ transactionAmount: amount, txid: 'order1042' },
+			})
+			.toBRCode(),
+	]);
+	for (const code of made) {
+		expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({
+			source: { text: code },
+		});
+	}
+	expect(new Set(made).size).toBe(6);
+});

@@ -1,0 +1,22 @@
+import { proxyPageIn } from '../../nodes/Pay/service/proxyPage';
+
+const NGINX =
+	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
+
+test('the page of a proxy is told by whom it is and what it says; test/parts has the real ones', () => {
+	expect(proxyPageIn(NGINX)).toStrictEqual({
+		by: 'nginx',
+		text: '502 Bad Gateway nginx',
+		wantsHttps: false,
+	});
+});
+
+test.each<[string, unknown]>([
+	['JSON', { error: 'nginx' }],
+	['a text', 'nginx'],
+	['a page of the service', '<html><body><h1>503 Busy</h1>\n<p>Come again</p>\n</body></html>'],
+	['nothing', undefined],
+	['a page that is too long for one', NGINX + ' '.repeat(20_000)],
+])('%s is no page of a proxy', (_what, response) => {
+	expect(proxyPageIn(response)).toBeUndefined();
+});
