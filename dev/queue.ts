@@ -78,12 +78,12 @@ class Server {
 		}
 	}
 
-	private async end(): Promise<void> {
+	private async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
 		const { child } = this;
 		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
 		const ended = new Promise((resolve) => child.once('exit', resolve));
 		// What they hold is thrown away, so they need no time to save it.
-		child.kill('SIGKILL');
+		child.kill(signal);
 		await ended;
 	}
 
@@ -92,8 +92,8 @@ class Server {
 	}
 
 	/** Ends it as a crash does, and starts it again at the same address. */
-	async restart(): Promise<void> {
-		await this.end();
+	async restart(signal?: NodeJS.Signals): Promise<void> {
+		await this.end(signal);
 		await this.launch();
 	}
 
@@ -110,7 +110,8 @@ async function startRedis(): Promise<Server> {
 	]);
 }
 
-async function startPostgres(): Promise<Server> {
+/** A PostgreSQL of its own, which lets everyone on this machine in. */
+export async function startPostgres(): Promise<Server> {
 	const bin = postgresFolder();
 	const user = postgresUser();
 	return await Server.start(
@@ -129,6 +130,16 @@ async function startPostgres(): Promise<Server> {
 			});
 		},
 	);
+}
+
+/** Asks a PostgreSQL; gives the rows, their columns separated by |. */
+export function psql(port: number, database: string, query: string): string[] {
+	const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'n8n', '-d', database, '-At'];
+	const printed = execFileSync('psql', [...args, '-c', query], {
+		encoding: 'utf8',
+		maxBuffer: 2 ** 28,
+	});
+	return printed.split('\n').filter((row) => row !== '');
 }
 
 export interface QueueOptions {
@@ -223,13 +234,7 @@ export class QueueMode {
 	 * @param database n8n's own, when absent
 	 */
 	sql(query: string, database = this.postgresAddress.database): string[] {
-		const { host, port, user } = this.postgresAddress;
-		const args = ['-h', host, '-p', String(port), '-U', user, '-d', database];
-		const printed = execFileSync('psql', [...args, '-At', '-c', query], {
-			encoding: 'utf8',
-			maxBuffer: 2 ** 28,
-		});
-		return printed.split('\n').filter((row) => row !== '');
+		return psql(this.postgresAddress.port, database, query);
 	}
 
 	/** Processor time that each has used so far, in ms (Linux). */
@@ -246,6 +251,12 @@ export class QueueMode {
 	/** Ends Redis as a crash does and starts it again, empty, at the same address. */
 	async restartRedis(): Promise<void> {
 		await this.redis.restart();
+	}
+
+	/** Ends PostgreSQL as a crash does, and starts it again with its data at the same address. */
+	async restartPostgres(): Promise<void> {
+		// Killed, it would leave processes behind that keep it from starting.
+		await this.postgres.restart('SIGQUIT');
 	}
 
 	/** Starts one more worker, with the package or without it, and with settings of its own. */
