@@ -132,12 +132,16 @@ export async function startPostgres(): Promise<Server> {
 	);
 }
 
+const psqlArgs = (port: number, database: string, user = 'n8n') => [
+	...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database],
+];
+
 /** Asks a PostgreSQL; gives the rows, their columns separated by |. */
-export function psql(port: number, database: string, query: string): string[] {
-	const args = ['-h', '127.0.0.1', '-p', String(port), '-U', 'n8n', '-d', database, '-At'];
-	const printed = execFileSync('psql', [...args, '-c', query], {
+export function psql(port: number, database: string, query: string, user = 'n8n'): string[] {
+	const printed = execFileSync('psql', [...psqlArgs(port, database, user), '-At', '-c', query], {
 		encoding: 'utf8',
 		maxBuffer: 2 ** 28,
+		stdio: ['ignore', 'pipe', 'pipe'],
 	});
 	return printed.split('\n').filter((row) => row !== '');
 }
@@ -233,8 +237,25 @@ export class QueueMode {
 	 * Asks PostgreSQL itself; gives the rows, their columns separated by |.
 	 * @param database n8n's own, when absent
 	 */
-	sql(query: string, database = this.postgresAddress.database): string[] {
-		return psql(this.postgresAddress.port, database, query);
+	sql(query: string, database = this.postgresAddress.database, user?: string): string[] {
+		return psql(this.postgresAddress.port, database, query, user);
+	}
+
+	/**
+	 * Carries a query out and leaves its transaction open, as a person does who looks at rows.
+	 * @returns what ends it
+	 */
+	async openTransaction(query: string, database: string): Promise<() => Promise<void>> {
+		const child = spawn('psql', [...psqlArgs(this.postgresAddress.port, database), '-Atq'], {
+			stdio: ['pipe', 'pipe', 'ignore'],
+		});
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		child.stdin.write(`BEGIN; ${query}; SELECT 'open';\n`);
+		await new Promise((resolve) => child.stdout.once('data', resolve));
+		return async () => {
+			child.stdin.end('COMMIT;\n');
+			await ended;
+		};
 	}
 
 	/** Processor time that each has used so far, in ms (Linux). */
