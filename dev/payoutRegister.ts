@@ -86,7 +86,8 @@ export async function submit(
 		else body.append(`field-${index}`, answer, 'statement.csv');
 	}
 	const answer = await fetch(`${n8n.url}/form/${String(form.webhookId)}`, {
-		...{ method: 'POST', headers, body },
+		...{ method: 'POST', headers: { ...headers, Connection: 'close' }, body },
+		signal: AbortSignal.timeout(30_000),
 	});
 	const text = await answer.text();
 	const shown = answer.ok ? (JSON.parse(text) as { formSubmittedText: string }) : undefined;
