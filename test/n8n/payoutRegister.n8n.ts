@@ -296,12 +296,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(books().arrived(theirs)).toBe(0);
 	});
 
-	test.each<[string, unknown, object?]>([
-		['without an identifier', ''],
-		['with a NUL in it', 'nul-\u0000'],
-		['with a character that nobody can see', 'invoice-1\u200b'],
-		['with half a character', 'invoice-\ud83d'],
-		['whose identifier is what an expression left', '[object Object]'],
+	test.each<[string, unknown, object]>([
+		['without an identifier', '', {}],
+		['with a NUL in it', 'nul-\u0000', {}],
+		['with a character that nobody can see', 'invoice-1\u200b', {}],
+		['with half a character', 'invoice-\ud83d', {}],
+		['whose identifier is what an expression left', '[object Object]', {}],
 		['without a recipient', 'nobody', { key: ' ' }],
 		['with a NUL in its amount', 'amount', { amount: '1\u0000' }],
 	])(
