@@ -170,6 +170,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			['accepted', false, true],
 			['accepted', false, true],
 		]);
+		// One item alone, which is refused.
+		expect(await ask([line(null)])).toStrictEqual([
+			expect.objectContaining({ external_id: '', state: 'notSent', mine: false }),
+		]);
 		expect(sandbox.received.length).toBe(sent);
 	});
 

@@ -331,6 +331,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		Object.assign(find('Start'), { webhookId: path });
 		Object.assign(find('Start').parameters as object, { path });
 		Object.assign(find('Pay Trigger'), { webhookId: randomUUID() });
+		const form = find('Decide on a payout');
+		Object.assign(form, { webhookId: randomUUID() });
+		Object.assign(form.parameters as object, { path: form.webhookId });
 		// As where a person executes the step with the output of an earlier run.
 		const handed = register.query('Claim the next', 'SELECT * FROM payout_register');
 		Object.assign(find('Claim the next'), { parameters: handed.parameters });
