@@ -246,7 +246,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	/** Sends without waiting for the end; an answer may never come, where a worker is killed. */
 	const send = (items: Line[], { path } = callers[0]!) => {
-		call(queue.webhook, path, { items }).catch(() => undefined);
+		call(queue.webhook, path, { items })
+			.then(async (answer) => await answer.text())
+			.catch(() => undefined);
 	};
 
 	test('a worker that is killed leaves at most five in doubt; another call pays the rest, and none twice', async () => {
@@ -415,7 +417,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				}
 			};
 			callAll();
-			await until('some to arrive', async () => all.some((id) => arrivals()(id) > 0));
+			await until('some to arrive', async () => all.some((id) => arrivals()(id) > 0), 300);
 			const after = await TROUBLES[trouble]!();
 			await pause(1_000);
 			await after();
@@ -459,9 +461,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await main.importWorkflow(chain('Pay alone', [first, splitItems(), alone]), { payApi }),
 		);
 		const median = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
-		for (const count of [1, 10, 100, 500]) {
+		for (const count of [1, 10, 100]) {
 			const took = { alone: [] as number[], once: [] as number[] };
-			for (let round = 0; round < 5; round++) {
+			for (let round = 0; round < 3; round++) {
 				for (const way of ['alone', 'once'] as const) {
 					const path = way === 'alone' ? first.webhookId : callers[0]!.path;
 					const begun = Date.now();
