@@ -1,20 +1,100 @@
 import { randomUUID } from 'node:crypto';
 import { example } from './demo';
-import { webhookPath, type Workflow } from './n8n';
+import { webhookPath, type N8n, type Workflow } from './n8n';
 import type { QueueMode } from './queue';
 import { node, type Node } from './workflow';
 
 /** One line of a list of payouts, as the example has them. */
 export interface Payout {
 	id: string;
-	amount: string | number;
+	amount: unknown;
 	key: string;
 }
 
 /** The database in which the register stands: not n8n's own, as a person would have it. */
 const DATABASE = 'payouts';
 
-/** The example "payout-register", made ready as a person does after importing it. */
+/** Who may decide on a payout, and bring a statement. */
+const PERSON = { user: 'person', password: 'the password of a person' };
+export const PASSWORD = `Basic ${Buffer.from(`${PERSON.user}:${PERSON.password}`).toString('base64')}`;
+
+type Made = { id: string; name: string };
+
+/** The credentials that the examples with a register ask for. */
+export interface RegisterCredentials {
+	postgres: Made;
+	httpBasicAuth: Made;
+}
+
+/** Makes a credential for a database of a PostgreSQL that lets everyone in, and one for the forms. */
+export async function registerCredentials(
+	n8n: N8n,
+	address: { host: string; port: number; user: string },
+	database = DATABASE,
+): Promise<RegisterCredentials> {
+	const server = { ...address, database, password: 'none', ssl: 'disable' };
+	return {
+		postgres: await n8n.createCredential(server, 'postgres', 'Register'),
+		httpBasicAuth: await n8n.createCredential(PERSON, 'httpBasicAuth', 'Person'),
+	};
+}
+
+/** An example with a register, made ready as a person does after importing it. */
+export function ready(name: string, { postgres, httpBasicAuth }: RegisterCredentials): Workflow {
+	const workflow = example(name);
+	for (const each of workflow.nodes) {
+		if (each.type === 'n8n-nodes-base.postgres') each.credentials = { postgres };
+		// A test need not wait as long as a person may.
+		if (each.retryOnFail === true) each.waitBetweenTries = 200;
+		if (each.type === 'n8n-nodes-base.formTrigger') {
+			const webhookId = randomUUID();
+			Object.assign(each, { webhookId, credentials: { httpBasicAuth } });
+			// As the editor does with what is pasted.
+			Object.assign(each.parameters as object, { path: webhookId });
+		}
+		// By hand only: it may come in the middle of a test.
+		if (each.type === 'n8n-nodes-base.scheduleTrigger') {
+			const never = { interval: [{ field: 'cronExpression', expression: '0 0 1 1 *' }] };
+			each.parameters = { rule: never };
+		}
+	}
+	return workflow;
+}
+
+/** The node of a workflow that has this name. */
+export const nodeOf = (workflow: Workflow, wanted: string): Node =>
+	workflow.nodes.find(({ name }) => name === wanted)!;
+
+/**
+ * Fills in the one form of a workflow and submits it, as a browser does.
+ * @returns the status, and what the page then shows
+ */
+export async function submit(
+	n8n: N8n,
+	workflow: Workflow,
+	answers: Record<string, string | Blob>,
+	headers: Record<string, string> = { Authorization: PASSWORD },
+): Promise<{ status: number; text: string }> {
+	const form = workflow.nodes.find(({ type }) => type === 'n8n-nodes-base.formTrigger')!;
+	const { formFields } = form.parameters as {
+		formFields: { values: Array<{ fieldLabel: string }> };
+	};
+	const body = new FormData();
+	for (const [index, { fieldLabel }] of formFields.values.entries()) {
+		const answer = answers[fieldLabel] ?? '';
+		if (typeof answer === 'string') body.append(`field-${index}`, answer);
+		else body.append(`field-${index}`, answer, 'statement.csv');
+	}
+	const answer = await fetch(`${n8n.url}/form/${String(form.webhookId)}`, {
+		...{ method: 'POST', headers: { ...headers, Connection: 'close' }, body },
+		signal: AbortSignal.timeout(30_000),
+	});
+	const text = await answer.text();
+	const shown = answer.ok ? (JSON.parse(text) as { formSubmittedText: string }) : undefined;
+	return { status: answer.status, text: shown?.formSubmittedText ?? text };
+}
+
+/** The example "payout-register", with a webhook that takes its list. */
 export class PayoutRegister {
 	readonly workflow: Workflow;
 	/** The path of the webhook that takes a list. */
@@ -24,21 +104,12 @@ export class PayoutRegister {
 
 	private constructor(
 		private readonly queue: QueueMode,
-		private readonly postgres: { id: string; name: string },
+		readonly credentials: RegisterCredentials,
 	) {
-		this.workflow = example('payout-register');
-		for (const each of this.workflow.nodes) {
-			if (each.type === 'n8n-nodes-base.postgres') each.credentials = { postgres };
-			// A test need not wait as long as a person may.
-			if (each.retryOnFail === true) each.waitBetweenTries = 200;
-		}
+		this.workflow = ready('payout-register', credentials);
 		Object.assign(this.node('Start'), {
 			...{ type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: this.listPath },
 			parameters: { path: this.listPath, httpMethod: 'POST', options: {} },
-		});
-		// By hand only: its minute is random, and may be the one of a test.
-		Object.assign(this.node('Every hour').parameters as object, {
-			rule: { interval: [{ field: 'cronExpression', expression: '0 0 1 1 *' }] },
 		});
 		const list = "={{ { payouts: $('Start').first().json.body.items } }}";
 		Object.assign(this.node('Payouts').parameters as object, { jsonOutput: list });
@@ -47,24 +118,22 @@ export class PayoutRegister {
 		// What follows a settled payout is counted.
 		const { parameters } = this.query('', 'INSERT INTO followed VALUES ($1)', 'external_id');
 		Object.assign(this.node('Settled'), {
-			...{ type: 'n8n-nodes-base.postgres', typeVersion: 2.5, credentials: { postgres } },
-			parameters,
+			...{ type: 'n8n-nodes-base.postgres', typeVersion: 2.5 },
+			...{ credentials: { postgres: credentials.postgres }, parameters },
 		});
 	}
 
 	/** Makes the database and a credential for it; the table is the workflow's to make. */
 	static async open(queue: QueueMode): Promise<PayoutRegister> {
 		queue.sql(`CREATE DATABASE ${DATABASE}`);
-		const { host, port, user } = queue.postgresAddress;
-		const server = { host, port, database: DATABASE, user, password: 'none', ssl: 'disable' };
-		const postgres = await queue.main.createCredential(server, 'postgres', 'Register');
-		const register = new PayoutRegister(queue, postgres);
+		const credentials = await registerCredentials(queue.main, queue.postgresAddress);
+		const register = new PayoutRegister(queue, credentials);
 		register.sql('CREATE TABLE followed (external_id text)');
 		return register;
 	}
 
 	node(wanted: string): Node {
-		return this.workflow.nodes.find(({ name }) => name === wanted)!;
+		return nodeOf(this.workflow, wanted);
 	}
 
 	/** A Postgres node with the register's credential; its one parameter is a field of the item. */
@@ -74,8 +143,13 @@ export class PayoutRegister {
 			name,
 			'n8n-nodes-base.postgres',
 			{ operation: 'executeQuery', query, options },
-			{ typeVersion: 2.5, credentials: { postgres: this.postgres } },
+			{ typeVersion: 2.5, credentials: { postgres: this.credentials.postgres } },
 		);
+	}
+
+	/** Makes the table as the workflow's first run does. */
+	make(): void {
+		this.sql((this.node('Make the register').parameters as { query: string }).query);
 	}
 
 	sql(query: string): string[] {
@@ -124,6 +198,11 @@ export class PayoutRegister {
 			`SELECT row_to_json(payout) FROM payout_register payout WHERE ${where} ORDER BY external_id`,
 		).map((row) => JSON.parse(row) as Row);
 	}
+
+	/** The one row of a payout. */
+	row(externalId: string): Row | undefined {
+		return this.rows(`external_id = '${externalId}'`)[0];
+	}
 }
 
 export interface Row {
@@ -135,5 +214,9 @@ export interface Row {
 	execution_id: string | null;
 	claimed_at: string | null;
 	reason: string | null;
+	ending: string | null;
 	reported: string | null;
+	not_understood: string | null;
+	contradicted: string | null;
+	differs: string | null;
 }

@@ -89,12 +89,12 @@ export class Server {
 		}
 	}
 
-	private async end(): Promise<void> {
+	private async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
 		const { child } = this;
 		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
 		const ended = new Promise((resolve) => child.once('exit', resolve));
 		// What they hold is thrown away, so they need no time to save it.
-		child.kill('SIGKILL');
+		child.kill(signal);
 		await ended;
 	}
 
@@ -103,8 +103,8 @@ export class Server {
 	}
 
 	/** Ends it as a crash does, and starts it again at the same address. */
-	async restart(): Promise<void> {
-		await this.end();
+	async restart(signal?: NodeJS.Signals): Promise<void> {
+		await this.end(signal);
 		await this.launch();
 	}
 
@@ -121,7 +121,8 @@ async function startRedis(): Promise<Server> {
 	]);
 }
 
-async function startPostgres(): Promise<Server> {
+/** A PostgreSQL of its own, which lets everyone on this machine in. */
+export async function startPostgres(): Promise<Server> {
 	const bin = postgresFolder();
 	const user = userOf('postgres');
 	return await Server.start(
@@ -140,6 +141,20 @@ async function startPostgres(): Promise<Server> {
 			});
 		},
 	);
+}
+
+const psqlArgs = (port: number, database: string, user = 'n8n') => [
+	...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database],
+];
+
+/** Asks a PostgreSQL; gives the rows, their columns separated by |. */
+export function psql(port: number, database: string, query: string, user = 'n8n'): string[] {
+	const printed = execFileSync('psql', [...psqlArgs(port, database, user), '-At', '-c', query], {
+		encoding: 'utf8',
+		maxBuffer: 2 ** 28,
+		stdio: ['ignore', 'pipe', 'pipe'],
+	});
+	return printed.split('\n').filter((row) => row !== '');
 }
 
 export interface QueueOptions {
@@ -233,14 +248,25 @@ export class QueueMode {
 	 * Asks PostgreSQL itself; gives the rows, their columns separated by |.
 	 * @param database n8n's own, when absent
 	 */
-	sql(query: string, database = this.postgresAddress.database): string[] {
-		const { host, port, user } = this.postgresAddress;
-		const args = ['-h', host, '-p', String(port), '-U', user, '-d', database];
-		const printed = execFileSync('psql', [...args, '-At', '-c', query], {
-			encoding: 'utf8',
-			maxBuffer: 2 ** 28,
+	sql(query: string, database = this.postgresAddress.database, user?: string): string[] {
+		return psql(this.postgresAddress.port, database, query, user);
+	}
+
+	/**
+	 * Carries a query out and leaves its transaction open, as a person does who looks at rows.
+	 * @returns what ends it
+	 */
+	async openTransaction(query: string, database: string): Promise<() => Promise<void>> {
+		const child = spawn('psql', [...psqlArgs(this.postgresAddress.port, database), '-Atq'], {
+			stdio: ['pipe', 'pipe', 'ignore'],
 		});
-		return printed.split('\n').filter((row) => row !== '');
+		const ended = new Promise((resolve) => child.once('exit', resolve));
+		child.stdin.write(`BEGIN; ${query}; SELECT 'open';\n`);
+		await new Promise((resolve) => child.stdout.once('data', resolve));
+		return async () => {
+			child.stdin.end('COMMIT;\n');
+			await ended;
+		};
 	}
 
 	/** Processor time that each has used so far, in ms (Linux). */
@@ -257,6 +283,12 @@ export class QueueMode {
 	/** Ends Redis as a crash does and starts it again, empty, at the same address. */
 	async restartRedis(): Promise<void> {
 		await this.redis.restart();
+	}
+
+	/** Ends PostgreSQL as a crash does, and starts it again with its data at the same address. */
+	async restartPostgres(): Promise<void> {
+		// Killed, it would leave processes behind that keep it from starting.
+		await this.postgres.restart('SIGQUIT');
 	}
 
 	/** Starts one more worker, with the package or without it, and with settings of its own. */

@@ -96,8 +96,7 @@ class RegisterLane {
 		});
 		const id = await queue.main.importWorkflow(register.workflow, { payApi });
 		await queue.main.activate(id);
-		const { query } = register.node('Create the register').parameters as { query: string };
-		register.sql(query);
+		register.make();
 		return new RegisterLane(queue, service, register);
 	}
 

@@ -120,8 +120,8 @@ const OTHER_NAMES = new Set([
 		'docs',
 		'v',
 	],
-	// Of the example "payout-register".
-	...['payout_register', 'due', 'claimed', 'settled', 'synchronous_commit'],
+	// Of the examples with a register.
+	...['payout_register', 'due', 'claimed', 'settled', 'closed', 'refused', 'synchronous_commit'],
 	// Of proxies.
 	...['non_idempotent', 'proxy_next_upstream', 'h2c'],
 	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],

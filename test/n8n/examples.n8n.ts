@@ -48,6 +48,15 @@ test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
 	expect(covered).toStrictEqual([]);
 });
 
+test('pay-once and the register make the same table and write outcomes in the same way', () => {
+	const queries = (name: string) =>
+		['Make the register', 'Write what became of it'].map((wanted) => {
+			const { parameters } = example(name).nodes.find((node) => node.name === wanted)!;
+			return (parameters as { query: string }).query;
+		});
+	expect(queries('pay-once')).toStrictEqual(queries('payout-register'));
+});
+
 const SECRET = 'the secret of the example tests';
 
 // charge-and-pay and postbacks run in the demo.

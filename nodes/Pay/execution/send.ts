@@ -132,7 +132,8 @@ async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bea
 	try {
 		const renewed = await tokenFor(run, item);
 		// The token that was refused, once more, would be refused once more.
-		if (renewed.accessToken === accessToken || run.signal?.aborted) return answer;
+		const isOver = run.signal?.aborted === true || run.tally.isStopping;
+		if (renewed.accessToken === accessToken || isOver) return answer;
 		const second = await postRequest(httpRequest, { ...connection, ...renewed }, kind, request);
 		// The first request did reach the service.
 		return second.outcome === 'notSent' ? answer : second;

@@ -1,0 +1,300 @@
+import { itemsOf, type N8n, type Workflow } from '../../dev/n8n';
+import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegister';
+import { psql, startPostgres } from '../../dev/queue';
+import { allFinished, startN8n, VERSIONS } from './nodes';
+
+type Line = [transaction: string, id: string, amount: string, status: string];
+const HEAD = 'Transaction;Date;Your ID;Amount;Status';
+const PERIOD = { From: '2026-11-01', To: '2026-11-20' };
+const INSIDE = '2026-11-15 12:00Z';
+
+/** A statement as services send them: a BOM, the columns that Settings names, and one more. */
+const csv = (lines: Line[]) =>
+	`\ufeff${[HEAD, ...lines.map(([transaction, ...more]) => [transaction, '2026-11-15', ...more].join(';'))].join('\r\n')}\r\n`;
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let postgres: Awaited<ReturnType<typeof startPostgres>>;
+	let workflow: Workflow;
+	let workflowId: string;
+	let executions = 0;
+
+	const sql = (query: string) => psql(postgres.port, 'postgres', query);
+	beforeAll(async () => {
+		[postgres, n8n] = await Promise.all([startPostgres(), startN8n(version)]);
+		const address = { host: '127.0.0.1', port: postgres.port, user: 'n8n' };
+		workflow = ready('reconcile', await registerCredentials(n8n, address, 'postgres'));
+		workflowId = await n8n.importWorkflow(workflow);
+		await n8n.activate(workflowId);
+		const { query } = nodeOf(
+			ready('payout-register', await registerCredentials(n8n, address, 'postgres')),
+			'Make the register',
+		).parameters as { query: string };
+		sql(query);
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await postgres?.close();
+	});
+	afterEach(() => {
+		sql('DELETE FROM payout_register');
+	});
+
+	/** A row as a run leaves it, claimed inside the period if nothing else is said. */
+	function row(id: string, state: string, amount = '10.50', more: Record<string, string> = {}) {
+		const columns = { claimed_at: INSIDE, ...more };
+		sql(
+			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id, ${Object.keys(columns).join()})
+			VALUES ('${id}', '${amount}', 'k', '1', '${state}', 1, '1', ${Object.values(columns)
+				.map((value) => `'${value}'`)
+				.join()})`,
+		);
+	}
+	const stateOf = (id: string) =>
+		sql(`SELECT state FROM payout_register WHERE external_id = '${id}'`)[0];
+	const everything = () =>
+		sql('SELECT row_to_json(r) FROM payout_register r ORDER BY external_id').join('\n');
+
+	/** Brings a statement; gives the lines that the page shows. */
+	async function bring(statement: Line[] | string, code = ''): Promise<string[]> {
+		const file = new Blob([typeof statement === 'string' ? statement : csv(statement)], {
+			type: 'text/csv',
+		});
+		const { status, text } = await submit(n8n, workflow, { ...PERIOD, File: file, Code: code });
+		expect(status).toBe(200);
+		executions++;
+		return text.split('\n');
+	}
+	/** Brings it to be shown, sees that nothing changed, and brings it again with the code. */
+	async function change(statement: Line[]): Promise<string[]> {
+		const before = everything();
+		const shown = await bring(statement);
+		expect(everything()).toBe(before);
+		const code = /with the code ([0-9a-f]{8})\.$/.exec(shown.at(-1)!)?.[1];
+		if (code === undefined) throw new Error(`There is no code in: ${shown.join('\n')}`);
+		const changed = await bring(statement, code);
+		expect(changed.slice(0, -1)).toStrictEqual(shown.slice(0, -1));
+		return changed;
+	}
+	const NOTHING = 'There is nothing to change.';
+
+	test('the page asks for the password', async () => {
+		const none = await submit(n8n, workflow, PERIOD, {});
+		const wrong = await submit(n8n, workflow, PERIOD, { Authorization: 'Basic cDp3cm9uZw==' });
+		expect([none.status, wrong.status]).toStrictEqual([401, 401]);
+		// The control: with it, the page is shown.
+		expect(await bring([])).toContain('Nothing was compared.');
+	});
+
+	test.each<[string, () => void, Line[], string, string]>([
+		[
+			'Arrived',
+			() => row('one', 'unknown'),
+			[['t1', 'one', '-10,50', 'Paid']],
+			'(unknown becomes settled)',
+			'settled',
+		],
+		[
+			'Arrived',
+			() => row('one', 'claimed', '1234.5'),
+			[['t1', 'one', '1.234,50', 'paid']],
+			'(claimed becomes settled)',
+			'settled',
+		],
+		['Never arrived', () => row('one', 'unknown'), [], '(unknown becomes rejected)', 'rejected'],
+		[
+			'Never arrived',
+			() => row('one', 'claimed'),
+			[['t1', 'one', '10,50', 'failed']],
+			'(claimed becomes rejected)',
+			'rejected',
+		],
+		[
+			'Paid, and nobody knew',
+			() => row('one', 'rejected'),
+			[['t1', 'one', '10,5', 'paid']],
+			'(rejected becomes settled)',
+			'settled',
+		],
+		[
+			'Paid, and nobody knew',
+			() => row('one', 'due'),
+			[['t1', 'one', '10,50', 'paid']],
+			'(due becomes settled)',
+			'settled',
+		],
+		[
+			'Paid twice',
+			() => row('one', 'accepted'),
+			[
+				['t1', 'one', '10,50', 'paid'],
+				['t2', 'one', '10,50', 'paid'],
+			],
+			'(accepted becomes settled)',
+			'settled',
+		],
+		[
+			'Wrong amount',
+			() => row('one', 'accepted'),
+			[['t1', 'one', '105,00', 'paid']],
+			'(accepted becomes unknown)',
+			'unknown',
+		],
+		[
+			'Wrong amount',
+			() => row('one', 'due', '1'),
+			[['t1', 'one', '100', 'paid']],
+			'(due becomes unknown)',
+			'unknown',
+		],
+		[
+			'Reported as failed, but paid',
+			() => row('one', 'settled', '10.50', { ending: 'failed', reported: 'failed' }),
+			[['t1', 'one', '10,50', 'paid']],
+			'(settled becomes settled)',
+			'settled',
+		],
+	])(
+		'%s: shown, then changed, and changed no further by the same statement',
+		async (finding, prepare, lines, says, becomes) => {
+			prepare();
+			// Another payout, so that the statement has a line in any case.
+			row('other', 'accepted', '12.00');
+			const statement: Line[] = [...lines, ['t9', 'other', '12,00', 'paid']];
+			const shown = await change(statement);
+			expect(shown).toStrictEqual([
+				expect.stringMatching(new RegExp(`^${finding}: one, `)),
+				'1 changed.',
+			]);
+			expect(shown[0]).toContain(says);
+			expect([stateOf('one'), stateOf('other')]).toStrictEqual([becomes, 'accepted']);
+			const after = everything();
+			expect((await bring(statement)).at(-1)).toBe(NOTHING);
+			expect(everything()).toBe(after);
+		},
+	);
+
+	test.each<[string, () => void, Line[], string]>([
+		[
+			'Paid, and not in the register',
+			() => undefined,
+			[['t1', '"foreign; ""one"""', '1.234,56', 'paid']],
+			'Paid, and not in the register: foreign; "one", in the statement 1234.56',
+		],
+		[
+			'Accepted, and not in the statement',
+			() => row('one', 'accepted'),
+			[['t1', 'two', '1,00', 'failed']],
+			'Accepted, and not in the statement: one, 10.50 to k (stays accepted)',
+		],
+		[
+			'Accepted, and not in the statement',
+			() => row('one', 'settled', '10.50', { ending: 'paid', reported: 'paid' }),
+			[['t1', 'two', '1,00', 'failed']],
+			'Accepted, and not in the statement: one, 10.50 to k (stays settled)',
+		],
+	])('%s: shown to a person, and changed by nobody', async (_finding, prepare, lines, says) => {
+		prepare();
+		const before = everything();
+		expect(await bring(lines)).toStrictEqual([says, NOTHING]);
+		expect(everything()).toBe(before);
+	});
+
+	test.each<[string, () => void, Line[]]>([
+		[
+			'a line that stands there twice is one payment',
+			() => row('one', 'accepted', '4'),
+			[
+				['t7', 'one', '4,00', 'paid'],
+				['t7', 'one', '4,00', 'paid'],
+			],
+		],
+		[
+			'what was sent before the period is left alone',
+			() => row('one', 'unknown', '1', { claimed_at: '2026-10-31 23:59Z' }),
+			[['t1', 'two', '1,00', 'failed']],
+		],
+		[
+			'what was sent within the margin before its end is left alone',
+			() => row('one', 'unknown', '1', { claimed_at: '2026-11-20 00:01Z' }),
+			[['t1', 'two', '1,00', 'failed']],
+		],
+		[
+			'a pending one is left alone',
+			() => row('one', 'unknown'),
+			[['t1', 'one', '10,50', 'Pending']],
+		],
+		[
+			'a failed try before the paid one says nothing',
+			() => row('one', 'accepted'),
+			[
+				['t1', 'one', '10,50', 'failed'],
+				['t2', 'one', '10,50', 'paid'],
+			],
+		],
+	])('%s', async (_what, prepare, lines) => {
+		prepare();
+		expect(await bring(lines)).toStrictEqual([NOTHING]);
+	});
+
+	test('identifiers stay text: 00123 and 1e5 are not 123 and 100000, and composed characters are one', async () => {
+		for (const id of ['00123', '123', '1e5', '100000', 'caf\u00e9']) row(id, 'unknown', '8');
+		const shown = await change([
+			['t1', '00123', '8,00', 'paid'],
+			['t2', '1e5', '8,00', 'paid'],
+			['t3', 'cafe\u0301', '8,00', 'paid'],
+			['t4', '123', '8,00', 'pending'],
+			['t5', '100000', '8,00', 'pending'],
+		]);
+		expect(shown.at(-1)).toBe('3 changed.');
+		expect(['00123', '1e5', 'caf\u00e9', '123', '100000'].map(stateOf)).toStrictEqual([
+			...['settled', 'settled', 'settled', 'unknown', 'unknown'],
+		]);
+	});
+
+	test.each<[string, string, string]>([
+		['a word that no setting knows', csv([['t1', 'one', '10,50', 'done']]), 'The word "done" is'],
+		['an amount in another spelling', csv([['t1', 'one', '10.50', 'paid']]), 'The amount "10.50"'],
+		['a missing column', 'Your ID;Amount\none;1,00\n', 'The statement has no column "Status".'],
+		['another separator', 'Your ID,Amount,Status\none,1,paid\n', 'has no column "Your ID"'],
+		['no lines', '', 'no lines'],
+	])('%s: the statement is refused, and nothing changes', async (_what, statement, problem) => {
+		row('one', 'unknown');
+		const [first, ...problems] = await bring(statement, '00000000');
+		expect(first).toBe('Nothing was compared.');
+		expect(problems.join('\n')).toContain(problem);
+		expect(stateOf('one')).toBe('unknown');
+	});
+
+	test('what a person decided stays, and a wrong code or one for other findings changes nothing', async () => {
+		row('one', 'accepted');
+		row('two', 'unknown');
+		const wrong: Line = ['t1', 'one', '99,00', 'paid'];
+		const two: Line = ['t2', 'two', '10,50', 'paid'];
+		await change([wrong, ['t3', 'two', '10,50', 'pending']]);
+		sql("UPDATE payout_register SET state = 'closed' WHERE external_id = 'one'");
+		const shown = await bring([wrong, two]);
+		expect(shown[1]).toBe('Wrong amount: one, 10.50 to k, in the statement 99 (stays closed)');
+		const code = /code (\w+)\.$/.exec(shown.at(-1)!)![1]!;
+		expect((await bring([wrong, two], '00000000')).at(-1)).toMatch(
+			/^Nothing was changed: the code/,
+		);
+		// Meanwhile something moved.
+		row('three', 'unknown');
+		expect((await bring([wrong, two], code)).at(-1)).toMatch(/^Nothing was changed: the code/);
+		expect([stateOf('one'), stateOf('two')]).toStrictEqual(['closed', 'unknown']);
+	});
+
+	test('what follows a settled payout runs for each that the statement settled, and for no other', async () => {
+		row('one', 'unknown');
+		row('two', 'accepted');
+		await change([
+			['t1', 'one', '10,50', 'paid'],
+			['t2', 'two', '10,50', 'paid'],
+		]);
+		const [last] = await allFinished(n8n, workflowId, Math.min(executions, 100));
+		expect(itemsOf(last!, 'Settled')).toStrictEqual([
+			expect.objectContaining({ external_id: 'one', reported: 'paid', state: 'settled' }),
+		]);
+	});
+});
