@@ -24,6 +24,8 @@ const LABELS: Readonly<Record<string, string>> = {
 	timeout: 'Timeout',
 	duplicateCheck: 'Duplicate Check',
 	postback: 'Postback',
+	postbackSecret: 'Postback Secret',
+	previousPostbackSecret: 'Previous Postback Secret',
 };
 
 /** A field as an error calls it: the form's label, and the API's own name once. */
