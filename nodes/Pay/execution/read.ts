@@ -8,9 +8,7 @@ import { readDuplicateCheck, type DuplicateCheck } from '../parameters/duplicate
 import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/timeout';
-import { postbackUrlHint } from '../postback/postbackUrl';
-import { signUrl } from '../postback/proof';
-import { readPostbackTarget } from '../postback/target';
+import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { Kind, RequestOf } from '../service/contract';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type AcceptedResult, type FailedResult } from './report';
@@ -49,6 +47,8 @@ export interface Ready<K extends Kind> {
 	account: Account;
 	/** Stands for what an acceptance is about, so that nothing else is passed off as accepted. */
 	fingerprint: string;
+	/** Writes down that this execution may wait for the item's postback. */
+	expectPostback?: () => void;
 	finish?: Finish;
 }
 
@@ -135,7 +135,7 @@ interface ReadingContext<K extends Kind> {
 	operation: RequestOperation<K>;
 	settings: Settings;
 	accountOf: (itemIndex: number) => Promise<Account>;
-	resumeUrl: () => unknown;
+	execution: AskingExecution;
 	/** Takes hints for the person in the editor. */
 	hint: (text: string) => void;
 }
@@ -146,7 +146,7 @@ interface ReadingContext<K extends Kind> {
  * @returns never throws: what is wrong with an item concerns that item alone
  */
 export async function readItem<K extends Kind>(
-	{ context, operation, settings, accountOf, resumeUrl, hint }: ReadingContext<K>,
+	{ context, operation, settings, accountOf, execution, hint }: ReadingContext<K>,
 	index: number,
 ): Promise<Ready<K> | Done> {
 	const { kind } = operation;
@@ -161,23 +161,18 @@ export async function readItem<K extends Kind>(
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
 		told = external_id;
-		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
+		const reference = { external_id, kind, amount };
+		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
+		const postback = readPostbackTarget(read, reference, account, execution, isLocal);
 		const request = { ...plan.request };
-		const secret = account.postbackSecret;
-		if (target.url === undefined) {
-			if (target.hint !== undefined) hint(target.hint);
-		} else {
-			request.postbackUrl =
-				secret === undefined
-					? target.url
-					: signUrl(target.url, { external_id, kind, amount }, secret);
-			const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-			const doubt = postbackUrlHint(target.url, secret !== undefined, isLocal);
-			if (doubt !== undefined) hint(doubt);
-		}
+		if (postback.url !== undefined) request.postbackUrl = postback.url;
+		if (postback.hint !== undefined) hint(postback.hint);
 		if (plan.hint !== undefined) hint(plan.hint);
-		const fingerprint = fingerprintOf(account, request);
-		return { index, request, account, fingerprint, finish: plan.finish };
+		// The postback of a QR code from before the editor's Retry goes to an execution that has ended.
+		const here = kind === 'qrCode' && postback.expect !== undefined ? execution.id : undefined;
+		const fingerprint = fingerprintOf(account, { ...request, here });
+		const { expect: expectPostback } = postback;
+		return { index, request, account, fingerprint, expectPostback, finish: plan.finish };
 	} catch (error) {
 		return { index, result: refusedResult(kind, told, error) };
 	}

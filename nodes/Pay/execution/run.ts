@@ -74,8 +74,12 @@ async function readAll<K extends Kind>(run: Run<K>): Promise<Step<K>> {
 	const { context, operation, settings, hint } = run;
 	const accountOf = await readAccounts(context);
 	let url: unknown;
-	const resumeUrl = () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0));
-	const reading = { context, operation, settings, accountOf, resumeUrl, hint };
+	const execution = {
+		id: context.getExecutionId(),
+		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
+		store: context.getContext('flow'),
+	};
+	const reading = { context, operation, settings, accountOf, execution, hint };
 	const step: Step<K> = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < run.tally.items; index++) {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, type BearerToken, type PostForm } from '../credential/accessToken';
-import { isMatch } from '../parameters/fieldMatch';
+import { mismatchOf } from '../parameters/fieldMatch';
 import { postRequest, type Answer, type HttpRequest } from '../service/client';
 import { pathOf, type Kind } from '../service/contract';
 import type { Records } from './duplicateCheck';
@@ -81,7 +81,9 @@ async function takeBack<K extends Kind>(run: Run<K>, ids: string[], done: Done[]
 /** A 2xx that does not say what the user told us an acceptance says confirms nothing. */
 function confirmed(answer: Answer, { acceptance }: Settings): Answer {
 	if (answer.outcome !== 'accepted' || acceptance === undefined) return answer;
-	if (isMatch(acceptance, answer.response)) return answer;
+	const { response } = answer;
+	// The output shows the answer as `response`, so a path may begin with it.
+	if (mismatchOf(acceptance, response, { response }) === undefined) return answer;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
 	return { ...answer, outcome: 'unknown', reason };
 }
@@ -136,6 +138,7 @@ async function send<K extends Kind>(run: Run<K>, item: Ready<K>): Promise<Done> 
 	}
 	// The duplicate check and a token endpoint may take their time.
 	if (run.isCancelled()) return refuse(run, item, cancelled());
+	item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(external_id);
 	const answer = kept(tally, confirmed(await post(run, item, bearer), settings));
