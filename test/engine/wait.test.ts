@@ -97,6 +97,18 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 	expect(waiting).not.toBe(given);
 });
 
+test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+	'a wait that is refused hands on no "postback" that came in: %s',
+	async (onError) => {
+		const items = [{ external_id: 'b', postback: { body: { status: 'paid' } } }];
+		const { run } = await wait({}, { items, settings: { onError } });
+		const [item] = outputOf(run, onError === 'continueErrorOutput' ? 'Error' : 'Success');
+		expect(Object.keys(item!.json)).toStrictEqual(['error']);
+		expect(item!.pairedItem).toMatchObject({ item: 0 });
+		expect(JSON.stringify(item)).not.toContain('paid');
+	},
+);
+
 test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	[
 		'for two items',

@@ -172,6 +172,7 @@ function withoutPostback(items: INodeExecutionData[]): void {
 /** Checks the parameters and puts the execution to sleep until {@link receive} wakes it. */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
+	withoutPostback(items);
 	try {
 		if (items.length > 1) {
 			throw new InputError(
@@ -193,13 +194,16 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				'Set Postback of the Pay node before this one to "Resume This Execution", and use the same credential in both. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
-		withoutPostback(items);
 		await context.putExecutionToWait(limit);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
 		// input would be gone when the postback comes.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
-		return failAll(context, error);
+		// Paired by a number: else n8n merges what the node before gave, its "postback" too, into what
+		// leaves by the error output.
+		return failAll(context, error).map((failed) =>
+			failed.map((item, index) => ({ ...item, pairedItem: index })),
+		);
 	}
 }
 
