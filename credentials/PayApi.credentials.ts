@@ -1,7 +1,11 @@
 import type { IAuthenticateGeneric, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
-/** An address that begins with http:, as n8n's display options ask for it. */
-const PLAIN_HTTP = { _cnd: { regex: '^\\s*[hH][tT][tT][pP]:' } };
+/**
+ * An address with http:, whatever spaces are before it. No regular expression: n8n tests one at every
+ * reading of the credential, under a clock of 250 ms, and where the process stood still meanwhile the
+ * reading fails (measured: a waiting execution answered its postback with 500).
+ */
+const PLAIN_HTTP = ['http:', 'HTTP:', 'Http:'].map((includes) => ({ _cnd: { includes } }));
 /** What it comes to is not known on the form; n8n shows what depends on it. */
 const AN_EXPRESSION = { _cnd: { startsWith: '=' } };
 
@@ -165,13 +169,13 @@ export class PayApi implements ICredentialType {
 			description:
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 		},
-		{ ...allowHttp, displayOptions: { show: { baseUrl: [PLAIN_HTTP] } } },
+		{ ...allowHttp, displayOptions: { show: { baseUrl: PLAIN_HTTP } } },
 		{
 			...allowHttp,
 			displayOptions: {
-				show: { authentication: ['clientCredentials'], tokenUrl: [PLAIN_HTTP] },
+				show: { authentication: ['clientCredentials'], tokenUrl: PLAIN_HTTP },
 				// Once is enough where both do.
-				hide: { baseUrl: [PLAIN_HTTP, AN_EXPRESSION] },
+				hide: { baseUrl: [...PLAIN_HTTP, AN_EXPRESSION] },
 			},
 		},
 	];

@@ -328,8 +328,8 @@ export class N8n {
 		const nodes = workflow.nodes.map((node) => ({
 			id: randomUUID(),
 			...(/trigger|webhook/i.test(node.type) ? { webhookId: randomUUID() } : {}),
-			...node,
 			...(node.type.startsWith('n8n-nodes-pay.') ? { credentials } : {}),
+			...node,
 		}));
 		const body = { settings: { executionOrder: 'v1' }, ...workflow, nodes, active: false };
 		const { data } = await this.save(async () => await this.rest('POST', '/workflows', body));

@@ -14,9 +14,16 @@ import {
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
 import { InputError } from './inputError';
-import { isMatch, readFieldMatch } from './parameters/fieldMatch';
-import { verify, type Reference } from './postback/proof';
-import { answered, POSTBACK_METHODS, readPostback, refuse, toItem } from './postback/receive';
+import { readFieldMatch } from './parameters/fieldMatch';
+import { verify, type Proof } from './postback/proof';
+import {
+	answered,
+	isAwaited,
+	POSTBACK_METHODS,
+	readPostback,
+	refuse,
+	toItem,
+} from './postback/receive';
 
 /** The options as n8n hands them over. */
 interface Options {
@@ -49,12 +56,18 @@ const answer =
 		? webhookDescriptionFields(ANSWER)
 		: Object.fromEntries(Object.entries(ANSWER).map(([field, { template }]) => [field, template]));
 
-/** Where the Postback Secret belongs: in the message, for n8n's toast shows nothing else. */
+/** Where the Postback Secret belongs. */
 const NO_SECRET =
 	'Postbacks could not be verified: enter a long random text as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
 
 const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
 	readFieldMatch(field, values, 'startWhen');
+
+/** All of it in the message, for n8n's toast shows nothing else. */
+function inWords(error: unknown): string {
+	if (error instanceof InputError) return `${error.message}. ${error.advice}`;
+	return error instanceof Error ? error.message : String(error);
+}
 
 /** Checks the options before any postback comes, while there is someone to tell. */
 function checkOptions(context: IHookFunctions): void {
@@ -64,8 +77,7 @@ function checkOptions(context: IHookFunctions): void {
 	try {
 		readMatch(match);
 	} catch (error) {
-		const said = error instanceof InputError ? `${error.message}. ${error.advice}` : String(error);
-		throw new NodeOperationError(context.getNode(), `Start Only When: ${said}`);
+		throw new NodeOperationError(context.getNode(), `Start Only When: ${inWords(error)}`);
 	}
 }
 
@@ -206,7 +218,7 @@ export class PayTrigger implements INodeType {
 						placeholder: 'Add Condition',
 						default: {},
 						description:
-							'Which postbacks start the workflow. All others are verified and answered as these are, but kept nowhere.',
+							'Which postbacks start the workflow. All others are verified and answered as these are, but kept nowhere: n8n logs that they came.',
 						options: [
 							{
 								displayName: 'A Field Has a Value',
@@ -220,7 +232,7 @@ export class PayTrigger implements INodeType {
 										default: '',
 										placeholder: 'e.g. data.status',
 										description:
-											"Field of the postback's body, or of its query, with dots between the levels. The form of the body is not documented: look at one postback first.",
+											"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback first.",
 									},
 									{
 										displayName: 'Values',
@@ -229,7 +241,8 @@ export class PayTrigger implements INodeType {
 										noDataExpression: true,
 										typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
 										default: [],
-										description: 'Values that start the workflow, upper and lower case as sent',
+										description:
+											'Values that start the workflow, each by itself. Upper and lower case do not count.',
 									},
 								],
 							},
@@ -252,8 +265,9 @@ export class PayTrigger implements INodeType {
 				checkOptions(this);
 				if (this.getNodeParameter('authentication') === 'none') return true;
 				const secrets = await readSecrets(this).catch((error: unknown) => {
-					const reason = error instanceof Error ? error.message : String(error);
-					throw new NodeOperationError(this.getNode(), `${NO_SECRET} (${reason})`);
+					const said = inWords(error);
+					const isOurs = error instanceof InputError;
+					throw new NodeOperationError(this.getNode(), isOurs ? said : `${NO_SECRET} (${said})`);
 				});
 				if (secrets.current !== '') return true;
 				throw new NodeOperationError(this.getNode(), NO_SECRET);
@@ -266,13 +280,13 @@ export class PayTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await answered(this, async () => {
-			let reference: Reference | null = null;
+			let proof: Proof | null = null;
 			if (this.getNodeParameter('authentication') !== 'none') {
 				const query = this.getQueryData() as Record<string, unknown>;
-				reference = verify(query, keptSecrets(this)?.taken ?? []);
+				proof = verify(query, keptSecrets(this)?.taken ?? []);
 				// Before anything is refused the credential itself is asked: its secret may be a new one.
-				reference ??= verify(query, (await readAndKeepSecrets(this)).taken);
-				if (reference === null) {
+				proof ??= verify(query, (await readAndKeepSecrets(this)).taken);
+				if (proof === null) {
 					return refuse(this, 401, 'This address takes only postbacks with a valid signature');
 				}
 			}
@@ -280,8 +294,8 @@ export class PayTrigger implements INodeType {
 			const { startWhen, responseBody } = this.getNodeParameter('options', {}) as Options;
 			const webhookResponse = String(responseBody ?? '');
 			const match = startWhen?.match && readMatch(startWhen.match);
-			if (match && !isMatch(match, postback.body, postback.query)) return { webhookResponse };
-			return { webhookResponse, workflowData: [[await toItem(this, postback, reference)]] };
+			if (!isAwaited(this, match, postback)) return { webhookResponse };
+			return { webhookResponse, workflowData: [[await toItem(this, postback, proof)]] };
 		});
 	}
 }

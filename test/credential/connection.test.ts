@@ -95,8 +95,36 @@ test.each<[string, object, string]>([
 	expect(() => read('http://pay.internal/x', true)).not.toThrow();
 });
 
+const SECRET = 'the postback secret of the test';
+
+test.each<[string, object, string, RegExp]>([
+	['of fifteen letters', { postbackSecret: 'fifteen letters' }, 'postbackSecret', /at least 16/],
+	['of spaces', { postbackSecret: ' '.repeat(20) }, 'postbackSecret', /at least 16/],
+	['that is a number', { postbackSecret: 12345 }, 'postbackSecret', /at least 16/],
+	['that lost digits', { postbackSecret: 1e20 }, 'postbackSecret', /too large to keep/],
+	['that is not text', { postbackSecret: ['x'] }, 'postbackSecret', /must be text, but is a list/],
+	[
+		'before it of three letters',
+		{ postbackSecret: SECRET, previousPostbackSecret: 'abc' },
+		'previousPostbackSecret',
+		/^The Previous Postback Secret .* at least 16/,
+	],
+	['before it alone', { previousPostbackSecret: SECRET }, 'postbackSecret', /has no Postback Sec/],
+])('a Postback Secret %s is refused', (_what, fields, field, words) => {
+	const refusal = () => readAccount({ ...BASE, ...fields } as never);
+	expect(refusal).toThrow(InputError);
+	expect(refusal).toThrow(words);
+	expect(refusal).toThrow(expect.objectContaining({ field }));
+});
+
+test('a Postback Secret of sixteen letters is taken, and a number of sixteen digits', () => {
+	expect(readAccount({ ...BASE, postbackSecret: 'x'.repeat(16) }).postbackSecret).toHaveLength(16);
+	const given = { ...BASE, postbackSecret: 1234567890123456 } as never;
+	expect(readAccount(given).postbackSecret).toBe('1234567890123456');
+});
+
 test('the Postback URL and Secret of the credential are handed on; empty ones are none', () => {
-	const given = { postbackUrl: 'https://n8n.example.com/webhook/1', postbackSecret: 's' };
+	const given = { postbackUrl: 'https://n8n.example.com/webhook/1', postbackSecret: SECRET };
 	expect(readAccount({ ...BASE, ...given })).toMatchObject(given);
 	const none = { postbackUrl: undefined, postbackSecret: undefined };
 	expect(readAccount({ ...BASE, postbackUrl: '', postbackSecret: '' })).toMatchObject(none);

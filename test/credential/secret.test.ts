@@ -18,32 +18,37 @@ async function ofWait(ofItem: object, ofNone: object | Error = ofItem, typed?: o
 	return await readSecretsOfWait(context as unknown as IExecuteFunctions);
 }
 
-test.each<[string, object, object]>([
-	[
-		'both',
-		{ postbackSecret: 'a', previousPostbackSecret: 'b' },
-		{ current: 'a', taken: ['a', 'b'] },
-	],
-	['the new one alone', { postbackSecret: 'a' }, { current: 'a', taken: ['a'] }],
-	['the previous one alone', { previousPostbackSecret: 'b' }, { current: '', taken: ['b'] }],
+const [A, B] = ['a', 'b'].map((which) => `the secret of the test: ${which}`) as [string, string];
+
+test.each<[string, object, { current: string; taken: string[] }]>([
+	['both', { postbackSecret: A, previousPostbackSecret: B }, { current: A, taken: [A, B] }],
+	['the new one alone', { postbackSecret: A }, { current: A, taken: [A] }],
+	['the previous one alone', { previousPostbackSecret: B }, { current: '', taken: [B] }],
 	['empty ones', { postbackSecret: '', previousPostbackSecret: '' }, { current: '', taken: [] }],
-	[
-		'what is no text',
-		{ postbackSecret: 5, previousPostbackSecret: {} },
-		{ current: '', taken: [] },
-	],
-])('of %s those that are there are taken', async (_what, credential, expected) => {
+])('of %s those that are there are taken; without a new one nothing waits', async (...row) => {
+	const [, credential, expected] = row;
 	const context = { getCredentials: async (type: string) => (type === 'payApi' ? credential : {}) };
 	expect(await readSecrets(context as never)).toStrictEqual(expected);
-	expect(await ofWait(credential)).toStrictEqual(expected);
-	expect(await ofWait(credential, credential, credential)).toStrictEqual(expected);
+	for (const waiting of [ofWait(credential), ofWait(credential, credential, credential)]) {
+		if (expected.current !== '') expect(await waiting).toStrictEqual(expected);
+		else await expect(waiting).rejects.toThrow('The Pay API credential has no Postback Secret');
+	}
 });
 
-const S = { postbackSecret: 's' };
+test.each([{ postbackSecret: 'abc' }, { postbackSecret: A, previousPostbackSecret: 'abc' }])(
+	'a short one is refused, also where only proofs are checked: %j',
+	async (credential) => {
+		const context = { getCredentials: async () => credential };
+		await expect(readSecrets(context as never)).rejects.toThrow(/at least 16 characters/);
+		await expect(ofWait(credential)).rejects.toThrow(/at least 16 characters/);
+	},
+);
+
+const S = { postbackSecret: A };
 test.each<[string, object | Error, object | undefined]>([
 	['n8n cannot resolve without an item', new Error('no item'), undefined],
-	['differs without an item', { postbackSecret: 't' }, undefined],
-	['was another before without an item', { ...S, previousPostbackSecret: 't' }, undefined],
+	['differs without an item', { postbackSecret: B }, undefined],
+	['was another before without an item', { ...S, previousPostbackSecret: B }, undefined],
 	['was typed with the item in it', S, { postbackSecret: '={{ $json.secret }}' }],
 	['had it in the previous one', S, { ...S, previousPostbackSecret: '={{ $json.secret }}' }],
 ])('a secret of a wait that %s is refused', async (_what, ofNone, typed) => {
@@ -56,8 +61,8 @@ test('other fields of the credential may depend on the item: only the secrets ar
 	const typed = { ...S, accessToken: '={{ $json.token }}' };
 	expect(await ofWait({ ...S, accessToken: 'a' }, { ...S, accessToken: 'b' }, typed)).toStrictEqual(
 		{
-			current: 's',
-			taken: ['s'],
+			current: A,
+			taken: [A],
 		},
 	);
 });

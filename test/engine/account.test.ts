@@ -370,7 +370,6 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 
 	test.each([
 		['false', '{"success":false}'],
-		['another case', '{"success":"True"}'],
 		['no such field', '{"ok":true}'],
 		['null', '{"success":null}'],
 		['an object', '{"success":{"true":true}}'],
@@ -398,6 +397,12 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 	test.each([
 		['true', '{"success":true}', options],
 		['"true"', '{"success":"true"}', options],
+		['another case, of name and value', '{"Success":"TRUE"}', options],
+		[
+			'its field as the output shows it',
+			'{"success":true}',
+			{ ...options, acceptedField: 'response.success' },
+		],
 		[
 			'a number, one level down',
 			'{"data":{"code":0}}',

@@ -179,14 +179,6 @@ export function sourceNode(name: string, items: IDataObject[]): INode {
 	return node(name, 'test.source', { parameters: { items } as unknown as INode['parameters'] });
 }
 
-/** A context whose execution has this resume URL: newer versions of n8n sign it, older ones do not. */
-export const withResumeUrl = (query: string) => (context: IExecuteFunctions) => ({
-	evaluateExpression: (expression: string, index: number) =>
-		expression.includes('resumeUrl')
-			? `https://n8n.example.com/webhook-waiting/42${query}`
-			: context.evaluateExpression(expression, index),
-});
-
 export const sinkNode = (name: string) => node(name, 'test.sink');
 
 /** A connection from a node's outputs to other nodes, one list per output. */

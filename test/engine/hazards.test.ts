@@ -540,7 +540,10 @@ describe('the report', () => {
 		['an unsigned trigger', { postbackUrl: 'https://a.example/webhook/1/postback' }, /unsigned/],
 		[
 			'a signed trigger',
-			{ postbackUrl: 'https://a.example/webhook/1/postback', postbackSecret: 's' },
+			{
+				postbackUrl: 'https://a.example/webhook/1/postback',
+				postbackSecret: 'a secret of the shop',
+			},
 			undefined,
 		],
 	])('a postback to %s brings the hint %p', async (_what, credential, expected) => {

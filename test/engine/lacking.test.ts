@@ -2,14 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
 import { Sandbox } from '../../sandbox/service';
-import {
-	errorOf,
-	outputOf,
-	runWorkflow,
-	withResumeUrl,
-	withSandbox,
-	type RunOptions,
-} from './engine';
+import { errorOf, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
 
 /*
  * What some version or context of n8n lacks, as the table in docs/install.md has it: without it, and
@@ -76,15 +69,6 @@ const LACKING: Record<string, () => Promise<void>> = {
 	},
 	checkProcessedAndRecord: async () => await paysOnlyWith('checkProcessedAndRecord'),
 	removeProcessed: async () => await paysOnlyWith('removeProcessed'),
-	signature: async () => {
-		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
-		const refused = await pay(wait, withResumeUrl(''));
-		expect(errorOf(refused)?.message).toMatch(/does not protect resume URLs/);
-		expect(errorOf(refused)?.context?.data).toStrictEqual({ field: 'postbackSecret' });
-		expect(refused.waitTill ?? undefined).toBeUndefined();
-		const waiting = await pay(wait, withResumeUrl('?signature=0123'));
-		expect(waiting.waitTill).toBeInstanceOf(Date);
-	},
 };
 
 const document = readFileSync(join(__dirname, '..', '..', 'docs', 'install.md'), 'utf8');

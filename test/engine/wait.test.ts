@@ -1,9 +1,32 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
-import { errorOf, outputOf, runWorkflow, withResumeUrl, type RunOptions } from './engine';
+import {
+	expectPostback,
+	isExpected,
+	type ExpectationStore,
+} from '../../nodes/Pay/postback/expectation';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import {
+	errorOf,
+	outputOf,
+	payNode,
+	runWorkflow,
+	sourceNode,
+	to,
+	withSandbox,
+	type RunOptions,
+} from './engine';
 import { webhookNode } from './webhook';
 
-const SECRET = { postbackSecret: 's' };
+const SECRET = { postbackSecret: 'the postback secret of the test' };
+
+/** The flow context of an execution that asked for the postback of "a". */
+function asked(secret = SECRET.postbackSecret) {
+	const store = {};
+	expectPostback(store, 'a', '42', secret);
+	return store;
+}
 
 /** Runs the wait with an item of its charge; gives until when the execution was put to sleep. */
 async function wait(parameters: IDataObject, more: Partial<RunOptions> = {}) {
@@ -18,7 +41,10 @@ async function wait(parameters: IDataObject, more: Partial<RunOptions> = {}) {
 			resumeWhen: 'any',
 			...parameters,
 		},
-		context: () => ({ putExecutionToWait: async (date: Date) => void till.push(date) }),
+		context: () => ({
+			putExecutionToWait: async (date: Date) => void till.push(date),
+			getContext: () => asked(),
+		}),
 		...more,
 	});
 	return { run, till };
@@ -62,6 +88,7 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 			context: (context: IExecuteFunctions) => ({
 				getInputData: () => (given = context.getInputData()) as never,
 				putExecutionToWait: async () => undefined,
+				getContext: () => asked(),
 			}),
 		},
 	);
@@ -69,6 +96,18 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 	expect(waiting.map(({ json }) => json)).toStrictEqual([{ external_id: 'a' }]);
 	expect(waiting).not.toBe(given);
 });
+
+test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
+	'a wait that is refused hands on no "postback" that came in: %s',
+	async (onError) => {
+		const items = [{ external_id: 'b', postback: { body: { status: 'paid' } } }];
+		const { run } = await wait({}, { items, settings: { onError } });
+		const [item] = outputOf(run, onError === 'continueErrorOutput' ? 'Error' : 'Success');
+		expect(Object.keys(item!.json)).toStrictEqual(['error']);
+		expect(item!.pairedItem).toMatchObject({ item: 0 });
+		expect(JSON.stringify(item)).not.toContain('paid');
+	},
+);
 
 test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	[
@@ -97,10 +136,33 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	['for null', limited(null, 'hours'), {}, /no number/, 'resumeAmount'],
 	['for weeks', limited(1, 'weeks'), {}, /no number/, 'resumeAmount'],
 	['for what every object has', limited(1, 'constructor'), {}, /no number/, 'resumeAmount'],
+	['for what nobody asked for', { external_id: 'b' }, {}, /could never end/, 'external_id'],
+	['without a secret', {}, { credential: {} }, /has no Postback Secret/, 'postbackSecret'],
+	[
+		'with the previous secret alone',
+		{},
+		{ credential: { previousPostbackSecret: SECRET.postbackSecret } },
+		/has no Postback Secret/,
+		'postbackSecret',
+	],
+	[
+		'with a short secret',
+		{},
+		{ credential: { postbackSecret: '={{ 123 }}' } },
+		/at least 16 characters/,
+		'postbackSecret',
+	],
+	[
+		'for several values as one',
+		{ resumeWhen: 'match', matchField: 'status', matchValues: ['paid, approved'] },
+		{},
+		/holds a comma/,
+		'matchField',
+	],
 	[
 		'with a secret that depends on the item',
 		{},
-		{ credential: { postbackSecret: '={{ $json.external_id }}' } },
+		{ credential: { postbackSecret: '={{ "a secret of sixteen letters" + $json.external_id }}' } },
 		/depends on the item/,
 		'postbackSecret',
 	],
@@ -122,37 +184,59 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 });
 
 test('a secret that is the same for every item may be an expression', async () => {
-	const credential = { postbackSecret: '={{ "s" + $now.year }}' };
-	expect((await wait({}, { credential })).till).toHaveLength(1);
+	const postbackSecret = '={{ "the secret of the year " + $now.year }}';
+	const secret = `the secret of the year ${new Date().getFullYear()}`;
+	const context = () => ({
+		putExecutionToWait: async () => undefined,
+		getContext: () => asked(secret),
+	});
+	const { run } = await wait({}, { credential: { postbackSecret }, context });
+	expect(errorOf(run)).toBeUndefined();
 });
 
-test('with a secret it waits where n8n does not protect resume URLs, too', async () => {
-	const till: Date[] = [];
-	const context = (real: IExecuteFunctions) => ({
-		putExecutionToWait: async (date: Date) => void till.push(date),
-		...withResumeUrl('')(real),
-	});
-	const { run } = await wait({}, { context });
-	expect(errorOf(run)).toBeUndefined();
-	expect(till).toHaveLength(1);
+test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {
+	const json = { external_id: 'a', postback: { body: { status: 'paid' } } };
+	let list: INodeExecutionData[] = [];
+	const { run } = await wait(
+		{},
+		{
+			items: [json],
+			context: (context: IExecuteFunctions) => ({
+				getInputData: () => (list = context.getInputData()),
+				putExecutionToWait: async () => undefined,
+				getContext: () => asked(),
+			}),
+		},
+	);
+	expect(outputOf(run, 'Pay')[0]?.json).toStrictEqual({ external_id: 'a' });
+	// At the time limit n8n goes on with the list that came in.
+	expect(list.map((item) => item.json)).toStrictEqual([{ external_id: 'a' }]);
+	expect(outputOf(run, 'Source')[0]?.json).toStrictEqual(json);
 });
 
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
+		credential: () => SECRET,
 		resumeToken: 'token',
 		parameters: { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] },
 	});
+	const about = { external_id: 'a', kind: 'payment', amount: 1, executionId: '42' } as const;
+	const proof = signUrl('https://a.example/', about, SECRET.postbackSecret).split('pay_proof=')[1];
 	const send = async (status: string) =>
 		await node.call({
 			method: 'POST',
-			query: { signature: 'token' },
+			query: { signature: 'token', pay_proof: proof },
 			headers: { 'content-type': 'application/json' },
 			rawBody: Buffer.from(JSON.stringify({ status })),
 			body: { status },
 		});
 	const pending = await send('pending');
 	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: '' }]);
+	// Nobody else hears of it, and the value is not for a log.
+	expect(pending.log).toStrictEqual([
+		expect.stringMatching(/the field "status" has another value/),
+	]);
 	const { workflowData } = (await send('paid')).result;
 	expect(workflowData).toMatchObject([
 		[{ json: { external_id: 'a', postback: { body: { status: 'paid' } } } }],
@@ -167,4 +251,65 @@ test('an operation that waits for nothing takes no call, proven or not', async (
 	});
 	const { result, status } = await node.call({ method: 'POST', query: {}, headers: {} });
 	expect([result, status]).toStrictEqual([{ noWebhookResponse: true }, 409]);
+});
+
+describe('the charge before it', () => {
+	let sandbox: Sandbox;
+	withSandbox((started) => (sandbox = started));
+
+	/** Source -> Charge (Resume This Execution) -> Wait, in n8n's engine. */
+	async function chargeAndWait(items: IDataObject[]) {
+		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
+		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
+		return await runWorkflow({
+			credential: { ...SECRET, baseUrl: sandbox.url },
+			parameters: {},
+			workflow: {
+				nodes: [
+					sourceNode('Source', items),
+					payNode('Charge', { ...charge, postback: 'resume' }, { retryOnFail: true }),
+					payNode('Wait', { ...wait, external_id: '={{ $json.external_id }}' }),
+				],
+				connections: { Source: to(['Charge']), Charge: to(['Wait']) },
+			},
+		});
+	}
+	const mayWaitFor = (run: IRun, external_id: string) =>
+		isExpected(run.data.executionData!.contextData['flow'] as ExpectationStore, external_id, '42', [
+			SECRET.postbackSecret,
+		]);
+
+	test('may be tried again, and is waited for', async () => {
+		sandbox.faultFor = () =>
+			sandbox.received.length > 1 ? undefined : { kind: 'status', status: 503, body: '{}' };
+		const run = await chargeAndWait([{ id: 'a' }]);
+		expect(errorOf(run)).toBeUndefined();
+		expect(sandbox.bodies('qrcode').length).toBeGreaterThan(1);
+		expect(run.waitTill).toBeInstanceOf(Date);
+		expect(mayWaitFor(run, 'a')).toBe(true);
+	});
+
+	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {
+		sandbox.faultFor = ({ body }) =>
+			body.includes('"b"') && sandbox.received.length < 3
+				? { kind: 'status', status: 503, body: '{}' }
+				: undefined;
+		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
+		// Two items cannot wait at once; both could in a loop.
+		expect(errorOf(run)?.message).toMatch(/one postback at a time/);
+		expect(
+			sandbox
+				.bodies('qrcode')
+				.map((body) => body.external_id)
+				.sort(),
+		).toStrictEqual(['a', 'b', 'b']);
+		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
+	});
+
+	test('is not expected where no request was sent', async () => {
+		const run = await chargeAndWait([{ id: '' }]);
+		expect(errorOf(run)?.message).toMatch(/is missing/);
+		expect(sandbox.received).toHaveLength(0);
+		expect(run.data.executionData!.contextData['flow']).not.toHaveProperty('postbacks');
+	});
 });

@@ -448,7 +448,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const bodies = [
 				{ status: 'waiting' },
 				{ status: 'paid', id: 1 },
-				{ status: 'paid', id: 1 },
+				{ status: 'PAID', id: 1 },
 				{ status: 'paid', id: 2, at: 'later', amount: 9999, external_id: 'order-2' },
 				{ status: 'failed' },
 			];

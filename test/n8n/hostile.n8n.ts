@@ -53,7 +53,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		return [...counts].map(([status, count]) => `${status || 'no answer'} x ${count}`).join(', ');
 	}
 
-	test('300 hostile requests move no waiting execution and pay nothing; the genuine one does', async () => {
+	test('hostile requests move no waiting execution and pay nothing; the genuine one does', async () => {
 		const payout = pay('Payout', {
 			amount: 250,
 			external_id: `payout-${randomUUID()}`,
@@ -61,10 +61,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			creditParty: { party: { key: 'k' } },
 		});
 		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
-		const requests = hostileRequests(waiting.bare, waiting.about, SECRET);
-		expect(requests).toHaveLength(300);
+		const own = { ...waiting.about, executionId: waiting.executionId };
+		const requests = hostileRequests(waiting.bare, own, SECRET);
+		expect(requests).toHaveLength(348);
 		const statuses = await sendAll(waiting.bare, requests);
-		console.log(`n8n ${version}, wait: 300 hostile requests answered ${tally(statuses)}`);
+		console.log(
+			`n8n ${version}, wait: ${requests.length} hostile requests answered ${tally(statuses)}`,
+		);
 		const { status, data } = await n8n.execution(waiting.executionId);
 		expect(status).toBe('waiting');
 		expect(data.resultData.runData).not.toHaveProperty('Payout');

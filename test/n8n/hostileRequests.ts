@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { signUrl, type Proof } from '../../nodes/Pay/postback/proof';
 
 /** A body, and what its sender says of it. */
 interface HostileBody {
@@ -8,6 +8,8 @@ interface HostileBody {
 	body?: string | Buffer;
 	/** The connection ends before the body does. */
 	cut?: true;
+	/** What is sent a moment later. */
+	late?: string;
 }
 
 const FORM = 'Content-Type: multipart/form-data; boundary=B';
@@ -30,6 +32,16 @@ const BODIES: Record<string, HostileBody> = {
 		body: FIELD,
 	},
 	'a multipart form that ends early': { headers: [FORM], body: FIELD.slice(0, 40) },
+	'a multipart form, its end late': { headers: [FORM], body: FIELD.slice(0, -2), late: '\r\n' },
+	'a multipart form of another boundary': { headers: [FORM], body: FIELD.replaceAll('--B', '--C') },
+	'a multipart form, gzipped': {
+		headers: [FORM, 'Content-Encoding: gzip'],
+		body: gzipSync(FIELD),
+	},
+	'a multipart form with an empty file': {
+		headers: [FORM],
+		body: FIELD.replace('name="status"', 'name="f"; filename=""').replace('paid', ''),
+	},
 	'a multipart form, cut off': { headers: [FORM], body: FIELD.slice(0, 40), cut: true },
 	'multipart/mixed': { headers: [MIXED], body: FIELD },
 	'multipart/mixed, bad gzip': { headers: [MIXED, 'Content-Encoding: gzip'], body: 'no gzip' },
@@ -63,7 +75,7 @@ const BODIES: Record<string, HostileBody> = {
 };
 
 /** What is sent in place of a genuine proof, or beside one that proves something else. */
-const PROOFS: Record<string, (about: Reference, secret: string) => string> = {
+const PROOFS: Record<string, (about: Proof, secret: string) => string> = {
 	none: () => '',
 	'an empty one': () => 'pay_proof=',
 	'one with another secret': (about) => proof(about, 'another secret'),
@@ -76,21 +88,21 @@ const PROOFS: Record<string, (about: Reference, secret: string) => string> = {
 	'a genuine one as a list': (about, secret) => proof(about, secret).replace('=', '[]='),
 	'one for another external_id': (about, secret) =>
 		proof({ ...about, external_id: 'another' }, secret),
-	'one for another amount': (about, secret) => proof({ ...about, amount: 0.01 }, secret),
-	'one for the other kind': (about, secret) => proof({ ...about, kind: 'payment' }, secret),
+	'one for another execution': (about, secret) => proof({ ...about, executionId: '0' }, secret),
+	'one for no execution': (about, secret) => proof({ ...about, executionId: undefined }, secret),
 	'the words of a proof': () => 'pay_proof=paid.paid&status=paid&verified=true',
 };
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 
-const proof = (about: Reference, secret: string) =>
-	signUrl('http://a/', about, secret).split('?')[1]!;
+const proof = (about: Proof, secret: string) => signUrl('http://a/', about, secret).split('?')[1]!;
 
 /** A request as it goes over the wire. */
 export interface RawRequest {
 	name: string;
 	bytes: Buffer;
 	cut: boolean;
+	late: Buffer;
 	/** Whether its proof is genuine, and about something else. */
 	foreign: boolean;
 	/** n8n has one XML parser, and answers neither of two bad documents that come at one moment. */
@@ -98,18 +110,18 @@ export interface RawRequest {
 }
 
 /**
- * Every body with every proof, 300 in all; the method goes round.
+ * Every body with every proof, 348 in all; the method goes round.
  * @param url an address without a proof
  * @param about what a genuine postback to it would prove (a charge)
  */
-export function hostileRequests(url: string, about: Reference, secret: string): RawRequest[] {
+export function hostileRequests(url: string, about: Proof, secret: string): RawRequest[] {
 	const { pathname, search, host } = new URL(url);
-	return Object.entries(BODIES).flatMap(([bodyName, { headers = [], body, cut }], row) =>
+	return Object.entries(BODIES).flatMap(([bodyName, { headers = [], body, cut, late = '' }], row) =>
 		Object.entries(PROOFS).map(([proofName, make], column) => {
 			const query = [search.slice(1), make(about, secret)].filter((part) => part !== '').join('&');
 			const method = METHODS[(row + column) % METHODS.length]!;
 			const content = Buffer.from(body ?? '');
-			const length = content.length + (cut ? 1000 : 0);
+			const length = content.length + late.length + (cut ? 1000 : 0);
 			const head = [
 				`${method} ${pathname}${query === '' ? '' : `?${query}`} HTTP/1.1`,
 				`Host: ${host}`,
@@ -121,7 +133,8 @@ export function hostileRequests(url: string, about: Reference, secret: string): 
 				name: `${method} ${bodyName}, with ${proofName} for a proof`,
 				bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
 				cut: cut === true,
-				foreign: /for another|other kind/.test(proofName),
+				late: Buffer.from(late),
+				foreign: /for (another|no execution)/.test(proofName),
 				alone: bodyName.endsWith('XML'),
 			};
 		}),
@@ -131,14 +144,18 @@ export function hostileRequests(url: string, about: Reference, secret: string): 
 /** Sends it as it is; gives the answer's status, 0 where the connection ended without one. */
 export async function sendRaw(
 	url: string,
-	{ bytes, cut }: Pick<RawRequest, 'bytes' | 'cut'>,
+	{ bytes, cut, late }: Pick<RawRequest, 'bytes' | 'cut'> & { late?: Buffer },
+	delay = 30,
 ): Promise<number> {
 	const { hostname, port } = new URL(url);
 	return await new Promise((resolve) => {
 		let answer = '';
 		const socket = connect(Number(port), hostname, () => {
 			// What is cut off ends when n8n has begun to read it, which takes it a moment.
-			socket.write(bytes, () => cut && setTimeout(() => socket.destroy(), 30));
+			socket.write(bytes, () => {
+				if (late && late.length > 0) setTimeout(() => socket.write(late), delay);
+				if (cut) setTimeout(() => socket.destroy(), late ? 2 * delay : delay);
+			});
 		});
 		socket.setTimeout(20_000, () => socket.destroy());
 		socket.on('data', (chunk) => (answer += chunk.toString('latin1')));

@@ -355,27 +355,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(data.resultData.error?.description).toMatch(/Loop Over Items/);
 		});
 
-		test('without a secret it waits only where n8n protects resume URLs itself', async () => {
-			const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
-			const first = start();
-			const wait = pay('Wait', {
-				resource: 'postback',
-				operation: 'wait',
-				external_id: 'a',
-				resumeWhen: 'any',
-			});
-			const id = await n8n.importWorkflow(chain('Bare', [first, wait]), { payApi: bare });
-			await n8n.activate(id);
-			await call(n8n, first.webhookId, {});
-			const [execution] = await allFinished(n8n, id, 1);
-			if (version === 'n8n2') {
-				expect(execution?.status).toBe('waiting');
-				expect((await post(`${n8n.url}/webhook-waiting/${execution?.id}`)).status).toBe(401);
-			} else {
-				expect(execution?.data.resultData.error?.message).toMatch(/does not protect resume URLs/);
-			}
-		});
-
 		test('the checkout example runs to its end', async () => {
 			const id = await n8n.importWorkflow(example('checkout'), { payApi });
 			const executionId = await n8n.run(id, 'Start');

@@ -1,4 +1,4 @@
-import { brotliCompressSync, deflateRawSync } from 'node:zlib';
+import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, noOp, node, pay, payTrigger, start, call } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
@@ -152,20 +152,41 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					return [answer.status, await answer.text()];
 				};
 				expect(await post(url, 'pending')).toStrictEqual([202, 'thanks']);
-				expect(await post(url, 'PAID')).toStrictEqual([202, 'thanks']);
+				await until('the log', async () =>
+					/the field \\?"data.status\\?" has another value/.test(n8n.log),
+				);
+				expect(n8n.log).not.toContain('pending');
 				if (authentication === 'signedUrl') expect((await post(bare, 'paid'))[0]).toBe(401);
-				expect(await post(url, 'paid')).toStrictEqual([202, 'thanks']);
+				expect(await post(url, 'PAID')).toStrictEqual([202, 'thanks']);
 				const executions = await allFinished(n8n, id, 1);
 				expect(executions).toHaveLength(1);
 				expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({
-					body: { data: { status: 'paid' } },
+					body: { data: { status: 'PAID' } },
 				});
 				// Kept nowhere.
 				const stored = n8n.storedExecutions(id).join('');
-				expect(stored).toContain('paid');
+				expect(stored).toContain('PAID');
 				expect(stored).not.toContain('pending');
 			},
 		);
+
+		test.each(['body.data.status', 'postback.body.data.status', 'Data.Status', 'query.state'])(
+			'the field may be typed as it is seen: %s',
+			async (field) => {
+				const options = { startWhen: { match: { field, values: ['paid'] } } };
+				const { id, url } = await publish({ options });
+				expect(await deliver(url)).toBe(200);
+				expect(await deliver(`${url}&state=Paid`)).toBe(200);
+				await taken(id, field === 'query.state' ? 1 : 2);
+				if (field !== 'query.state') return;
+				expect(n8n.log).toMatch(/the field \\?"query.state\\?" is missing/);
+			},
+		);
+
+		test('with three letters for a secret it is not published', async () => {
+			const weak = await n8n.createCredential(credentialWith({ postbackSecret: 'abc' }));
+			await expectRefusal(/The Postback Secret of .* at least 16 characters/, {}, weak);
+		});
 
 		test('without a field or values it is not published', async () => {
 			const options = { startWhen: { match: { field: '', values: [] } } };
@@ -176,7 +197,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test('signed before the secret was replaced, it is taken while the previous one is entered', async () => {
 		const credential = await n8n.createCredential(credentialWith({}));
 		const { id, url } = await publish({}, credential);
-		const replaced = { postbackSecret: 'the new one' };
+		const replaced = { postbackSecret: 'the new secret of the test' };
 		await changeCredential(credential, replaced);
 		expect(await deliver(url)).toBe(401);
 		await changeCredential(credential, { ...replaced, previousPostbackSecret: SECRET });
@@ -276,8 +297,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(reference.external_id).toHaveLength(fits);
 	});
 
-	test('the proof is in no execution and no log, whatever repeats it', async () => {
-		const { id, url } = await publish();
+	test('the proof is in no execution and no log, whatever repeats it; nor is that of another charge', async () => {
+		const { id, url, bare } = await publish();
+		const other = signUrl(bare, { ...ABOUT, external_id: 'another' }, SECRET);
 		const { pathname, search } = new URL(url);
 		const mac = url.split('.').at(-1)!;
 		const path = pathname + search;
@@ -289,16 +311,21 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				'X-Envoy-Original-Path': path,
 				Referer: url,
 			},
-			body: JSON.stringify({ postbackUrl: url }),
+			body: JSON.stringify({ postbackUrl: url, list: [other], pay_proof: other.split('=')[1] }),
 		});
 		expect(status).toBe(200);
 		const { json } = await taken(id, 1);
 		expect(json.headers).toMatchObject({ referer: expect.stringContaining('***') });
-		expect(json.body).toStrictEqual({ postbackUrl: expect.stringContaining('***') });
+		expect(json.body).toStrictEqual({
+			postbackUrl: expect.stringContaining('***'),
+			list: [expect.stringContaining('***')],
+			pay_proof: expect.stringContaining('***'),
+		});
 		const stored = n8n.storedExecutions(id).join('');
 		// The same search finds what came with it.
 		expect(stored).toContain(ABOUT.external_id);
 		expect(stored).not.toContain(mac);
+		expect(stored).not.toContain(other.split('.').at(-1));
 		expect(n8n.log).not.toContain(mac);
 	});
 
@@ -366,6 +393,78 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const { json } = await taken(id, 1);
 		expect(json.body).toStrictEqual({ status: 'paid', amount: '1' });
 		expect(await n8n.executionIds(id)).toHaveLength(1);
+	});
+
+	/** A multipart form as it goes over the wire, all but its last bytes, and those. */
+	function wired(url: string, body: string, last: number, chunked: boolean) {
+		const { pathname, search, host } = new URL(url);
+		const length = chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`;
+		const head = `POST ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: multipart/form-data; boundary=XXBOUNDARYXX\r\n${length}\r\n\r\n`;
+		const coded = chunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+		const at = coded.length - last;
+		return { bytes: Buffer.from(head + coded.slice(0, at)), late: Buffer.from(coded.slice(at)) };
+	}
+
+	test('a form whose last bytes come late is taken, whole; one that is cut there starts nothing', async () => {
+		const { id, url } = await publish();
+		const { body } = multipart([{ name: 'status', value: 'paid' }]);
+		const answers: string[] = [];
+		const spellings: Array<[name: string, body: string, last: number, chunked: boolean]> = [
+			['its last line break', String(body), 2, false],
+			['its last boundary', String(body), 8, false],
+			['its last chunk', String(body), 5, true],
+			['what is behind the last boundary', `${String(body)}${'x'.repeat(20)}`, 20, false],
+		];
+		let count = 0;
+		for (const delay of [20, 150, 1000]) {
+			for (const [name, text, last, chunked] of spellings) {
+				const request = wired(url, text, last, chunked);
+				const cut = { ...request, late: Buffer.alloc(0), cut: true };
+				const whole = { ...request, cut: false };
+				expect([name, delay, await sendRaw(url, cut, delay)]).toStrictEqual([name, delay, 0]);
+				const status = await sendRaw(url, whole, delay);
+				answers.push(`${name} ${delay} ms late ${status}`);
+				if (status !== 200) continue;
+				expect((await taken(id, ++count)).json.body).toStrictEqual({ status: 'paid' });
+			}
+		}
+		console.log(`n8n ${version}, a form with ${answers.join(', ')}`);
+		expect(answers.filter((each) => !each.endsWith(' 200'))).toStrictEqual([]);
+		expect(await n8n.executionIds(id)).toHaveLength(count);
+	});
+
+	test('a form of which n8n reads nothing is not answered as if it had been taken', async () => {
+		const { id, url } = await publish();
+		const { body, headers } = multipart([{ name: 'status', value: 'paid' }]);
+		const empty = multipart([{ name: 'f', value: '', filename: 'f' }]);
+		const odd: Array<[string, Spelling]> = [
+			['another boundary', { headers, body: String(body).replaceAll('BOUND', 'OTHER') }],
+			['gzip', { headers: { ...headers, 'Content-Encoding': 'gzip' }, body: gzipSync(body) }],
+			[
+				'an empty file, and no end',
+				{ headers, body: String(empty.body).replace('filename="f"', 'filename=""').slice(0, -20) },
+			],
+		];
+		const answers: string[] = [];
+		for (const [name, spelling] of odd) {
+			const status = await deliver(url, spelling);
+			answers.push(`${name} ${status}`);
+			expect([name, status >= 400]).toStrictEqual([name, true]);
+		}
+		console.log(`n8n ${version}, forms of which nothing is read: ${answers.join(', ')}`);
+		expect(await deliver(url, { headers, body })).toBe(200);
+		await taken(id, 1);
+		expect(await n8n.executionIds(id)).toHaveLength(1);
+	});
+
+	test('no file of a form is lost to another of the same name', async () => {
+		const { id, url } = await publish();
+		const file = (name: string, value: string) => ({ name, value, filename: `${value}.txt` });
+		const form = multipart([file('f', 'a'), file('f', 'b'), file('f0', 'c')]);
+		expect(await deliver(url, form)).toBe(200);
+		const { binary = {} } = await taken(id, 1);
+		const names = Object.values(binary as Record<string, { fileName: string }>);
+		expect(names.map(({ fileName }) => fileName).sort()).toStrictEqual(['a.txt', 'b.txt', 'c.txt']);
 	});
 
 	test('each method but HEAD is taken', async () => {

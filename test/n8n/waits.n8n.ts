@@ -3,6 +3,7 @@ import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workf
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, multipart, SPELLINGS } from './deliveries';
+import { sendRaw } from './hostileRequests';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 import { ended, startWaiting, type Waiting } from './chargeAndWait';
 
@@ -59,9 +60,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { about, bare, url, executionId } = waiting;
 			expect(await deliver(bare)).toBe(401);
 			for (const foreign of [
-				{ ...about, external_id: 'another' },
-				{ ...about, kind: 'payment' as const },
-				{ ...about, amount: 0.01 },
+				{ ...about, executionId, external_id: 'another' },
+				{ ...about, executionId: '0' },
+				about,
 			]) {
 				expect(await deliver(signUrl(bare, foreign, SECRET))).toBe(409);
 			}
@@ -85,19 +86,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	test('a secret removed while it waits opens nothing that n8n does not protect', async () => {
+	test('a secret removed while it waits opens nothing; put back, it lets the postback in', async () => {
 		const credential = await n8n.createCredential(credentialWith({}));
 		const waiting = await startWaiting(n8n, sandbox, credential);
 		await changeCredential(credential, { postbackSecret: '' });
 		const withoutToken = waiting.bare.split('?')[0]!;
 		expect(await deliver(withoutToken)).toBe(401);
 		await stillWaits(waiting);
-		if (version === 'n8n1') {
-			expect(await deliver(waiting.bare)).toBe(401);
-			await stillWaits(waiting);
-			await changeCredential(credential, {});
-		}
-		// n8n 2 protects the address itself; on n8n 1 the secret is back.
+		// With n8n's own token, which n8n 2 asks for.
+		expect(await deliver(waiting.bare)).toBe(401);
+		expect(await deliver(waiting.url)).toBe(401);
+		await stillWaits(waiting);
+		await changeCredential(credential, {});
 		expect(await deliver(waiting.url)).toBe(200);
 		await ended(n8n, waiting.executionId);
 	});
@@ -138,11 +138,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const credential = await n8n.createCredential(credentialWith({}));
 		const kept = await startWaiting(n8n, sandbox, credential);
 		const lost = await startWaiting(n8n, sandbox, credential);
-		await changeCredential(credential, { postbackSecret: 'the new one' });
+		await changeCredential(credential, { postbackSecret: 'the new secret of the test' });
 		expect(await deliver(lost.url)).toBe(401);
 		await stillWaits(lost);
 		await changeCredential(credential, {
-			postbackSecret: 'the new one',
+			postbackSecret: 'the new secret of the test',
 			previousPostbackSecret: SECRET,
 		});
 		expect(await deliver(kept.url)).toBe(200);
@@ -162,6 +162,44 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await deliver(waiting.url, spelling)).toBe(expected);
 		if (expected === 200) await ended(n8n, waiting.executionId);
 		else await stillWaits(waiting);
+	});
+
+	test.each(['body.data.status', 'postback.body.data.status', 'DATA.Status'])(
+		'"paid" is seen where the field is typed as it is seen, as %s, and in capitals',
+		async (matchField) => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				wait: { resumeWhen: 'match', matchField, matchValues: ['paid'] },
+			});
+			const says = (status: string) => ({
+				...SPELLINGS.JSON,
+				body: JSON.stringify({ data: { status } }),
+			});
+			expect(await deliver(waiting.url, says('said-no'))).toBe(200);
+			await stillWaits(waiting);
+			// Nobody else hears of it, and the value is not for a log.
+			await until('the log', async () => /does not go on with: the field .* another/.test(n8n.log));
+			expect(n8n.log).not.toContain('said-no');
+			expect(await deliver(waiting.url, says('PAID'))).toBe(200);
+			await ended(n8n, waiting.executionId);
+		},
+	);
+
+	test('a form whose last bytes come late is taken', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		const { pathname, search, host } = new URL(waiting.url);
+		const { body, headers } = multipart([{ name: 'status', value: 'paid' }]);
+		const head = [
+			`POST ${pathname}${search} HTTP/1.1`,
+			`Host: ${host}`,
+			'Connection: close',
+			`Content-Type: ${headers['Content-Type']}`,
+			`Content-Length: ${body.length}`,
+		];
+		const bytes = Buffer.from(`${head.join('\r\n')}\r\n\r\n${String(body).slice(0, -2)}`);
+		const late = Buffer.from('\r\n');
+		expect(await sendRaw(waiting.url, { bytes, late, cut: false }, 150)).toBe(200);
+		const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+		expect(item).toMatchObject({ postback: { body: { status: 'paid' } } });
 	});
 
 	test('the resumed item keeps its binary data, and any key it has', async () => {

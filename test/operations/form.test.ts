@@ -56,6 +56,17 @@ test('what saved workflows and credentials rest on has not changed: names, types
 	expect(lines.length).toBeGreaterThan(60);
 });
 
+test('no display condition is a regular expression: n8n tests one under a clock, and fails the reading', () => {
+	const conditions = JSON.stringify([
+		new Pay().description,
+		new PayTrigger().description,
+		new PayApi(),
+	]);
+	// The same search finds a condition that is there.
+	expect(conditions).toMatch(/"_cnd":\{"startsWith":/);
+	expect(conditions).not.toMatch(/"_cnd":\{"regex":/);
+});
+
 test.each([new Pay(), new PayTrigger()])(
 	'the node names the test of its credential: %#',
 	(node) => {

@@ -1,6 +1,6 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { valueAt } from '../../nodes/Pay/json';
-import { isMatch, readFieldMatch } from '../../nodes/Pay/parameters/fieldMatch';
+import { mismatchOf, readFieldMatch } from '../../nodes/Pay/parameters/fieldMatch';
 
 test.each([
 	['a member', { status: 'paid' }, 'status', 'paid'],
@@ -32,19 +32,47 @@ describe('a field has one of some values', () => {
 		['in the query, where the body has no such field', [{ a: 1 }, { status: 'paid' }], true],
 		['in the query, where the body has null', [{ status: null }, { status: 'paid' }], true],
 		['not in the query, where the body has another', [{ status: 'no' }, { status: 'paid' }], false],
-		['not in capitals', [{ status: 'PAID' }], false],
+		['in capitals', [{ status: 'PAID' }], true],
+		['under a name in capitals', [{ STATUS: 'True' }], true],
+		[
+			'under the name as it was typed, where both are there',
+			[{ Status: 'no', status: 'paid' }],
+			true,
+		],
+		['not under another spelling of it', [{ Status: 'paid', status: 'no' }], false],
 		['not within a list', [{ status: ['paid'] }], false],
 		['not empty', [{ status: '' }], false],
 		['nowhere', [undefined, null], false],
 	])('%s', (_name, sources, expected) => {
-		expect(isMatch(match, ...sources)).toBe(expected);
+		expect(mismatchOf(match, ...sources) === undefined).toBe(expected);
 	});
+
+	test.each([
+		['missing', [{ state: 'paid' }, {}], 'the field "status" is missing'],
+		['another', [{ status: 'secret-value' }], 'the field "status" has another value'],
+		['a list', [{ status: ['paid'] }], 'the field "status" is not a single value'],
+	])('why it does not match, without the value: %s', (_name, sources, why) => {
+		expect(mismatchOf(match, ...sources)).toBe(why);
+	});
+
+	test.each(['Data.Status', 'data.status', 'DATA.0.status'])(
+		'%s is found however its names are spelled',
+		(field) => {
+			const found = mismatchOf(
+				readFieldMatch(field, ['paid'], 'matchField'),
+				field.includes('0') ? { data: [{ Status: 'Paid' }] } : { data: { status: 'PAID' } },
+			);
+			expect(found).toBeUndefined();
+		},
+	);
 
 	test.each([
 		['no field', '', ['paid']],
 		['no values', 'status', []],
 		['only empty values', 'status', ['', ' ']],
 		['nothing', undefined, undefined],
+		['several values as one', 'status', ['paid, approved']],
+		['one of them', 'status', ['paid', 'a,b']],
 	])('%s is refused', (_name, field, values) => {
 		expect(() => readFieldMatch(field, values, 'matchField')).toThrow(InputError);
 	});

@@ -1,45 +1,40 @@
-import { expectationOf, isExpected } from '../../nodes/Pay/postback/expectation';
-import type { Reference } from '../../nodes/Pay/postback/proof';
+import {
+	expectPostback,
+	isExpected,
+	type ExpectationStore,
+} from '../../nodes/Pay/postback/expectation';
 
-const ABOUT: Reference = { external_id: 'a', kind: 'payment', amount: 500 };
-const ITEM = { external_id: 'a', kind: 'payment', amount: 500 };
+const SECRET = 'the postback secret of the test';
+const STORE: ExpectationStore = {};
+for (const external_id of ['a', '__proto__', 'toString']) {
+	expectPostback(STORE, external_id, '42', SECRET);
+}
 
-test.each([
-	['its own postback', ITEM, ABOUT, true],
-	["another's", ITEM, { ...ABOUT, external_id: 'b' }, false],
-	["the charge's, with the same external_id", ITEM, { ...ABOUT, kind: 'qrCode' }, false],
-	['one for another amount', ITEM, { ...ABOUT, amount: 0.01 }, false],
-	['its own, with the amount as text', { ...ITEM, amount: '500.00' }, ABOUT, true],
-	['one for another amount, as text', { ...ITEM, amount: '500.01' }, ABOUT, false],
-	[
-		'its own, with a number as external_id',
-		{ ...ITEM, external_id: 7 },
-		{ ...ABOUT, external_id: '7' },
-		true,
-	],
-	[
-		'one for another amount, where the item has no id',
-		{ amount: 500 },
-		{ ...ABOUT, amount: 1 },
-		false,
-	],
-	["a payment's, where a charge waits", { ...ITEM, kind: 'qrCode' }, ABOUT, false],
-	[
-		"a charge's, where a charge waits",
-		{ ...ITEM, kind: 'qrCode' },
-		{ ...ABOUT, kind: 'qrCode' },
-		true,
-	],
-	['its own, with a list as amount', { ...ITEM, amount: [1] }, ABOUT, true],
-	['its own, with true as amount', { ...ITEM, amount: true }, ABOUT, true],
-	['its own, with an amount of 0', { ...ITEM, amount: 0 }, ABOUT, true],
-	['its own, where the item has no kind and amount', { external_id: 'a' }, ABOUT, true],
-	['its own, where they are something else', { kind: 'shoe', amount: 'R$ 5' }, ABOUT, true],
-	["its own, where the item is another's", { ...ITEM, external_id: 'x', amount: 1 }, ABOUT, true],
-] as Array<[string, Record<string, unknown>, Reference, boolean]>)(
-	'a waiting item and %s',
-	(_name, item, reference, expected) => {
-		const waited = item.external_id === 7 ? '7' : 'a';
-		expect(isExpected(expectationOf(waited, item), reference)).toBe(expected);
-	},
-);
+test.each<[string, string, string, string[], boolean]>([
+	['its own', 'a', '42', [SECRET], true],
+	['its own, signed before the secret was replaced', 'a', '42', ['a newer secret', SECRET], true],
+	["another's", 'b', '42', [SECRET], false],
+	["another execution's", 'a', '43', [SECRET], false],
+	['one signed with another secret', 'a', '42', ['a newer secret'], false],
+	['one that is not signed', 'a', '42', [], false],
+	['what every object has, not asked for', 'constructor', '42', [SECRET], false],
+	['what every object has, asked for', '__proto__', '42', [SECRET], true],
+])('a wait for %s', (_name, external_id, executionId, secrets, expected) => {
+	// As n8n stores it.
+	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
+	expect(isExpected(store, external_id, executionId, secrets)).toBe(expected);
+	expect(isExpected({}, external_id, executionId, secrets)).toBe(false);
+});
+
+test('a charge and a payment of one external_id may have two credentials', () => {
+	const store: ExpectationStore = {};
+	const secrets = [SECRET, 'the secret of another account'];
+	for (const secret of secrets) expectPostback(store, 'a', '42', secret);
+	for (const secret of secrets) expect(isExpected(store, 'a', '42', [secret])).toBe(true);
+});
+
+test('what is written down is too short to try out secrets with', () => {
+	const marks = Object.keys(STORE.postbacks!).map((name) => name.split(' ')[0]!);
+	expect(marks.map(({ length }) => length)).toStrictEqual([6, 6, 6]);
+	expect(JSON.stringify(STORE)).not.toContain(SECRET);
+});

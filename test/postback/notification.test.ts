@@ -271,6 +271,43 @@ describe('what would let a reader of the execution call again is left out', () =
 	});
 });
 
+const OTHER_URL = signUrl('https://a.example/x', { ...ABOUT, kind: 'qrCode' }, 'another secret');
+const OTHER = OTHER_URL.split('pay_proof=')[1]!;
+const OTHER_MAC = OTHER.split('.')[1]!;
+
+test.each<[string, string, string]>([
+	['a URL', JSON.stringify({ url: OTHER_URL, paid: true }), 'application/json'],
+	['a URL in a URL', `next=${encodeURIComponent(OTHER_URL)}&paid=true`, 'text/plain'],
+	['a form', `url=${encodeURIComponent(OTHER_URL)}&paid=true`, 'application/x-www-form-urlencoded'],
+	['a member of its own', JSON.stringify({ pay_proof: OTHER, paid: true }), 'application/json'],
+	['a text', `the proof is ${OTHER}, paid: true`, 'text/plain'],
+	['a name', JSON.stringify({ [OTHER]: 1, paid: true }), 'application/json'],
+	['a list in XML', `<a><b>${OTHER_URL}</b><c>paid true</c></a>`, 'text/xml'],
+])("another charge's proof in %s is not kept", (_what, text, type) => {
+	const { content: _content, ...kept } = readDelivery(delivery(text, type));
+	expect(JSON.stringify(kept)).not.toContain(OTHER_MAC);
+	expect(JSON.stringify(kept)).toMatch(/\*\*\*.*paid\W+true/);
+	const { query, headers } = readDelivery(
+		delivery('', type, { query: { a: [OTHER] }, headers: { 'x-url': OTHER_URL } }),
+	);
+	expect(JSON.stringify([query, headers])).not.toContain(OTHER_MAC);
+});
+
+test.each(['WyJ', 'WyJ.', 'pay_proof', 'pay_proof=', 'WyJ%2e', 'a.WyJ-'])(
+	'proofs are looked for in time that grows with the length: %s',
+	(part) => {
+		const time = (length: number) => {
+			const before = process.cpuUsage();
+			readDelivery(delivery(part.repeat(Math.ceil(length / part.length)), 'text/plain'));
+			const { user, system } = process.cpuUsage(before);
+			return (user + system) / 1000;
+		};
+		time(10_000);
+		// Squared it would be hours; it takes some 50 ms.
+		expect(time(2_000_000)).toBeLessThan(5000);
+	},
+);
+
 test('the item has its fields in the order in which a person looks for them', () => {
 	expect(Object.keys(toNotification(readDelivery(delivery('')), null))).toStrictEqual([
 		'reference',

@@ -4,11 +4,11 @@ import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
-	macIn,
 	MAX_URL_LENGTH,
 	signUrl,
 	verify,
 	withoutProof,
+	type Proof,
 	type Reference,
 } from '../../nodes/Pay/postback/proof';
 import { runs } from '../runs';
@@ -48,7 +48,7 @@ describe('a signed postback URL', () => {
 				assert.equal(signed.split('#')[1], fragment);
 				assert.deepEqual(withoutProof(queryOf(signed)), {
 					query: withoutProof(queryOf(address)).query,
-					mac: macIn(signed),
+					mac: proofOf(signed).split('.')[1],
 				});
 			}),
 			{ numRuns: runs(1000) },
@@ -80,15 +80,17 @@ describe('a signed postback URL', () => {
 		['trigger', 10, 154],
 		['trigger', 36, 188],
 		['trigger', 100, 274],
-		['resume, n8n 1', 10, 123],
-		['resume, n8n 1', 36, 157],
-		['resume, n8n 1', 100, 243],
-		['resume, n8n 2', 10, 198],
-		['resume, n8n 2', 36, 232],
-		['resume, n8n 2', 100, 318],
+		['resume, n8n 1', 10, 135],
+		['resume, n8n 1', 36, 169],
+		['resume, n8n 1', 100, 255],
+		['resume, n8n 2', 10, 210],
+		['resume, n8n 2', 36, 244],
+		['resume, n8n 2', 100, 330],
 	] as const)('%s, an id of %d characters: %d', (address, length, expected) => {
 		const external_id = (uuid + uuid + uuid).slice(0, length);
-		const url = signUrl(addresses[address], { ...ABOUT, kind: 'qrCode', external_id }, SECRET);
+		const executionId = address === 'trigger' ? undefined : '123456';
+		const about: Proof = { ...ABOUT, kind: 'qrCode', external_id, executionId };
+		const url = signUrl(addresses[address], about, SECRET);
 		expect(url).toHaveLength(expected);
 	});
 
@@ -192,10 +194,22 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		...['[]', '{}', '"a"', 'null', '["payment",1]', '["payment",1,"a","b"]', '["payment","1","a"]'],
+		...['[]', '{}', '"a"', 'null', '["payment",1]', '["payment","1","a"]'],
 		...['["payment",1,5]', '["refund",1,"a"]', '[1,"payment","a"]', '{"length":3}'],
 	])('of %s it proves nothing', (text) => {
 		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toBeNull();
+	});
+
+	test.each([
+		['["payment",1,"a","7"]', { executionId: '7' }],
+		['["payment",1,"a",7]', {}],
+		['["payment",1,"a",null,"later"]', {}],
+		['["payment",1,"a","7",{"later":1}]', { executionId: '7' }],
+	])('of %s, as a later version may sign it, it proves what is known of it', (text, more) => {
+		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toStrictEqual({
+			...{ kind: 'payment', amount: 1, external_id: 'a' },
+			...more,
+		});
 	});
 
 	test('with so much appended that it cannot be a URL it is not even looked at', () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { readDelivery } from '../../nodes/Pay/postback/notification';
@@ -131,8 +132,64 @@ describe('the request of a postback', () => {
 		const setting = { headers: { 'content-type': FORM }, body: { data: { a: '1' } } };
 		const whole = called({ ...setting, request: { method: 'POST', readRawBody, complete: true } });
 		expect(await readPostback(whole.context)).toMatchObject({ body: { a: '1' } });
-		const cut = called({ ...setting, request: { method: 'POST', readRawBody, complete: false } });
-		await expect(readPostback(cut.context)).rejects.toThrow(/cut before the end of the form/);
+		const cut = { method: 'POST', readRawBody, complete: false, destroyed: true };
+		await expect(readPostback(called({ ...setting, request: cut }).context)).rejects.toThrow(
+			/cut before the end of the form/,
+		);
+	});
+
+	test.each([
+		['its end comes a moment later', 'end', true],
+		['its connection is closed with the end', 'close', true],
+		['its connection is closed without it', 'close', false],
+		['its connection breaks', 'error', false],
+	])('of a form is judged when %s', async (_what, event, complete) => {
+		const end = Object.assign(new EventEmitter(), {
+			...{ method: 'POST', complete: false, resume: jest.fn() },
+		});
+		const setting = { headers: { 'content-type': FORM }, body: { data: { a: '1' } } };
+		const judged = readPostback(called({ ...setting, request: end }).context).catch(String);
+		await new Promise(setImmediate);
+		expect(end.resume).toHaveBeenCalledTimes(1);
+		end.complete = complete;
+		end.emit(event, new Error('reset'));
+		const expected = complete ? { body: { a: '1' } } : expect.stringMatching(/connection was cut/);
+		expect(await judged).toEqual(
+			complete ? expect.objectContaining(expected as object) : (expected as unknown),
+		);
+	});
+
+	test('of a form whose end never comes is refused after ten seconds', async () => {
+		jest.useFakeTimers();
+		try {
+			const end = Object.assign(new EventEmitter(), { method: 'POST', complete: false });
+			const setting = { headers: { 'content-type': FORM }, body: { data: { a: '1' } } };
+			const judged = readPostback(called({ ...setting, request: end }).context).catch(String);
+			await jest.advanceTimersByTimeAsync(9_999);
+			expect(jest.getTimerCount()).toBe(1);
+			await jest.advanceTimersByTimeAsync(1);
+			expect(await judged).toMatch(/connection was cut/);
+		} finally {
+			jest.useRealTimers();
+		}
+	});
+
+	test.each([
+		['bytes came', { 'content-length': '57' }, {}, true],
+		['bytes came in pieces', { 'transfer-encoding': 'chunked' }, {}, true],
+		['bytes came, and a file', { 'content-length': '57' }, { files: { a: {} } }, false],
+		['bytes came, and a field', { 'content-length': '57' }, { data: { a: '' } }, false],
+		['none came', { 'content-length': '0' }, {}, false],
+		['none was said to come', {}, {}, false],
+	])('of a form that n8n read to nothing is refused where %s', async (_w, headers, body, no) => {
+		const { context } = called({
+			headers: { 'content-type': FORM, ...headers } as Record<string, string>,
+			request: { method: 'POST', complete: true },
+			body: { data: {}, files: {}, ...body },
+		});
+		const read = readPostback(context);
+		if (no) await expect(read).rejects.toThrow(/form could not be read/);
+		else expect(await read).toHaveProperty('body');
 	});
 
 	test('of another kind may be said to be incomplete: its body has been read', async () => {
@@ -169,6 +226,20 @@ describe('the item of a postback', () => {
 			['/tmp/2', 'n.png', 'image/png'],
 			['/stored/3', 'pages', undefined],
 		]);
+	});
+
+	test('of a form loses no file to another of the same name', async () => {
+		const files = { f: [file('/tmp/1'), file('/tmp/2')], f0: file('/tmp/3'), f_2: file('/tmp/4') };
+		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
+		const { context } = called({ headers, body: { data: {}, files } });
+		const { binary } = await toItem(context, postback(headers), null, input);
+		const kept = Object.entries(binary!).map(([name, { data }]) => [
+			name,
+			Buffer.from(data, 'base64').toString(),
+		]);
+		expect(Object.fromEntries(kept)).toStrictEqual({
+			...{ f1: 'x', f0: '/tmp/1', postback_f1: '/tmp/2', f0_2: '/tmp/3', f_2: '/tmp/4' },
+		});
 	});
 
 	test('has another eventId where a file of it is another, wherever n8n keeps files', async () => {

@@ -11,6 +11,10 @@ import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { webhookNode } from '../engine/webhook';
 
+const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
+	(which) => `the secret of the test: ${which}`,
+) as [string, string, string];
+
 /** A trigger of its own in each test: what one remembers is of no use to another. */
 let count = 0;
 
@@ -48,62 +52,62 @@ describe('the secrets that the trigger keeps for ten seconds', () => {
 	afterEach(() => jest.useRealTimers());
 
 	test('are read once for many genuine postbacks, and again later', async () => {
-		const { receive, reads } = triggerWith({ postbackSecret: 'one' });
-		for (let each = 0; each < 5; each++) expect(await receive('one')).toBe(200);
+		const { receive, reads } = triggerWith({ postbackSecret: ONE });
+		for (let each = 0; each < 5; each++) expect(await receive(ONE)).toBe(200);
 		expect(reads.count).toBe(1);
 		jest.advanceTimersByTime(10_000);
-		expect(await receive('one')).toBe(200);
+		expect(await receive(ONE)).toBe(200);
 		expect(reads.count).toBe(2);
 	});
 
 	test('a new one is taken at once, and the old one refused from then on', async () => {
-		const credential: IDataObject = { postbackSecret: 'old' };
+		const credential: IDataObject = { postbackSecret: OLD };
 		const { receive } = triggerWith(credential);
-		expect(await receive('old')).toBe(200);
-		credential.postbackSecret = 'new';
-		expect(await receive('new')).toBe(200);
-		expect(await receive('old')).toBe(401);
+		expect(await receive(OLD)).toBe(200);
+		credential.postbackSecret = NEW;
+		expect(await receive(NEW)).toBe(200);
+		expect(await receive(OLD)).toBe(401);
 	});
 
 	test('the previous one is taken as long as it is entered', async () => {
-		const credential: IDataObject = { postbackSecret: 'new', previousPostbackSecret: 'old' };
+		const credential: IDataObject = { postbackSecret: NEW, previousPostbackSecret: OLD };
 		const { receive } = triggerWith(credential);
-		expect(await receive('old')).toBe(200);
-		expect(await receive('new')).toBe(200);
+		expect(await receive(OLD)).toBe(200);
+		expect(await receive(NEW)).toBe(200);
 		delete credential.previousPostbackSecret;
 		jest.advanceTimersByTime(10_000);
-		expect(await receive('old')).toBe(401);
+		expect(await receive(OLD)).toBe(401);
 	});
 
 	test.each([0, -3_600_000])(
 		'a removed one is taken for ten seconds at most, the wall clock set by %d ms',
 		async (change) => {
-			const credential: IDataObject = { postbackSecret: 'old' };
+			const credential: IDataObject = { postbackSecret: OLD };
 			const { receive } = triggerWith(credential);
-			expect(await receive('old')).toBe(200);
+			expect(await receive(OLD)).toBe(200);
 			delete credential.postbackSecret;
 			jest.setSystemTime(Date.now() + change);
 			jest.advanceTimersByTime(10_000);
-			expect(await receive('old')).toBe(401);
+			expect(await receive(OLD)).toBe(401);
 			expect(await receive(undefined)).toBe(401);
 		},
 	);
 
 	test('are never taken from another workflow', async () => {
-		expect(await triggerWith({ postbackSecret: 'one' }).receive('one')).toBe(200);
-		expect(await triggerWith({}).receive('one')).toBe(401);
+		expect(await triggerWith({ postbackSecret: ONE }).receive(ONE)).toBe(200);
+		expect(await triggerWith({}).receive(ONE)).toBe(401);
 	});
 
 	test('of a thousand and one triggers, the first is read again', async () => {
-		const first = triggerWith({ postbackSecret: 'one' });
-		await first.receive('one');
+		const first = triggerWith({ postbackSecret: ONE });
+		await first.receive(ONE);
 		for (let other = 0; other < 999; other++) {
-			await triggerWith({ postbackSecret: 'one' }).receive('one');
+			await triggerWith({ postbackSecret: ONE }).receive(ONE);
 		}
-		await first.receive('one');
+		await first.receive(ONE);
 		expect(first.reads.count).toBe(1);
-		await triggerWith({ postbackSecret: 'one' }).receive('one');
-		await first.receive('one');
+		await triggerWith({ postbackSecret: ONE }).receive(ONE);
+		await first.receive(ONE);
 		expect(first.reads.count).toBe(2);
 	});
 });
@@ -134,30 +138,50 @@ describe('publishing it', () => {
 	});
 
 	test.each<[string, () => IDataObject, Parameters<typeof published>[1]]>([
-		['with a secret', () => ({ postbackSecret: 's' }), {}],
+		['with a secret', () => ({ postbackSecret: ONE }), {}],
 		['without authentication, whatever is in the credential', gone, { authentication: 'none' }],
-		['with a condition', () => ({ postbackSecret: 's' }), matching('status', ['paid'])],
+		['with a condition', () => ({ postbackSecret: ONE }), matching('status', ['paid'])],
 		[
 			'with a condition that was not filled in',
-			() => ({ postbackSecret: 's' }),
+			() => ({ postbackSecret: ONE }),
 			{ options: { startWhen: {} } },
 		],
 	])('succeeds %s', async (_how, credential, parameters) => {
 		expect(await published(credential, parameters)).toBe(true);
 	});
 
+	const SHORT = /^The Postback Secret of .* at least 16 characters\. \S/;
 	const NO_SECRET = /^Postbacks could not be verified: .*Postback Secret/;
 	test.each<[string, () => IDataObject, Parameters<typeof published>[1], RegExp]>([
 		['without a secret', () => ({}), {}, NO_SECRET],
 		['with an empty one', () => ({ postbackSecret: '' }), {}, NO_SECRET],
-		['with one that is no text', () => ({ postbackSecret: 5 }), {}, NO_SECRET],
-		['with the previous one alone', () => ({ previousPostbackSecret: 's' }), {}, NO_SECRET],
+		['with a number', () => ({ postbackSecret: 5 }), {}, SHORT],
+		['with a short one', () => ({ postbackSecret: 'fifteen letters' }), {}, SHORT],
+		[
+			'with one that is not text',
+			() => ({ postbackSecret: {} }),
+			{},
+			/must be text, but is an obj/,
+		],
+		[
+			'with a short one before it',
+			() => ({ postbackSecret: ONE, previousPostbackSecret: 'abc' }),
+			{},
+			/^The Previous Postback Secret of .* at least 16 characters\. \S/,
+		],
+		['with the previous one alone', () => ({ previousPostbackSecret: ONE }), {}, NO_SECRET],
 		['with a credential that is gone', gone, {}, /^Postbacks could .*\(no such credential\)$/],
 		[
 			'with a condition without values',
-			() => ({ postbackSecret: 's' }),
+			() => ({ postbackSecret: ONE }),
 			matching('status', []),
 			/^Start Only When: The field or its values.*\. \S/,
+		],
+		[
+			'with several values as one',
+			() => ({ postbackSecret: ONE }),
+			matching('status', ['paid, approved']),
+			/^Start Only When: The value "paid, approved" holds a comma. Enter each value by itself/,
 		],
 		[
 			'with a condition without a field, unsigned',

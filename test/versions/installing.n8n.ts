@@ -93,7 +93,11 @@ describe.each(tried)('$number', ({ version }) => {
 		await n8n.rest('POST', '/community-packages', { name: NAME });
 		expect(await listed()).toStrictEqual([`${NAME}@0.1.0`]);
 		expect(await offered()).toStrictEqual(OURS);
-		const credential = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: 'a secret' };
+		const credential = {
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: 'a secret of the test',
+		};
 		const payApi = await n8n.createCredential(credential);
 		const waiting = await startWaiting(n8n, sandbox, payApi);
 

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { noPostbackSecret, parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
@@ -154,13 +155,16 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
  */
 export function readAccount(credential: PayCredential): Account {
 	const schemeName = parseSchemeName(credential.schemeName);
+	const { current, taken } = parseSecrets(credential);
+	// Postbacks would go out unsigned, and be refused for it.
+	if (current === '' && taken.length > 0) throw noPostbackSecret();
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, schemeName),
 		schemeName,
 		token: parseToken(credential),
 		externalIdHeader: parseExternalIdHeader(credential.externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
-		postbackSecret: credential.postbackSecret || undefined,
+		postbackSecret: current || undefined,
 	};
 }
 

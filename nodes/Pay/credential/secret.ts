@@ -1,5 +1,11 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import {
+	noPostbackSecret,
+	parseSecrets,
+	type SecretFields,
+	type Secrets,
+} from '../parameters/postbackSecret';
 import { mayDependOnItem, readTyped } from './connection';
 
 /** What reads a credential, in whichever of n8n's contexts. */
@@ -13,51 +19,43 @@ interface SecretOwner extends CredentialReader {
 	getWorkflow(): { id?: string };
 }
 
-interface SecretFields extends Record<string, unknown> {
-	postbackSecret?: string;
-	previousPostbackSecret?: string;
-}
+const textsOf = (fields: SecretFields | undefined) => [
+	fields?.postbackSecret,
+	fields?.previousPostbackSecret,
+];
 
-/** The Postback Secrets of a credential. */
-interface Secrets {
-	/** What postback URLs are signed with; empty where there is none. */
-	current: string;
-	/** All that a proof may have been made with; none where postbacks go unsigned. */
-	taken: string[];
-}
-
-function secretsOf({ postbackSecret, previousPostbackSecret }: SecretFields): Secrets {
-	const [current = '', previous = ''] = [postbackSecret, previousPostbackSecret].map((secret) =>
-		typeof secret === 'string' ? secret : '',
-	);
-	return { current, taken: [current, previous].filter((secret) => secret !== '') };
-}
-
-/** Reads the Postback Secrets of a node's credential. */
+/**
+ * Reads the Postback Secrets of a node's credential.
+ * @throws InputError for one that is too short or not text
+ */
 export async function readSecrets(context: CredentialReader): Promise<Secrets> {
-	return secretsOf(await context.getCredentials<SecretFields>('payApi'));
+	return parseSecrets(await context.getCredentials<SecretFields>('payApi'));
 }
 
 /**
  * Reads the Postback Secrets where an execution begins to wait. The call that ends the wait has no
- * item to resolve expressions with, so a credential that depends on the item is refused here.
+ * item to resolve expressions with, so a credential that depends on the item is refused here, as is
+ * one without a secret: n8n's own resume token proves nothing, for n8n gives it to whoever fills in a
+ * form of the workflow.
  * @throws InputError
  */
 export async function readSecretsOfWait(
 	context: Pick<IExecuteFunctions, 'getCredentials' | 'getNode' | 'getMode'>,
 ): Promise<Secrets> {
 	const typed = (await readTyped(context)) as SecretFields | undefined;
-	const asTyped = [typed?.postbackSecret, typed?.previousPostbackSecret];
 	const ofItem = await context.getCredentials<SecretFields>('payApi', 0);
 	// Beyond the last item n8n resolves what does not depend on it, and throws or differs otherwise.
 	const ofNone = await context.getCredentials<SecretFields>('payApi', 1).catch(() => undefined);
 	if (
 		// One that leads to another node's item looks the same for all items, until there are none.
-		!asTyped.some(mayDependOnItem) &&
+		!textsOf(typed).some(mayDependOnItem) &&
 		ofNone !== undefined &&
-		JSON.stringify(secretsOf(ofNone)) === JSON.stringify(secretsOf(ofItem))
-	)
-		return secretsOf(ofItem);
+		JSON.stringify(textsOf(ofNone)) === JSON.stringify(textsOf(ofItem))
+	) {
+		const secrets = parseSecrets(ofItem);
+		if (secrets.current === '') throw noPostbackSecret();
+		return secrets;
+	}
 	throw new InputError(
 		'postbackSecret',
 		'The Pay API credential depends on the item, so the postback that ends this wait could not be verified',

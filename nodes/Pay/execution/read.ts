@@ -7,9 +7,7 @@ import { readBatching, type Batching } from '../parameters/batching';
 import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/timeout';
-import { postbackUrlHint } from '../postback/postbackUrl';
-import { signUrl } from '../postback/proof';
-import { readPostbackTarget } from '../postback/target';
+import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { Kind, ServiceRequest } from '../service/contract';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type Result } from './report';
@@ -48,6 +46,8 @@ export interface Ready {
 	account: Account;
 	/** Stands for all that makes the request the one that was meant, but for its external_id. */
 	fingerprint: string;
+	/** Writes down that this execution may wait for the item's postback. */
+	expectPostback?: () => void;
 	finish?: Finish;
 }
 
@@ -136,7 +136,7 @@ interface ReadingContext {
 	operation: RequestOperation;
 	settings: Settings;
 	accountOf: (itemIndex: number) => Promise<Account>;
-	resumeUrl: () => unknown;
+	execution: AskingExecution;
 	/** For the person in the editor. */
 	hints: Set<string>;
 }
@@ -147,7 +147,7 @@ interface ReadingContext {
  * @returns never throws: what is wrong with an item concerns that item alone
  */
 export async function readItem(
-	{ context, operation, settings, accountOf, resumeUrl, hints }: ReadingContext,
+	{ context, operation, settings, accountOf, execution, hints }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
 	const { kind } = operation;
@@ -163,23 +163,18 @@ export async function readItem(
 		const { external_id, amount } = plan.request;
 		id = external_id;
 		checkHeaderValue(account, external_id);
-		const target = readPostbackTarget(read, account.postbackUrl, resumeUrl);
+		const reference = { external_id, kind, amount };
+		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
+		const postback = readPostbackTarget(read, reference, account, execution, isLocal);
 		const request = { ...plan.request };
-		const secret = account.postbackSecret;
-		if (target.url === undefined) {
-			if (target.hint !== undefined) hints.add(target.hint);
-		} else {
-			request.postbackUrl =
-				secret === undefined
-					? target.url
-					: signUrl(target.url, { external_id, kind, amount }, secret);
-			const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-			const doubt = postbackUrlHint(target.url, secret !== undefined, isLocal);
-			if (doubt !== undefined) hints.add(doubt);
-		}
+		if (postback.url !== undefined) request.postbackUrl = postback.url;
+		if (postback.hint !== undefined) hints.add(postback.hint);
 		if (plan.hint !== undefined) hints.add(plan.hint);
-		const fingerprint = fingerprintOf(account, request);
-		return { index, request, account, fingerprint, finish: plan.finish };
+		// The postback of a QR code from before the editor's Retry goes to an execution that has ended.
+		const here = kind === 'qrCode' && postback.expect !== undefined ? execution.id : undefined;
+		const fingerprint = fingerprintOf(account, { ...request, here });
+		const { expect: expectPostback } = postback;
+		return { index, request, account, fingerprint, expectPostback, finish: plan.finish };
 	} catch (error) {
 		return { index, result: refusedResult(kind, id, error) };
 	}

@@ -77,9 +77,13 @@ async function readAll(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
 	const accountOf = await readAccounts(context);
 	let url: unknown;
-	const resumeUrl = () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0));
+	const execution = {
+		id: context.getExecutionId(),
+		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
+		store: context.getContext('flow'),
+	};
 	const { hints } = tally;
-	const reading = { context, operation, settings, accountOf, resumeUrl, hints };
+	const reading = { context, operation, settings, accountOf, execution, hints };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
-import { isMatch } from '../parameters/fieldMatch';
+import { mismatchOf } from '../parameters/fieldMatch';
 import { postRequest, type Answer, type HttpRequest } from '../service/client';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, type Ledger } from './ledger';
@@ -111,7 +111,9 @@ function doubtOf({
 }: Settings): ((response: unknown) => string | undefined) | undefined {
 	if (acceptance === undefined) return undefined;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
-	return (response) => (isMatch(acceptance, response) ? undefined : reason);
+	// The output shows the answer as `response`, so a path may begin with it.
+	return (response) =>
+		mismatchOf(acceptance, response, { response }) === undefined ? undefined : reason;
 }
 
 /**
@@ -178,6 +180,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	// Nothing is awaited between this look and `begin`.
 	const done = triedBefore(run, item);
 	if (done !== undefined) return done;
+	item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(request.external_id);
 	const answer = kept(tally, await post(run, item, bearer));

@@ -20,7 +20,8 @@ export const acceptanceOptions: INodeProperties[] = [
 		type: 'string',
 		typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
 		default: [],
-		description: 'Values of that field that mean an acceptance, upper and lower case as sent',
+		description:
+			'Values of that field that mean an acceptance, each by itself. Upper and lower case do not count.',
 	},
 ];
 

@@ -23,6 +23,8 @@ const LABELS: Readonly<Record<string, string>> = {
 	batchInterval: 'Batch Interval',
 	timeout: 'Timeout',
 	postback: 'Postback',
+	postbackSecret: 'Postback Secret',
+	previousPostbackSecret: 'Previous Postback Secret',
 };
 
 /** A field as an error calls it: the form's label, and the API's own name once. */

@@ -1,38 +1,37 @@
-import type { Reference } from './proof';
+import { createHmac } from 'crypto';
 
-/** What a waiting execution waits for; kind and amount where the item that waits has them. */
-interface Expectation {
-	external_id: string;
-	kind?: string;
-	amount?: number;
+/** n8n's context object of the execution, saved with it. */
+export interface ExpectationStore {
+	/** What postbacks were asked for; each name is of an external_id, an execution and a secret. */
+	postbacks?: Record<string, true>;
+}
+
+/** The mark is too short to try out secrets with, and no proof: those are made of other texts. */
+function nameOf(external_id: string, executionId: string, secret: string): string {
+	const text = JSON.stringify([executionId, external_id]);
+	const mark = createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
+	return `${mark} ${external_id}`;
+}
+
+/** Writes down that an execution asks for a postback to itself; called before the request is sent. */
+export function expectPostback(
+	store: ExpectationStore,
+	external_id: string,
+	executionId: string,
+	secret: string,
+): void {
+	(store.postbacks ??= {})[nameOf(external_id, executionId, secret)] = true;
 }
 
 /**
- * Reads what the item that waits says of itself. Only an item of this very external_id: another's
- * kind and amount are about something else.
- * @param item the JSON of the item that waits
+ * Whether a postback can end a wait: this very execution asked for it (the editor's Retry is another
+ * one, with the same store), with a secret that the wait takes.
  */
-export function expectationOf(external_id: string, item: Record<string, unknown>): Expectation {
-	if (item.external_id !== undefined && String(item.external_id) !== external_id) {
-		return { external_id };
-	}
-	const { kind } = item;
-	const amount = typeof item.amount === 'string' ? Number(item.amount) : item.amount;
-	return {
-		external_id,
-		...(kind === 'qrCode' || kind === 'payment' ? { kind } : {}),
-		...(typeof amount === 'number' && amount > 0 ? { amount } : {}),
-	};
-}
-
-/**
- * Whether what a postback's URL proved is what is waited for. A charge and a payment may have one
- * external_id, and whoever may sign for another amount may not sign for this one.
- */
-export function isExpected(expectation: Expectation, reference: Reference): boolean {
-	return (
-		reference.external_id === expectation.external_id &&
-		reference.kind === (expectation.kind ?? reference.kind) &&
-		reference.amount === (expectation.amount ?? reference.amount)
-	);
+export function isExpected(
+	{ postbacks = {} }: ExpectationStore,
+	external_id: string,
+	executionId: string,
+	secrets: readonly string[],
+): boolean {
+	return secrets.some((secret) => postbacks[nameOf(external_id, executionId, secret)] === true);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import { isTooDeep, jsonOrText } from '../json';
 import { redact } from '../service/redact';
-import { PROOF_PARAMETER, withoutProof, type Reference } from './proof';
+import { PROOF_IN_TEXT, withoutProof, type Proof, type Reference } from './proof';
 import { parseXmlBody } from './xml';
 
 /** A request to a postback address, in plain values. */
@@ -99,6 +99,10 @@ function without(
 	return Object.fromEntries(Object.entries(members).filter(([name, value]) => !drop(name, value)));
 }
 
+/** Whether a request says that it brings bytes (RFC 9112, section 6). */
+const hasBody = (headers: Record<string, unknown>) =>
+	Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+
 /** @throws Error for a multipart form that n8n could not read */
 function readPayload(
 	headers: Record<string, unknown>,
@@ -106,8 +110,10 @@ function readPayload(
 	parsedBody: unknown,
 ): Pick<Postback, 'body' | 'rawBody' | 'content'> {
 	if (isMultipartForm(headers)) {
-		const { data } = (parsedBody ?? {}) as { data?: unknown };
-		if (typeof data !== 'object' || data === null) {
+		const { data, files } = (parsedBody ?? {}) as { data?: object; files?: object };
+		const isRead = typeof data === 'object' && data !== null;
+		// n8n 1 reads nothing of a form with another boundary, a gzipped one, or an odd file in it.
+		if (!isRead || (Object.keys({ ...data, ...files }).length === 0 && hasBody(headers))) {
 			throw new Error('The multipart form could not be read');
 		}
 		return { body: { ...data }, rawBody: '', content: JSON.stringify(data) };
@@ -125,24 +131,18 @@ function readPayload(
 export function readDelivery(delivery: Delivery): Postback {
 	const { method, headers, parsedBody, resumeToken } = delivery;
 	const { query, mac } = withoutProof(delivery.query);
-	const spelled = new RegExp(`(${PROOF_PARAMETER}(?:=|%3d))[^&\\s"']+`, 'gi');
-	const shownHeaders = Object.entries(headers)
-		.filter(([name]) => !CREDENTIAL_HEADERS.has(name))
-		.map(([name, value]) => [
-			name,
-			typeof value === 'string' ? value.replace(spelled, '$1***') : value,
-		]);
 	const payload = readPayload(headers, delivery.rawBody, parsedBody);
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	// A list: the names of members are searched too, and these are ours.
 	const [redactedQuery, redactedHeaders, body, rawBody] = redact(
 		[
 			without(query, (name, value) => name === 'signature' && value === resumeToken),
-			Object.fromEntries(shownHeaders),
+			without(headers, (name) => CREDENTIAL_HEADERS.has(name)),
 			payload.body,
 			payload.rawBody,
 		],
 		secrets,
+		[PROOF_IN_TEXT],
 	) as [Record<string, unknown>, Record<string, unknown>, unknown, string];
 	return {
 		method,
@@ -157,14 +157,16 @@ export function readDelivery(delivery: Delivery): Postback {
 
 /**
  * What the trigger and the wait operation give for one postback.
- * @param reference what its URL proved, or null
+ * @param proof what its URL proved, or null
  * @param files the hashes of its files, by field
  */
 export function toNotification(
 	{ content, ...postback }: Postback,
-	reference: Reference | null,
+	proof: Proof | null,
 	files: Array<[field: string, hash: string]> = [],
 ): Notification {
+	const { external_id, kind, amount } = proof ?? {};
+	const reference = proof && ({ external_id, kind, amount } as Reference);
 	const query = Object.entries(postback.query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const eventId = createHash('sha256')
 		.update(JSON.stringify([postback.method, reference, query, files]))

@@ -8,6 +8,12 @@ export interface Reference {
 	amount: number;
 }
 
+/** What a signed postback URL proves. */
+export interface Proof extends Reference {
+	/** The execution whose resume URL it is; a postback to it moves no other one. */
+	executionId?: string;
+}
+
 /** The one query parameter that a signed URL has: `<reference>.<mac>`. */
 export const PROOF_PARAMETER = 'pay_proof';
 
@@ -23,6 +29,16 @@ export const MAX_URL_LENGTH = 8000;
 /** What comes after the mac was appended by the service, `?status=paid` for example. */
 const PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
 
+/**
+ * What makes a proof one, wherever a text repeats it: a value of the parameter, and the mac behind a
+ * reference, which begins with the same characters whatever it is about. Searched in time that grows
+ * with the text's length: all of it hangs on the place that is looked at.
+ */
+export const PROOF_IN_TEXT = new RegExp(
+	`(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+|(?<=WyJ[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`,
+	'gi',
+);
+
 function macOf(reference: string, secret: string): string {
 	const hash = createHmac('sha256', secret).update(reference).digest('base64url');
 	return hash.slice(0, MAC_LENGTH);
@@ -37,9 +53,10 @@ function macOf(reference: string, secret: string): string {
  * @param secret the credential's postback secret, not empty
  * @throws InputError when the URL gets too long for its postback to be taken
  */
-export function signUrl(url: string, reference: Reference, secret: string): string {
-	const { external_id, kind, amount } = reference;
-	const encoded = Buffer.from(JSON.stringify([kind, amount, external_id])).toString('base64url');
+export function signUrl(url: string, proof: Proof, secret: string): string {
+	const { external_id, kind, amount, executionId } = proof;
+	const list = [kind, amount, external_id, ...(executionId === undefined ? [] : [executionId])];
+	const encoded = Buffer.from(JSON.stringify(list)).toString('base64url');
 	const parameter = `${PROOF_PARAMETER}=${encoded}.${macOf(encoded, secret)}`;
 	const [address = '', ...fragment] = url.split('#');
 	const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
@@ -59,25 +76,24 @@ export function signUrl(url: string, reference: Reference, secret: string): stri
 			);
 }
 
-function readReference(encoded: string): Reference | null {
+function readProof(encoded: string): Proof | null {
 	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
-	if (!Array.isArray(value) || value.length !== 3) return null;
-	const [kind, amount, external_id] = value as unknown[];
+	if (!Array.isArray(value)) return null;
+	// More members are taken, so that what a later version signs is not lost with this one.
+	const [kind, amount, external_id, executionId] = value as unknown[];
 	if (kind !== 'qrCode' && kind !== 'payment') return null;
 	if (typeof amount !== 'number' || typeof external_id !== 'string') return null;
-	return { external_id, kind, amount };
+	const reference: Reference = { external_id, kind, amount };
+	return typeof executionId === 'string' ? { ...reference, executionId } : reference;
 }
 
 /**
- * The reference that a postback's query proves, or null when it proves none: the parameter missing,
+ * What a postback's query proves, or null when it proves none: the parameter missing,
  * repeated, cut short, or signed with another secret. Compares in constant time.
  * @param query the parsed query; a repeated parameter is a list there and is refused
  * @param secrets those that are taken; empty ones prove nothing
  */
-export function verify(
-	query: Record<string, unknown>,
-	secrets: readonly string[],
-): Reference | null {
+export function verify(query: Record<string, unknown>, secrets: readonly string[]): Proof | null {
 	const proof = query[PROOF_PARAMETER];
 	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
 	const [, reference = '', mac = ''] = PROOF.exec(proof) ?? [];
@@ -87,7 +103,7 @@ export function verify(
 	const isGenuine = secrets.some(
 		(secret) => secret !== '' && timingSafeEqual(given, Buffer.from(macOf(reference, secret))),
 	);
-	return isGenuine ? readReference(reference) : null;
+	return isGenuine ? readProof(reference) : null;
 }
 
 /**
@@ -102,9 +118,4 @@ export function withoutProof(query: Record<string, unknown>): {
 	const [, , mac, appended = ''] = (typeof proof === 'string' && PROOF.exec(proof)) || [];
 	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
 	return { query: { ...more, ...rest }, mac };
-}
-
-/** The mac of a signed URL, to be kept out of executions where a service repeats it. */
-export function macIn(url: string): string | undefined {
-	return withoutProof(Object.fromEntries(new URL(url).searchParams)).mac;
 }

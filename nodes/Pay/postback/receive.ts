@@ -1,20 +1,25 @@
 import { createHash } from 'crypto';
-import type {
-	IBinaryData,
-	IDataObject,
-	INodeExecutionData,
-	IWebhookFunctions,
-	IWebhookResponseData,
+import {
+	sleep,
+	type IBinaryData,
+	type IDataObject,
+	type INodeExecutionData,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
 } from 'n8n-workflow';
+import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
 import { isMultipartForm, readDelivery, toNotification, type Postback } from './notification';
-import type { Reference } from './proof';
+import type { Proof } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
 export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
 
 interface RawRequest {
-	/** False where the connection was cut before the request's end. */
+	/** False until the request's end has come, and for good where the connection was cut before. */
 	complete?: boolean;
+	destroyed?: boolean;
+	on?: (event: string, listener: () => void) => void;
+	resume?: () => void;
 	rawBody?: Buffer;
 	readRawBody?: () => Promise<void>;
 }
@@ -27,6 +32,11 @@ interface FormFile {
 	mimetype?: string | null;
 }
 
+function log(context: IWebhookFunctions, message: string): void {
+	const { id } = context.getWorkflow();
+	context.logger.warn(message, { workflowId: id, node: context.getNode().name });
+}
+
 /**
  * Answers a caller whose postback is not taken: nothing starts and nothing resumes. Logged without
  * the URL, whose proof is a secret, and without the body.
@@ -37,12 +47,8 @@ export function refuse(
 	message: string,
 	reason?: unknown,
 ): { noWebhookResponse: true } {
-	const { id } = context.getWorkflow();
 	const because = reason instanceof Error ? ` (${reason.name}: ${reason.message})` : '';
-	context.logger.warn(`Pay refused a postback (${statusCode}): ${message}${because}`, {
-		workflowId: id,
-		node: context.getNode().name,
-	});
+	log(context, `Pay refused a postback (${statusCode}): ${message}${because}`);
 	const response = context.getResponseObject();
 	if (!response.headersSent) response.status(statusCode).json({ message });
 	return { noWebhookResponse: true };
@@ -75,6 +81,40 @@ export async function answered(
 	}
 }
 
+/** How long a form's last bytes may take, in milliseconds. */
+const LAST_BYTES = 10_000;
+
+/**
+ * Awaits the end of a request: n8n is done with a form at its last boundary, and the end of the
+ * request may come some milliseconds later.
+ */
+async function ended(request: RawRequest): Promise<void> {
+	if (request.complete !== false || request.destroyed === true) return;
+	const end = new Promise<void>((resolve) => {
+		for (const event of ['end', 'close', 'error']) request.on?.(event, resolve);
+		request.resume?.();
+	});
+	await Promise.race([end, sleep(LAST_BYTES)]);
+}
+
+/**
+ * Whether a postback is one that the workflow goes on with. Nobody hears of one that is not, but for
+ * the log: a wrong field would be silence.
+ */
+export function isAwaited(
+	context: IWebhookFunctions,
+	match: FieldMatch | undefined,
+	{ body, query }: Postback,
+): boolean {
+	if (match === undefined) return true;
+	// As nodes show a postback, so that a path may be typed as it is seen.
+	const shown = { body, query };
+	const why = mismatchOf(match, body, query, shown, { postback: shown });
+	if (why === undefined) return true;
+	log(context, `Pay took a postback that the workflow does not go on with: ${why}`);
+	return false;
+}
+
 /**
  * Reads the request that called a webhook, its files excepted. Only after its proof: an unproven
  * body may be anything, or never end.
@@ -87,9 +127,12 @@ export async function readPostback(
 	const request = context.getRequestObject();
 	const headers = context.getHeaderData() as Record<string, unknown>;
 	const raw = request as RawRequest;
-	// n8n 1 hides that from the reader of a form, and gives the fields that had come.
-	if (raw.complete === false && isMultipartForm(headers)) {
-		throw new Error('The connection was cut before the end of the form');
+	if (isMultipartForm(headers)) {
+		await ended(raw);
+		// n8n 1 hides that from the reader of a form, and gives the fields that had come.
+		if (raw.complete === false) {
+			throw new Error('The connection was cut before the end of the form');
+		}
 	}
 	// n8n has read a multipart form itself, and reading it again throws.
 	if (raw.rawBody === undefined && !isMultipartForm(headers)) await raw.readRawBody?.();
@@ -139,26 +182,35 @@ async function keepFiles(context: IWebhookFunctions): Promise<KeptFile[]> {
 	return kept;
 }
 
+/** A name that is not taken yet, which it is from then on. */
+function freeName(wanted: string, taken: Set<string>): string {
+	let name = wanted;
+	for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
+	taken.add(name);
+	return name;
+}
+
 /**
  * The item for a postback that is taken.
- * @param reference what its URL proved, or null
+ * @param proof what its URL proved, or null
  * @param input the item that waited for it, which it is added to; files whose name is taken there
  *   get the prefix `postback_`
  */
 export async function toItem(
 	context: IWebhookFunctions,
 	postback: Postback,
-	reference: Reference | null,
+	proof: Proof | null,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const files = await keepFiles(context);
 	const hashes = files.map(({ name, hash }): [string, string] => [name, hash]);
-	const notification = toNotification(postback, reference, hashes) as unknown as IDataObject;
+	const notification = toNotification(postback, proof, hashes) as unknown as IDataObject;
 	const given = input?.binary ?? {};
+	const names = new Set(Object.keys(given));
 	const binary = Object.fromEntries<IBinaryData>([
 		...Object.entries(given),
 		...files.map((file): [string, IBinaryData] => [
-			Object.hasOwn(given, file.name) ? `postback_${file.name}` : file.name,
+			freeName(Object.hasOwn(given, file.name) ? `postback_${file.name}` : file.name, names),
 			file.binary,
 		]),
 	]);

@@ -1,8 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { parsePostbackUrl } from './postbackUrl';
 import { labelOf } from '../parameters/label';
 import type { ReadParameter } from '../parameters/parameter';
+import { noPostbackSecret } from '../parameters/postbackSecret';
+import { expectPostback, type ExpectationStore } from './expectation';
+import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
+import { signUrl, type Reference } from './proof';
 
 /** Where the service sends its status notifications, and `postbackUrl` (sections 2.1, 2.2, 6). */
 export const postbackFields: INodeProperties[] = [
@@ -49,34 +52,38 @@ export const postbackFields: INodeProperties[] = [
 	},
 ];
 
-/** What an item's choice comes to: a URL that is not yet signed, or none, and why. */
-type PostbackTarget = { url: string } | { url?: undefined; hint?: string };
+/** The execution that asks for a postback. */
+export interface AskingExecution {
+	id: string;
+	resumeUrl: () => unknown;
+	store: ExpectationStore;
+}
 
-/**
- * Reads where an item's postback goes.
- * @param ofCredential the credential's Postback URL
- * @param resumeUrl gives this execution's resume URL
- * @throws InputError
- */
-export function readPostbackTarget(
+/** What an item's choice comes to. */
+interface PostbackTarget {
+	/** Signed, where the credential has a secret; absent where no postback is requested. */
+	url?: string;
+	/** For the person in the editor. */
+	hint?: string;
+	/** To call before the request is sent, where this execution may wait for the postback. */
+	expect?: () => void;
+}
+
+function readUrl(
 	read: ReadParameter,
 	ofCredential: string | undefined,
-	resumeUrl: () => unknown,
-): PostbackTarget {
+	{ resumeUrl }: AskingExecution,
+): string | undefined {
 	const choice = read('postback');
 	switch (choice) {
 		case 'none':
-			return {};
+			return undefined;
 		case 'credential':
-			return ofCredential === undefined
-				? {
-						hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
-					}
-				: { url: parsePostbackUrl(ofCredential) };
+			return ofCredential === undefined ? undefined : parsePostbackUrl(ofCredential);
 		case 'url':
-			return { url: parsePostbackUrl(read('postbackUrl')) };
+			return parsePostbackUrl(read('postbackUrl'));
 		case 'resume':
-			return { url: parsePostbackUrl(resumeUrl()) };
+			return parsePostbackUrl(resumeUrl());
 		default:
 			throw new InputError(
 				'postback',
@@ -84,4 +91,53 @@ export function readPostbackTarget(
 				'Choose one from the list.',
 			);
 	}
+}
+
+/**
+ * Whether a URL is this execution's own resume URL, which an expression may give as well. Host and
+ * prefix do not count: a proxy before n8n may have others.
+ */
+function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
+	const { pathname } = new URL(url);
+	if (!pathname.endsWith(`/${id}`)) return false;
+	const own = new URL(String(resumeUrl())).pathname.split('/').slice(-2);
+	return pathname.endsWith(`/${own.join('/')}`);
+}
+
+/**
+ * Reads where an item's postback goes, and signs that URL.
+ * @param account the credential's Postback URL and secret
+ * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
+ * @throws InputError
+ */
+export function readPostbackTarget(
+	read: ReadParameter,
+	reference: Reference,
+	account: { postbackUrl?: string; postbackSecret?: string },
+	execution: AskingExecution,
+	serviceIsLoopback: boolean,
+): PostbackTarget {
+	const secret = account.postbackSecret;
+	const choice = read('postback');
+	// What waits for it takes nothing that is unsigned.
+	if (choice === 'resume' && secret === undefined) throw noPostbackSecret();
+	const url = readUrl(read, account.postbackUrl, execution);
+	if (url === undefined) {
+		return choice === 'none'
+			? {}
+			: {
+					hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+				};
+	}
+	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback);
+	if (secret === undefined) return { url, hint };
+	if (choice !== 'resume' && !isHere(url, execution)) {
+		return { url: signUrl(url, reference, secret), hint };
+	}
+	const { id, store } = execution;
+	return {
+		url: signUrl(url, { ...reference, executionId: id }, secret),
+		hint,
+		expect: () => expectPostback(store, reference.external_id, id, secret),
+	};
 }

@@ -64,12 +64,14 @@ function patternOf(secret: string): RegExp {
  * Replaces secrets that a service or proxy repeats in its answer by `***`, in texts, names and
  * numbers at any depth, also as they look in JSON, HTML, a URL, hex and Base64, once or several times over.
  * @param value parsed JSON or a text
+ * @param known patterns of further secrets
  */
-export function redact(value: unknown, secrets: string[]): unknown {
+export function redact(value: unknown, secrets: string[], known: RegExp[] = []): unknown {
 	const patterns = [...new Set(secrets)]
 		.filter((secret) => secret.length >= SHORTEST_SECRET)
 		.sort((a, b) => b.length - a.length)
-		.map(patternOf);
+		.map(patternOf)
+		.concat(known);
 	const inText = (text: string) =>
 		patterns.reduce((rest, pattern) => rest.replace(pattern, '***'), text);
 	const inValue = (each: unknown): unknown => {

@@ -10,12 +10,12 @@ import {
 import { readSecrets, readSecretsOfWait } from '../../credential/secret';
 import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
-import { isMatch, readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
+import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { expectationOf, isExpected } from '../../postback/expectation';
+import { isExpected } from '../../postback/expectation';
 import { verify } from '../../postback/proof';
-import { POSTBACK_METHODS, readPostback, refuse, toItem } from '../../postback/receive';
+import { isAwaited, POSTBACK_METHODS, readPostback, refuse, toItem } from '../../postback/receive';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -36,7 +36,7 @@ export const description: INodeProperties[] = showFor(
 	[
 		{
 			displayName:
-				'The Pay node before this one must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+				'The Pay node before this one must have Postback set to "Resume This Execution", and the credential of both needs a Postback Secret. Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
 			name: 'waitNotice',
 			type: 'notice',
 			default: '',
@@ -77,7 +77,7 @@ export const description: INodeProperties[] = showFor(
 			placeholder: 'e.g. data.status',
 			displayOptions: { show: { resumeWhen: ['match'] } },
 			description:
-				"Field of the postback's body, or of its query, with dots between the levels. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback in a Pay Trigger first.",
 		},
 		{
 			displayName: 'Values',
@@ -87,7 +87,8 @@ export const description: INodeProperties[] = showFor(
 			default: [],
 			required: true,
 			displayOptions: { show: { resumeWhen: ['match'] } },
-			description: 'Values of that field that let the workflow go on, upper and lower case as sent',
+			description:
+				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count.',
 		},
 		{
 			displayName: 'Limit Wait Time',
@@ -144,15 +145,6 @@ function readMatch(read: ReadParameter): FieldMatch | undefined {
 	return readFieldMatch(read('matchField'), read('matchValues'), 'matchField');
 }
 
-/**
- * The token that newer n8n puts into resume URLs, without which it answers 401 itself. n8n 1 and 2.0
- * have none (measured), and there anyone can guess the address.
- */
-function resumeTokenOf(context: Pick<IExecuteFunctions, 'evaluateExpression'>): string {
-	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	return url.searchParams.get('signature') ?? '';
-}
-
 function readLimit(read: ReadParameter): Date {
 	if (read('limitWaitTime') !== true) return WAIT_INDEFINITELY;
 	const amount = read('resumeAmount');
@@ -164,9 +156,23 @@ function readLimit(read: ReadParameter): Date {
 	return new Date(Math.min(Date.now() + amount * unit, WAIT_INDEFINITELY.getTime()));
 }
 
+/**
+ * Takes away what another node, or a customer's order, put where a postback will be: at the time limit
+ * n8n passes on the very list that came in, and "paid" in it would look like a postback. The items are
+ * exchanged, not changed: the output of the node before shares their JSON.
+ */
+function withoutPostback(items: INodeExecutionData[]): void {
+	for (const [index, item] of items.entries()) {
+		const json = { ...item.json };
+		delete json.postback;
+		items[index] = { ...item, json };
+	}
+}
+
 /** Checks the parameters and puts the execution to sleep until {@link receive} wakes it. */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
+	withoutPostback(items);
 	try {
 		if (items.length > 1) {
 			throw new InputError(
@@ -176,22 +182,28 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		parseExternalId(read('external_id'));
+		const external_id = parseExternalId(read('external_id'));
 		readMatch(read);
+		const limit = readLimit(read);
 		const { taken } = await readSecretsOfWait(context);
-		if (taken.length === 0 && resumeTokenOf(context) === '') {
+		const asked = context.getContext('flow');
+		if (!isExpected(asked, external_id, context.getExecutionId(), taken)) {
 			throw new InputError(
-				'postbackSecret',
-				'This version of n8n does not protect resume URLs, and the Pay API credential has no Postback Secret',
-				'Anyone could resume this execution by guessing its number. Enter a long random text as Postback Secret in the credential.',
+				'external_id',
+				`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
+				'Set Postback of the Pay node before this one to "Resume This Execution", and use the same credential in both. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
-		await context.putExecutionToWait(readLimit(read));
+		await context.putExecutionToWait(limit);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
 		// input would be gone when the postback comes.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
-		return failAll(context, error);
+		// Paired by a number: else n8n merges what the node before gave, its "postback" too, into what
+		// leaves by the error output.
+		return failAll(context, error).map((failed) =>
+			failed.map((item, index) => ({ ...item, pairedItem: index })),
+		);
 	}
 }
 
@@ -211,22 +223,22 @@ function waitingItem(context: IWebhookFunctions): INodeExecutionData {
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { taken } = await readSecrets(context);
-	const query = context.getQueryData() as Record<string, unknown>;
-	const reference = verify(query, taken);
-	const resumeToken = resumeTokenOf(context);
-	// Asked at each call: the secret may have been removed since the wait began.
-	const isProtected = resumeToken !== '' && query.signature === resumeToken;
-	if (reference === null && (taken.length > 0 || !isProtected)) {
+	const proof = verify(context.getQueryData() as Record<string, unknown>, taken);
+	if (proof === null) {
 		return refuse(context, 401, 'This address takes only postbacks with a valid signature');
 	}
 	const read: ReadParameter = (name) => context.getNodeParameter(name);
 	const item = waitingItem(context);
-	const expectation = expectationOf(parseExternalId(read('external_id')), item.json);
-	if (reference !== null && !isExpected(expectation, reference)) {
+	const external_id = parseExternalId(read('external_id'));
+	// Amount and kind are told, not compared: nodes between the charge and the wait change such fields.
+	if (proof.executionId !== context.getExecutionId() || proof.external_id !== external_id) {
 		return refuse(context, 409, 'The execution is waiting for another charge or payment');
 	}
 	const match = readMatch(read);
+	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
+	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	if (match && !isMatch(match, postback.body, postback.query)) return { webhookResponse: '' };
-	return { workflowData: [[await toItem(context, postback, reference, item)]] };
+	if (!isAwaited(context, match, postback)) return { webhookResponse: '' };
+	return { workflowData: [[await toItem(context, postback, proof, item)]] };
 }

@@ -1,0 +1,52 @@
+import { InputError } from '../inputError';
+import { optionalText } from './text';
+
+/** The credential's fields, expressions resolved. */
+export interface SecretFields {
+	postbackSecret?: unknown;
+	previousPostbackSecret?: unknown;
+}
+
+/** The Postback Secrets of a credential. */
+export interface Secrets {
+	/** What postback URLs are signed with; empty where there is none. */
+	current: string;
+	/** All that a proof may have been made with. */
+	taken: string[];
+}
+
+/** A secret of three letters is found from one signed URL in 20 ms (measured). */
+const SHORTEST = 16;
+
+const NAMES: Record<keyof SecretFields, string> = {
+	postbackSecret: 'Postback Secret',
+	previousPostbackSecret: 'Previous Postback Secret',
+};
+
+function parseSecret(value: unknown, field: keyof SecretFields): string {
+	const secret = optionalText(value, field) ?? '';
+	if (secret === '' || secret.trim().length >= SHORTEST) return secret;
+	throw new InputError(
+		field,
+		`The ${NAMES[field]} of the Pay API credential must have at least ${SHORTEST} characters`,
+		'Whoever sees one signed URL can try out a short one. Enter a long random text, and the same one in the credential of every Pay node and Pay Trigger that works with it.',
+	);
+}
+
+/**
+ * Reads the Postback Secrets. What an expression gives is read as text.
+ * @throws InputError for a secret that is too short or not text
+ */
+export function parseSecrets(fields: SecretFields): Secrets {
+	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
+	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
+	return { current, taken: [current, previous].filter((secret) => secret !== '') };
+}
+
+/** What cannot be done with a credential that has no Postback Secret, or only a previous one. */
+export const noPostbackSecret = () =>
+	new InputError(
+		'postbackSecret',
+		'The Pay API credential has no Postback Secret',
+		`Without one, a postback cannot be told from a forged one. Enter a long random text of at least ${SHORTEST} characters as Postback Secret. Nothing is signed with the Previous Postback Secret.`,
+	);

@@ -1,0 +1,490 @@
+import { randomUUID } from 'node:crypto';
+import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
+import { call, chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../sandbox/service';
+import { chargeAndWait, ended, startWaiting, waits } from './chargeAndWait';
+import { deliver } from './deliveries';
+import { allFinished, startN8n, VERSIONS } from './nodes';
+
+/*
+ * A wait begins where its postback can end it, and nothing but its postback says "paid".
+ */
+const SECRET = 'the postback secret of the test';
+const NEVER = /asked for the postback of ".*" to come here, so this wait could never end/;
+const set = (name: string, jsonOutput: string, more: object = {}) =>
+	node(
+		name,
+		'n8n-nodes-base.set',
+		{ mode: 'raw', jsonOutput, options: {}, ...more },
+		{ typeVersion: 3.4 },
+	);
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: { id: string; name: string };
+	/** n8n looks about once a minute whose limit has passed, so these begin before the others. */
+	const limited = { order: '', second: '' };
+	const LIMIT = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
+
+	const credentialWith = (more: object) => ({
+		baseUrl: sandbox.url,
+		accessToken: 'token',
+		postbackSecret: SECRET,
+		...more,
+	});
+	const sent = (external_id: string) =>
+		sandbox.bodies('qrcode').findLast((body) => body.external_id === external_id)
+			?.postbackUrl as string;
+	const told = (external_id: string) =>
+		[...sandbox.bodies('qrcode'), ...sandbox.bodies('payment')].filter(
+			(body) => body.external_id === external_id,
+		);
+	/** Publishes and calls a workflow; gives its first execution. */
+	async function begin(workflow: Workflow, entry: { webhookId: string }, body: unknown) {
+		const id = await n8n.importWorkflow(workflow, { payApi });
+		await n8n.activate(id);
+		await call(n8n, entry.webhookId, body);
+		const [executionId = ''] = await until('the execution', async () => {
+			const found = await n8n.executionIds(id);
+			return found.length > 0 && found;
+		});
+		return { id, executionId };
+	}
+	/** How an execution failed, once it has. */
+	async function failure(executionId: string) {
+		const { status, data } = await n8n.finished(executionId);
+		return [status, data.resultData.error?.message];
+	}
+
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		n8n = await startN8n(version);
+		payApi = await n8n.createCredential(credentialWith({}));
+
+		// The customer's order is merged with the charge, and holds a "postback" of his own.
+		const entry = start();
+		const order = set('Order', '={{ $json.body }}');
+		const [charge, wait] = chargeAndWait({
+			...LIMIT,
+			resumeWhen: 'match',
+			matchField: 'data.status',
+			matchValues: ['paid'],
+		});
+		const merge = node(
+			'Merge',
+			'n8n-nodes-base.merge',
+			{ mode: 'combine', combineBy: 'combineByPosition', options: {} },
+			{ typeVersion: 3 },
+		);
+		const link = (name: string, index = 0) => ({ node: name, type: 'main', index });
+		const workflow = {
+			name: 'Order',
+			nodes: [entry, order, charge, merge, wait, noOp('After')],
+			connections: {
+				Start: { main: [[link('Order')]] },
+				Order: { main: [[link('Charge'), link('Merge')]] },
+				Charge: { main: [[link('Merge', 1)]] },
+				Merge: { main: [[link('Wait')]] },
+				Wait: { main: [[link('After')]] },
+			},
+		};
+		const paid = { body: { data: { status: 'paid' } } };
+		const body = { id: randomUUID(), item: 'phone', postback: paid };
+		limited.order = (await begin(workflow, entry, body)).executionId;
+
+		// Two waits in a row: the first is ended by its postback, the second by its limit.
+		const second = { ...chargeAndWait(LIMIT)[1], name: 'Second' };
+		const waiting = await startWaiting(n8n, sandbox, payApi, {
+			after: [second, noOp('After')],
+		});
+		limited.second = waiting.executionId;
+		expect(await deliver(waiting.url)).toBe(200);
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+
+	describe('Postback: nothing but a postback', () => {
+		test('of a customer says "paid" at the time limit; what the nodes before gave is shown as it was', async () => {
+			const execution = await ended(n8n, limited.order, 'After', 150);
+			const [after] = itemsOf(execution, 'After');
+			expect(after).toMatchObject({ item: 'phone', outcome: 'accepted' });
+			expect(after).not.toHaveProperty('postback');
+			expect(itemsOf(execution, 'Wait')[0]).not.toHaveProperty('postback');
+			const shown = { postback: { body: { data: { status: 'paid' } } } };
+			expect(itemsOf(execution, 'Merge')[0]).toMatchObject(shown);
+			expect(itemsOf(execution, 'Order')[0]).toMatchObject(shown);
+		});
+
+		test('of the first wait goes out of the second at its time limit', async () => {
+			const execution = await ended(n8n, limited.second, 'After', 150);
+			expect(itemsOf(execution, 'Wait')[0]).toHaveProperty('postback');
+			expect(itemsOf(execution, 'After')[0]).not.toHaveProperty('postback');
+		});
+
+		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				before: [
+					set('Order', '={{ { postback: { body: "paid" } } }}', { includeOtherFields: true }),
+				],
+			});
+			const { executionId, workflowId, about } = waiting;
+			await n8n.rest('POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
+			const executions = await allFinished(n8n, workflowId, 2);
+			const retried = executions.find(({ id }) => id !== executionId)!;
+			const [after] = itemsOf(retried, 'After');
+			expect(after).toMatchObject({ external_id: about.external_id });
+			expect(after).not.toHaveProperty('postback');
+		});
+
+		test("of another's charge is waited for: an order that names its external_id is refused", async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi);
+			const entry = start();
+			const [charge, wait] = chargeAndWait();
+			const order = set('Order', `={{ { external_id: "${waiting.about.external_id}" } }}`, {
+				includeOtherFields: true,
+			});
+			const { executionId } = await begin(
+				chain('Order', [entry, splitItems(), charge, order, wait]),
+				entry,
+				{ items: [{ id: randomUUID() }] },
+			);
+			expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
+		});
+
+		test('of another execution resumes one for the same external_id', async () => {
+			const id = randomUUID();
+			const run = async () => {
+				const entry = start();
+				const [charge, wait] = chargeAndWait();
+				const nodes = [entry, splitItems(), charge, wait, noOp('After')];
+				const { executionId } = await begin(chain('Twice', nodes), entry, { items: [{ id }] });
+				await waits(n8n, executionId);
+				return { executionId, url: sent(id) };
+			};
+			const [first, second] = [await run(), await run()];
+			const [bare = ''] = second.url.split(/[?&]pay_proof=/);
+			const mark = bare.includes('?') ? '&' : '?';
+			const foreign = `${bare}${mark}pay_proof=${first.url.split('pay_proof=')[1]!}`;
+			expect(await deliver(foreign)).toBe(409);
+			// As a proof for a trigger is made: it names no execution.
+			const about = { external_id: id, kind: 'qrCode', amount: 1 } as const;
+			expect(await deliver(signUrl(bare, about, SECRET))).toBe(409);
+			expect((await n8n.execution(second.executionId)).status).toBe('waiting');
+			expect(await deliver(second.url)).toBe(200);
+			await ended(n8n, second.executionId);
+			expect(await deliver(first.url)).toBe(200);
+			await ended(n8n, first.executionId);
+		});
+
+		if (version === 'n8n2') {
+			test("of whoever fills in a form resumes a wait: n8n's token, which he is given, proves nothing", async () => {
+				const external_id = randomUUID();
+				const path = randomUUID();
+				const form = {
+					...node(
+						'Form',
+						'n8n-nodes-base.formTrigger',
+						{
+							formTitle: 'Order',
+							formFields: { values: [{ fieldLabel: 'Name' }] },
+							responseMode: 'lastNode',
+							options: {},
+						},
+						{ typeVersion: 2.2 },
+					),
+					webhookId: path,
+				};
+				const page = node(
+					'Thanks',
+					'n8n-nodes-base.form',
+					{ operation: 'completion', completionTitle: 'Thanks' },
+					{ typeVersion: 1, webhookId: randomUUID() },
+				);
+				const [charge, wait] = chargeAndWait();
+				charge.parameters = { ...(charge.parameters as object), external_id };
+				const id = await n8n.importWorkflow(
+					chain('Form', [form, charge, wait, noOp('After'), page]),
+					{
+						payApi,
+					},
+				);
+				await n8n.publish(id);
+				const answer = await until('the form', async () => {
+					const body = new FormData();
+					body.append('field-0', 'Customer');
+					const each = await fetch(`${n8n.url}/form/${path}`, { method: 'POST', body });
+					return each.ok && (await each.text());
+				});
+				const [, executionId, token] = /form-waiting\/(\d+)\?signature=([\w-]+)/.exec(answer)!;
+				await waits(n8n, executionId!);
+				const forged = `${n8n.url}/webhook-waiting/${executionId}?signature=${token}`;
+				expect(await deliver(forged)).toBe(401);
+				expect((await n8n.execution(executionId!)).status).toBe('waiting');
+				expect(await deliver(sent(external_id))).toBe(200);
+				// Then it waits for him to look at the next page.
+				await until('what is behind the wait', async () => {
+					const { data } = await n8n.execution(executionId!);
+					return 'After' in data.resultData.runData;
+				});
+			});
+		}
+	});
+
+	describe('a wait is ended by its own postback', () => {
+		test.each([
+			['a row with cents', '={{ { id: 17, amount: 4990, state: "open" } }}', {}],
+			['the order, with cents', '={{ { amount: 4990 } }}', { includeOtherFields: true }],
+			["a row's own kind", '={{ { kind: "payment" } }}', { includeOtherFields: true }],
+			['a fee', '={{ { amount: "50.90" } }}', { includeOtherFields: true }],
+		])('behind %s', async (_name, json, more) => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				wait: { external_id: "={{ $('Charge').item.json.external_id }}" },
+				before: [set('Row', json, more)],
+			});
+			expect(await deliver(waiting.url)).toBe(200);
+			const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+			expect(item).toMatchObject({ postback: { reference: waiting.about } });
+		});
+
+		test('where the resume URL came from an expression', async () => {
+			const entry = start();
+			const external_id = randomUUID();
+			const [charge, wait] = chargeAndWait();
+			const to = { postback: 'url', postbackUrl: '={{ $execution.resumeUrl }}' };
+			charge.parameters = { ...(charge.parameters as object), ...to };
+			const nodes = [entry, splitItems(), charge, wait, noOp('After')];
+			const body = { items: [{ id: external_id }] };
+			const { executionId } = await begin(chain('URL', nodes), entry, body);
+			await waits(n8n, executionId);
+			expect(await deliver(sent(external_id))).toBe(200);
+			await ended(n8n, executionId);
+		});
+
+		test('in one branch after the other', async () => {
+			const [charge, wait] = chargeAndWait();
+			const entry = start();
+			const link = (name: string) => ({ node: name, type: 'main', index: 0 });
+			const twin = (each: Node, name: string): Node => ({ ...each, id: randomUUID(), name });
+			const other = twin(charge, 'Charge 2');
+			other.parameters = { ...(charge.parameters as object), external_id: '={{ $json.id }}-2' };
+			const workflow = chain('Branches', [entry, splitItems(), charge, wait, noOp('After')]);
+			workflow.nodes.push(other, twin(wait, 'Wait 2'), noOp('After 2'));
+			Object.assign(workflow.connections, {
+				Items: { main: [[link('Charge'), link('Charge 2')]] },
+				'Charge 2': { main: [[link('Wait 2')]] },
+				'Wait 2': { main: [[link('After 2')]] },
+			});
+			const id = randomUUID();
+			const { executionId } = await begin(workflow, entry, { items: [{ id }] });
+			// Which branch comes first is n8n's choice; the other one's charge is made behind it.
+			const open = new Set([id, `${id}-2`]);
+			await until('both postbacks', async () => {
+				for (const each of open) {
+					if (sent(each) !== undefined && (await deliver(sent(each))) === 200) open.delete(each);
+				}
+				return open.size === 0;
+			});
+			await ended(n8n, executionId, 'After');
+			await ended(n8n, executionId, 'After 2');
+		});
+	});
+
+	describe('a wait that could never end is refused at once', () => {
+		test.each([
+			['whose charge asks for no postback here', { postback: 'none' }],
+			[
+				'whose charge has its postbacks sent elsewhere',
+				{ postback: 'url', postbackUrl: 'https://a.example/b' },
+			],
+		])('%s', async (_name, parameters) => {
+			const entry = start();
+			const [charge, wait] = chargeAndWait();
+			charge.parameters = { ...(charge.parameters as object), ...parameters };
+			const nodes = [entry, splitItems(), charge, wait];
+			const body = { items: [{ id: randomUUID() }] };
+			const { executionId } = await begin(chain('Never', nodes), entry, body);
+			expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
+		});
+
+		test('for another external_id, or with a credential of another secret', async () => {
+			const other = await n8n.createCredential(
+				credentialWith({ postbackSecret: `other ${SECRET}` }),
+			);
+			for (const [parameters, more] of [
+				[{ external_id: '={{ $json.external_id }}-2' }, {}],
+				[{}, { credentials: { payApi: other } }],
+			]) {
+				const entry = start();
+				const [charge, wait] = chargeAndWait(parameters, more);
+				const nodes = [entry, splitItems(), charge, wait];
+				const body = { items: [{ id: randomUUID() }] };
+				const { executionId } = await begin(chain('Other', nodes), entry, body);
+				expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
+			}
+		});
+
+		test('in a sub-workflow, where the charge is in the parent; with both in it, it waits', async () => {
+			const trigger = () =>
+				node(
+					'When called',
+					'n8n-nodes-base.executeWorkflowTrigger',
+					{ inputSource: 'passthrough' },
+					{ typeVersion: 1.1 },
+				);
+			const callTo = (workflowId: string) =>
+				node(
+					'Call',
+					'n8n-nodes-base.executeWorkflow',
+					{
+						workflowId: { __rl: true, value: workflowId, mode: 'id' },
+						options: { waitForSubWorkflow: false },
+					},
+					{ typeVersion: 1.2 },
+				);
+			const ids = { lone: randomUUID(), both: randomUUID() };
+			const [charge, wait] = chargeAndWait();
+			const publish = async (workflow: Workflow) => {
+				const id = await n8n.importWorkflow(workflow, { payApi });
+				await n8n.publish(id);
+				return id;
+			};
+			const lone = await publish(chain('Lone', [trigger(), wait, noOp('After')]));
+			const both = await publish(chain('Both', [trigger(), charge, wait, noOp('After')]));
+			const entry = start();
+			await begin(chain('Parent', [entry, splitItems(), charge, callTo(lone)]), entry, {
+				items: [{ id: ids.lone }],
+			});
+			const [refused] = await allFinished(n8n, lone, 1);
+			expect(await failure(refused!.id)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
+			const other = start();
+			await begin(chain('Parent', [other, splitItems(), callTo(both)]), other, {
+				items: [{ id: ids.both }],
+			});
+			const [executionId = ''] = await until('the sub-workflow', async () => {
+				const found = await n8n.executionIds(both);
+				return found.length > 0 && found;
+			});
+			await waits(n8n, executionId);
+			expect(await deliver(sent(ids.both))).toBe(200);
+			await ended(n8n, executionId);
+		});
+
+		test('where charge and wait were each run by "Execute step"', async () => {
+			const entry = node('Manual', 'n8n-nodes-base.manualTrigger');
+			const id = randomUUID();
+			const [charge, wait] = chargeAndWait();
+			const json = set('Order', `={{ { id: "${id}" } }}`);
+			const steps = { ...chain('Steps', [entry, json, charge, wait]), pinData: {} };
+			const workflowId = await n8n.importWorkflow(steps, { payApi });
+			const workflowData = await n8n.workflow(workflowId);
+			const run = async (body: object) => {
+				const { data } = await n8n.rest<{ data: { executionId: string } }>(
+					'POST',
+					`/workflows/${workflowId}/run`,
+					{ workflowData, ...body },
+				);
+				return await n8n.finished(data.executionId);
+			};
+			const destination = (nodeName: string) => ({
+				destinationNode: { nodeName, mode: 'inclusive' },
+			});
+			const first = await run({
+				...destination('Charge'),
+				triggerToStartFrom: { name: 'Manual' },
+				startNodes: [],
+			});
+			expect(itemsOf(first, 'Charge')[0]).toMatchObject({ outcome: 'accepted' });
+			const { runData } = first.data.resultData;
+			const second = await run({
+				...destination('Wait'),
+				runData,
+				dirtyNodeNames: [],
+				startNodes: [{ name: 'Wait', sourceData: { previousNode: 'Charge' } }],
+			});
+			expect(told(id)).toHaveLength(1);
+			expect(second.data.resultData.error?.message).toMatch(NEVER);
+		});
+
+		test("after the editor's Retry of what failed behind a payment; a charge is made anew, and waits", async () => {
+			for (const kind of ['qrCode', 'payment'] as const) {
+				const entry = start();
+				const ids = { good: randomUUID(), bad: randomUUID() };
+				const [charge, wait] = chargeAndWait({ external_id: ids.good });
+				const recipient = { creditParty: { party: { key: 'k' } } };
+				const parameters = { ...(charge.parameters as object), resource: kind };
+				charge.parameters = { ...parameters, ...(kind === 'payment' ? recipient : {}) };
+				const one = node('One', 'n8n-nodes-base.limit', {});
+				const nodes = [entry, splitItems(), charge, one, wait, noOp('After')];
+				sandbox.faultFor = ({ body }) =>
+					body.includes(ids.bad) ? { kind: 'status', status: 400, body: '{}' } : undefined;
+				const items = [{ id: ids.good }, { id: ids.bad }];
+				const { id, executionId } = await begin(chain('Retry', nodes), entry, { items });
+				expect((await n8n.finished(executionId)).status).toBe('error');
+				sandbox.faultFor = undefined;
+				await n8n.rest('POST', `/executions/${executionId}/retry`, { loadWorkflow: false });
+				const [retried = ''] = await until('the retry', async () => {
+					const found = await n8n.executionIds(id);
+					return found.length > 1 && found;
+				});
+				if (kind === 'payment') {
+					expect(await failure(retried)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
+					expect(told(ids.good)).toHaveLength(1);
+					continue;
+				}
+				await waits(n8n, retried);
+				expect(await deliver(sent(ids.good))).toBe(200);
+				await ended(n8n, retried);
+			}
+		});
+	});
+
+	describe('a secret that protects nothing is refused in the same words everywhere', () => {
+		test.each([
+			[
+				'of three letters',
+				{ postbackSecret: 'abc' },
+				'The Postback Secret of the Pay API credential must have at least 16 characters',
+			],
+			[
+				'that a number makes',
+				{ postbackSecret: '={{ 123 }}' },
+				'The Postback Secret of the Pay API credential must have at least 16 characters',
+			],
+			[
+				'that was the previous one',
+				{ postbackSecret: '', previousPostbackSecret: SECRET },
+				'The Pay API credential has no Postback Secret',
+			],
+			['that is missing', { postbackSecret: '' }, 'The Pay API credential has no Postback Secret'],
+		])('%s', async (name, change, words) => {
+			const data = credentialWith(change);
+			const credential = await n8n.createCredential(data);
+			const id = randomUUID();
+			for (const nodes of [chargeAndWait(), [chargeAndWait({ external_id: id })[1]]]) {
+				const entry = start();
+				const workflowId = await n8n.importWorkflow(
+					chain('Weak', [entry, splitItems(), ...nodes]),
+					{ payApi: credential },
+				);
+				await n8n.activate(workflowId);
+				await call(n8n, entry.webhookId, { items: [{ id }] });
+				const [execution] = await allFinished(n8n, workflowId, 1);
+				expect(execution!.data.resultData.error?.message).toBe(words);
+			}
+			expect(told(id)).toStrictEqual([]);
+			if (name === 'that is missing') return;
+			const { data: result } = await n8n.rest<{ data: { status: string; message: string } }>(
+				'POST',
+				'/credentials/test',
+				{ credentials: { ...credential, type: 'payApi', data } },
+			);
+			// An expression is not resolved where there is no workflow.
+			if (name !== 'that a number makes') expect(result.message).toMatch(words);
+			expect(result.status).toBe('Error');
+		});
+	});
+});
