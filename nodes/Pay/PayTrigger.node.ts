@@ -58,7 +58,7 @@ const answer =
 
 /** Where the Postback Secret belongs. */
 const NO_SECRET =
-	'Postbacks could not be verified: enter a long random text as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
+	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
 
 const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
 	readFieldMatch(field, values, 'startWhen');

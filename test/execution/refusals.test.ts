@@ -10,7 +10,10 @@ const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 });
 
 /** Each refusal with the field it is about. */
-const FIELDS: Record<keyof typeof refusals, [() => { field: string; message: string }, string]> = {
+const FIELDS: Record<
+	Exclude<keyof typeof refusals, 'stillRecorded'>,
+	[() => { field: string; message: string }, string]
+> = {
 	agentMayNotPay: [refusals.agentMayNotPay, 'allowAiPayments'],
 	noDuplicateStore: [refusals.noDuplicateStore, ''],
 	optionsDiffer: [refusals.optionsDiffer, 'options'],

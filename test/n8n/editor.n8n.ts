@@ -763,7 +763,7 @@ function beyondTheForms() {
 			await byId('workflow-open-publish-modal-button').click();
 			await byId('workflow-publish-button').click();
 			await page
-				.getByText(/Postbacks could not be verified: enter a long random text as Postback Secret/)
+				.getByText(/Postbacks could not be verified: enter 30 random characters as Postback Secret/)
 				.first()
 				.waitFor();
 			expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);

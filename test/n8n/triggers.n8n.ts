@@ -240,7 +240,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	test('without a Postback Secret, the message itself says what to do', async () => {
 		const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
-		const words = /enter a long random text as Postback Secret/;
+		const words = /enter 30 random characters as Postback Secret/;
 		await expectRefusal(words, {}, bare);
 		const dependent = await n8n.createCredential(
 			credentialWith({ postbackSecret: '={{ $json.secret }}' }),

@@ -179,9 +179,9 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		const publishing = n8n.publish(id).then(() => 'answered 200, then an error', String);
 		const said = await publishing;
 		if (said.startsWith('Error'))
-			expect(said).toMatch(/enter a long random text as Postback Secret/);
+			expect(said).toMatch(/enter 30 random characters as Postback Secret/);
 		await until('the reason in the log', async () =>
-			n8n.log.includes('enter a long random text as Postback Secret'),
+			n8n.log.includes('enter 30 random characters as Postback Secret'),
 		);
 		const url = n8n.url + webhookPath(trigger);
 		await until('the webhook to be gone', async () => (await deliver(url)) === 404);

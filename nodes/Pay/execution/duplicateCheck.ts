@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
 import { RememberedList, type Entry } from './rememberedList';
+import { cancelled } from './refusals';
 import { LONGEST_CHANGE_MS } from './storedList';
 import { quotedIds } from './summary';
 
@@ -55,18 +56,6 @@ function refusal(error: Error): InputError {
 		unsaved
 			? 'Nothing was sent. Save the workflow, then run again.'
 			: "Nothing was sent. Run again when n8n's database answers. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it knows the External ID. If it does not, pay with a new one.",
-	);
-}
-
-function cancelledInCheck(remembered: string[]): InputError {
-	const stays =
-		remembered.length === 0
-			? ''
-			: ` The duplicate check still remembers ${quotedIds(remembered)}, because n8n's database failed: to pay it, use a new External ID.`;
-	return new InputError(
-		'',
-		'The execution was cancelled in the duplicate check, before this item was sent',
-		`Nothing was sent. Run it again if it is still to be sent.${stays}`,
 	);
 }
 
@@ -129,7 +118,7 @@ export function openRecords(options: {
 				list.drop(entry);
 				if (mine.delete(entry.id)) list.forget(entry);
 			}
-			throw unsure === undefined ? cancelledInCheck(remembered) : refusal(unsure);
+			throw unsure === undefined ? cancelled(remembered) : refusal(unsure);
 		},
 
 		async takeBack(ids) {

@@ -1,4 +1,5 @@
 import { InputError } from '../inputError';
+import { quotedIds } from './summary';
 import type { Attempt } from './ledger';
 
 /*
@@ -77,10 +78,17 @@ export const recordedBefore = (external_id: string) =>
 		'Ask the service whether it was paid. If it was not, pay it with a new External ID.',
 	);
 
-/** An item that was reached after the execution was cancelled. */
-export const cancelled = () =>
+/** What to do about payments that were not made and whose record stays. */
+export const stillRecorded = (ids: readonly string[], reason = "n8n's database failed") =>
+	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to pay it, use a new External ID.`;
+
+/**
+ * An item that was reached after the execution was cancelled.
+ * @param remembered external_ids whose record could not be taken back
+ */
+export const cancelled = (remembered: readonly string[] = []) =>
 	new InputError(
 		'',
 		'The execution was cancelled before this item was sent',
-		'Run it again if it is still to be sent.',
+		remembered.length === 0 ? 'Run it again if it is still to be sent.' : stillRecorded(remembered),
 	);

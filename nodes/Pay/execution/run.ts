@@ -30,9 +30,8 @@ function isRunByAiAgent(context: IExecuteFunctions): boolean {
  * @throws InputError, or n8n's own error; then every item fails alike
  */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
-	const { kind } = operation;
-	const options = context.getNodeParameter('options', 0, {}) as Options;
-	const settings = readSettings(options, operation.batchSize);
+	const { kind, batchSize } = operation;
+	const settings = readSettings(context.getNodeParameter('options', 0, {}) as Options, batchSize);
 	const { helpers } = context;
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();

@@ -11,6 +11,7 @@ import {
 	recordedBefore,
 	sentInThisExecution,
 	sentUnderAnotherId,
+	stillRecorded,
 } from './refusals';
 import { answeredResult, refusedResult, stillUnknownResult } from './report';
 import type { Tally } from './tally';
@@ -90,29 +91,23 @@ async function takeBack(run: Run, items: Ready[], done: Done[]): Promise<Done[]>
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.takeBack(idsOf(items));
 	if (remembered.length === 0) return done;
-	const because = reason === undefined ? '' : `, because ${reason}`;
-	const note = (id: string) =>
-		`The duplicate check still remembers "${id}"${because}: to pay it, use a new External ID.`;
-	const unsaid = new Set(remembered);
+	const unsaid = new Set<string | undefined>(remembered);
 	const noted = done.map((item): Done => {
 		const { result } = item;
-		if (result.outcome === 'accepted' || result.external_id === undefined) return item;
-		if (!unsaid.delete(result.external_id)) return item;
-		const description = `${result.description} ${note(result.external_id)}`;
+		if (result.outcome === 'accepted' || !unsaid.delete(result.external_id)) return item;
+		const description = `${result.description} ${stillRecorded([result.external_id ?? ''], reason)}`;
 		return { ...item, result: { ...result, description } };
 	});
-	for (const id of unsaid) run.tally.hints.add(note(id));
+	for (const id of unsaid) run.tally.hints.add(stillRecorded([id ?? ''], reason));
 	return noted;
 }
 
 /** A 2xx that does not say what the user told us an acceptance says confirms nothing. */
-function doubtOf({
-	acceptance,
-}: Settings): ((response: unknown) => string | undefined) | undefined {
+function doubtOf({ acceptance }: Settings) {
 	if (acceptance === undefined) return undefined;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
 	// The output shows the answer as `response`, so a path may begin with it.
-	return (response) =>
+	return (response: unknown) =>
 		mismatchOf(acceptance, response, { response }) === undefined ? undefined : reason;
 }
 

@@ -29,7 +29,7 @@ function parseSecret(value: unknown, field: keyof SecretFields): string {
 	throw new InputError(
 		field,
 		`The ${NAMES[field]} of the Pay API credential must have at least ${SHORTEST} characters`,
-		'Whoever sees one signed URL can try out a short one. Enter a long random text, and the same one in the credential of every Pay node and Pay Trigger that works with it.',
+		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
 	);
 }
 
@@ -48,5 +48,5 @@ export const noPostbackSecret = () =>
 	new InputError(
 		'postbackSecret',
 		'The Pay API credential has no Postback Secret',
-		`Without one, a postback cannot be told from a forged one. Enter a long random text of at least ${SHORTEST} characters as Postback Secret. Nothing is signed with the Previous Postback Secret.`,
+		`Without one, a postback cannot be told from a forged one. Enter 30 random characters from a password manager as Postback Secret. Nothing is signed with the Previous Postback Secret.`,
 	);
