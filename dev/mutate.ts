@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { format, resolveConfig } from 'prettier';
 import { installStryker } from './install';
 
 /*
  * `npm run mutate` changes the code in some thousand small ways and sees which of them a test
- * notices; `npm run mutate -- service/client parameters` does so for some files only, and
- * `npm run mutate -- --table` for none: it writes the table anew, with the reasons that were added.
- * It ends with an error where a file's score is below its goal.
+ * notices; `npm run mutate -- service/client parameters` does so for some files only. It prints what
+ * no test noticed, with its reason where test/mutation/survivors.json has one, and ends with an error
+ * where a file's score is below its goal.
  */
 
 const ROOT = join(__dirname, '..');
 const REPORT = join(ROOT, '.cache', 'mutation', 'incremental.json');
-const TABLE = join(ROOT, 'test', 'mutation', 'scores.md');
 const REASONS = join(ROOT, 'test', 'mutation', 'survivors.json');
 
 /** The files that decide about money and forgery. */
@@ -76,62 +74,24 @@ function scoresOf({ files }: Report): Score[] {
 		.filter(({ all }) => all > 0);
 }
 
-/** What the table says already, of files that are still there. */
-function tabulated(): Score[] {
-	const [rows = '', ...sections] = readFileSync(TABLE, 'utf8').split(/^### /m);
-	const living = new Map(
-		sections.map((section) => {
-			const names = [...section.matchAll(/^- (`+) ?(.+?) ?\1: /gm)].map(([, , name = '']) =>
-				name.split(' -> ').map(short).join(' -> '),
-			);
-			return [section.split('\n', 1)[0]!.trim(), names];
-		}),
-	);
-	return [...rows.matchAll(/^\| (\S+\.ts) *\| *(\d+) \| *(\d+) \|/gm)]
-		.map(([, file = '', died, all]) => {
-			return { file, died: Number(died), all: Number(all), living: living.get(file) ?? [] };
-		})
-		.filter(({ file }) => existsSync(join(ROOT, file)));
-}
-
 const percent = ({ died, all }: Pick<Score, 'died' | 'all'>) => (100 * died) / all;
 
-/** The table of all files, and under it what lives, with a reason where one is known. */
+/** The measured files with their scores, and under each what lives. */
 function tableOf(scores: Score[]): string {
 	const reasons = JSON.parse(readFileSync(REASONS, 'utf8')) as Record<
 		string,
 		Record<string, string>
 	>;
-	const sum = {
-		died: scores.reduce((total, { died }) => total + died, 0),
-		all: scores.reduce((total, { all }) => total + all, 0),
-	};
-	const rows = scores.map((score) =>
-		[score.file, score.died, score.all, percent(score).toFixed(1), goalOf(score.file)].join(' | '),
-	);
-	const code = (text: string) => `\`\` ${text.replaceAll('``', "''")} \`\``;
-	const living = scores.flatMap(({ file, living: names }) =>
-		names.length === 0
-			? []
-			: [
-					`\n### ${file}\n`,
-					...names.map((name) => `- ${code(name)}: ${reasons[file]?.[name] ?? 'not looked at'}`),
-				],
-	);
-	return [
-		'# Mutation scores',
-		'',
-		'Written by `npm run mutate`. Wording (`wording.mjs`) is not counted; what timed out died. A run over some files replaces their rows alone; files that are not in the table have not been measured.',
-		'',
-		'| File | Died | Mutants | % | Goal |',
-		'| --- | ---: | ---: | ---: | ---: |',
-		...rows.map((row) => `| ${row} |`),
-		`| All | ${sum.died} | ${sum.all} | ${percent(sum).toFixed(1)} | |`,
-		'',
-		'## What lives',
-		...living,
-		'',
-	].join('\n');
+	return scores
+		.flatMap((score) => {
+			const { file, died, all, living } = score;
+			const goal = goalOf(file);
+			return [
+				`${file}: ${died} of ${all} noticed, ${percent(score).toFixed(1)} % (goal ${goal})`,
+				...living.map((name) => `\t${name}: ${reasons[file]?.[name] ?? 'not looked at'}`),
+			];
+		})
+		.join('\n');
 }
 
 /** Runs Stryker over some files, or all; gives whether there is a report. */
@@ -152,19 +112,12 @@ async function measure(some: string[]): Promise<boolean> {
 }
 
 async function main() {
-	const some = process.argv.slice(2);
-	const onlyTable = some.includes('--table');
-	if (!onlyTable && !(await measure(some))) {
+	if (!(await measure(process.argv.slice(2)))) {
 		process.exitCode = 1;
 		return;
 	}
-	const measured = onlyTable ? [] : scoresOf(JSON.parse(readFileSync(REPORT, 'utf8')) as Report);
-	const files = new Map([...tabulated(), ...measured].map((score) => [score.file, score]));
-	const scores = [...files.values()].sort((a, b) => (a.file < b.file ? -1 : 1));
-	const config = await resolveConfig(TABLE);
-	const table = tableOf(scores);
-	writeFileSync(TABLE, await format(table, { ...config, parser: 'markdown' }));
-	console.log(table);
+	const scores = scoresOf(JSON.parse(readFileSync(REPORT, 'utf8')) as Report);
+	console.log(tableOf(scores));
 	const below = scores.filter((score) => percent(score) < goalOf(score.file));
 	for (const score of below) console.error(`Below its goal: ${score.file}`);
 	if (below.length > 0) process.exitCode = 1;

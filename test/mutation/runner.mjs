@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 
 /*
@@ -46,8 +47,10 @@ class Runner {
 		// That a mutant dies is all there is to know; the smallest counterexample is not.
 		this.#require('fast-check').configureGlobal({ endOnFailure: true });
 		this.#compileTypeScript();
-		// As test/engine/throwAwayHome.ts, in the copy, which Stryker throws away.
-		process.env.N8N_USER_FOLDER = join(this.#root, '.home');
+		// As test/engine/throwAwayHome.ts.
+		const home = mkdtempSync(join(tmpdir(), 'pay-mutation-'));
+		process.env.N8N_USER_FOLDER = home;
+		process.on('exit', () => rmSync(home, { recursive: true, force: true }));
 		process.env.N8N_LOG_LEVEL = 'silent';
 		this.#provideGlobals();
 		// What a mutant left running may fail later, and is nobody's failure then.
