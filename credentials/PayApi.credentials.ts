@@ -122,7 +122,11 @@ export class PayApi implements ICredentialType {
 			name: 'clientAuthentication',
 			type: 'options',
 			options: [
-				{ name: 'Body', value: 'body', description: 'Client ID and secret stand in the form' },
+				{
+					name: 'Body',
+					value: 'body',
+					description: 'Client ID and secret are sent in the request body',
+				},
 				{
 					name: 'Header',
 					value: 'header',

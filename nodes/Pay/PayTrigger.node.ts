@@ -218,7 +218,7 @@ export class PayTrigger implements INodeType {
 						placeholder: 'Add Condition',
 						default: {},
 						description:
-							'Which postbacks start the workflow. All others are verified and answered as these are, but kept nowhere: n8n logs that they came.',
+							'Which postbacks start the workflow. All others are verified and answered as these are, but not stored: n8n logs that they came.',
 						options: [
 							{
 								displayName: 'A Field Has a Value',

@@ -19,6 +19,11 @@ function parseJsonExactly(text: string): unknown {
 	return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
+/** Whether a value is an object with members, not a list. */
+export function isMembers(value: unknown): value is Record<string, unknown> {
+	return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** n8n 1 needs minutes for an item of some thousand levels; nobody's payload has a hundred. */
 const MAX_LEVELS = 100;
 

@@ -115,7 +115,7 @@ test.each<[string, Fault, RegExp]>([
 	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
 	['404', status(404), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
-	['407', status(407), /^Error: A proxy on the way asks for a password/],
+	['407', status(407), /^Error: A proxy on the way asks for its own password/],
 	['408', status(408), /^Error: The service is failing \(HTTP 408\)/],
 	['499', status(499), /^Error: The service is failing \(HTTP 499\)/],
 	['429', status(429), /^Error: .*takes no more requests for now \(HTTP 429\)/],

@@ -127,7 +127,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect.stringMatching(/^Error: The service redirects/),
 			'OK: The service accepts the access token',
 			expect.stringMatching(/^Error: The service cannot be reached \(ECONNREFUSED\)/),
-			expect.stringMatching(/^Error: .*no absolute URL/),
+			expect.stringMatching(/^Error: .*must be an absolute URL/),
 		]);
 		expect(sandbox.bodies('qrcode').every((body) => Object.keys(body).length === 0)).toBe(true);
 		expect(

@@ -173,8 +173,8 @@ describe('split from JSON', () => {
 	test.each([
 		['[{"username":"a",}]', /position \d+/],
 		['[', /position \d+/],
-		['{}', /no list/],
-		['["a"]', /splitJson\[0\]\) is no object/],
+		['{}', /must be a list/],
+		['["a"]', /splitJson\[0\]\) must be an object/],
 		['[{"user":"a"}]', /"user".*not document/],
 		['[{"username":"a"},{"percentageSplit":"10,5"}]', /splitJson\[1\]\.percentageSplit.*"10,5"/],
 		['[{"username":"undefined"}]', /splitJson\[0\]\.username\) is "undefined"/],

@@ -170,8 +170,8 @@ describe.each(KINDS)('%s', (kind) => {
 test.each<[string, unknown, RegExp]>([
 	['a list', '[1]', /must be an object/],
 	['a number', 5, /must be an object/],
-	['a text that is no JSON', 'a: 1', /is no valid JSON/],
-	['two members of one name', '{"a":1,"a":2}', /is no valid JSON: .*[Dd]uplicate/],
+	['a text that is no JSON', 'a: 1', /must be valid JSON/],
+	['two members of one name', '{"a":1,"a":2}', /must be valid JSON: .*[Dd]uplicate/],
 	['an integer that JSON would round', '{"a":12345678901234567890}', /too many digits to keep/],
 	[
 		'a fraction that JSON would round',

@@ -60,8 +60,8 @@ test.each<[unknown, RegExp]>([
 	['', /is empty/],
 	[' ', /is empty/],
 	[5, /is empty/],
-	['here', /is no absolute URL: "here"$/],
-	['x'.repeat(300), new RegExp(`is no absolute URL: "${'x'.repeat(200)}"$`)],
+	['here', /must be an absolute URL: "here"$/],
+	['x'.repeat(300), new RegExp(`must be an absolute URL: "${'x'.repeat(200)}"$`)],
 	['ftp://a.example', /must start with https:\/\/ or http:\/\/, but starts with "ftp:"/],
 	['https://a.example/?pay_proof=x', /already holds pay_proof/],
 ])('%j is refused in words, and its field named', (value, words) => {

@@ -276,7 +276,7 @@ describe('an answer that n8n 2 hands over as an error', () => {
 
 	test.each([
 		[502, 'a proxy on the way did not connect to the service (HTTP 502)'],
-		[407, 'a proxy on the way asks for a name and password of its own (HTTP 407)'],
+		[407, 'a proxy on the way asks for its own name and password (HTTP 407)'],
 	])('with status %d from outside of the tunnel was not sent', async (statusCode, reason) => {
 		expect(await post(answer(statusCode, {}))).toStrictEqual({
 			outcome: 'notSent',
@@ -426,7 +426,7 @@ describe('a form to a token endpoint', () => {
 		[
 			'a proxy that asks for a password',
 			async () => ({ statusCode: 407, body: '' }),
-			'a proxy on the way asks for a name and password of its own (HTTP 407)',
+			'a proxy on the way asks for its own name and password (HTTP 407)',
 		],
 		[
 			'a proxy that does not connect',

@@ -24,7 +24,7 @@ const FAULTS: Record<string, Edit[]> = {
 	'a payment is repeated after a 401': [['if (kind === "payment") return answer;', '']],
 	'Additional Members may hold the amount': [
 		['if (own !== void 0 && !isTree(own)) {', 'if (false) {'],
-		['if (own !== void 0 && !isMembers2(value)) {', 'if (false) {'],
+		['if (own !== void 0 && !isMembers(value)) {', 'if (false) {'],
 	],
 	'what was accepted is replayed whatever is asked for': [
 		['const sameRequest = attempt.fingerprint === entry.fingerprint;', 'const sameRequest = true;'],

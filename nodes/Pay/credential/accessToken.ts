@@ -1,8 +1,8 @@
 import { createHash } from 'crypto';
 import { InputError } from '../inputError';
-import { jsonOrText } from '../json';
+import { isMembers, jsonOrText } from '../json';
 import { within } from '../within';
-import type { Account, ClientCredentials } from './connection';
+import { TOKEN, type Account, type ClientCredentials } from './connection';
 
 /** What one POST to a token endpoint came to; a failure of the connection is told in words. */
 export type TokenAnswer =
@@ -35,7 +35,6 @@ const MAX_KEPT = 200;
 /** Seconds before its end at which a token is no longer used, and how long one without an end is. */
 const MARGIN = 60;
 
-const TOKEN = /^[\x21-\x7e]+$/;
 /** The codes of RFC 6749, section 5.2; anything else an endpoint says may hold a secret. */
 const ERROR_CODES = [
 	...['invalid_request', 'invalid_client', 'invalid_grant'],
@@ -109,9 +108,6 @@ function refusal(statusCode: number, body: Record<string, unknown>): InputError 
 		'Wait a while, then run again.',
 	);
 }
-
-const isMembers = (value: unknown): value is Record<string, unknown> =>
-	typeof value === 'object' && value !== null;
 
 /** Reads the answer of RFC 6749, section 5.1; its life is in seconds. */
 function parseAnswer(answer: TokenAnswer): { token: string; life: number | undefined } {

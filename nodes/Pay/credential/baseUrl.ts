@@ -30,7 +30,7 @@ export function parseServiceUrl(
 	if (!URL.canParse(text)) {
 		throw refuse(
 			// Not quoted: it may be the token, pasted into the wrong field.
-			'is no absolute URL',
+			'must be an absolute URL',
 			'Write it in full, for example https://api.example.com.',
 		);
 	}

@@ -44,7 +44,7 @@ export interface Account {
 }
 
 /** Visible ASCII without a space, which is what a header can carry (RFC 6750, section 2.1). */
-const TOKEN = /^[\x21-\x7e]+$/;
+export const TOKEN = /^[\x21-\x7e]+$/;
 
 function parsePastedToken(value: unknown): string {
 	const token = String(value ?? '')

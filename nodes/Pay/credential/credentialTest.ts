@@ -44,8 +44,7 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 			`The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`,
 		);
 	}
-	if (statusCode === 407)
-		return wrong(`A proxy on the way asks for a password of its own ${which}`);
+	if (statusCode === 407) return wrong(`A proxy on the way asks for its own password ${which}`);
 	if (statusCode === 404 || statusCode === 405) {
 		return wrong(
 			`The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`,

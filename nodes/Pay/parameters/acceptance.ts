@@ -44,9 +44,9 @@ function refuse(field: string, what: string): InputError {
  */
 export function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
 	const name = field ?? '';
-	if (typeof name !== 'string') throw refuse('acceptedField', 'is no text');
+	if (typeof name !== 'string') throw refuse('acceptedField', 'must be text');
 	const given = [values ?? []].flat();
-	if (!given.every(isScalar)) throw refuse('acceptedValues', 'holds what is no text');
+	if (!given.every(isScalar)) throw refuse('acceptedValues', 'must hold text only');
 	const none = given.every(isBlank);
 	if (isBlank(name) && none) return undefined;
 	if (isBlank(name))

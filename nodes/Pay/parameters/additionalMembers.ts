@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { isTooDeep, parseTypedJson } from '../json';
+import { isMembers, isTooDeep, parseTypedJson } from '../json';
 import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../service/contract';
 import { labelOf } from './label';
 
@@ -17,10 +17,6 @@ export const additionalMembersOption: INodeProperties = {
 type Members = Record<string, unknown>;
 
 const FIELD = 'additionalMembers';
-
-function isMembers(value: unknown): value is Members {
-	return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** As it would be sent: what an expression gives may hold functions, which would then decide. */
 function jsonOf(value: unknown): string {
@@ -48,7 +44,7 @@ function parseMembers(value: unknown): Members {
 		FIELD,
 		mistake === undefined
 			? `${labelOf(FIELD)} must be an object`
-			: `${labelOf(FIELD)} is no valid JSON: ${mistake}`,
+			: `${labelOf(FIELD)} must be valid JSON: ${mistake}`,
 		'Write it as { "member": "value" }.',
 	);
 }

@@ -70,7 +70,7 @@ function readRecipient(value: unknown, field: string): SplitRecipient | undefine
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
 		throw new InputError(
 			field,
-			`${labelOf(field)} is no object`,
+			`${labelOf(field)} must be an object`,
 			'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 		);
 	}
@@ -99,7 +99,7 @@ function parseSplitJson(value: unknown): unknown {
 	if (mistake !== undefined) {
 		throw new InputError(
 			'splitJson',
-			`${labelOf('splitJson')} is no valid JSON: ${mistake}`,
+			`${labelOf('splitJson')} must be valid JSON: ${mistake}`,
 			'Correct the JSON.',
 		);
 	}
@@ -129,7 +129,7 @@ export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	if (!Array.isArray(recipients)) {
 		throw new InputError(
 			field,
-			`${labelOf(field)} is no list`,
+			`${labelOf(field)} must be a list`,
 			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 		);
 	}

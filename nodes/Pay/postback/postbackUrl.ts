@@ -13,7 +13,11 @@ export function parsePostbackUrl(value: unknown): string {
 	if (text === '') throw new InputError('postbackUrl', 'The postback URL is empty', ADVICE);
 	if (!URL.canParse(text)) {
 		const shown = JSON.stringify(text.slice(0, 200));
-		throw new InputError('postbackUrl', `The postback URL is no absolute URL: ${shown}`, ADVICE);
+		throw new InputError(
+			'postbackUrl',
+			`The postback URL must be an absolute URL: ${shown}`,
+			ADVICE,
+		);
 	}
 	const url = new URL(text);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {

@@ -80,7 +80,7 @@ export function describeFailure({ code = '', name }: TransportFailure, timedOut 
 
 function notSentByProxy(statusCode: number): string {
 	return statusCode === 407
-		? 'a proxy on the way asks for a name and password of its own (HTTP 407)'
+		? 'a proxy on the way asks for its own name and password (HTTP 407)'
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 

@@ -151,7 +151,11 @@ function readLimit(read: ReadParameter): Date {
 	const unit: unknown = UNITS[String(read('resumeUnit'))];
 	// An expression may give the name of what every object has.
 	if (typeof amount !== 'number' || !(amount >= 0) || typeof unit !== 'number') {
-		throw new InputError('resumeAmount', 'The wait time is no number', 'Enter how long to wait.');
+		throw new InputError(
+			'resumeAmount',
+			'Wait at Most must be a number',
+			'Enter how long to wait.',
+		);
 	}
 	return new Date(Math.min(Date.now() + amount * unit, WAIT_INDEFINITELY.getTime()));
 }
@@ -178,7 +182,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			throw new InputError(
 				'external_id',
 				`An execution can wait for one postback at a time, but ${items.length} items came in`,
-				'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a workflow of its own.',
+				'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
 			);
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
