@@ -300,13 +300,14 @@ export class World {
 		const kind: Kind = url.endsWith('/qrcode') ? 'qrCode' : 'payment';
 		const id = String(body.external_id);
 		const typed = by.items.filter((item) => item.id === id);
-		const left = typed.filter((one) => !by.sends.some((send) => send.item === one));
 		const party = body.creditParty as { key?: string } | undefined;
-		const item = bestOf(left.length > 0 ? left : typed, [
+		const item = bestOf(typed, [
 			({ value }) => value === body.amount,
 			({ key }) => kind === 'qrCode' || key === party?.key,
 			(one) => token.startsWith(tokenOf(one.account)),
 			(one) => !isOptionOdd(one, by),
+			// A QR code may be sent once more after a 401.
+			(one) => !by.sends.some((send) => send.item === one),
 		]);
 		if (item === undefined) {
 			throw new Violation('typed', `"${id}" was sent, which no item asked for`);
@@ -364,8 +365,10 @@ export class World {
 		}
 		const bad = by.items.find(({ value }) => value === undefined);
 		if (bad) this.violate('validation', `${what}: item "${bad.id}" cannot be sent`);
+		// A QR code that is refused for its token has not failed yet: it may be sent once more.
+		const mayGoOn = by.kind === 'qrCode' && this.settings.clientCredentials;
 		const failed = by.sends.find(
-			({ heard, id }) => id !== send.id && heard && heard !== 'accepted',
+			({ heard, id }) => id !== send.id && heard && heard !== 'accepted' && !mayGoOn,
 		);
 		const inFlight = by.sends.some(({ heard }) => heard === undefined);
 		if (failed && !inFlight) this.violate('stop', `${what}: "${failed.id}" had failed`);
