@@ -247,7 +247,12 @@ describe('the QR image', () => {
 describe('bad configuration sends nothing and names the field', () => {
 	const CASES: Array<[string, RunOptions['parameters'], object, RegExp]> = [
 		['no base URL', {}, { baseUrl: '' }, /Base URL .* empty/],
-		['a relative base URL', {}, { baseUrl: 'api.example.com' }, /Base URL .* must be an absolute URL/],
+		[
+			'a relative base URL',
+			{},
+			{ baseUrl: 'api.example.com' },
+			/Base URL .* must be an absolute URL/,
+		],
 		['http: to another host', {}, { baseUrl: 'http://api.example.com' }, /unencrypted/],
 		['an empty token', {}, { accessToken: ' ' }, /Access Token .* empty/],
 		['a token with a space', {}, { accessToken: 'abc def' }, /Access Token .* space/],
