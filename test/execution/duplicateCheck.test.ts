@@ -451,6 +451,30 @@ describe('one process', () => {
 		expect(list.has('a')).toBe(true);
 	});
 
+	test('of runs that join a change which fails, none hears of a payment that nobody made', async () => {
+		const { process } = one();
+		faulty(process, [new Error('down')]);
+		const refused = Array.from(
+			{ length: 3 },
+			async () => await refusalOf(process.open().record(['a'])),
+		);
+		for (const error of await Promise.all(refused)) expect(error.message).toMatch(/failed: down/);
+		expect(await simulate(pay(process, 'a'))).toBe(true);
+	});
+
+	test('a record that lasts and cannot be taken back is not looked for once more', async () => {
+		const { process } = one();
+		const records = process.open();
+		await simulate(records.record(['a']));
+		await simulate(records.close());
+		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
+		await simulate(records.takeBack(['a']));
+		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
+		await simulate(process.open().close());
+		expect(calls).not.toHaveBeenCalled();
+		expect(await simulate(pay(process, 'a'))).toBe(false);
+	});
+
 	test('what was taken back is neither known to the process nor recorded again', async () => {
 		const { list, process } = one();
 		expect(await simulate(pay(process, 'a', { rejected: true }))).toBe(true);

@@ -209,6 +209,16 @@ test('after a run that went well only what later runs need remains', () => {
 	});
 });
 
+test('what is unknown keeps its status and answer, whatever later runs of a tool come to', () => {
+	const store: LedgerStore = {};
+	const tool = openLedger(store, 'payment', 'Pay, run 0', true);
+	begin(tool, entry(0, 'a', 5))({ outcome: 'unknown', statusCode: 503, response: 'busy' });
+	settle(tool);
+	expect(consult(tool, entry(0, 'a', 5))).toMatchObject({
+		...{ do: 'stayUnknown', attempt: { statusCode: 503, response: 'busy' } },
+	});
+});
+
 test('a run that went well drops nothing of another run, node or kind', () => {
 	const store: LedgerStore = {};
 	const write = (kind: 'payment' | 'qrCode', place: string, id: string) => {

@@ -244,6 +244,14 @@ describe('with a token that was kept', () => {
 		expect(asked.requests.at(-1)).toBe('Bearer token-2');
 	});
 
+	test('a token that was just fetched and is refused is thrown away, too', async () => {
+		const token = client();
+		const { run, asked } = runOf(status(401));
+		await sendBatch(run, [ready('a', token)]);
+		await sendBatch(run, [ready('b', token)]);
+		expect(asked.requests).toStrictEqual(['Bearer token-1', 'Bearer token-2']);
+	});
+
 	test('a 401 to a QR code, then no connection: what is told is the request that arrived', async () => {
 		let count = 0;
 		const gone = Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'connect' });

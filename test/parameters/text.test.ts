@@ -19,7 +19,9 @@ describe('external_id', () => {
 			.filter(
 				(text) =>
 					text.trim() !== '' &&
-					!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u.test(text),
+					!/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Zs}/u.test(
+						text,
+					),
 			);
 		fc.assert(
 			fc.property(visible, (text) => {
@@ -154,6 +156,8 @@ describe('identifiers that look alike', () => {
 		['en space', '\u2002', /holds a character that nobody sees \(U\+2002\)/],
 		['combining grapheme joiner', '\u034f', /\(U\+034F\)/],
 		['tag', '\u{e0041}', /\(U\+E0041\)/],
+		['braille blank', '\u2800', /\(U\+2800\)/],
+		['object replacement character', '\ufffc', /\(U\+FFFC\)/],
 		['line separator', '\u2028', /holds a line break or another control character/],
 	])('a %s inside of one is refused by its name', (_name, character, message) => {
 		expect(() => parseExternalId(`payout${character}7`)).toThrow(message);
@@ -172,13 +176,16 @@ describe('a hint where an identifier changes with each try', () => {
 	test.each([
 		["={{ 'payout-' + $now.toMillis() }}", '$now'],
 		['=payout-{{ $today }}', '$today'],
-		['={{ Math.random() }}', 'random'],
-		['={{ new Date().getTime() }}', 'Date'],
-		['={{ DateTime.now() }}', 'DateTime'],
+		['={{ Math.random() }}', 'random('],
+		['={{ $executionId }}', '$executionId'],
+		['={{ $json.id + $runIndex }}', '$runIndex'],
+		['={{ new Date().getTime() }}', 'new Date'],
+		['={{ Date.now() }}', 'Date.'],
+		['={{ DateTime.now() }}', 'DateTime.'],
 		['=payout-{{ $execution.id }}', '$execution.id'],
 		["=payout-{{ $execution['id'] }}", '$execution'],
 		['=payout-{{ $execution?.id }}', '$execution?.id'],
-		['={{ crypto.randomUUID() }}', 'randomUUID'],
+		['={{ crypto.randomUUID() }}', 'randomUUID('],
 	])('%s', (typed, part) => {
 		const hint = changingIdHint(typed);
 		expect(hint).toContain(`The External ID holds ${part}`);
@@ -190,6 +197,10 @@ describe('a hint where an identifier changes with each try', () => {
 		'Math.random() as plain text',
 		'={{ $json.orderId }}',
 		'={{ $json.Date }}',
+		'={{ $json["date"] }}',
+		'={{ $json.random_id }}',
+		'=order-date-{{ $json.id }}',
+		"={{ $('Due Date').item.json.id }}",
 		'={{ $json.nowhere }}',
 		"={{ $('Set').item.json.id }}",
 		'={{ $execution.resumeUrl }}',

@@ -21,7 +21,9 @@ const FAULTS: Record<string, Edit[]> = {
 			'return { outcome: "rejected", sent: "whole", statusCode, response, reason };',
 		],
 	],
-	'a payment is repeated after a 401': [['if (kind === "payment") return answer;', '']],
+	'a payment is repeated after a 401': [
+		['if (kind === "payment" || !isKept) return answer;', 'if (!isKept) return answer;'],
+	],
 	'Additional Members may hold the amount': [
 		['if (own !== void 0 && !isTree(own)) {', 'if (false) {'],
 		['if (own !== void 0 && !isMembers(value)) {', 'if (false) {'],

@@ -159,7 +159,7 @@ export function settle({ store, kind, node, run, isTool }: Ledger): void {
 		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
 		if (kind === 'qrCode') {
 			delete store.attempts[key];
-		} else {
+		} else if (attempt.outcome === 'accepted') {
 			delete attempt.statusCode;
 			delete attempt.response;
 		}

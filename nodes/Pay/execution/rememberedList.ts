@@ -97,14 +97,9 @@ export class RememberedList {
 	private async recordAndLook(store: Store, quiet: boolean): Promise<Error | undefined> {
 		const entries = [...this.entries].slice(0, MOST_AT_ONCE);
 		const watched = entries.filter(({ state }) => state === 'recorded');
-		const ids = new Set(watched.map(({ id }) => id));
-		const waiting: Entry[] = [];
-		for (const entry of entries.filter(({ state }) => state === 'waiting')) {
-			// Another run of this process has paid it, or is about to.
-			if (this.own.has(entry.id) || ids.has(entry.id)) this.settle(entry, 'known');
-			else waiting.push(entry);
-			ids.add(entry.id);
-		}
+		const waiting = entries.filter(({ state }) => state === 'waiting');
+		const paid = new Set(waiting.filter(({ id }) => this.own.has(id)));
+		const ids = new Set(entries.map(({ id }) => id));
 		if (ids.size === 0) return undefined;
 		for (const id of [...this.own].slice(-RECORDED_AGAIN)) {
 			if (ids.size < MOST_AT_ONCE) ids.add(id);
@@ -120,7 +115,9 @@ export class RememberedList {
 			return asError(error);
 		}
 		for (const entry of waiting) {
-			if (there.has(keyOf(entry.id))) this.settle(entry, 'known');
+			// Or another run of this process has paid it, or, by an entry before this one, is about to.
+			const isKnown = there.has(keyOf(entry.id)) || paid.has(entry) || this.own.has(entry.id);
+			if (isKnown) this.settle(entry, 'known');
 			else this.take(entry);
 		}
 		if (!quiet) return undefined;
@@ -154,7 +151,10 @@ export class RememberedList {
 			removed = true;
 		} finally {
 			// They are recorded still, and looked for as before.
-			if (!removed) entries.forEach((entry) => this.entries.add(entry) && this.own.add(entry.id));
+			for (const entry of removed ? [] : entries) {
+				this.own.add(entry.id);
+				if (entry.state === 'recorded') this.entries.add(entry);
+			}
 		}
 	}
 

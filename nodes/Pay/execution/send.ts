@@ -112,8 +112,8 @@ function doubtOf({ acceptance }: Settings) {
 }
 
 /**
- * Posts one request in the name of its account. A kept token that is refused is thrown away. A QR
- * code is then sent once more with a new one. A payment is not: a gateway whose token ran out behind
+ * Posts one request in the name of its account. A token that is refused is thrown away. Where it was
+ * kept for a while, a QR code is then sent once more with a new one. A payment is not: a gateway whose token ran out behind
  * it answers this 401 after the payment was carried out.
  */
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
@@ -123,9 +123,9 @@ async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bea
 	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(settings) };
 	const { accessToken, isKept } = bearer;
 	const answer = await postRequest(httpRequest, { ...connection, accessToken }, kind, request);
-	if (answer.statusCode !== 401 || answer.outcome !== 'rejected' || !isKept) return answer;
+	if (answer.statusCode !== 401 || answer.outcome !== 'rejected') return answer;
 	forgetToken(account, accessToken);
-	if (kind === 'payment') return answer;
+	if (kind === 'payment' || !isKept) return answer;
 	try {
 		const renewed = await tokenFor(run, item);
 		// The token that was refused, once more, would be refused once more.

@@ -29,7 +29,7 @@ const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Objec
 
 const CONTROL_CHARACTER = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 /** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/u;
+const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Zs}/u;
 const NAMES_OF_INVISIBLES: Readonly<Record<string, string>> = {
 	'\u00a0': 'no-break space',
 	'\u00ad': 'soft hyphen',
@@ -159,7 +159,7 @@ export function parseExternalId(value: unknown): string {
 
 /** Parts of an expression that give another text when an item is tried again. */
 const CHANGING =
-	/\$now\b|\$today\b|(?<![\w.])Date(?:Time)?\b|\brandom\w*|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/i;
+	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
 /**
  * Why a payment's identifier, as it was typed, is none, in words for a hint; or undefined.
