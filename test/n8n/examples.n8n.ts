@@ -108,7 +108,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			};
 			const comma = expect.stringMatching(/^invoice-1002: notSent\. Amount \(amount\) .*"12,00"/);
 			const again = (number: number) =>
-				expect.stringMatching(new RegExp(`^invoice-${number}: duplicate\\. .*was recorded before`));
+				expect.stringMatching(new RegExp(`^invoice-${number}: duplicate\\. .*was not sent again`));
 			expect(await run()).toStrictEqual({
 				lines: ['invoice-1001: accepted', comma, 'invoice-1003: accepted'],
 				paid: [
@@ -219,7 +219,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await start({}, id);
 			await decide('Approve');
 			const refusal = await errorOf(executionId);
-			expect(refusal.message).toMatch(/was recorded before/);
+			expect(refusal.message).toMatch(/was not sent again/);
 			expect(paid()).toHaveLength(1);
 		});
 

@@ -122,7 +122,9 @@ function contradiction(
 	const earlier = earlierSends(world, by, item);
 	const sent = own.at(-1);
 	if (sent !== undefined) {
-		const heard = sent.heard ?? 'unknown';
+		// A QR code that was refused for its token and sent once more: what arrived is what counts.
+		const repeated = own.length > 1 && sent.heard === 'notSent';
+		const heard = (repeated ? own[0]?.heard : sent.heard) ?? 'unknown';
 		if (outcome === heard) return undefined;
 		if (heard === 'notSent' && outcome === 'unknown') return undefined;
 		if (heard === 'unknown' && outcome === 'notSent' && !sent.arrived) return undefined;
