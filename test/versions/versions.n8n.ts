@@ -124,7 +124,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		await n8n.launch();
 		await n8n.answering(id);
 		const second = await again(id, { id: 'once' });
-		expect(second.data.resultData.error?.message).toMatch(/recorded before/);
+		expect(second.data.resultData.error?.message).toMatch(/was not sent again/);
 		expect(arrived('once')).toBe(1);
 	});
 
