@@ -60,21 +60,16 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
 	const log = (when: string) => {
 		try {
-			warn(when);
+			const { accepted, unknown } = idsByOutcome(tally);
+			context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
+				workflowId: context.getWorkflow().id,
+				executionId: context.getExecutionId(),
+				node: tally.node.name,
+				...{ accepted, unknown, inFlight: [...tally.inFlight] },
+			});
 		} catch {
 			// In a listener it would end the whole process, and there is nobody else to tell.
 		}
-	};
-	const warn = (when: string) => {
-		const { accepted, unknown } = idsByOutcome(tally);
-		context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
-			workflowId: context.getWorkflow().id,
-			executionId: context.getExecutionId(),
-			node: tally.node.name,
-			accepted,
-			unknown,
-			inFlight: [...tally.inFlight],
-		});
 	};
 	const signal = context.getExecutionCancelSignal?.();
 	const onAbort = () => log('Requests in flight are still awaited.');

@@ -9,7 +9,6 @@ import { openLedger, settle, type LedgerStore } from './ledger';
 import {
 	readItem,
 	readSettings,
-	type Done,
 	type Options,
 	type Ready,
 	type RequestOperation,
@@ -60,17 +59,6 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	};
 }
 
-/** A payment whose external_id an item before it in this run has. */
-function repeatsAnother(run: Run, item: Ready, firstUse: Map<string, number>): Done | undefined {
-	const { external_id } = item.request;
-	const first = firstUse.get(external_id);
-	if (run.operation.kind === 'payment' && first !== undefined) {
-		return refuse(run, item, sameIdAsItem(first, item.index, external_id), 'duplicate');
-	}
-	firstUse.set(external_id, item.index);
-	return undefined;
-}
-
 /** Reads all items before any is sent: those that may be, and what became of the others. */
 async function readAll(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
@@ -91,7 +79,13 @@ async function readAll(run: Run): Promise<Step> {
 			step.done.push(item);
 			continue;
 		}
-		const done = repeatsAnother(run, item, firstUse) ?? triedBefore(run, item);
+		const { external_id } = item.request;
+		const first = operation.kind === 'payment' ? firstUse.get(external_id) : undefined;
+		if (first === undefined) firstUse.set(external_id, index);
+		const done =
+			first === undefined
+				? triedBefore(run, item)
+				: refuse(run, item, sameIdAsItem(first, index, external_id), 'duplicate');
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}

@@ -68,7 +68,7 @@ function refuseMalformed(text: string, field: string) {
 /**
  * Reads an optional text field; its format is not documented (section 2.3), so any text goes.
  * @returns the text, or undefined for an empty field, which is then left out of the body
- * @throws InputError for a value that is no text, or a number too large to be written exactly
+ * @throws InputError for a value that cannot be text, or a number too large to be written exactly
  */
 export function optionalText(value: unknown, field: string): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
