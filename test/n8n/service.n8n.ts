@@ -158,7 +158,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		[
 			'no token endpoint',
 			{ tokenUrl: 'http://127.0.0.1:1/token' },
-			/^Error: .*token endpoint cannot be reached: ECONNREFUSED/,
+			/^Error: .*token endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)/,
 		],
 		[
 			'a pasted token that is refused',

@@ -111,7 +111,7 @@ const NGINX: Row[] = [
 	{
 		name: 'https: to the port of http:',
 		...{ to: 'tlsToHttp', outcome: 'notSent', booked: 0 },
-		says: /no secure connection could be made/,
+		says: /the address does not speak https/,
 	},
 ];
 
