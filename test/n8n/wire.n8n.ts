@@ -126,7 +126,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect.stringMatching(/^Error: The service is failing \(HTTP 503\)/),
 			expect.stringMatching(/^Error: The service redirects/),
 			'OK: The service accepts the access token',
-			expect.stringMatching(/^Error: The service cannot be reached \(ECONNREFUSED\)/),
+			expect.stringMatching(/^Error: Nothing answers at 127\.0\.0\.1:9\./),
 			expect.stringMatching(/^Error: .*must be an absolute URL/),
 		]);
 		expect(sandbox.bodies('qrcode').every((body) => Object.keys(body).length === 0)).toBe(true);

@@ -68,8 +68,8 @@ const ROWS: Row[] = [
 	{
 		name: 'https: at the port of http:',
 		data: { tokenUrl: 'https:' },
-		test: /the token endpoint cannot be reached: /,
-		run: /the token endpoint cannot be reached: no secure connection could be made/,
+		test: /the token endpoint cannot be reached: the address does not speak https/,
+		run: /the token endpoint cannot be reached: the address does not speak https/,
 	},
 ];
 
