@@ -301,14 +301,17 @@ export class World {
 		const id = String(body.external_id);
 		const typed = by.items.filter((item) => item.id === id);
 		const party = body.creditParty as { key?: string } | undefined;
-		const item = bestOf(typed, [
-			({ value }) => value === body.amount,
-			({ key }) => kind === 'qrCode' || key === party?.key,
-			(one) => token.startsWith(tokenOf(one.account)),
-			(one) => !isOptionOdd(one, by),
-			// A QR code may be sent once more after a 401.
-			(one) => !by.sends.some((send) => send.item === one),
-		]);
+		// Of equals one that was not sent; a QR code may be sent once more after a 401.
+		const unsent = typed.filter((one) => !by.sends.some((send) => send.item === one));
+		const item = bestOf(
+			[...unsent, ...typed],
+			[
+				({ value }) => value === body.amount,
+				({ key }) => kind === 'qrCode' || key === party?.key,
+				(one) => token.startsWith(tokenOf(one.account)),
+				(one) => !isOptionOdd(one, by),
+			],
+		);
 		if (item === undefined) {
 			throw new Violation('typed', `"${id}" was sent, which no item asked for`);
 		}
