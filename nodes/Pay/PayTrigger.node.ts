@@ -13,7 +13,7 @@ import {
 } from 'n8n-workflow';
 import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
-import { InputError } from './inputError';
+import { asError, InputError } from './inputError';
 import { readFieldMatch } from './parameters/fieldMatch';
 import { verify, type Proof } from './postback/proof';
 import {
@@ -66,7 +66,7 @@ const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
 /** All of it in the message, for n8n's toast shows nothing else. */
 function inWords(error: unknown): string {
 	if (error instanceof InputError) return `${error.message}. ${error.advice}`;
-	return error instanceof Error ? error.message : String(error);
+	return asError(error).message;
 }
 
 /** Checks the options before any postback comes, while there is someone to tell. */
