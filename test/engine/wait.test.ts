@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
+	awaitedCharges,
 	expectPostback,
-	isExpected,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
 import { signUrl } from '../../nodes/Pay/postback/proof';
@@ -24,7 +24,7 @@ const SECRET = { postbackSecret: 'the postback secret of the test' };
 /** The flow context of an execution that asked for the postback of "a". */
 function asked(secret = SECRET.postbackSecret) {
 	const store = {};
-	expectPostback(store, 'a', '42', secret);
+	expectPostback(store, { external_id: 'a', charge: 'charge' }, '42', secret);
 	return store;
 }
 
@@ -219,9 +219,10 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 		item: { json: { external_id: 'a' } },
 		credential: () => SECRET,
 		resumeToken: 'token',
-		parameters: { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] },
+		awaited: { match: { field: 'status', values: ['paid'] } },
 	});
-	const about = { external_id: 'a', kind: 'payment', amount: 1, executionId: '42' } as const;
+	const here = { executionId: '42', charge: 'charge' };
+	const about = { external_id: 'a', kind: 'payment', amount: 1, ...here } as const;
 	const proof = signUrl('https://a.example/', about, SECRET.postbackSecret).split('pay_proof=')[1];
 	const send = async (status: string) =>
 		await node.call({
@@ -275,9 +276,13 @@ describe('the charge before it', () => {
 		});
 	}
 	const mayWaitFor = (run: IRun, external_id: string) =>
-		isExpected(run.data.executionData!.contextData['flow'] as ExpectationStore, external_id, '42', [
-			SECRET.postbackSecret,
-		]);
+		awaitedCharges(
+			run.data.executionData!.contextData['flow'] as ExpectationStore,
+			external_id,
+			'42',
+			[SECRET.postbackSecret],
+			() => false,
+		).length > 0;
 
 	test('may be tried again, and is waited for', async () => {
 		sandbox.faultFor = () =>

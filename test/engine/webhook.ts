@@ -48,6 +48,8 @@ interface Setting {
 	credential?: () => IDataObject;
 	/** For an execution that waits. */
 	item?: INodeExecutionData;
+	/** What the wait wrote down when it began. */
+	awaited?: IDataObject;
 	/** n8n 2's token in resume URLs; none on n8n 1. */
 	resumeToken?: string;
 	workflowId?: string;
@@ -58,7 +60,7 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 	const shown = Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
 	return {
 		id: 'node-1',
-		name: 'Postbacks',
+		name: 'The "{{ Postbacks }}"',
 		type: typeName,
 		typeVersion: 1,
 		position: [0, 0],
@@ -70,14 +72,13 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 /** A trigger, or an execution that waits where an item is given. */
 export function webhookNode(setting: Setting): Callee {
 	const { item, resumeToken } = setting;
+	const awaited = { external_id: item?.json.external_id, charges: ['charge'], ...setting.awaited };
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {
 		...(item
 			? {
 					resource: 'postback',
 					operation: 'wait',
-					external_id: '={{ $json.external_id }}',
-					resumeWhen: 'any',
 				}
 			: {}),
 		...setting.parameters,
@@ -96,6 +97,7 @@ export function webhookNode(setting: Setting): Callee {
 	const run = item && {
 		...createRunExecutionData({
 			executionData: {
+				contextData: { [`node:${node.name}`]: { awaited } },
 				nodeExecutionStack: [{ node, data: { main: [[item]] }, source: null }],
 			},
 		}),

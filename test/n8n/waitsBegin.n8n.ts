@@ -293,6 +293,98 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
+	describe('in a loop, a wait is ended by the postback of its own charge', () => {
+		/** Loop Over Items around the charge and its wait; ends with "After". */
+		async function loop(items: object[], parameters: object = {}) {
+			const entry = start();
+			const [charge, wait] = chargeAndWait(parameters);
+			charge.parameters = { ...(charge.parameters as object), amount: '={{ $json.amount }}' };
+			const each = node(
+				'Each',
+				'n8n-nodes-base.splitInBatches',
+				{ options: { reset: false } },
+				{ typeVersion: 3 },
+			);
+			const row = set('Row', '={{ { state: "open" } }}', { includeOtherFields: true });
+			const link = (name: string) => ({ node: name, type: 'main', index: 0 });
+			const nodes = [entry, splitItems(), each, charge, row, wait];
+			const workflow = chain('Loop', nodes, {
+				Each: { main: [[link('After')], [link('Charge')]] },
+				Wait: { main: [[link('Each')]] },
+			});
+			workflow.nodes.push(noOp('After'));
+			return (await begin(workflow, entry, { items })).executionId;
+		}
+		const charges = async (id: string, count: number) =>
+			await until(`${count} charges`, () => {
+				const urls = told(id).map(({ postbackUrl }) => String(postbackUrl));
+				return Promise.resolve(urls.length === count && urls);
+			});
+		const taken = async (url: string) => {
+			await until('the postback to be taken', async () => (await deliver(url)) === 200);
+		};
+
+		test('that its External ID names by $runIndex; not by what another one repeats', async () => {
+			const ids = [randomUUID(), randomUUID()];
+			const executionId = await loop(
+				ids.map((id) => ({ id, amount: 1 })),
+				{ external_id: "={{ $('Charge').first(0, $runIndex).json.external_id }}" },
+			);
+			const [first = ''] = await charges(ids[0]!, 1);
+			await taken(first);
+			const [second = ''] = await charges(ids[1]!, 1);
+			await waits(n8n, executionId);
+			expect(await deliver(first)).toBe(409);
+			await taken(second);
+			await ended(n8n, executionId);
+		});
+
+		test('also where two charges have one external_id', async () => {
+			const id = randomUUID();
+			const executionId = await loop([1, 2].map((amount) => ({ id, amount })));
+			const [first = ''] = await charges(id, 1);
+			await taken(first);
+			const [, second = ''] = await charges(id, 2);
+			await waits(n8n, executionId);
+			expect(await deliver(first)).toBe(409);
+			await taken(second);
+			const items = itemsOf(await ended(n8n, executionId), 'After');
+			expect(items.map((item) => item.postback)).toMatchObject(
+				[1, 2].map((amount) => ({ reference: { external_id: id, amount } })),
+			);
+		});
+
+		test('or of an earlier one that was not reported before its limit: somebody may pay that still', async () => {
+			const id = randomUUID();
+			const limit = { limitWaitTime: '={{ $runIndex === 0 }}', resumeAmount: 0 };
+			const executionId = await loop(
+				[1, 2].map((amount) => ({ id, amount })),
+				limit,
+			);
+			const [first = ''] = await charges(id, 2);
+			await waits(n8n, executionId);
+			await taken(first);
+			const items = itemsOf(await ended(n8n, executionId), 'After');
+			expect(items.map((item) => item.postback)).toMatchObject([
+				undefined,
+				{ reference: { external_id: id, amount: 1 } },
+			]);
+		});
+
+		test('which ends two waits, one behind the other', async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				after: [{ ...chargeAndWait()[1], name: 'Second "{{ }}"' }, noOp('After')],
+			});
+			await taken(waiting.url);
+			await until('the second wait', async () => {
+				const { status, data } = await n8n.execution(waiting.executionId);
+				return status === 'waiting' && 'Wait' in data.resultData.runData;
+			});
+			await taken(waiting.url);
+			await ended(n8n, waiting.executionId);
+		});
+	});
+
 	describe('a wait that could never end is refused at once', () => {
 		test.each([
 			['whose charge asks for no postback here', { postback: 'none' }],

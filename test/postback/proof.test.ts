@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
+import { chargeAt } from '../../nodes/Pay/postback/expectation';
 import {
 	MAX_URL_LENGTH,
 	signUrl,
@@ -80,16 +81,17 @@ describe('a signed postback URL', () => {
 		['trigger', 10, 154],
 		['trigger', 36, 188],
 		['trigger', 100, 274],
-		['resume, n8n 1', 10, 135],
-		['resume, n8n 1', 36, 169],
-		['resume, n8n 1', 100, 255],
-		['resume, n8n 2', 10, 210],
-		['resume, n8n 2', 36, 244],
-		['resume, n8n 2', 100, 330],
+		['resume, n8n 1', 10, 144],
+		['resume, n8n 1', 36, 179],
+		['resume, n8n 1', 100, 264],
+		['resume, n8n 2', 10, 219],
+		['resume, n8n 2', 36, 254],
+		['resume, n8n 2', 100, 339],
 	] as const)('%s, an id of %d characters: %d', (address, length, expected) => {
 		const external_id = (uuid + uuid + uuid).slice(0, length);
 		const executionId = address === 'trigger' ? undefined : '123456';
-		const about: Proof = { ...ABOUT, kind: 'qrCode', external_id, executionId };
+		const charge = chargeAt('Pay, run 0, item 0');
+		const about: Proof = { ...ABOUT, kind: 'qrCode', external_id, executionId, charge };
 		const url = signUrl(addresses[address], about, SECRET);
 		expect(url).toHaveLength(expected);
 	});
@@ -201,10 +203,10 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		['["payment",1,"a","7"]', { executionId: '7' }],
-		['["payment",1,"a",7]', {}],
-		['["payment",1,"a",null,"later"]', {}],
-		['["payment",1,"a","7",{"later":1}]', { executionId: '7' }],
+		['["payment",1,"a","7","c"]', { executionId: '7', charge: 'c' }],
+		['["payment",1,"a",7,"c"]', {}],
+		['["payment",1,"a",null,"c","later"]', {}],
+		['["payment",1,"a","7","c",{"later":1}]', { executionId: '7', charge: 'c' }],
 	])('of %s, as a later version may sign it, it proves what is known of it', (text, more) => {
 		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toStrictEqual({
 			...{ kind: 'payment', amount: 1, external_id: 'a' },

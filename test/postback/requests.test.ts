@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { signUrl, type Proof, type Reference } from '../../nodes/Pay/postback/proof';
 import { webhookNode, type HandedOver } from '../engine/webhook';
 import { runs } from '../runs';
@@ -11,7 +11,7 @@ const SECRET = 'the postback secret of the test';
 const TOKEN = 'f'.repeat(64);
 const ABOUT: Reference = { external_id: 'order-1', kind: 'payment', amount: 500 };
 /** The same for the execution that waits; a trigger takes it too. */
-const HERE: Proof = { ...ABOUT, executionId: '42' };
+const HERE: Proof = { ...ABOUT, executionId: '42', charge: 'charge' };
 const WAITING: INodeExecutionData = {
 	json: {
 		external_id: 'order-1',
@@ -154,9 +154,12 @@ const unproven = fc.oneof(
 );
 /** Proven, but for something else than the execution waits for. */
 const foreign = fc.constantFrom(
-	...[{ ...HERE, external_id: 'order-2' }, { ...HERE, executionId: '43' }, ABOUT].map(
-		(about) => `pay_proof=${signed(about, SECRET)}`,
-	),
+	...[
+		{ ...HERE, external_id: 'order-2' },
+		{ ...HERE, executionId: '43' },
+		{ ...HERE, charge: 'another' },
+		ABOUT,
+	].map((about) => `pay_proof=${signed(about, SECRET)}`),
 );
 
 const headers = fc.dictionary(
@@ -285,19 +288,8 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 		],
 		['the wait, its credential deleted', waiting({ credential: gone }), 500],
 		[
-			'the wait, its external_id an expression that fails',
-			waiting({
-				credential: () => credential,
-				parameters: { external_id: '={{ $json.no.such.thing }}' } as INodeParameters,
-			}),
-			500,
-		],
-		[
-			'the wait, its values gone',
-			waiting({
-				credential: () => credential,
-				parameters: { resumeWhen: 'match', matchField: '', matchValues: [] } as INodeParameters,
-			}),
+			'the wait, which wrote down no charge',
+			waiting({ credential: () => credential, awaited: { charges: undefined } }),
 			500,
 		],
 	])('%s', async (_name, node, expected) => {

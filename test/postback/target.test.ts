@@ -1,5 +1,9 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { isExpected, type ExpectationStore } from '../../nodes/Pay/postback/expectation';
+import {
+	awaitedCharges,
+	chargeAt,
+	type ExpectationStore,
+} from '../../nodes/Pay/postback/expectation';
 import { verify, type Reference } from '../../nodes/Pay/postback/proof';
 import { readPostbackTarget } from '../../nodes/Pay/postback/target';
 
@@ -14,7 +18,7 @@ function target(
 	resumeUrl = `${RESUME}?signature=0123`,
 ) {
 	const store: ExpectationStore = {};
-	const execution = { id: '42', resumeUrl: () => resumeUrl, store };
+	const execution = { id: '42', place: 'Pay, run 0, item 0', resumeUrl: () => resumeUrl, store };
 	const read = (name: string) => ({ postback, postbackUrl })[name];
 	return { ...readPostbackTarget(read, ABOUT, account, execution, false), store };
 }
@@ -65,10 +69,13 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 	['a trigger', ['credential', SIGNED], false],
 ])('%s: whether the execution may wait for it, and its proof names it', (_name, args, here) => {
 	const { url, expect: expectPostback, store } = target(...args);
-	expect(proven(url)).toStrictEqual(here ? { ...ABOUT, executionId: '42' } : ABOUT);
+	const charge = chargeAt('Pay, run 0, item 0');
+	expect(proven(url)).toStrictEqual(here ? { ...ABOUT, executionId: '42', charge } : ABOUT);
 	expect(store).toStrictEqual({});
 	expectPostback?.();
-	expect(isExpected(store, 'a', '42', [SECRET])).toBe(here);
+	expect(awaitedCharges(store, 'a', '42', [SECRET], () => false)).toStrictEqual(
+		here ? [charge] : [],
+	);
 });
 
 test('nothing waits for what is not signed: it is refused, or not written down', () => {

@@ -165,7 +165,8 @@ export async function readItem(
 		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-		const postback = readPostbackTarget(read, reference, account, execution, isLocal);
+		const asking = { ...execution, place: `${execution.place}, item ${index}` };
+		const postback = readPostbackTarget(read, reference, account, asking, isLocal);
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
 		if (postback.hint !== undefined) hints.add(postback.hint);

@@ -61,11 +61,12 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
 async function readAll(run: Run): Promise<Step> {
-	const { context, operation, settings, tally } = run;
+	const { context, operation, settings, tally, ledger } = run;
 	const accountOf = await readAccounts(context);
 	let url: unknown;
 	const execution = {
 		id: context.getExecutionId(),
+		place: `${ledger.node}, run ${ledger.run}`,
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
 		store: context.getContext('flow'),
 	};

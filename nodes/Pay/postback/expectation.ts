@@ -1,37 +1,80 @@
-import { createHmac } from 'crypto';
+import { createHash, createHmac } from 'crypto';
+
+/** A postback that an execution asked for to itself. */
+interface Asked {
+	external_id: string;
+	/** Which charge of that external_id, see {@link chargeAt}. */
+	charge: string;
+	/** Of the execution and the secret: the editor's Retry is another execution with the same store. */
+	mark: string;
+}
+
+/** A wait that began: a run of a node. */
+interface Wait {
+	external_id: string;
+	executionId: string;
+	node: string;
+	run: number;
+}
 
 /** n8n's context object of the execution, saved with it. */
 export interface ExpectationStore {
-	/** What postbacks were asked for; each name is of an external_id, an execution and a secret. */
-	postbacks?: Record<string, true>;
-}
-
-/** The mark is too short to try out secrets with, and no proof: those are made of other texts. */
-function nameOf(external_id: string, executionId: string, secret: string): string {
-	const text = JSON.stringify([executionId, external_id]);
-	const mark = createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
-	return `${mark} ${external_id}`;
-}
-
-/** Writes down that an execution asks for a postback to itself; called before the request is sent. */
-export function expectPostback(
-	store: ExpectationStore,
-	external_id: string,
-	executionId: string,
-	secret: string,
-): void {
-	(store.postbacks ??= {})[nameOf(external_id, executionId, secret)] = true;
+	/** In the order in which it happened. */
+	postbacks?: Array<Asked | Wait>;
 }
 
 /**
- * Whether a postback can end a wait: this very execution asked for it (the editor's Retry is another
- * one, with the same store), with a secret that the wait takes.
+ * Names a charge by the place that makes it (node, run, item): a second try of an item is the same
+ * charge, the next round of a loop is another one.
  */
-export function isExpected(
-	{ postbacks = {} }: ExpectationStore,
+export function chargeAt(place: string): string {
+	return createHash('sha256').update(place).digest('base64url').slice(0, 4);
+}
+
+/** The mark is too short to try out secrets with, and no proof: those are made of other texts. */
+function markOf({ external_id, charge }: Omit<Asked, 'mark'>, executionId: string, secret: string) {
+	const text = JSON.stringify([executionId, charge, external_id]);
+	return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
+}
+
+/** Records that an execution asks for a postback to itself; called before the request is sent. */
+export function expectPostback(
+	store: ExpectationStore,
+	about: Omit<Asked, 'mark'>,
+	executionId: string,
+	secret: string,
+): void {
+	(store.postbacks ??= []).push({ ...about, mark: markOf(about, executionId, secret) });
+}
+
+/** Records that a wait begins. */
+export function beginWait(store: ExpectationStore, wait: Wait): void {
+	(store.postbacks ??= []).push(wait);
+}
+
+/**
+ * The charges whose postback may end a wait: those of this external_id that this very execution
+ * asked for, with a secret that the wait takes. A new charge after a wait that a postback ended
+ * replaces those before it; else a repeated "paid" of the one would end the wait for the other.
+ * @param wasEnded whether a postback ended a wait
+ */
+export function awaitedCharges(
+	{ postbacks = [] }: ExpectationStore,
 	external_id: string,
 	executionId: string,
 	secrets: readonly string[],
-): boolean {
-	return secrets.some((secret) => postbacks[nameOf(external_id, executionId, secret)] === true);
+	wasEnded: (wait: Wait) => boolean,
+): string[] {
+	let charges: string[] = [];
+	let isOver = false;
+	for (const event of postbacks) {
+		if (event.external_id !== external_id) continue;
+		if ('node' in event) {
+			isOver ||= event.executionId === executionId && wasEnded(event);
+		} else if (secrets.some((secret) => event.mark === markOf(event, executionId, secret))) {
+			charges = isOver ? [event.charge] : [...charges, event.charge];
+			isOver = false;
+		}
+	}
+	return charges;
 }

@@ -10,8 +10,9 @@ export interface Reference {
 
 /** What a signed postback URL proves. */
 export interface Proof extends Reference {
-	/** The execution whose resume URL it is; a postback to it moves no other one. */
+	/** Of a resume URL: its execution, and which charge of it. The postback moves no other one. */
 	executionId?: string;
+	charge?: string;
 }
 
 /** The one query parameter that a signed URL has: `<reference>.<mac>`. */
@@ -54,8 +55,9 @@ function macOf(reference: string, secret: string): string {
  * @throws InputError when the URL gets too long for its postback to be taken
  */
 export function signUrl(url: string, proof: Proof, secret: string): string {
-	const { external_id, kind, amount, executionId } = proof;
-	const list = [kind, amount, external_id, ...(executionId === undefined ? [] : [executionId])];
+	const { external_id, kind, amount, executionId, charge } = proof;
+	const list = [kind, amount, external_id];
+	if (executionId !== undefined && charge !== undefined) list.push(executionId, charge);
 	const encoded = Buffer.from(JSON.stringify(list)).toString('base64url');
 	const parameter = `${PROOF_PARAMETER}=${encoded}.${macOf(encoded, secret)}`;
 	const [address = '', ...fragment] = url.split('#');
@@ -80,11 +82,13 @@ function readProof(encoded: string): Proof | null {
 	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
 	if (!Array.isArray(value)) return null;
 	// More members are taken, so that what a later version signs is not lost with this one.
-	const [kind, amount, external_id, executionId] = value as unknown[];
+	const [kind, amount, external_id, executionId, charge] = value as unknown[];
 	if (kind !== 'qrCode' && kind !== 'payment') return null;
 	if (typeof amount !== 'number' || typeof external_id !== 'string') return null;
 	const reference: Reference = { external_id, kind, amount };
-	return typeof executionId === 'string' ? { ...reference, executionId } : reference;
+	return typeof executionId === 'string' && typeof charge === 'string'
+		? { ...reference, executionId, charge }
+		: reference;
 }
 
 /**

@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import { labelOf } from '../parameters/label';
 import type { ReadParameter } from '../parameters/parameter';
 import { noPostbackSecret } from '../parameters/postbackSecret';
-import { expectPostback, type ExpectationStore } from './expectation';
+import { chargeAt, expectPostback, type ExpectationStore } from './expectation';
 import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
 import { signUrl, type Reference } from './proof';
 
@@ -55,6 +55,8 @@ export const postbackFields: INodeProperties[] = [
 /** The execution that asks for a postback. */
 export interface AskingExecution {
 	id: string;
+	/** The node, its run, and the item. */
+	place: string;
 	resumeUrl: () => unknown;
 	store: ExpectationStore;
 }
@@ -134,10 +136,12 @@ export function readPostbackTarget(
 	if (choice !== 'resume' && !isHere(url, execution)) {
 		return { url: signUrl(url, reference, secret), hint };
 	}
-	const { id, store } = execution;
+	const { id, store, place } = execution;
+	const charge = chargeAt(place);
+	const { external_id } = reference;
 	return {
-		url: signUrl(url, { ...reference, executionId: id }, secret),
+		url: signUrl(url, { ...reference, executionId: id, charge }, secret),
 		hint,
-		expect: () => expectPostback(store, reference.external_id, id, secret),
+		expect: () => expectPostback(store, { external_id, charge }, id, secret),
 	};
 }

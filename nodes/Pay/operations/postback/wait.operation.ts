@@ -13,7 +13,7 @@ import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { isExpected } from '../../postback/expectation';
+import { awaitedCharges, beginWait } from '../../postback/expectation';
 import { verify } from '../../postback/proof';
 import { isAwaited, POSTBACK_METHODS, readPostback, refuse, toItem } from '../../postback/receive';
 
@@ -139,6 +139,14 @@ export const resumeWebhooks: IWebhookDescription[] = [
 	},
 ];
 
+/** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
+interface Awaited {
+	external_id: string;
+	charges: string[];
+	/** Absent where any postback ends the wait. */
+	match?: FieldMatch;
+}
+
 /** Which of its own postbacks end the wait; undefined where any does. */
 function readMatch(read: ReadParameter): FieldMatch | undefined {
 	if (read('resumeWhen') !== 'match') return undefined;
@@ -187,17 +195,26 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
-		readMatch(read);
+		const match = readMatch(read);
 		const limit = readLimit(read);
 		const { taken } = await readSecretsOfWait(context);
-		const asked = context.getContext('flow');
-		if (!isExpected(asked, external_id, context.getExecutionId(), taken)) {
+		const store = context.getContext('flow');
+		const executionId = context.getExecutionId();
+		const data = context.getWorkflowDataProxy(0);
+		const charges = awaitedCharges(store, external_id, executionId, taken, ({ node, run }) =>
+			(data.$items(node, 0, run) as INodeExecutionData[]).some(({ json }) => 'postback' in json),
+		);
+		if (charges.length === 0) {
 			throw new InputError(
 				'external_id',
 				`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
 				'Set Postback of the Pay node before this one to "Resume This Execution", and use the same credential in both. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
+		const wait = { node: context.getNode().name, run: Number(data.$runIndex) };
+		beginWait(store, { external_id, executionId, ...wait });
+		const awaited: Awaited = { external_id, charges, match };
+		Object.assign(context.getContext('node'), { awaited });
 		await context.putExecutionToWait(limit);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
 		// input would be gone when the postback comes.
@@ -212,12 +229,17 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 }
 
 /**
- * The item that waits. As text through n8n's expression engine: a key like "toString" in it would
- * break the engine's own copy.
+ * The item that waits, and what for. As text through n8n's expression engine: a key like "toString"
+ * in it would break the engine's own copy.
  */
-function waitingItem(context: IWebhookFunctions): INodeExecutionData {
-	const text = context.evaluateExpression('{{ JSON.stringify($input.all()[0]) }}', 0);
-	return JSON.parse(String(text)) as INodeExecutionData;
+function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited | null] {
+	// Braces in the node's name would end the expression.
+	const name = JSON.stringify(context.getNode().name).replace(/[{}]/g, (brace) =>
+		brace === '{' ? '\\u007b' : '\\u007d',
+	);
+	const waiting = `[$input.all()[0], $node[${name}].context.awaited]`;
+	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
+	return JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
 }
 
 /**
@@ -231,18 +253,17 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	if (proof === null) {
 		return refuse(context, 401, 'This address takes only postbacks with a valid signature');
 	}
-	const read: ReadParameter = (name) => context.getNodeParameter(name);
-	const item = waitingItem(context);
-	const external_id = parseExternalId(read('external_id'));
+	const [item, awaited] = readWaiting(context);
 	// Amount and kind are told, not compared: nodes between the charge and the wait change such fields.
-	if (proof.executionId !== context.getExecutionId() || proof.external_id !== external_id) {
-		return refuse(context, 409, 'The execution is waiting for another charge or payment');
-	}
-	const match = readMatch(read);
+	const isOwn =
+		proof.executionId === context.getExecutionId() &&
+		proof.external_id === awaited?.external_id &&
+		awaited.charges.includes(proof.charge ?? '');
+	if (!isOwn) return refuse(context, 409, 'The execution is waiting for another charge or payment');
 	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	if (!isAwaited(context, match, postback)) return { webhookResponse: '' };
+	if (!isAwaited(context, awaited.match, postback)) return { webhookResponse: '' };
 	return { workflowData: [[await toItem(context, postback, proof, item)]] };
 }
