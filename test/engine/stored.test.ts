@@ -159,7 +159,7 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 		const at = { workflow: { id: workflowId() }, node: payNode('Pay', {}) };
 		const { scope, options, values } = remembered;
 		await store.checkProcessedAndRecord(values, scope, at as never, options);
-		const [{ parameters }] = Object.values(ledger) as [{ parameters: INodeParameters }];
+		const { parameters } = ledger.payment!;
 		const execution = await run(parameters, [{ id: 'paid' }, { id: 'new' }]);
 		expect(outcomes(execution)).toStrictEqual(['duplicate', 'accepted']);
 		expect(sent()).toStrictEqual(['new']);
