@@ -1,9 +1,12 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
+import { parse } from 'yaml';
 import { newestOf } from '../dev/bump';
 import { ADDRESSES, obstacles } from '../dev/release';
 import manifest from '../package.json';
@@ -41,10 +44,59 @@ test("a release is held up by a wrong tag and by addresses that are nobody's", (
 		`The tag is v0.0.9, package.json says ${manifest.version}.`,
 		...right,
 	]);
-	const open = Object.entries({ ...ADDRESSES, author: manifest.author.email }).filter(
-		([, address]) => address.includes('example.com'),
+	const open = Object.values({ ...ADDRESSES, author: manifest.author.email }).filter((address) =>
+		address.includes('example.com'),
 	);
-	expect(right).toHaveLength(open.length);
+	const security = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+	expect(right.filter((words) => !words.startsWith('SECURITY.md'))).toHaveLength(open.length);
+	expect(right.some((words) => words.startsWith('SECURITY.md'))).toBe(
+		security.includes('example.com'),
+	);
+});
+
+describe('the workflows of GitHub', () => {
+	interface Job {
+		'timeout-minutes': number;
+		steps: Array<{ name?: string; run?: string }>;
+	}
+	const jobsOf = (file: string) => {
+		const text = readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8');
+		return Object.values((parse(text) as { jobs: Record<string, Job> }).jobs);
+	};
+
+	test('give .ci/run longer than its own limits are together', () => {
+		const script = readFileSync(join(ROOT, '.ci', 'run'), 'utf8');
+		const limits = [...script.matchAll(/^timeout --kill-after=\d+ (\d+)/gm)].map(([, s]) =>
+			Number(s),
+		);
+		expect(limits.length).toBeGreaterThan(3);
+		const jobs = [...jobsOf('checks.yml'), ...jobsOf('publish.yml')].filter(({ steps }) =>
+			steps.some((step) => step.run === '.ci/run'),
+		);
+		expect(jobs).toHaveLength(2);
+		for (const job of jobs) {
+			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
+			expect(60 * job['timeout-minutes']).toBeGreaterThan(
+				limits.reduce((sum, limit) => sum + limit, 15 * 60),
+			);
+		}
+	});
+
+	test.each([
+		['has passed all security checks', 0],
+		['has failed security checks', 1],
+	])('a published package of which the scan says "%s": the step ends with %d', (says, code) => {
+		const { run } = jobsOf('publish.yml')
+			.flatMap(({ steps }) => steps)
+			.find(({ name }) => name === 'It was published with its provenance')!;
+		// n8n's command exits with 0 in either case.
+		const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
+		const cwd = mkdtempSync(join(tmpdir(), 'pay-publish-'));
+		writeFileSync(join(cwd, 'package.json'), '{}');
+		const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
+		rmSync(cwd, { recursive: true });
+		expect(status).toBe(code);
+	});
 });
 
 test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {
