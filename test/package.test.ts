@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
@@ -24,9 +24,19 @@ test('the package, as it was built, is small and holds nothing else', () => {
 	for (const path of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
 		expect(paths).toContain(path);
 	}
-	expect(size).toBeLessThan(120_000);
+	expect(size).toBeLessThan(95_000);
 	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
 		...['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json'],
+	]);
+});
+
+test('both nodes are one file, and what draws images and reads XML waits for its first use', () => {
+	const script = `
+		for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
+		console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
+	const loaded = run('node', ['-e', script]).trim().split(',');
+	expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
+		...['Pay.node.js', 'PayTrigger.node.js', 'nodes.js'],
 	]);
 });
 
