@@ -17,7 +17,8 @@ const OVERRIDES = { 'node-fetch': '2.7.0' };
 
 /** The host that npm asks where nobody told it another one; n8n's own default is the same. */
 function npmsHost(): string {
-	const flags = ['userconfig', 'globalconfig'].map((name) => `--${name}=${join(tmpdir(), 'none')}`);
+	// Two files that are not there; npm refuses one for both.
+	const flags = ['user', 'global'].map((whose) => `--${whose}config=${join(tmpdir(), whose)}`);
 	const env = { PATH: process.env.PATH, HOME: tmpdir() };
 	const options = { cwd: tmpdir(), env, encoding: 'utf8' } as const;
 	return new URL(execFileSync('npm', ['config', 'get', 'registry', ...flags], options)).host;

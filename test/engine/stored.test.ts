@@ -64,7 +64,8 @@ interface Stored {
 }
 
 const FOLDER = join(__dirname, '..', 'stored');
-const RELEASES = readdirSync(FOLDER).map((file): [string, Stored] => [
+const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.json'));
+const RELEASES = FILES.map((file): [string, Stored] => [
 	file.replace('.json', ''),
 	JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Stored,
 ]);
