@@ -7,8 +7,9 @@ import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
-import { newestOf } from '../dev/bump';
+import { newestOf, whyNot } from '../dev/bump';
 import { ADDRESSES, obstacles } from '../dev/release';
+import { MATRIX } from '../dev/versions';
 import manifest from '../package.json';
 
 const ROOT = join(__dirname, '..');
@@ -135,6 +136,27 @@ test('every field takes an expression, but for the choice of resource and operat
 test('the newest release is found by its number, and is no pre-release', () => {
 	const versions = ['2.9.10', '2.41.1', '2.9.9', '2.42.0-rc.1', '1.123.81', '20.50.0', '1.99.0'];
 	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
+});
+
+test('a release of which npm lacks a part is not called a failure of its own', () => {
+	// What pnpm printed on 2026-11-23.
+	const said =
+		'ERR_PNPM_NO_MATCHING_VERSION  No matching version found for @n8n/agents@0.26.2 while fetching it';
+	expect(whyNot('2.41.3', new Error(said))).toMatch(
+		/^2\.41\.3 cannot be installed as it was published: it needs @n8n\/agents@0\.26\.2, which npm/,
+	);
+	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
+});
+
+test('the lowest n8n is the same wherever it stands', () => {
+	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
+	const files = ['README.md', 'CHANGELOG.md', 'docs/install.md'];
+	for (const file of [...files, 'nodes/Pay/lowestN8n.ts']) {
+		const text = readFileSync(join(ROOT, file), 'utf8');
+		expect([file, text.includes(`n8n ${lowest}`)]).toStrictEqual([file, true]);
+	}
+	const table = readFileSync(join(ROOT, 'docs/install.md'), 'utf8').split('<!-- versions -->')[1];
+	expect(/\| n8n +\| (\d+\.\d+)/.exec(table!)?.[1]).toBe(lowest);
 });
 
 describe('an n8n before 1.99', () => {
