@@ -55,7 +55,7 @@ test('200 payloads up to the largest version are read back as they were', async 
 		}),
 		{ numRuns: runs(200), examples: [['z'.repeat(2331)]] },
 	);
-}, 120_000);
+});
 
 test('the quiet zone is white', () => {
 	const { data, width, depth } = decodePng(qrPng('a'));
@@ -189,11 +189,11 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test('a form that only looks like one takes no time to tell', () => {
-		const begun = performance.now();
+		const begun = process.cpuUsage();
 		for (const long of ['upi://pay?' + 'pa='.repeat(1e6), 'SPD*1.0*' + 'A*'.repeat(1e6)]) {
 			findQrSource({ long }, '');
 		}
-		expect(performance.now() - begun).toBeLessThan(5_000);
+		expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000);
 	});
 
 	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
