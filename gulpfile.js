@@ -1,4 +1,5 @@
-const { rm, writeFile } = require('node:fs/promises');
+const { readFile, readdir, rm, writeFile } = require('node:fs/promises');
+const { basename, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
 const { n8n } = require('./package.json');
@@ -8,40 +9,81 @@ const TYPED_ARRAYS = [
 	...['BigUint64Array', 'BigInt64Array', 'Float32Array', 'Float64Array'],
 ];
 
-/** The sources of what package.json tells n8n to load. */
-const entryPoints = [...n8n.nodes, ...n8n.credentials].map((file) =>
-	file.replace(/^dist\//, '').replace(/\.js$/, '.ts'),
-);
+/** The source of a file that package.json tells n8n to load. */
+const sourceOf = (file) => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
+
+/** They hold a library each, which is most of their code; loaded when one of their functions is called. */
+const AT_FIRST_USE = ['nodes/Pay/qr/image.ts', 'nodes/Pay/postback/xml.ts'];
 
 async function clean() {
 	await rm('dist', { recursive: true, force: true });
 }
 
-/** The published package may have no dependencies, so what it needs is bundled into each file. */
+const OPTIONS = {
+	bundle: true,
+	// Libraries' plain builds: those for Node load modules that n8n's scan forbids.
+	platform: 'neutral',
+	mainFields: ['module', 'main'],
+	target: 'node20',
+	format: 'cjs',
+	external: ['n8n-workflow', 'crypto'],
+	// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
+	define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
+	legalComments: 'none',
+	metafile: true,
+	logLevel: 'warning',
+};
+
+/** In place of the files of {@link AT_FIRST_USE}: the same functions, each of which loads its file. */
+const atFirstUse = {
+	name: 'at first use',
+	setup({ onLoad, onResolve }) {
+		const sources = new Map(AT_FIRST_USE.map((source) => [resolve(source), source]));
+		onResolve({ filter: /./, namespace: 'apart' }, ({ path }) => ({ path, external: true }));
+		onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+			const source = sources.get(`${resolve(resolveDir, path)}.ts`);
+			return source && { path: source, namespace: 'apart' };
+		});
+		onLoad({ filter: /./, namespace: 'apart' }, async ({ path: source }) => {
+			const file = `./${relative('nodes/Pay', source).replace(/\.ts$/, '.js')}`;
+			const names = [...(await readFile(source, 'utf8')).matchAll(/^export function (\w+)/gm)];
+			const lines = names.map(
+				([, name]) =>
+					`export const ${name} = (...values) => require('${file}').${name}(...values);`,
+			);
+			return { contents: lines.join('\n') };
+		});
+	},
+};
+
+/**
+ * The published package may have no dependencies, so what it needs is bundled: both nodes into one
+ * file, which each of the files that n8n loads takes its class from.
+ */
 async function bundle() {
-	const { metafile } = await esbuild.build({
-		entryPoints,
-		outdir: 'dist',
-		outbase: '.',
-		bundle: true,
-		// Libraries' plain builds: those for Node load modules that n8n's scan forbids.
-		platform: 'neutral',
-		mainFields: ['module', 'main'],
-		target: 'node20',
-		format: 'cjs',
-		external: ['n8n-workflow', 'crypto'],
-		// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
-		define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
-		legalComments: 'none',
-		metafile: true,
-		logLevel: 'warning',
+	const outbase = '.';
+	const entryPoints = [...AT_FIRST_USE, ...n8n.credentials.map(sourceOf)];
+	const apart = await esbuild.build({ ...OPTIONS, entryPoints, outdir: 'dist', outbase });
+	const names = n8n.nodes.map((file) => basename(file, '.node.js'));
+	const both = await esbuild.build({
+		...OPTIONS,
+		stdin: {
+			contents: names.map((name) => `export { ${name} } from './${name}.node';`).join('\n'),
+			resolveDir: 'nodes/Pay',
+		},
+		outfile: 'dist/nodes/Pay/nodes.js',
+		plugins: [atFirstUse],
 	});
-	await writeFile('dist/THIRD-PARTY-LICENSES.txt', await licensesOf(Object.keys(metafile.inputs)));
+	for (const name of names) {
+		const text = `exports.${name} = require('./nodes.js').${name};\n`;
+		await writeFile(`dist/nodes/Pay/${name}.node.js`, text);
+	}
+	const inputs = [apart, both].flatMap(({ metafile }) => Object.keys(metafile.inputs));
+	await writeFile('dist/THIRD-PARTY-LICENSES.txt', await licensesOf(inputs));
 }
 
 /** The license texts of the libraries whose code is in the bundles, as their licenses demand. */
 async function licensesOf(inputs) {
-	const { readFile, readdir } = require('node:fs/promises');
 	const folders = [
 		...new Set(
 			inputs.flatMap((file) => file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []),

@@ -5,8 +5,8 @@ const config: Config = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	// Many tests wait for an answer or a pause, and leave their core to another.
 	maxWorkers: 2 * availableParallelism(),
-	// A busy machine is no failure; what hangs still ends.
-	testTimeout: 30_000,
+	// A busy machine is no failure: ten times what the slowest takes. What hangs still ends.
+	testTimeout: 300_000,
 	transform: {
 		'\\.[jt]s$': [
 			'@swc/jest',

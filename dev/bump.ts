@@ -6,7 +6,7 @@ import { installN8n } from './install';
 import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } from './versions';
 
 /*
- * `npm run dev:bump`: moves the two pinned n8ns to the newest releases of their majors. Each is
+ * `npx ts-node dev/bump.ts`: moves the two pinned n8ns to the newest releases of their majors. Each is
  * resolved and installed beside the pinned one, and takes its place only if the demo runs on it.
  */
 
@@ -34,6 +34,15 @@ function pin(version: PinnedVersion, n8n: string, resolvedIn: string): void {
 	copyFileSync(join(resolvedIn, 'pnpm-lock.yaml'), join(folder, 'pnpm-lock.yaml'));
 }
 
+/** Why a release was not installed, in words: as pnpm says it, unless n8n published it in part only. */
+export function whyNot(to: string, error: unknown): string {
+	const said = error instanceof Error ? error.message : String(error);
+	const [, missing] = /ERR_PNPM_NO_MATCHING_VERSION\s.*? for (\S+@\d\S*)/.exec(said) ?? [];
+	return missing === undefined
+		? `${to} does not do:\n${said}`
+		: `${to} cannot be installed as it was published: it needs ${missing}, which npm does not have. n8n may not be done with publishing it: try again in a day.`;
+}
+
 /** Gives what became of a pin, in words. */
 async function bump(version: PinnedVersion): Promise<string> {
 	const [from, to] = [numberOf(version), newest(majorOf(version))];
@@ -45,8 +54,7 @@ async function bump(version: PinnedVersion): Promise<string> {
 		return `dev/${version} goes from ${from} to ${to}: the demo runs on it. Now: npm run test:n8n`;
 	} catch (error) {
 		process.exitCode = 1;
-		const reason = error instanceof Error ? error.message : String(error);
-		return `dev/${version} stays at ${from}, since ${to} does not do:\n${reason}`;
+		return `dev/${version} stays at ${from}, since ${whyNot(to, error)}`;
 	}
 }
 

@@ -105,7 +105,12 @@ async function measure(some: string[]): Promise<boolean> {
 		.join();
 	const { status } = spawnSync(
 		process.execPath,
-		[stryker, 'run', 'stryker.config.mjs', ...(mutate === '' ? [] : ['--mutate', mutate])],
+		[
+			stryker,
+			'run',
+			'test/mutation/stryker.config.mjs',
+			...(mutate === '' ? [] : ['--mutate', mutate]),
+		],
 		{ cwd: ROOT, stdio: 'inherit' },
 	);
 	return status === 0 && existsSync(REPORT);

@@ -1,4 +1,4 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -14,7 +14,15 @@ import { freePort, until } from './n8n';
 const VERDACCIO = 'verdaccio@6.10.4';
 /** One of its parts names node-fetch by a tag, which not every mirror of npm has. */
 const OVERRIDES = { 'node-fetch': '2.7.0' };
-const HOST = 'registry.npmjs.org';
+
+/** The host that npm asks where nobody told it another one; n8n's own default is the same. */
+function npmsHost(): string {
+	// Two files that are not there; npm refuses one for both.
+	const flags = ['user', 'global'].map((whose) => `--${whose}config=${join(tmpdir(), whose)}`);
+	const env = { PATH: process.env.PATH, HOME: tmpdir() };
+	const options = { cwd: tmpdir(), env, encoding: 'utf8' } as const;
+	return new URL(execFileSync('npm', ['config', 'get', 'registry', ...flags], options)).host;
+}
 
 const CONFIGURATION = `
 storage: ./storage
@@ -39,6 +47,7 @@ export class Registry {
 	) {}
 
 	static async start(): Promise<Registry> {
+		const host = npmsHost();
 		const modules = await installTools('verdaccio', [VERDACCIO], { overrides: OVERRIDES });
 		const bin = join(modules, 'verdaccio', 'bin', 'verdaccio');
 		const folder = mkdtempSync(join(tmpdir(), 'pay-registry-'));
@@ -46,19 +55,19 @@ export class Registry {
 		writeFileSync(join(folder, 'config.yaml'), CONFIGURATION);
 		const listen = ['--config', join(folder, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
 		const verdaccio = spawn(NODE_24, [bin, ...listen], {
-			env: { PATH: process.env.PATH, VERDACCIO_PUBLIC_URL: `https://${HOST}/` },
+			env: { PATH: process.env.PATH, VERDACCIO_PUBLIC_URL: `https://${host}/` },
 			stdio: 'ignore',
 		});
-		const names = [{ type: 2, value: HOST } as const];
-		const pems = await generate([{ name: 'commonName', value: HOST }], {
+		const names = [{ type: 2, value: host } as const];
+		const pems = await generate([{ name: 'commonName', value: host }], {
 			extensions: [{ name: 'subjectAltName', altNames: names }],
 		});
 		const forward = (incoming: IncomingMessage, answer: ServerResponse) => {
 			const { method, headers } = incoming;
 			// Through a proxy, some clients ask for the whole address.
-			const { pathname, search, host } = new URL(incoming.url!, `https://${HOST}`);
-			if (host !== HOST) return void answer.writeHead(403).end();
-			const path = pathname + search;
+			const asked = new URL(incoming.url!, `https://${host}`);
+			if (asked.host !== host) return void answer.writeHead(403).end();
+			const path = asked.pathname + asked.search;
 			incoming.pipe(
 				request({ host: '127.0.0.1', port, method, path, headers }, (given) => {
 					answer.writeHead(given.statusCode!, given.headers);
@@ -70,7 +79,7 @@ export class Registry {
 		const proxy = createServer(forward);
 		const registry = new Registry(folder, port, verdaccio, [secure, proxy]);
 		proxy.on('connect', ({ url }: IncomingMessage, socket: Socket) => {
-			if (url !== `${HOST}:443`) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+			if (url !== `${host}:443`) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
 			const inside = connect((secure.address() as AddressInfo).port, '127.0.0.1');
 			for (const each of [socket, inside]) {
 				registry.sockets.add(each);

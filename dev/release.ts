@@ -25,17 +25,22 @@ export const ADDRESSES: Readonly<Record<string, string>> = {
  */
 export function obstacles(tag: string): string[] {
 	const { version, author } = manifest;
-	const changelog = readFileSync(join(__dirname, '..', 'CHANGELOG.md'), 'utf8');
+	const read = (file: string) => readFileSync(join(__dirname, '..', file), 'utf8');
 	const found: string[] = [];
 	if (tag !== `v${version}`) found.push(`The tag is ${tag}, package.json says ${version}.`);
-	if (!changelog.includes(`## [${version}] - 20`)) {
+	if (!read('CHANGELOG.md').includes(`## [${version}] - 20`)) {
 		found.push(`CHANGELOG.md has no dated section for ${version}.`);
 	}
 	for (const [place, address] of Object.entries({
 		...ADDRESSES,
 		'package.json, author': author.email,
+		// Where a weakness is reported.
+		'SECURITY.md':
+			read('SECURITY.md')
+				.match(/\S+@[\w.-]+\w|https?:\S+/g)
+				?.join(', ') ?? 'no address',
 	})) {
-		if (/\bexample\.com\b/.test(address)) {
+		if (/\bexample\.com\b|^no address$/.test(address)) {
 			found.push(`${place} is still ${address}: set the project's own.`);
 		}
 	}

@@ -15,7 +15,7 @@ export interface Exchange {
 	transaction?: string;
 }
 
-/** How many exchanges are kept: a soak test must not fill the memory. */
+/** How many exchanges are kept: a bench must not fill the memory. */
 const KEPT = 200;
 /** How much of a text is shown. */
 const LONGEST = 20_000;

@@ -1,11 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { INodeProperties } from 'n8n-workflow';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
-import { newestOf } from '../dev/bump';
+import { parse } from 'yaml';
+import { newestOf, whyNot } from '../dev/bump';
 import { ADDRESSES, obstacles } from '../dev/release';
+import { MATRIX } from '../dev/versions';
 import manifest from '../package.json';
 
 const ROOT = join(__dirname, '..');
@@ -21,9 +25,19 @@ test('the package, as it was built, is small and holds nothing else', () => {
 	for (const path of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
 		expect(paths).toContain(path);
 	}
-	expect(size).toBeLessThan(120_000);
+	expect(size).toBeLessThan(95_000);
 	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
 		...['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json'],
+	]);
+});
+
+test('both nodes are one file, and what draws images and reads XML waits for its first use', () => {
+	const script = `
+		for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
+		console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
+	const loaded = run('node', ['-e', script]).trim().split(',');
+	expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
+		...['Pay.node.js', 'PayTrigger.node.js', 'nodes.js'],
 	]);
 });
 
@@ -41,10 +55,59 @@ test("a release is held up by a wrong tag and by addresses that are nobody's", (
 		`The tag is v0.0.9, package.json says ${manifest.version}.`,
 		...right,
 	]);
-	const open = Object.entries({ ...ADDRESSES, author: manifest.author.email }).filter(
-		([, address]) => address.includes('example.com'),
+	const open = Object.values({ ...ADDRESSES, author: manifest.author.email }).filter((address) =>
+		address.includes('example.com'),
 	);
-	expect(right).toHaveLength(open.length);
+	const security = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
+	expect(right.filter((words) => !words.startsWith('SECURITY.md'))).toHaveLength(open.length);
+	expect(right.some((words) => words.startsWith('SECURITY.md'))).toBe(
+		security.includes('example.com'),
+	);
+});
+
+describe('the workflows of GitHub', () => {
+	interface Job {
+		'timeout-minutes': number;
+		steps: Array<{ name?: string; run?: string }>;
+	}
+	const jobsOf = (file: string) => {
+		const text = readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8');
+		return Object.values((parse(text) as { jobs: Record<string, Job> }).jobs);
+	};
+
+	test('give .ci/run longer than its own limits are together', () => {
+		const script = readFileSync(join(ROOT, '.ci', 'run'), 'utf8');
+		const limits = [...script.matchAll(/^timeout --kill-after=\d+ (\d+)/gm)].map(([, s]) =>
+			Number(s),
+		);
+		expect(limits.length).toBeGreaterThan(3);
+		const jobs = [...jobsOf('checks.yml'), ...jobsOf('publish.yml')].filter(({ steps }) =>
+			steps.some((step) => step.run === '.ci/run'),
+		);
+		expect(jobs).toHaveLength(2);
+		for (const job of jobs) {
+			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
+			expect(60 * job['timeout-minutes']).toBeGreaterThan(
+				limits.reduce((sum, limit) => sum + limit, 15 * 60),
+			);
+		}
+	});
+
+	test.each([
+		['has passed all security checks', 0],
+		['has failed security checks', 1],
+	])('a published package of which the scan says "%s": the step ends with %d', (says, code) => {
+		const { run } = jobsOf('publish.yml')
+			.flatMap(({ steps }) => steps)
+			.find(({ name }) => name === 'It was published with its provenance')!;
+		// n8n's command exits with 0 in either case.
+		const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
+		const cwd = mkdtempSync(join(tmpdir(), 'pay-publish-'));
+		writeFileSync(join(cwd, 'package.json'), '{}');
+		const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
+		rmSync(cwd, { recursive: true });
+		expect(status).toBe(code);
+	});
 });
 
 test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {
@@ -73,6 +136,27 @@ test('every field takes an expression, but for the choice of resource and operat
 test('the newest release is found by its number, and is no pre-release', () => {
 	const versions = ['2.9.10', '2.41.1', '2.9.9', '2.42.0-rc.1', '1.123.81', '20.50.0', '1.99.0'];
 	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
+});
+
+test('a release of which npm lacks a part is not called a failure of its own', () => {
+	// What pnpm printed on 2026-11-23.
+	const said =
+		'ERR_PNPM_NO_MATCHING_VERSION  No matching version found for @n8n/agents@0.26.2 while fetching it';
+	expect(whyNot('2.41.3', new Error(said))).toMatch(
+		/^2\.41\.3 cannot be installed as it was published: it needs @n8n\/agents@0\.26\.2, which npm/,
+	);
+	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
+});
+
+test('the lowest n8n is the same wherever it stands', () => {
+	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
+	const files = ['README.md', 'CHANGELOG.md', 'docs/install.md'];
+	for (const file of [...files, 'nodes/Pay/lowestN8n.ts']) {
+		const text = readFileSync(join(ROOT, file), 'utf8');
+		expect([file, text.includes(`n8n ${lowest}`)]).toStrictEqual([file, true]);
+	}
+	const table = readFileSync(join(ROOT, 'docs/install.md'), 'utf8').split('<!-- versions -->')[1];
+	expect(/\| n8n +\| (\d+\.\d+)/.exec(table!)?.[1]).toBe(lowest);
 });
 
 describe('an n8n before 1.99', () => {

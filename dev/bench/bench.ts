@@ -8,7 +8,6 @@ import { packPackage } from '../install';
 import { N8n, pause, until, webhookPath } from '../n8n';
 import { QueueMode } from '../queue';
 import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from '../workflow';
-import { loadAndSize } from './packages';
 import { report, type Comparison } from './figures';
 
 /** `--quick` keeps the measuring itself in working order: small numbers, wide tolerance. */
@@ -535,11 +534,10 @@ async function main() {
 		}
 		if (wanted('growth')) found.push(...(await growth(tarball, service)));
 		if (wanted('queue')) found.push(...(await queueMode(tarball, service)));
-		if (wanted('packages')) found.push(...(await loadAndSize(tarball, ROUNDS)));
 	} finally {
 		service.close();
 	}
-	await report(found, QUICK || ONLY !== undefined);
+	report(found, QUICK || ONLY !== undefined);
 }
 
 main().catch((error: unknown) => {

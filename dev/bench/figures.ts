@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { drawChart } from '../chart';
 
 /** What was measured, round by round. The first two sides are what a ratio is made of. */
 export interface Comparison {
@@ -43,44 +42,11 @@ function row(comparison: Comparison): string {
 	return `| ${name} | ${medians.join(', ')} ${unit} | ${stated ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
 }
 
-/** Ratios as bars, with a mark at each target; as SVG. */
-async function plot(comparisons: Comparison[]): Promise<string> {
-	const shown = comparisons.filter(({ target }) => target !== undefined).reverse();
-	const option = {
-		title: { text: 'Pay beside the alternative: ratio of medians, and the target', left: 'center' },
-		legend: { bottom: 0 },
-		grid: { left: 420, right: 40, top: 50, bottom: 60 },
-		xAxis: { type: 'value', min: 0 },
-		yAxis: {
-			type: 'category',
-			axisLabel: { width: 330, overflow: 'break' },
-			data: shown.map(({ name, more }) => (more === undefined ? name : `${name} (more is better)`)),
-		},
-		series: [
-			{
-				name: 'Ratio',
-				type: 'bar',
-				barWidth: 16,
-				data: shown.map((each) => Number(ratio(each).toFixed(2))),
-				label: { show: true, position: 'insideLeft' },
-			},
-			{
-				name: 'Target',
-				type: 'scatter',
-				symbol: 'rect',
-				symbolSize: [3, 28],
-				data: shown.map(({ target }, index) => [target, index]),
-			},
-		],
-	};
-	return await drawChart(option, 420);
-}
-
 /**
  * Prints the table; a whole run is also written into docs. A quick one fails beyond twice a target:
  * machines are noisy.
  */
-export async function report(comparisons: Comparison[], partial: boolean): Promise<void> {
+export function report(comparisons: Comparison[], partial: boolean): void {
 	const head = ['| What | Medians | Ratio | Target |', '| --- | --- | --- | --- |'];
 	console.log([...head, ...comparisons.map(row)].join('\n'));
 	const far = comparisons.filter((each) => {
@@ -99,5 +65,4 @@ export async function report(comparisons: Comparison[], partial: boolean): Promi
 		comparisons: comparisons.map((each) => ({ ...each, ratio: ratio(each) })),
 	};
 	writeFileSync(join(DOCS, 'bench.json'), `${JSON.stringify(facts, null, '\t')}\n`);
-	writeFileSync(join(DOCS, 'bench.svg'), await plot(comparisons));
 }

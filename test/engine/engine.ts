@@ -106,6 +106,9 @@ export const isRecorded = (external_id: string) =>
 
 let forgotten = 0;
 
+/** The id of the workflow that runs; n8n keeps a list of payments for each. */
+export const workflowId = () => `workflow-${forgotten}`;
+
 /** Forgets all payments and what a test did to the store; the node's process remembers them, too. */
 export function forget() {
 	forgotten += 1;
@@ -260,7 +263,7 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 		connections: { Source: to(['Pay']), Pay: to(['Success'], ['Error']) },
 	};
 	const workflow = new Workflow({
-		id: `workflow-${forgotten}`,
+		id: workflowId(),
 		active: false,
 		nodeTypes,
 		settings: { executionOrder: 'v1' },

@@ -281,17 +281,15 @@ class Runner {
 		const mocker = new ModuleMocker(globalThis);
 		const config = { rootDir: this.#root, fakeTimers: {} };
 		const timers = new ModernFakeTimers({ config, global: globalThis });
+		// getTimerCount, advanceTimersByTime and so on.
+		const names = Object.getOwnPropertyNames(ModernFakeTimers.prototype).slice(1);
+		const faking = Object.fromEntries(names.map((name) => [name, timers[name].bind(timers)]));
 		const jest = {
 			fn: mocker.fn.bind(mocker),
 			spyOn: mocker.spyOn.bind(mocker),
 			restoreAllMocks: () => mocker.restoreAllMocks(),
 			setTimeout: (ms) => (circus.getState().testTimeout = ms),
-			useFakeTimers: (options) => timers.useFakeTimers(options),
-			useRealTimers: () => timers.useRealTimers(),
-			advanceTimersByTime: (ms) => timers.advanceTimersByTime(ms),
-			advanceTimersToNextTimerAsync: async (steps) =>
-				await timers.advanceTimersToNextTimerAsync(steps),
-			setSystemTime: (now) => timers.setSystemTime(now),
+			...faking,
 		};
 		const { describe, test, it, beforeAll, beforeEach, afterAll, afterEach } = circus;
 		const hooks = { beforeAll, beforeEach, afterAll, afterEach };

@@ -100,19 +100,9 @@ test('npm run sandbox serves its page', async () => {
 	expect(await answers(`http://127.0.0.1:${port}`)).toBe(false);
 });
 
-test.each(['build', 'watch'])('npm run %s builds the package', async (name) => {
-	const { end, ended } = await script(name, {}, /Finished 'bundle'/);
-	if (name === 'watch') await end();
-	else expect(await ended).toBe(0);
-});
-
-test('npm run soak finds no payment twice and no postback lost, here in seconds', async () => {
-	const { output, ended } = await script('soak', {}, /"failures"/, ['--minutes=0.2']);
+test('npm run build builds the package', async () => {
+	const { ended } = await script('build', {}, /Finished 'bundle'/);
 	expect(await ended).toBe(0);
-	expect(output()).toMatch(/"paymentsArrivedTwice": 0/);
-	expect(output()).toMatch(/"acknowledgedButNotStored": 0/);
-	expect(output()).toMatch(/"payments": [1-9]/);
-	expect(output()).toMatch(/"payoutsArrivedTwice": 0/);
 });
 
 test('two builds give the same package', async () => {

@@ -1,16 +1,13 @@
 import 'reflect-metadata';
-import { join } from 'node:path';
-import { installN8n } from '../../dev/install';
 import { expectRow, playCorpus, type Played } from '../wire/corpus';
+import { CORES, modulesOf } from '../wire/cores';
 import { requestHelper } from '../wire/requestHelper';
 import { ROWS } from '../wire/rows';
-import { VERSIONS } from './nodes';
 
-describe.each(VERSIONS)("the request helper of n8n's own core, %s", (version) => {
+describe.each(CORES)("the request helper of n8n's own core, %s", (core) => {
 	let played: Map<string, Played>;
 	beforeAll(async () => {
-		const modules = join((await installN8n(version)).folder, 'node_modules');
-		played = await playCorpus(requestHelper(modules), ROWS);
+		played = await playCorpus(requestHelper(await modulesOf(core)), ROWS);
 	});
 
 	test.each(ROWS)('$name: $expected.outcome', (row) => {

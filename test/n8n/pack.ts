@@ -8,6 +8,6 @@ import { VERSIONS } from './nodes';
 export default async function pack() {
 	// Before any test's time begins, and not in two workers at once.
 	for (const version of VERSIONS) await installN8n(version);
-	// Apart from the tarball that `npm start` and the soak make, which other tests run meanwhile.
+	// Apart from the tarball that `npm start` and the demo make, which other tests run meanwhile.
 	process.env.PAY_TARBALL = await packPackage(mkdtempSync(join(tmpdir(), 'pay-tarball-')));
 }

@@ -6,7 +6,7 @@ import { call, chain, node, pay, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { startQueueMode, VERSIONS } from './nodes';
 
-/** `npm run test:queue` measures with five workers; without it, each kind once with two. */
+/** `PAY_QUEUE=long` measures with five workers; without it, each kind once with two. */
 const LONG = process.env.PAY_QUEUE === 'long';
 const long = LONG ? test : test.skip;
 if (LONG) jest.setTimeout(3_600_000);

@@ -7,7 +7,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { startN8n, startQueueMode, VERSIONS } from './nodes';
 
-/** `npm run test:queue` tries everything; without it, each kind once. */
+/** `PAY_QUEUE=long` tries everything; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
 const long = LONG ? test : test.skip;
 if (LONG) jest.setTimeout(3_600_000);

@@ -7,7 +7,7 @@ import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { allFinished, startN8n, startQueueMode, VERSIONS } from './nodes';
 
-/** `npm run test:queue` tries everything, many times; without it, each kind once. */
+/** `PAY_QUEUE=long` tries everything, many times; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
 const long = LONG ? test : test.skip;
 if (LONG) jest.setTimeout(3_600_000);

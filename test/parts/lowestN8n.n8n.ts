@@ -5,26 +5,17 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { installN8n, installTools } from '../../dev/install';
 import { until } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
 import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
+import { CORES, modulesOf } from '../wire/cores';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { startSquid } from './parts';
 
-/** n8n's core below and at the lowest version: of n8n 1.97 and of n8n 1.99. */
-const CORES = { 'n8n-core 1.96.0': '1.96.0', 'n8n-core 1.98.0': '1.98.0' };
 const ROOT = join(__dirname, '..', '..');
 const TOKEN = 'token-of-the-squid-test';
-
-const modulesOf = async (name: string) =>
-	name === 'n8n1' || name === 'n8n2'
-		? join((await installN8n(name)).folder, 'node_modules')
-		: await installTools(name, [`n8n-core@${CORES[name as keyof typeof CORES]}`], {
-				scripts: false,
-			});
 
 let squid: Server;
 let service: SecureServer;
@@ -92,28 +83,22 @@ test("n8n 1.97 hands the token to Squid in plain text, and a payment that was ma
 	expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
 });
 
-test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
-	'%s tunnels through Squid, which sees no request',
-	async (name) => {
-		const { answer, methods } = await pay(name);
-		expect(methods).toStrictEqual(['CONNECT ']);
-		expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
-	},
-);
+test.each(CORES)('%s tunnels through Squid, which sees no request', async (name) => {
+	const { answer, methods } = await pay(name);
+	expect(methods).toStrictEqual(['CONNECT ']);
+	expect(answer).toMatchObject({ outcome: 'accepted', sent: 'whole', statusCode: 201 });
+});
 
-test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])(
-	"the credential's test of %s tunnels through Squid too",
-	async (name) => {
-		const request = credentialRequest(await modulesOf(name));
-		const testPay = testPayCredential.bind({ helpers: { request } } as never);
-		const { port } = service.address() as AddressInfo;
-		const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
-		const methods = await methodsOf(async () => {
-			expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });
-		});
-		expect(methods).toStrictEqual(['CONNECT ']);
-	},
-);
+test.each(CORES)("the credential's test of %s tunnels through Squid too", async (name) => {
+	const request = credentialRequest(await modulesOf(name));
+	const testPay = testPayCredential.bind({ helpers: { request } } as never);
+	const { port } = service.address() as AddressInfo;
+	const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
+	const methods = await methodsOf(async () => {
+		expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });
+	});
+	expect(methods).toStrictEqual(['CONNECT ']);
+});
 
 describe('the nodes as they are published', () => {
 	/** Loads them beside the n8n-workflow that came with this n8n-core. */
@@ -135,7 +120,7 @@ describe('the nodes as they are published', () => {
 		await expect(load('n8n-core 1.96.0')).rejects.toThrow('n8n-nodes-pay needs n8n 1.99 or later');
 	});
 
-	test.each(['n8n-core 1.98.0', 'n8n1', 'n8n2'])('load beside %s', async (name) => {
+	test.each(CORES)('load beside %s', async (name) => {
 		await expect(load(name)).resolves.toBeUndefined();
 	});
 });

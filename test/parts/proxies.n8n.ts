@@ -1,13 +1,11 @@
 import './home';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { installN8n } from '../../dev/install';
 import type { Server } from '../../dev/queue';
 import { answeredResult, type FailedResult } from '../../nodes/Pay/execution/report';
 import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';
-import { VERSIONS } from '../n8n/nodes';
+import { CORES, modulesOf } from '../wire/cores';
 import { requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { Bank, CLOSED, ports, startHaproxy, startNginx, startSquid } from './parts';
@@ -348,15 +346,15 @@ describe('a service that knows each External ID, behind a proxy that repeats a P
 	);
 });
 
-describe.each(VERSIONS)('n8n %s', (version) => {
+describe.each(CORES)('%s', (core) => {
 	let httpRequest: HttpRequest;
 	beforeAll(async () => {
-		httpRequest = requestHelper(join((await installN8n(version)).folder, 'node_modules'));
+		httpRequest = requestHelper(await modulesOf(core));
 	});
 
 	test.each([...NGINX, ...HAPROXY])('$name: $outcome, booked $booked', async (row) => {
 		// nginx counts by the token.
-		await play(httpRequest, row, `token-of-${version}`);
+		await play(httpRequest, row, `token-of-${core.replace(' ', '-')}`);
 	});
 
 	describe('through Squid', () => {
@@ -370,7 +368,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test.each(SQUID)('$name: $outcome, booked $booked', async (row) => {
-			await play(httpRequest, row, `token-of-${version}`);
+			await play(httpRequest, row, `token-of-${core.replace(' ', '-')}`);
 		});
 	});
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PNG } from 'pngjs';
+import { decode as decodePng } from 'fast-png';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { imageFileName, qrPng } from '../../nodes/Pay/qr/image';
 import { crc16 } from '../../nodes/Pay/qr/forms';
@@ -55,13 +55,15 @@ test('200 payloads up to the largest version are read back as they were', async 
 		}),
 		{ numRuns: runs(200), examples: [['z'.repeat(2331)]] },
 	);
-}, 120_000);
+});
 
 test('the quiet zone is white', () => {
-	const { data, width } = PNG.sync.read(qrPng('a'));
+	const { data, width, depth } = decodePng(qrPng('a'));
+	expect(depth).toBe(1);
 	// 21 modules and a quiet zone of 4 on each side.
 	const module = width / 29;
-	const dark = (x: number, y: number) => data[(y * width + x) * 4] === 0;
+	const line = Math.ceil(width / 8);
+	const dark = (x: number, y: number) => ((data[y * line + (x >> 3)]! >> (7 - (x & 7))) & 1) === 0;
 	// The first module is dark from corner to corner.
 	for (const x of [4 * module, 5 * module - 1]) {
 		for (const y of [4 * module, 5 * module - 1]) expect(dark(x, y)).toBe(true);
@@ -187,11 +189,11 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test('a form that only looks like one takes no time to tell', () => {
-		const begun = performance.now();
+		const begun = process.cpuUsage();
 		for (const long of ['upi://pay?' + 'pa='.repeat(1e6), 'SPD*1.0*' + 'A*'.repeat(1e6)]) {
 			findQrSource({ long }, '');
 		}
-		expect(performance.now() - begun).toBeLessThan(5_000);
+		expect(process.cpuUsage(begun).user).toBeLessThan(5_000_000);
 	});
 
 	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';

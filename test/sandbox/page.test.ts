@@ -58,7 +58,7 @@ describe('every request is listed with its answer', () => {
 		const { exchanges, transactions } = await stateOf(sandbox);
 		expect([exchanges.length, transactions.length]).toStrictEqual([200, 50]);
 		expect(sandbox.received).toHaveLength(205);
-	}, 30_000);
+	});
 });
 
 test('no secret reaches the page: token, client secret, proof or resume signature', async () => {

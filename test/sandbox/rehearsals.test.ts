@@ -1,3 +1,4 @@
+import { slowness } from '../busy';
 import { Sandbox } from '../../sandbox/service';
 import { REHEARSALS, SEQUELS } from '../../sandbox/rehearsals';
 import { click, send, startReceiver, stateOf, stateWhen, type Receiver } from './service';
@@ -21,7 +22,7 @@ async function seen(external_id: string, amount: number): Promise<number | 'noth
 			redirect: 'manual',
 			headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
 			body: JSON.stringify({ amount, external_id, postbackUrl: receiver.url }),
-			signal: AbortSignal.timeout(external_id === 'no-answer' ? 2_000 : 20_000),
+			signal: AbortSignal.timeout(external_id === 'no-answer' ? 2_000 * slowness() : 200_000),
 		});
 		await answer.text();
 		return answer.status;
@@ -61,7 +62,6 @@ test.each(EFFECTS)(
 		expect((await stateOf(sandbox)).next).toBe('normal');
 		expect(await seen('after', 7)).toBe(201);
 	},
-	15_000,
 );
 
 test.each(EFFECTS)(
@@ -71,7 +71,6 @@ test.each(EFFECTS)(
 		expect(await seen(name, amount)).toBe(status);
 		expect(sandbox.transactions).toHaveLength(made ? 1 : 0);
 	},
-	15_000,
 );
 
 test.each([

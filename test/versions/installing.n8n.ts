@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { itemsOf, N8n, until } from '../../dev/n8n';
@@ -10,21 +9,12 @@ import { startN8n } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
+import { unpack } from './unpack';
 
 /* The titles are lines of the table in docs/install.md, as those of versions.n8n.ts. */
 
-/** Gives what is in the tarball of this run, under another number, in a new folder. */
-function unpack(version: string, into = mkdtempSync(join(tmpdir(), 'pay-unpacked-'))): string {
-	mkdirSync(into, { recursive: true });
-	execFileSync('tar', ['-xzf', process.env.PAY_TARBALL!, '-C', into, '--strip-components=1']);
-	const file = join(into, 'package.json');
-	// As the workflow that publishes takes away what refuses a checkout; provenance is GitHub's to give.
-	const { private: _, publishConfig: __, ...manifest } = JSON.parse(readFileSync(file, 'utf8'));
-	writeFileSync(file, JSON.stringify({ ...manifest, version }));
-	return into;
-}
-
 const NAME = 'n8n-nodes-pay';
+const TARBALL = process.env.PAY_TARBALL!;
 const KEY = 'a key of the test that stays';
 
 describe.each(tried)('$number', ({ version }) => {
@@ -87,7 +77,7 @@ describe.each(tried)('$number', ({ version }) => {
 		lived = newFolder();
 		n8n = await startIn(lived);
 		expect(await offered()).toStrictEqual([]);
-		const [first, second] = [unpack('0.1.0'), unpack('0.1.1')];
+		const [first, second] = [unpack(TARBALL, '0.1.0'), unpack(TARBALL, '0.1.1')];
 		folders.push(first, second);
 		await registry.publish(first);
 		await n8n.rest('POST', '/community-packages', { name: NAME });
@@ -139,7 +129,7 @@ describe.each(tried)('$number', ({ version }) => {
 
 	test('Installed by hand and lost: not brought back; from ~/.n8n/custom under other names', async () => {
 		lose(lived);
-		unpack('0.1.0', join(lived, '.n8n', 'custom', NAME));
+		unpack(TARBALL, '0.1.0', join(lived, '.n8n', 'custom', NAME));
 		n8n = await startIn(lived, {
 			N8N_REINSTALL_MISSING_PACKAGES: 'true',
 			N8N_UNVERIFIED_PACKAGES_ENABLED: 'false',

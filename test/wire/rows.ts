@@ -112,11 +112,14 @@ const BEFORE_THE_ANSWER: Row[] = [
 				socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
 		},
 	},
-	answer(
-		'101, then the end',
-		UNKNOWN,
-		'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
-	),
+	{
+		...answer(
+			'101, then the end',
+			UNKNOWN,
+			'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+		),
+		timeout: SHORT,
+	},
 ];
 
 const FRAMING: Row[] = [
@@ -514,8 +517,12 @@ const PROXIES: Row[] = [
 	proxy('https', 'stalls', { ...NOTHING, reason: 'the time-out passed' }, () => {}, SHORT),
 	proxy('https', 'connects, then drops', NOTHING, says(CONNECTED)),
 	proxy('https', 'connects, then stalls', NOTHING, (socket) => socket.write(CONNECTED), SHORT),
-	proxy('https', 'connects, then talks nonsense', NOTHING, (socket) =>
-		socket.write(`${CONNECTED}garbage garbage garbage`),
+	proxy(
+		'https',
+		'connects, then talks nonsense',
+		NOTHING,
+		(socket) => socket.write(`${CONNECTED}garbage garbage garbage`),
+		SHORT,
 	),
 	...['200 OK', '201 Made'].map((line) =>
 		proxy(

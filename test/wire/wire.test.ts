@@ -6,7 +6,8 @@ import { ROWS } from './rows';
 let played: Map<string, Played>;
 beforeAll(async () => {
 	played = await playCorpus(requestHelper(join(__dirname, '../../node_modules')), ROWS);
-}, 120_000);
+	// Mutation testing gives others ten seconds.
+}, 300_000);
 
 test('each row has a name of its own', () => {
 	expect(ROWS.length).toBeGreaterThanOrEqual(60);

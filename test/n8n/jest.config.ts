@@ -1,9 +1,11 @@
 import type { Config } from 'jest';
-import base from './jest.config';
+import { join } from 'node:path';
+import base from '../../jest.config';
 
 /** Tests on a running n8n: minutes instead of seconds. */
 const config: Config = {
 	...base,
+	rootDir: join(__dirname, '..', '..'),
 	testMatch: ['<rootDir>/test/{n8n,parts}/**/*.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',

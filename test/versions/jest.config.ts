@@ -1,5 +1,5 @@
 import type { Config } from 'jest';
-import base from './jest.n8n.config';
+import base from '../n8n/jest.config';
 
 /** Every n8n of the matrix; its result is the table in docs/install.md. */
 const config: Config = {
