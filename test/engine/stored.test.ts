@@ -59,7 +59,7 @@ interface Stored {
 	postbacks: {
 		reference: IDataObject;
 		trigger: Record<string, string>;
-		wait: { context: Context; urls: Record<string, string> };
+		wait: { context: Context; awaited: IDataObject; urls: Record<string, string> };
 	};
 }
 
@@ -181,7 +181,8 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 
 	test.each(Object.entries(postbacks.wait.urls))('a wait takes %s', async (_name, url) => {
 		const { external_id } = postbacks.reference;
-		const { status, result } = await deliver(url, { item: { json: { external_id } } });
+		const { awaited } = postbacks.wait;
+		const { status, result } = await deliver(url, { item: { json: { external_id } }, awaited });
 		expect(status).toBeUndefined();
 		expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({
 			postback: { reference: postbacks.reference },
