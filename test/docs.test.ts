@@ -128,6 +128,7 @@ const OTHER_NAMES = new Set([
 	...['checkProcessedAndRecord', 'removeProcessed'],
 	...[
 		'receivedAt',
+		'fingerprint',
 		'method',
 		'headers',
 		'rawBody',
