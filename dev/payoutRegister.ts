@@ -43,6 +43,7 @@ export async function registerCredentials(
 export function ready(name: string, { postgres, httpBasicAuth }: RegisterCredentials): Workflow {
 	const workflow = example(name);
 	for (const each of workflow.nodes) {
+		delete each.disabled;
 		if (each.type === 'n8n-nodes-base.postgres') each.credentials = { postgres };
 		// A test need not wait as long as a person may.
 		if (each.retryOnFail === true) each.waitBetweenTries = 200;

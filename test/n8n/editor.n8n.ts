@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium, selectors, type Browser, type Locator, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
@@ -184,6 +184,57 @@ async function saved(modal: Locator) {
 	]);
 }
 
+const EXAMPLES = join(__dirname, '..', '..', 'examples');
+const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
+/** Pastes an example into a new workflow, as its file's content is copied and pasted. */
+async function pasteExample(name: string) {
+	await page.goto(`${n8n.url}/workflow/new`);
+	await byId('canvas-plus-button').waitFor();
+	const text = readFileSync(join(EXAMPLES, `${name}.json`), 'utf8');
+	await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+	await byId('canvas-wrapper').click({ position: { x: 200, y: 200 } });
+	await page.keyboard.press('Control+v');
+	await byId('canvas-node')
+		.nth(example(name).nodes.filter((each) => !isNote(each)).length - 1)
+		.waitFor();
+}
+
+/** How much of each note its text fills; it is scrolled above 1. In the page, without its types. */
+const FILLED = `[...document.querySelectorAll('[data-test-id=sticky]')].map((note) => {
+	const { top, height } = note.getBoundingClientRect();
+	const last = [...note.querySelectorAll('p, li, h2, td')].at(-1);
+	return (last.getBoundingClientRect().bottom - top) / height;
+})`;
+/** The wires that lie over a node or cross another one, by the names of their ends. */
+const TANGLED = `(() => {
+	const nodes = [...document.querySelectorAll('[data-test-id=canvas-node]')].map((node) => [
+		node.dataset.nodeName,
+		(node.querySelector('[data-test-id$=-node]') ?? node).getBoundingClientRect(),
+	]);
+	const wires = [...document.querySelectorAll('.vue-flow__edge-path')].map((path) => {
+		const all = path.closest('[data-source-node-name]').dataset;
+		const matrix = path.getScreenCTM();
+		// Near its ends a wire is at its nodes, and beside the others of the same node.
+		const points = Array.from({ length: 91 }, (_, index) =>
+			path.getPointAtLength((path.getTotalLength() * (index + 5)) / 100).matrixTransform(matrix),
+		);
+		return [all.sourceNodeName + ' -> ' + all.targetNodeName, points];
+	});
+	const side = (a, b, c) => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+	const cross = (a, b, c, d) => side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+	const tangled = [];
+	wires.forEach(([name, points], index) => {
+		for (const [node, { left, right, top, bottom }] of nodes)
+			if (points.some(({ x, y }) => x > left + 3 && x < right - 3 && y > top + 3 && y < bottom - 3))
+				tangled.push(name + ' over ' + node);
+		for (const [other, others] of wires.slice(index + 1))
+			if (other !== name && points.some((a, i) => i > 0 && others.some((b, j) => j > 0 && cross(points[i - 1], a, others[j - 1], b))))
+				tangled.push(name + ' crosses ' + other);
+	});
+	// One that leads back is drawn as two.
+	return { counted: [nodes.length, new Set(wires.map(([name]) => name)).size], tangled };
+})()`;
+
 describe.each(VERSIONS)('%s', (each) => {
 	beforeAll(async () => {
 		version = each;
@@ -220,6 +271,54 @@ describe.each(VERSIONS)('%s', (each) => {
 				await page.getByText(action, { exact: true }).first().waitFor();
 			}
 		}));
+
+	test.each(
+		readdirSync(EXAMPLES)
+			.map((file) => file.replace('.json', ''))
+			// Its wires are many; it has no manual trigger.
+			.filter((name) => name !== 'pay-once'),
+	)(
+		'%s, pasted: notes are as tall as their text, no wire is tangled, the orange button starts by hand',
+		async (name) =>
+			await watched(async () => {
+				await pasteExample(name);
+				const { nodes, connections } = example(name);
+				const wires = new Set(
+					Object.entries(
+						connections as Record<string, Record<string, Array<Array<{ node: string }>>>>,
+					).flatMap(([from, outputs]) =>
+						Object.values(outputs)
+							.flat(2)
+							.map(({ node: to }) => `${from} -> ${to}`),
+					),
+				);
+				const isTrigger = ({ type }: { type: string }) => type === 'n8n-nodes-base.manualTrigger';
+				const notes = nodes.filter(isNote);
+				await until('the wires', async () => {
+					const { counted } = await page.evaluate<{ counted: number[] }>(TANGLED);
+					return counted[1] === wires.size;
+				});
+				await byId('canvas-wrapper').press('1');
+				await page.waitForTimeout(500);
+				expect(await page.evaluate(TANGLED)).toStrictEqual({
+					counted: [nodes.length - notes.length, wires.size],
+					tangled: [],
+				});
+				const filled = await page.evaluate<number[]>(FILLED);
+				expect(filled).toHaveLength(notes.length);
+				// Letters of n8n 1 are larger.
+				for (const part of filled) expect(part > 0.7 && part < 0.98).toBe(true);
+				const start = nodes.find(isTrigger);
+				if (start === undefined) return;
+				const asked = page.waitForRequest((request) => /\/workflows\/\w+\/run/.test(request.url()));
+				await page.route('**/rest/workflows/*/run*', async (route) => await route.abort());
+				await byId('execute-workflow-button').click();
+				expect((await asked).postDataJSON()).toMatchObject({
+					triggerToStartFrom: { name: start.name },
+				});
+				await page.unroute('**/rest/workflows/*/run*');
+			}),
+	);
 
 	test.each([undefined, 'pt-BR'])(
 		'a comma typed into Amount is refused, and not dropped (browser language %s)',
@@ -624,19 +723,6 @@ function newcomer() {
 		await modal.waitFor({ state: 'hidden' });
 	}
 
-	/** Pastes an example into a new workflow, as its file's content is copied and pasted. */
-	async function pasteExample(name: string) {
-		await page.goto(`${n8n.url}/workflow/new`);
-		await byId('canvas-plus-button').waitFor();
-		const text = readFileSync(join(__dirname, '..', '..', 'examples', `${name}.json`), 'utf8');
-		await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
-		await byId('canvas-wrapper').click({ position: { x: 200, y: 200 } });
-		hand.clicks++;
-		await page.keyboard.press('Control+v');
-		await byId('canvas-node')
-			.nth(example(name).nodes.length - 2)
-			.waitFor();
-	}
 	async function publish() {
 		await click(byId('workflow-open-publish-modal-button'));
 		await click(byId('workflow-publish-button'));
@@ -646,6 +732,7 @@ function newcomer() {
 		await watched(async () => {
 			await counted('Paid QR code (README)', async () => {
 				await pasteExample('practice-service');
+				hand.clicks++;
 				await picture('practice-service');
 				await publish();
 				await until('the practice service', async () => {
@@ -653,6 +740,7 @@ function newcomer() {
 					return (await fetch(n8n.url + path, { method: 'POST' })).status === 401;
 				});
 				await pasteExample('checkout');
+				hand.clicks++;
 				const creates = byId('canvas-node').filter({ hasText: 'Create a QR code' });
 				await creates.dblclick();
 				hand.clicks++;
