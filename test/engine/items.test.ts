@@ -120,8 +120,10 @@ describe('what goes over the wire', () => {
 			expect(proven).toStrictEqual(
 				['credential', 'resume', 'url'].map((external_id) => ({
 					...{ external_id, kind, amount: 10.5 },
-					// A resume URL is about one execution.
-					...(external_id === 'resume' ? { executionId: '42' } : {}),
+					// A resume URL is about one execution, and one charge in it.
+					...(external_id === 'resume'
+						? { executionId: '42', charge: expect.stringMatching(/^[\w-]{4}$/) }
+						: {}),
 				})),
 			);
 		},
