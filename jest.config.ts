@@ -6,7 +6,7 @@ const config: Config = {
 	// Many tests wait for an answer or a pause, and leave their core to another.
 	maxWorkers: 2 * availableParallelism(),
 	// A busy machine is no failure: ten times what the slowest takes. What hangs still ends.
-	testTimeout: 300_000,
+	testTimeout: 600_000,
 	transform: {
 		'\\.[jt]s$': [
 			'@swc/jest',

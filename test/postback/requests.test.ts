@@ -187,7 +187,6 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 ];
 
 const RUNS = { numRuns: runs(600) };
-jest.setTimeout(120_000);
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
 	const node = make();

@@ -7,7 +7,7 @@ let played: Map<string, Played>;
 beforeAll(async () => {
 	played = await playCorpus(requestHelper(join(__dirname, '../../node_modules')), ROWS);
 	// Mutation testing gives others ten seconds.
-}, 300_000);
+}, 600_000);
 
 test('each row has a name of its own', () => {
 	expect(ROWS.length).toBeGreaterThanOrEqual(60);
