@@ -91,6 +91,7 @@ const OF_N8N = new Set([
 	...['Execute workflow', 'Webhook URLs', 'On new Pay event', 'Unrecognized node type'],
 	'Conflicting Trigger Path',
 	'Save execution progress',
+	...['Connect to Pay', 'Select Credential', 'Create new credential', 'Actions'],
 	...['Error Workflow', 'Save successful production executions', 'Active'],
 ]);
 
