@@ -713,6 +713,8 @@ function newcomer() {
 	/** A new credential closes by itself when its test passed, an old one by a click. */
 	async function saveAndClose(isNew: boolean) {
 		const modal = byId('editCredential-modal');
+		// n8n asks its server for the name of a new credential, and refuses to save one without.
+		await modal.getByText('Pay account').waitFor();
 		await kept();
 		await click(byId('credential-save-button'));
 		if (!isNew) {
