@@ -11,7 +11,7 @@ import {
 import { testPayCredential } from './credential/credentialTest';
 import { execute, findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
-import { answered, refuse } from './postback/receive';
+import { answered, refusePostback } from './postback/receive';
 
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {
@@ -45,7 +45,8 @@ export class Pay implements INodeType {
 			const operation = this.getNodeParameter('operation') as string;
 			const { receive } = findOperation(resource, operation);
 			return (
-				(await receive?.(this)) ?? refuse(this, 409, 'The execution is not waiting for a postback')
+				(await receive?.(this)) ??
+				refusePostback(this, 409, 'The execution is not waiting for a postback')
 			);
 		});
 	}

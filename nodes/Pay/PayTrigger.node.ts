@@ -21,7 +21,7 @@ import {
 	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
-	refuse,
+	refusePostback,
 	toItem,
 } from './postback/receive';
 
@@ -33,9 +33,9 @@ interface Options {
 
 const chosen = ({ options }: INodeParameters) => (options ?? {}) as INodeParameters;
 
-/** How n8n answers a call, as the expressions of the node's description and as what they compute. */
-const ANSWER: NativeParameterResolvers = {
-	// At once, n8n 2 answers when the execution is stored, n8n 1 a moment before.
+/** How n8n responds to a call, as the expressions of the node's description and as what they compute. */
+const RESPONSE: NativeParameterResolvers = {
+	// At once, n8n 2 responds when the execution is stored, n8n 1 a moment before.
 	responseMode: {
 		template: '={{ $parameter["options"]["respond"] || "onReceived" }}',
 		resolve: (parameters) => chosen(parameters).respond || 'onReceived',
@@ -44,42 +44,30 @@ const ANSWER: NativeParameterResolvers = {
 		template: '={{ $parameter["options"]["responseCode"] || 200 }}',
 		resolve: (parameters) => chosen(parameters).responseCode || 200,
 	},
-	// Without a text here, n8n answers with what webhook() gives, whatever text that is.
+	// Without a text here, n8n responds with what webhook() gives, whatever text that is.
 	responseData: {
 		template: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
 		resolve: (parameters) => (chosen(parameters).respond === 'lastNode' ? 'noData' : ''),
 	},
 };
 /** n8n 2 resolves each call's expressions in an isolate, unless it has the functions (1.123 cannot). */
-const answer =
+const response =
 	typeof webhookDescriptionFields === 'function'
-		? webhookDescriptionFields(ANSWER)
-		: Object.fromEntries(Object.entries(ANSWER).map(([field, { template }]) => [field, template]));
+		? webhookDescriptionFields(RESPONSE)
+		: Object.fromEntries(
+				Object.entries(RESPONSE).map(([field, { template }]) => [field, template]),
+			);
 
 /** Where the Postback Secret belongs. */
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
 
-const readMatch = ({ field, values }: { field?: unknown; values?: unknown }) =>
-	readFieldMatch(field, values, 'startWhen');
+const readMatch = ({ startWhen }: Options) =>
+	startWhen?.match && readFieldMatch(startWhen.match.field, startWhen.match.values, 'startWhen');
 
-/** All of it in the message, for n8n's toast shows nothing else. */
-function inWords(error: unknown): string {
-	if (error instanceof InputError) return `${error.message}. ${error.advice}`;
-	return asError(error).message;
-}
-
-/** Checks the options before any postback comes, while there is someone to tell. */
-function checkOptions(context: IHookFunctions): void {
-	const options = context.getNodeParameter('options', {}) as Options;
-	const { match } = options.startWhen ?? {};
-	if (match === undefined) return;
-	try {
-		readMatch(match);
-	} catch (error) {
-		throw new NodeOperationError(context.getNode(), `Start Only When: ${inWords(error)}`);
-	}
-}
+/** All of it in the message: n8n's toast shows nothing else. */
+const inWords = (error: unknown) =>
+	error instanceof InputError ? `${error.message}. ${error.advice}` : asError(error).message;
 
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -107,7 +95,7 @@ export class PayTrigger implements INodeType {
 			{
 				name: 'default',
 				httpMethod: POSTBACK_METHODS,
-				...answer,
+				...response,
 				path: 'postback',
 				// The editor has room for one method's name.
 				ndvHideMethod: true,
@@ -262,7 +250,11 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				checkOptions(this);
+				try {
+					readMatch(this.getNodeParameter('options', {}) as Options);
+				} catch (error) {
+					throw new NodeOperationError(this.getNode(), `Start Only When: ${inWords(error)}`);
+				}
 				if (this.getNodeParameter('authentication') === 'none') return true;
 				const secrets = await readSecrets(this).catch((error: unknown) => {
 					const said = inWords(error);
@@ -287,14 +279,17 @@ export class PayTrigger implements INodeType {
 				// Before anything is refused the credential itself is asked: its secret may be a new one.
 				proof ??= verify(query, (await readAndKeepSecrets(this)).taken);
 				if (proof === null) {
-					return refuse(this, 401, 'This address takes only postbacks with a valid signature');
+					return refusePostback(
+						this,
+						401,
+						'This address takes only postbacks with a valid signature',
+					);
 				}
 			}
 			const postback = await readPostback(this);
-			const { startWhen, responseBody } = this.getNodeParameter('options', {}) as Options;
-			const webhookResponse = String(responseBody ?? '');
-			const match = startWhen?.match && readMatch(startWhen.match);
-			if (!isAwaited(this, match, postback)) return { webhookResponse };
+			const options = this.getNodeParameter('options', {}) as Options;
+			const webhookResponse = String(options.responseBody ?? '');
+			if (!isAwaited(this, readMatch(options), postback)) return { webhookResponse };
 			return { webhookResponse, workflowData: [[await toItem(this, postback, proof)]] };
 		});
 	}

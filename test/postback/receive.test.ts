@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { readDelivery } from '../../nodes/Pay/postback/notification';
-import { answered, readPostback, refuse, toItem } from '../../nodes/Pay/postback/receive';
+import { parsePostback } from '../../nodes/Pay/postback/postback';
+import { answered, readPostback, refusePostback, toItem } from '../../nodes/Pay/postback/receive';
 
 const FORM = 'multipart/form-data; boundary=B';
 
@@ -51,7 +51,7 @@ function called(setting: {
 describe('a postback that is refused', () => {
 	test('is answered, logged without anything of the request, and moves nothing', () => {
 		const { context, written, logged } = called({});
-		expect(refuse(context, 401, 'No proof')).toStrictEqual({ noWebhookResponse: true });
+		expect(refusePostback(context, 401, 'No proof')).toStrictEqual({ noWebhookResponse: true });
 		expect(written).toStrictEqual([401, { message: 'No proof' }]);
 		const facts = { workflowId: 'w', node: 'Trigger' };
 		expect(logged).toStrictEqual([['Pay refused a postback (401): No proof', facts]]);
@@ -59,7 +59,7 @@ describe('a postback that is refused', () => {
 
 	test('is not answered a second time', () => {
 		const { context, written, logged } = called({ headersSent: true });
-		expect(refuse(context, 500, 'x', new TypeError('why'))).toStrictEqual({
+		expect(refusePostback(context, 500, 'x', new TypeError('why'))).toStrictEqual({
 			noWebhookResponse: true,
 		});
 		expect(written).toStrictEqual([]);
@@ -117,7 +117,6 @@ describe('the request of a postback', () => {
 		const { context } = called({ request });
 		const postback = await readPostback(context);
 		expect(postback).toMatchObject({ method: 'PUT', body: { a: 1 }, query: { a: '1' } });
-		expect(Date.now() - Date.parse(postback.receivedAt)).toBeLessThan(60_000);
 		await readPostback(context);
 		expect(request.reads).toBe(1);
 	});
@@ -200,17 +199,15 @@ describe('the request of a postback', () => {
 
 describe('the item of a postback', () => {
 	const postback = (headers = {}, parsedBody: unknown = { data: {} }) =>
-		readDelivery({
-			...{ method: 'POST', query: {}, headers, rawBody: Buffer.from('{}'), parsedBody },
-			receivedAt: new Date(0),
-		});
+		parsePostback({ method: 'POST', query: {}, headers }, Buffer.from('{}'), parsedBody);
 	const headers = { 'content-type': FORM };
 	const file = (filepath: string, more = {}) => ({ filepath, mimetype: 'image/png', ...more });
 
-	test('without files and without an item that waits is the notification', async () => {
+	test('without files and without an item that waits is the postback', async () => {
 		const item = await toItem(called({}).context, postback(), null);
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
+		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
 	});
 
 	test('of a form has its files, by field, numbered where a field has more', async () => {

@@ -4,33 +4,26 @@ import { PROOF_PARAMETER } from './proof';
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
 
+const invalid = (what: string, advice = ADVICE) =>
+	new InputError('postbackUrl', `The postback URL ${what}`, advice);
+
 /**
- * Reads a postback URL (section 2.1, 2.2: `postbackUrl`), which goes out as it was written.
+ * Reads a postback URL (section 2.1, 2.2: `postbackUrl`), which is sent as it was written.
  * @throws InputError for anything but an absolute http(s) URL, and for one already signed
  */
 export function parsePostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
-	if (text === '') throw new InputError('postbackUrl', 'The postback URL is empty', ADVICE);
+	if (text === '') throw invalid('is empty');
 	if (!URL.canParse(text)) {
-		const shown = JSON.stringify(text.slice(0, 200));
-		throw new InputError(
-			'postbackUrl',
-			`The postback URL must be an absolute URL: ${shown}`,
-			ADVICE,
-		);
+		throw invalid(`must be an absolute URL: ${JSON.stringify(text.slice(0, 200))}`);
 	}
-	const url = new URL(text);
-	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-		throw new InputError(
-			'postbackUrl',
-			`The postback URL must start with https:// or http://, but starts with "${url.protocol}"`,
-			ADVICE,
-		);
+	const { protocol, searchParams } = new URL(text);
+	if (protocol !== 'https:' && protocol !== 'http:') {
+		throw invalid(`must start with https:// or http://, but starts with "${protocol}"`);
 	}
-	if (url.searchParams.has(PROOF_PARAMETER)) {
-		throw new InputError(
-			'postbackUrl',
-			`The postback URL already holds ${PROOF_PARAMETER}, which this node adds itself`,
+	if (searchParams.has(PROOF_PARAMETER)) {
+		throw invalid(
+			`already holds ${PROOF_PARAMETER}, which this node adds itself`,
 			"Use the trigger's plain Production URL.",
 		);
 	}

@@ -2,13 +2,12 @@ import { createHash } from 'crypto';
 import {
 	sleep,
 	type IBinaryData,
-	type IDataObject,
 	type INodeExecutionData,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
-import { isMultipartForm, readDelivery, toNotification, type Postback } from './notification';
+import { isMultipartForm, parsePostback, toJson, type Postback } from './postback';
 import type { Proof } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
@@ -37,11 +36,8 @@ function log(context: IWebhookFunctions, message: string): void {
 	context.logger.warn(message, { workflowId: id, node: context.getNode().name });
 }
 
-/**
- * Answers a caller whose postback is not taken: nothing starts and nothing resumes. Logged without
- * the URL, whose proof is a secret, and without the body.
- */
-export function refuse(
+/** Refuses a postback: nothing starts or resumes. The log has neither its URL, a secret, nor its body. */
+export function refusePostback(
 	context: IWebhookFunctions,
 	statusCode: number,
 	message: string,
@@ -54,7 +50,7 @@ export function refuse(
 	return { noWebhookResponse: true };
 }
 
-/** The status of an error that n8n found in the request, as of a body over its limit. */
+/** The status of an error that n8n found in the request, such as a body over its limit. */
 function statusOf(error: unknown): number {
 	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;
 	const status = httpStatusCode ?? statusCode;
@@ -62,9 +58,8 @@ function statusOf(error: unknown): number {
 }
 
 /**
- * Runs the work of a `webhook()`, none of whose failures may get out: when one does, n8n goes on
- * with an empty item and starts the workflow or resumes the execution, whoever called (measured on
- * 2.41 and 1.123). A failure is answered and logged instead, and the sender may come again.
+ * Runs the work of a `webhook()`. After an error that gets out, n8n starts the workflow or resumes the
+ * execution with an empty item, whoever called (measured on 2.41 and 1.123). So it is refused instead.
  */
 export async function answered(
 	context: IWebhookFunctions,
@@ -74,7 +69,7 @@ export async function answered(
 		return await work();
 	} catch (error) {
 		try {
-			return refuse(context, statusOf(error), 'The postback could not be taken', error);
+			return refusePostback(context, statusOf(error), 'The postback could not be taken', error);
 		} catch {
 			return { noWebhookResponse: true };
 		}
@@ -84,10 +79,7 @@ export async function answered(
 /** How long a form's last bytes may take, in milliseconds. */
 const LAST_BYTES = 10_000;
 
-/**
- * Awaits the end of a request: n8n is done with a form at its last boundary, and the end of the
- * request may come some milliseconds later.
- */
+/** Awaits the end of a request, which may come after the last boundary, where n8n is done with a form. */
 async function ended(request: RawRequest): Promise<void> {
 	if (request.complete !== false || request.destroyed === true) return;
 	const end = new Promise<void>((resolve) => {
@@ -97,10 +89,7 @@ async function ended(request: RawRequest): Promise<void> {
 	await Promise.race([end, sleep(LAST_BYTES)]);
 }
 
-/**
- * Whether a postback is one that the workflow goes on with. Nobody hears of one that is not, but for
- * the log: a wrong field would be silence.
- */
+/** Whether the workflow goes on with a postback. If not, only the log says so and why. */
 export function isAwaited(
 	context: IWebhookFunctions,
 	match: FieldMatch | undefined,
@@ -116,8 +105,8 @@ export function isAwaited(
 }
 
 /**
- * Reads the request that called a webhook, its files excepted. Only after its proof: an unproven
- * body may be anything, or never end.
+ * Reads the request that called a webhook, without its files. Only after its proof: an unproven body
+ * may be anything, or never end.
  * @param resumeToken n8n's own token, where the request came to a resume URL
  */
 export async function readPostback(
@@ -125,26 +114,22 @@ export async function readPostback(
 	resumeToken?: string,
 ): Promise<Postback> {
 	const request = context.getRequestObject();
-	const headers = context.getHeaderData() as Record<string, unknown>;
+	const { method } = request;
 	const raw = request as RawRequest;
-	if (isMultipartForm(headers)) {
+	const headers = context.getHeaderData() as Record<string, unknown>;
+	const query = context.getQueryData() as Record<string, unknown>;
+	if (!isMultipartForm(headers)) {
+		if (raw.rawBody === undefined) await raw.readRawBody?.();
+	} else {
+		// n8n has read the form, and reading it again throws. n8n 1 hides from that reader that the
+		// connection was cut, and gives the fields that had come.
 		await ended(raw);
-		// n8n 1 hides that from the reader of a form, and gives the fields that had come.
 		if (raw.complete === false) {
 			throw new Error('The connection was cut before the end of the form');
 		}
 	}
-	// n8n has read a multipart form itself, and reading it again throws.
-	if (raw.rawBody === undefined && !isMultipartForm(headers)) await raw.readRawBody?.();
-	return readDelivery({
-		method: request.method,
-		query: context.getQueryData() as Record<string, unknown>,
-		headers,
-		rawBody: raw.rawBody ?? Buffer.alloc(0),
-		parsedBody: context.getBodyData(),
-		receivedAt: new Date(),
-		resumeToken,
-	});
+	const bytes = raw.rawBody ?? Buffer.alloc(0);
+	return parsePostback({ method, query, headers }, bytes, context.getBodyData(), resumeToken);
 }
 
 async function hashOf(context: IWebhookFunctions, { id, data }: IBinaryData): Promise<string> {
@@ -154,18 +139,11 @@ async function hashOf(context: IWebhookFunctions, { id, data }: IBinaryData): Pr
 	return hash.digest('hex');
 }
 
-/** A file of a postback, kept as binary data. */
-interface KeptFile {
-	name: string;
-	hash: string;
-	binary: IBinaryData;
-}
-
 /** Keeps the files of a multipart form: one by its field's name, more with numbers behind it. */
-async function keepFiles(context: IWebhookFunctions): Promise<KeptFile[]> {
-	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return [];
+async function keepFiles(context: IWebhookFunctions) {
+	const kept: Array<{ name: string; hash: string; binary: IBinaryData }> = [];
+	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return kept;
 	const { files } = context.getBodyData() as { files?: Record<string, FormFile | FormFile[]> };
-	const kept: KeptFile[] = [];
 	for (const [field, found] of Object.entries(files ?? {})) {
 		const list = [found].flat();
 		for (const [index, file] of list.entries()) {
@@ -182,14 +160,6 @@ async function keepFiles(context: IWebhookFunctions): Promise<KeptFile[]> {
 	return kept;
 }
 
-/** A name that is not taken yet, which it is from then on. */
-function freeName(wanted: string, taken: Set<string>): string {
-	let name = wanted;
-	for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`;
-	taken.add(name);
-	return name;
-}
-
 /**
  * The item for a postback that is taken.
  * @param proof what its URL proved, or null
@@ -203,20 +173,23 @@ export async function toItem(
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const files = await keepFiles(context);
-	const hashes = files.map(({ name, hash }): [string, string] => [name, hash]);
-	const notification = toNotification(postback, proof, hashes) as unknown as IDataObject;
-	const given = input?.binary ?? {};
-	const names = new Set(Object.keys(given));
-	const binary = Object.fromEntries<IBinaryData>([
-		...Object.entries(given),
-		...files.map((file): [string, IBinaryData] => [
-			freeName(Object.hasOwn(given, file.name) ? `postback_${file.name}` : file.name, names),
-			file.binary,
-		]),
-	]);
+	const json = toJson(
+		postback,
+		proof,
+		files.map(({ name, hash }) => [name, hash]),
+	);
+	// A map: a field may be called like a member of every object.
+	const binary = new Map(Object.entries(input?.binary ?? {}));
+	const given = new Set(binary.keys());
+	for (const file of files) {
+		const wanted = given.has(file.name) ? `postback_${file.name}` : file.name;
+		let name = wanted;
+		for (let count = 2; binary.has(name); count++) name = `${wanted}_${count}`;
+		binary.set(name, file.binary);
+	}
 	return {
-		json: input ? { ...input.json, postback: notification } : notification,
-		...(Object.keys(binary).length > 0 ? { binary } : {}),
+		json: input ? { ...input.json, postback: json } : json,
+		...(binary.size > 0 ? { binary: Object.fromEntries(binary) } : {}),
 		...(input ? { pairedItem: { item: 0 } } : {}),
 	};
 }

@@ -52,6 +52,8 @@ export const postbackFields: INodeProperties[] = [
 	},
 ];
 
+const CHOICES: unknown[] = ['credential', 'none', 'resume', 'url'];
+
 /** The execution that asks for a postback. */
 export interface AskingExecution {
 	id: string;
@@ -59,40 +61,6 @@ export interface AskingExecution {
 	place: string;
 	resumeUrl: () => unknown;
 	store: ExpectationStore;
-}
-
-/** What an item's choice comes to. */
-interface PostbackTarget {
-	/** Signed, where the credential has a secret; absent where no postback is requested. */
-	url?: string;
-	/** For the person in the editor. */
-	hint?: string;
-	/** To call before the request is sent, where this execution may wait for the postback. */
-	expect?: () => void;
-}
-
-function readUrl(
-	read: ReadParameter,
-	ofCredential: string | undefined,
-	{ resumeUrl }: AskingExecution,
-): string | undefined {
-	const choice = read('postback');
-	switch (choice) {
-		case 'none':
-			return undefined;
-		case 'credential':
-			return ofCredential === undefined ? undefined : parsePostbackUrl(ofCredential);
-		case 'url':
-			return parsePostbackUrl(read('postbackUrl'));
-		case 'resume':
-			return parsePostbackUrl(resumeUrl());
-		default:
-			throw new InputError(
-				'postback',
-				`${labelOf('postback')} must be one of credential, none, resume and url, but is ${JSON.stringify(choice) ?? 'undefined'}`,
-				'Choose one from the list.',
-			);
-	}
 }
 
 /**
@@ -107,9 +75,11 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 }
 
 /**
- * Reads where an item's postback goes, and signs that URL.
+ * Reads where an item's postback goes, and signs that URL where the credential has a secret.
  * @param account the credential's Postback URL and secret
  * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
+ * @returns no URL where no postback is requested; `expect` is to be called before the request is
+ *   sent, where this execution may wait for the postback
  * @throws InputError
  */
 export function readPostbackTarget(
@@ -118,27 +88,39 @@ export function readPostbackTarget(
 	account: { postbackUrl?: string; postbackSecret?: string },
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
-): PostbackTarget {
+): { url?: string; hint?: string; expect?: () => void } {
 	const secret = account.postbackSecret;
 	const choice = read('postback');
+	if (!CHOICES.includes(choice)) {
+		throw new InputError(
+			'postback',
+			`${labelOf('postback')} must be one of credential, none, resume and url, but is ${JSON.stringify(choice) ?? 'undefined'}`,
+			'Choose one from the list.',
+		);
+	}
 	// What waits for it takes nothing that is unsigned.
 	if (choice === 'resume' && secret === undefined) throw noPostbackSecret();
-	const url = readUrl(read, account.postbackUrl, execution);
-	if (url === undefined) {
-		return choice === 'none'
-			? {}
-			: {
-					hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
-				};
+	if (choice === 'none') return {};
+	if (choice === 'credential' && account.postbackUrl === undefined) {
+		return {
+			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+		};
 	}
+	const url = parsePostbackUrl(
+		choice === 'resume'
+			? execution.resumeUrl()
+			: choice === 'url'
+				? read('postbackUrl')
+				: account.postbackUrl,
+	);
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback);
 	if (secret === undefined) return { url, hint };
 	if (choice !== 'resume' && !isHere(url, execution)) {
 		return { url: signUrl(url, reference, secret), hint };
 	}
 	const { id, store, place } = execution;
-	const charge = chargeAt(place);
 	const { external_id } = reference;
+	const charge = chargeAt(place);
 	return {
 		url: signUrl(url, { ...reference, executionId: id, charge }, secret),
 		hint,

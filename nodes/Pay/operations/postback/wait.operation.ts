@@ -15,7 +15,13 @@ import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedCharges, beginWait } from '../../postback/expectation';
 import { verify } from '../../postback/proof';
-import { isAwaited, POSTBACK_METHODS, readPostback, refuse, toItem } from '../../postback/receive';
+import {
+	isAwaited,
+	POSTBACK_METHODS,
+	readPostback,
+	refusePostback,
+	toItem,
+} from '../../postback/receive';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -147,12 +153,6 @@ interface Awaited {
 	match?: FieldMatch;
 }
 
-/** Which of its own postbacks end the wait; undefined where any does. */
-function readMatch(read: ReadParameter): FieldMatch | undefined {
-	if (read('resumeWhen') !== 'match') return undefined;
-	return readFieldMatch(read('matchField'), read('matchValues'), 'matchField');
-}
-
 function readLimit(read: ReadParameter): Date {
 	if (read('limitWaitTime') !== true) return WAIT_INDEFINITELY;
 	const amount = read('resumeAmount');
@@ -169,9 +169,9 @@ function readLimit(read: ReadParameter): Date {
 }
 
 /**
- * Takes away what another node, or a customer's order, put where a postback will be: at the time limit
- * n8n passes on the very list that came in, and "paid" in it would look like a postback. The items are
- * exchanged, not changed: the output of the node before shares their JSON.
+ * Removes what another node, or a customer's order, put where a postback will be: at the time limit
+ * n8n passes on the list that came in, and "paid" in it would look like a postback. The items are
+ * replaced, not changed: the output of the node before shares their JSON.
  */
 function withoutPostback(items: INodeExecutionData[]): void {
 	for (const [index, item] of items.entries()) {
@@ -195,7 +195,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
-		const match = readMatch(read);
+		const match =
+			read('resumeWhen') === 'match'
+				? readFieldMatch(read('matchField'), read('matchValues'), 'matchField')
+				: undefined;
 		const limit = readLimit(read);
 		const { taken } = await readSecretsOfWait(context);
 		const store = context.getContext('flow');
@@ -251,15 +254,16 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const { taken } = await readSecrets(context);
 	const proof = verify(context.getQueryData() as Record<string, unknown>, taken);
 	if (proof === null) {
-		return refuse(context, 401, 'This address takes only postbacks with a valid signature');
+		return refusePostback(context, 401, 'This address takes only postbacks with a valid signature');
 	}
 	const [item, awaited] = readWaiting(context);
-	// Amount and kind are told, not compared: nodes between the charge and the wait change such fields.
+	// Amount and kind are reported, not compared: nodes between the charge and the wait change such fields.
 	const isOwn =
 		proof.executionId === context.getExecutionId() &&
 		proof.external_id === awaited?.external_id &&
 		awaited.charges.includes(proof.charge ?? '');
-	if (!isOwn) return refuse(context, 409, 'The execution is waiting for another charge or payment');
+	if (!isOwn)
+		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import triggerPreview from '../../nodes/Pay/__schema__/v1.0.0.json';
 import waitPreview from '../../nodes/Pay/__schema__/v1.0.0/postback/wait.json';
-import { readDelivery, toNotification, type Delivery } from '../../nodes/Pay/postback/notification';
+import { parsePostback, toJson } from '../../nodes/Pay/postback/postback';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 
 const ABOUT: Reference = { external_id: 'a', kind: 'payment', amount: 1 };
@@ -10,23 +10,20 @@ const SIGNED = signUrl('https://n8n.example.com/webhook/x/postback', ABOUT, 'a s
 const PROOF = new URL(SIGNED).searchParams.get('pay_proof')!;
 const MAC = PROOF.split('.')[1]!;
 
-function delivery(
-	body: string | Buffer,
-	contentType?: string,
-	more: Partial<Delivery> = {},
-): Delivery {
-	return {
-		method: 'POST',
-		query: {},
-		headers: contentType ? { 'content-type': contentType } : {},
-		rawBody: Buffer.from(body as string),
-		parsedBody: undefined,
-		receivedAt: new Date(0),
-		...more,
-	};
-}
+/** A request as n8n hands it over. */
+const request = (body: string | Buffer, contentType?: string, more: object = {}) => ({
+	method: 'POST',
+	query: {} as Record<string, unknown>,
+	headers: (contentType ? { 'content-type': contentType } : {}) as Record<string, unknown>,
+	bytes: Buffer.from(body as string),
+	parsedBody: undefined as unknown,
+	resumeToken: undefined as string | undefined,
+	...more,
+});
+type Request = ReturnType<typeof request>;
+const parsed = (of: Request) => parsePostback(of, of.bytes, of.parsedBody, of.resumeToken);
 
-const bodyOf = (...args: Parameters<typeof delivery>) => readDelivery(delivery(...args)).body;
+const bodyOf = (...args: Parameters<typeof request>) => parsed(request(...args)).body;
 const BOM = '\uFEFF';
 
 test.each([
@@ -77,7 +74,7 @@ test.each([
 		Buffer.from(`${BOM}{"a":"é"}`),
 	],
 ])('a body in %s', (_name, type, bytes) => {
-	expect(readDelivery(delivery(bytes, type))).toMatchObject({
+	expect(parsed(request(bytes, type))).toMatchObject({
 		body: { a: 'é' },
 		rawBody: '{"a":"é"}',
 	});
@@ -130,9 +127,7 @@ test.each([
 test.each(['query', 'headers', 'body', 'rawBody'])(
 	'a token that is spelled "%s" takes no part of the postback away',
 	(resumeToken) => {
-		const postback = readDelivery(
-			delivery('paid', 'text/plain', { resumeToken, query: { a: '1' } }),
-		);
+		const postback = parsed(request('paid', 'text/plain', { resumeToken, query: { a: '1' } }));
 		expect(postback).toMatchObject({
 			query: { a: '1' },
 			headers: { 'content-type': 'text/plain' },
@@ -150,23 +145,23 @@ test.each([101, 1000, 8000, 100_000])('XML of %d levels is left as text, at once
 
 describe('a multipart form', () => {
 	const form = (data: unknown, boundary = 'B') =>
-		delivery('', `multipart/form-data; boundary=${boundary}`, { parsedBody: { data, files: {} } });
+		request('', `multipart/form-data; boundary=${boundary}`, { parsedBody: { data, files: {} } });
 
 	test('gives its fields, and one eventId whatever the boundary', () => {
 		const [one, two] = [
 			form({ status: 'paid', a: ['1', '2'] }),
 			form({ status: 'paid', a: ['1', '2'] }, 'C'),
 		];
-		expect(readDelivery(one).body).toStrictEqual({ status: 'paid', a: ['1', '2'] });
-		const id = (each: Delivery, files: Array<[string, string]> = []) =>
-			toNotification(readDelivery(each), ABOUT, files).eventId;
+		expect(parsed(one).body).toStrictEqual({ status: 'paid', a: ['1', '2'] });
+		const id = (each: Request, files: Array<[string, string]> = []) =>
+			toJson(parsed(each), ABOUT, files).eventId;
 		expect(id(one)).toBe(id(two));
 		const others = [id(form({ status: 'failed' })), id(one, [['f', 'h']]), id(one, [['f', 'i']])];
 		expect(new Set([id(one), ...others]).size).toBe(4);
 	});
 
 	test('that n8n could not read is an error, not an empty one', () => {
-		expect(() => readDelivery(form(undefined))).toThrow(/could not be read/);
+		expect(() => parsed(form(undefined))).toThrow(/could not be read/);
 	});
 });
 
@@ -189,20 +184,20 @@ test('a __proto__ key pollutes nothing, and deep or binary bodies do no harm', (
 	expect(bodyOf(Buffer.from([0xfe, 0x00]), undefined)).toBe('\uFFFD\0');
 });
 
-test('the same notification has the same eventId; any difference that matters gives another', () => {
-	const base = delivery('{"a":1}', 'application/json', {
+test('the same postback has the same eventId; any difference that matters gives another', () => {
+	const base = request('{"a":1}', 'application/json', {
 		query: { pay_proof: PROOF, x: '1', y: '2' },
 	});
-	const id = (more: Partial<Delivery>, about: Reference | null = ABOUT) =>
-		toNotification(readDelivery({ ...base, ...more }), about).eventId;
+	const id = (more: Partial<Request>, about: Reference | null = ABOUT) =>
+		toJson(parsed({ ...base, ...more }), about).eventId;
 	const same = id({});
 	expect(same).toMatch(/^[0-9a-f]{64}$/);
-	expect(id({ receivedAt: new Date(5), headers: { 'x-try': '2' } })).toBe(same);
+	expect(id({ headers: { 'x-try': '2' } })).toBe(same);
 	expect(id({ query: { y: '2', x: '1', pay_proof: PROOF } })).toBe(same);
 	expect(id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
 	const others = [
 		id({ method: 'PUT' }),
-		id({ rawBody: Buffer.from('{"a":2}') }),
+		id({ bytes: Buffer.from('{"a":2}') }),
 		id({ query: { ...base.query, x: '2' } }),
 		id({ query: { ...base.query, pay_proof: `${PROOF}?status=paid` } }),
 		id({ query: { ...base.query, pay_proof: `${PROOF}?status=failed` } }),
@@ -226,8 +221,8 @@ describe('what would let a reader of the execution call again is left out', () =
 		['x-encoded-whole', encodeURIComponent(SIGNED)],
 		['x-bare', MAC],
 	])('in the header %s', (name, value) => {
-		const { headers } = readDelivery(
-			delivery('', undefined, {
+		const { headers } = parsed(
+			request('', undefined, {
 				headers: { [name]: value },
 				query: { pay_proof: PROOF, signature: token },
 				resumeToken: token,
@@ -244,14 +239,14 @@ describe('what would let a reader of the execution call again is left out', () =
 		['a form', 'application/x-www-form-urlencoded', `url=${encodeURIComponent(SIGNED)}`],
 		['a text', 'text/plain', SIGNED],
 	])('in a body of %s that repeats the URL', (_name, type, body) => {
-		const postback = readDelivery(delivery(body, type, { query: { pay_proof: PROOF } }));
+		const postback = parsed(request(body, type, { query: { pay_proof: PROOF } }));
 		expect(JSON.stringify({ ...postback, content: '' })).not.toContain(MAC);
 		expect(postback.rawBody).toContain('***');
 	});
 
 	test('in a multipart form, and in the query', () => {
-		const { body, query } = readDelivery(
-			delivery('', 'multipart/form-data; boundary=B', {
+		const { body, query } = parsed(
+			request('', 'multipart/form-data; boundary=B', {
 				parsedBody: { data: { url: SIGNED }, files: {} },
 				query: { pay_proof: PROOF, signature: token, url: SIGNED, status: 'paid' },
 				resumeToken: token,
@@ -263,8 +258,8 @@ describe('what would let a reader of the execution call again is left out', () =
 
 	test("a service's own signature stays, and the sender's credentials go", () => {
 		const headers = { authorization: 'x', cookie: 'y', 'proxy-authorization': 'z', host: 'h' };
-		const postback = readDelivery(
-			delivery('', undefined, { headers, query: { signature: 'of the service' } }),
+		const postback = parsed(
+			request('', undefined, { headers, query: { signature: 'of the service' } }),
 		);
 		expect(postback.headers).toStrictEqual({ host: 'h' });
 		expect(postback.query).toStrictEqual({ signature: 'of the service' });
@@ -284,11 +279,11 @@ test.each<[string, string, string]>([
 	['a name', JSON.stringify({ [OTHER]: 1, paid: true }), 'application/json'],
 	['a list in XML', `<a><b>${OTHER_URL}</b><c>paid true</c></a>`, 'text/xml'],
 ])("another charge's proof in %s is not kept", (_what, text, type) => {
-	const { content: _content, ...kept } = readDelivery(delivery(text, type));
+	const { content: _content, ...kept } = parsed(request(text, type));
 	expect(JSON.stringify(kept)).not.toContain(OTHER_MAC);
 	expect(JSON.stringify(kept)).toMatch(/\*\*\*.*paid\W+true/);
-	const { query, headers } = readDelivery(
-		delivery('', type, { query: { a: [OTHER] }, headers: { 'x-url': OTHER_URL } }),
+	const { query, headers } = parsed(
+		request('', type, { query: { a: [OTHER] }, headers: { 'x-url': OTHER_URL } }),
 	);
 	expect(JSON.stringify([query, headers])).not.toContain(OTHER_MAC);
 });
@@ -298,7 +293,7 @@ test.each(['WyJ', 'WyJ.', 'pay_proof', 'pay_proof=', 'WyJ%2e', 'a.WyJ-'])(
 	(part) => {
 		const time = (length: number) => {
 			const before = process.cpuUsage();
-			readDelivery(delivery(part.repeat(Math.ceil(length / part.length)), 'text/plain'));
+			parsed(request(part.repeat(Math.ceil(length / part.length)), 'text/plain'));
 			const { user, system } = process.cpuUsage(before);
 			return (user + system) / 1000;
 		};
@@ -309,7 +304,7 @@ test.each(['WyJ', 'WyJ.', 'pay_proof', 'pay_proof=', 'WyJ%2e', 'a.WyJ-'])(
 );
 
 test('the item has its fields in the order in which a person looks for them', () => {
-	expect(Object.keys(toNotification(readDelivery(delivery('')), null))).toStrictEqual([
+	expect(Object.keys(toJson(parsed(request('')), null))).toStrictEqual([
 		'reference',
 		'body',
 		'eventId',
@@ -320,7 +315,7 @@ test('the item has its fields in the order in which a person looks for them', ()
 		'rawBody',
 	]);
 	// So does the editor's preview, of the trigger and of the wait.
-	const fields = Object.keys(toNotification(readDelivery(delivery('')), null));
+	const fields = Object.keys(toJson(parsed(request('')), null));
 	expect(Object.keys(triggerPreview.properties)).toStrictEqual(fields);
 	expect(Object.keys(waitPreview.properties.postback.properties)).toStrictEqual(fields);
 });
@@ -358,7 +353,7 @@ test('a mark in the middle of a body is none', () => {
 test('a body that repeats nothing stays byte for byte, with or without a proof', () => {
 	for (const query of [{}, { pay_proof: PROOF }]) {
 		const text = '{ "a" : "undefined" }';
-		const postback = readDelivery(delivery(text, 'application/json', { query }));
+		const postback = parsed(request(text, 'application/json', { query }));
 		expect(postback.rawBody).toBe(text);
 		expect(postback.body).toStrictEqual({ a: 'undefined' });
 	}
@@ -366,7 +361,7 @@ test('a body that repeats nothing stays byte for byte, with or without a proof',
 
 test('headers that are lists stay lists, and a proof is hidden in capitals too', () => {
 	const headers = { 'set-cookie': ['a', 'b'], referer: '/x?PAY_PROOF=abc&a=1&pay_proof=def' };
-	expect(readDelivery(delivery('', undefined, { headers })).headers).toStrictEqual({
+	expect(parsed(request('', undefined, { headers })).headers).toStrictEqual({
 		'set-cookie': ['a', 'b'],
 		referer: '/x?PAY_PROOF=***&a=1&pay_proof=***',
 	});
@@ -374,15 +369,15 @@ test('headers that are lists stay lists, and a proof is hidden in capitals too',
 
 test('a form of null is an error, and one that is read has no text', () => {
 	const form = (data: unknown) =>
-		delivery('', 'multipart/form-data; boundary=B', { parsedBody: { data } });
-	expect(() => readDelivery(form(null))).toThrow(/could not be read/);
-	expect(readDelivery(form({})).rawBody).toBe('');
+		request('', 'multipart/form-data; boundary=B', { parsedBody: { data } });
+	expect(() => parsed(form(null))).toThrow(/could not be read/);
+	expect(parsed(form({})).rawBody).toBe('');
 });
 
 test('the eventId is this one for good, and the order of the query is none of it', () => {
 	const about = { ...ABOUT };
 	const idOf = (query: Record<string, unknown>) =>
-		toNotification(readDelivery(delivery('body', 'text/plain', { query })), about).eventId;
+		toJson(parsed(request('body', 'text/plain', { query })), about).eventId;
 	const list = [
 		'POST',
 		about,

@@ -1,42 +1,20 @@
 import { createHash } from 'crypto';
+import type { IDataObject } from 'n8n-workflow';
 import { isTooDeep, jsonOrText } from '../json';
 import { redact } from '../service/redact';
-import { PROOF_IN_TEXT, withoutProof, type Proof, type Reference } from './proof';
+import { PROOF_IN_TEXT, withoutProof, type Proof } from './proof';
 import { parseXmlBody } from './xml';
 
-/** A request to a postback address, in plain values. */
-export interface Delivery {
-	method: string;
-	query: Record<string, unknown>;
-	headers: Record<string, unknown>;
-	/** The body's bytes; none for a multipart form, which n8n has read and taken apart. */
-	rawBody: Buffer;
-	/** The body as n8n parsed it; used for multipart forms only. */
-	parsedBody: unknown;
-	receivedAt: Date;
-	/** n8n's own token in the query of a resume URL. */
-	resumeToken?: string;
-}
-
-/** What a delivery says; its method and payload are not documented (section 6). */
+/** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
 export interface Postback {
 	method: string;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
 	body: unknown;
-	/** The body's text as it came. */
+	/** The body's text as it came; empty for a multipart form. */
 	rawBody: string;
-	receivedAt: string;
 	/** What makes it this one and no other, files apart. */
 	content: string | Buffer;
-}
-
-/** A postback as nodes give it. */
-interface Notification extends Omit<Postback, 'content'> {
-	/** What a verified signed URL says the postback is about, else null. */
-	reference: Reference | null;
-	/** The same for the same notification delivered again, different otherwise. */
-	eventId: string;
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
@@ -73,9 +51,8 @@ function textOf(bytes: Buffer, contentType: string): string {
 /** Repeated names become lists, as in a query. */
 function parseForm(text: string): Record<string, unknown> {
 	const fields = new URLSearchParams(text);
-	const names = [...new Set(fields.keys())];
 	return Object.fromEntries(
-		names.map((name) => {
+		[...new Set(fields.keys())].map((name) => {
 			const values = fields.getAll(name);
 			return [name, values.length === 1 ? values[0] : values];
 		}),
@@ -92,87 +69,80 @@ function parseBody(text: string, contentType: string): unknown {
 	return xml === undefined || isTooDeep(xml) ? text : xml;
 }
 
-function without(
-	members: Record<string, unknown>,
-	drop: (name: string, value: unknown) => boolean,
-) {
-	return Object.fromEntries(Object.entries(members).filter(([name, value]) => !drop(name, value)));
-}
-
 /** Whether a request says that it brings bytes (RFC 9112, section 6). */
 const hasBody = (headers: Record<string, unknown>) =>
 	Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
 
-/** @throws Error for a multipart form that n8n could not read */
-function readPayload(
-	headers: Record<string, unknown>,
-	bytes: Buffer,
-	parsedBody: unknown,
-): Pick<Postback, 'body' | 'rawBody' | 'content'> {
-	if (isMultipartForm(headers)) {
-		const { data, files } = (parsedBody ?? {}) as { data?: object; files?: object };
-		const isRead = typeof data === 'object' && data !== null;
-		// n8n 1 reads nothing of a form with another boundary, a gzipped one, or an odd file in it.
-		if (!isRead || (Object.keys({ ...data, ...files }).length === 0 && hasBody(headers))) {
-			throw new Error('The multipart form could not be read');
-		}
-		return { body: { ...data }, rawBody: '', content: JSON.stringify(data) };
+/** The fields of a multipart form, which n8n has read. */
+function readMultipart(headers: Record<string, unknown>, parsedBody: unknown) {
+	const { data, files } = (parsedBody ?? {}) as { data?: object; files?: object };
+	const isRead = typeof data === 'object' && data !== null;
+	// n8n 1 reads nothing of a form with another boundary, a gzipped one, or an odd file in it.
+	if (!isRead || (Object.keys({ ...data, ...files }).length === 0 && hasBody(headers))) {
+		throw new Error('The multipart form could not be read');
 	}
+	return { body: { ...data }, rawBody: '', content: JSON.stringify(data) };
+}
+
+function readBody(headers: Record<string, unknown>, bytes: Buffer) {
 	const contentType = contentTypeOf(headers);
 	const rawBody = textOf(bytes, contentType);
 	return { body: parseBody(rawBody, contentType), rawBody, content: bytes };
 }
 
 /**
- * Reads any method and any payload. What would let a reader of the execution call again, the proof
- * and n8n's token, is left out or replaced by `***`.
+ * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
+ * could call again, are left out or replaced by `***`.
+ * @param bytes of the body; none for a multipart form
+ * @param parsedBody what n8n parsed; used for multipart forms only
+ * @param resumeToken n8n's own token in the query of a resume URL
  * @throws Error for a multipart form that n8n could not read
  */
-export function readDelivery(delivery: Delivery): Postback {
-	const { method, headers, parsedBody, resumeToken } = delivery;
-	const { query, mac } = withoutProof(delivery.query);
-	const payload = readPayload(headers, delivery.rawBody, parsedBody);
+export function parsePostback(
+	{ method, query: given, headers }: Pick<Postback, 'method' | 'query' | 'headers'>,
+	bytes: Buffer,
+	parsedBody?: unknown,
+	resumeToken?: string,
+): Postback {
+	const { body, rawBody, content } = isMultipartForm(headers)
+		? readMultipart(headers, parsedBody)
+		: readBody(headers, bytes);
+	const { query, mac } = withoutProof(given);
+	if (query.signature === resumeToken) delete query.signature;
+	const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	// A list: the names of members are searched too, and these are ours.
-	const [redactedQuery, redactedHeaders, body, rawBody] = redact(
-		[
-			without(query, (name, value) => name === 'signature' && value === resumeToken),
-			without(headers, (name) => CREDENTIAL_HEADERS.has(name)),
-			payload.body,
-			payload.rawBody,
-		],
-		secrets,
-		[PROOF_IN_TEXT],
-	) as [Record<string, unknown>, Record<string, unknown>, unknown, string];
+	const redacted = redact([query, Object.fromEntries(kept), body, rawBody], secrets, [
+		PROOF_IN_TEXT,
+	]) as [Postback['query'], Postback['headers'], unknown, string];
 	return {
 		method,
-		query: redactedQuery,
-		headers: redactedHeaders,
-		body,
-		rawBody,
-		receivedAt: delivery.receivedAt.toISOString(),
-		content: payload.content,
+		query: redacted[0],
+		headers: redacted[1],
+		body: redacted[2],
+		rawBody: redacted[3],
+		content,
 	};
 }
 
 /**
- * What the trigger and the wait operation give for one postback.
+ * A postback as nodes give it. Its `eventId` is the same for the same postback sent again.
  * @param proof what its URL proved, or null
  * @param files the hashes of its files, by field
  */
-export function toNotification(
-	{ content, ...postback }: Postback,
+export function toJson(
+	{ method, query, headers, body, rawBody, content }: Postback,
 	proof: Proof | null,
 	files: Array<[field: string, hash: string]> = [],
-): Notification {
+): IDataObject {
 	const { external_id, kind, amount } = proof ?? {};
-	const reference = proof && ({ external_id, kind, amount } as Reference);
-	const query = Object.entries(postback.query).sort(([a], [b]) => (a < b ? -1 : 1));
+	const reference = proof && { external_id, kind, amount };
+	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([postback.method, reference, query, files]))
+		.update(JSON.stringify([method, reference, sorted, files]))
 		.update('\n')
 		.update(content)
 		.digest('hex');
-	const { body, receivedAt, method, headers, rawBody } = postback;
-	return { reference, body, eventId, receivedAt, method, query: postback.query, headers, rawBody };
+	const receivedAt = new Date().toISOString();
+	return { reference, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
 }
