@@ -168,7 +168,7 @@ export class PayTrigger implements INodeType {
 								name: 'Immediately',
 								value: 'onReceived',
 								description:
-									'Before the workflow has done its work. N8n 1 answers a moment before it stores the postback, so a crash in that moment loses it.',
+									'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
 							},
 							{
 								name: 'When Last Node Finishes',
@@ -178,7 +178,7 @@ export class PayTrigger implements INodeType {
 							},
 						],
 						default: 'onReceived',
-						description: 'When to answer a postback',
+						description: 'When to respond to a postback',
 					},
 					{
 						displayName: 'Response Body',
@@ -188,7 +188,7 @@ export class PayTrigger implements INodeType {
 						default: '',
 						placeholder: 'e.g. OK',
 						displayOptions: { hide: { '/options.respond': ['lastNode'] } },
-						description: 'Text to answer postbacks with. Empty unless set.',
+						description: 'Text to respond to postbacks with. Empty unless set.',
 					},
 					{
 						displayName: 'Response Code',
@@ -197,7 +197,7 @@ export class PayTrigger implements INodeType {
 						noDataExpression: true,
 						typeOptions: { minValue: 200, maxValue: 299 },
 						default: 200,
-						description: 'HTTP status to answer postbacks with',
+						description: 'HTTP status to respond to postbacks with',
 					},
 					{
 						displayName: 'Start Only When',
@@ -206,7 +206,7 @@ export class PayTrigger implements INodeType {
 						placeholder: 'Add Condition',
 						default: {},
 						description:
-							'Which postbacks start the workflow. All others are verified and answered as these are, but not stored: n8n logs that they came.',
+							'Which postbacks start the workflow. All others are verified and answered too, but not stored: n8n logs that they came.',
 						options: [
 							{
 								displayName: 'A Field Has a Value',

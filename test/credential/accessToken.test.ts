@@ -4,7 +4,7 @@ import {
 	forgetToken,
 	keepFor,
 	type PostForm,
-	type TokenAnswer,
+	type TokenResponse,
 } from '../../nodes/Pay/credential/accessToken';
 import type { Account, ClientCredentials } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
@@ -52,7 +52,7 @@ function endpoint(answer: (count: number) => unknown = () => ({ expires_in: 3600
 		posted.push({ url, headers, body });
 		const given = answer(posted.length) as Record<string, unknown>;
 		await new Promise((resolve) => setImmediate(resolve));
-		if ('reason' in given || 'statusCode' in given) return given as TokenAnswer;
+		if ('reason' in given || 'statusCode' in given) return given as TokenResponse;
 		const members = { access_token: `token-${posted.length}`, token_type: 'Bearer', ...given };
 		return { statusCode: 200, body: JSON.stringify(members) };
 	};

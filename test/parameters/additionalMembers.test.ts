@@ -189,7 +189,7 @@ test.each<[string, unknown, RegExp]>([
 	],
 	['a thousand levels', '{"a":'.repeat(1000) + '1' + '}'.repeat(1000), /nested too deeply/],
 	['a hundred thousand levels', '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5), /Additional Members/],
-	['__proto__', '{"__proto__":{"amount":1}}', /"__proto__", which is no name/],
+	['__proto__', '{"__proto__":{"amount":1}}', /"__proto__", which cannot be a member/],
 	['payer as a text', '{"payer":"Ann"}', /"payer" in Additional Members .* must be an object/],
 	['payer as null', '{"payer":null}', /must be an object/],
 	['PAYER', '{"PAYER":{"phone":"1"}}', /"PAYER", which a service may take for "payer"/],

@@ -4,8 +4,8 @@ import { isMembers, jsonOrText } from '../json';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
 
-/** What one POST to a token endpoint came to; a failure of the connection is told in words. */
-export type TokenAnswer =
+/** What a token endpoint responded, or why the connection failed. */
+export type TokenResponse =
 	| { statusCode: number; body: unknown }
 	| { statusCode?: undefined; reason: string };
 
@@ -14,13 +14,7 @@ export type PostForm = (
 	url: string,
 	headers: Record<string, string>,
 	body: string,
-) => Promise<TokenAnswer>;
-
-/** A bearer token, and whether it was fetched for an earlier request. */
-interface BearerToken {
-	accessToken: string;
-	isKept: boolean;
-}
+) => Promise<TokenResponse>;
 
 interface Kept {
 	fetched: Promise<string>;
@@ -61,71 +55,64 @@ function tokenRequest({ clientId, clientSecret, scope, sendIn }: ClientCredentia
 	return { headers, body: form.toString() };
 }
 
-const refuse = (field: string, what: string, advice: string) =>
+const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, `Could not get an access token: ${what}`, advice);
 
 const unreachable = (reason: string) =>
-	refuse(
+	noToken(
 		'tokenUrl',
 		`the token endpoint cannot be reached: ${reason}`,
 		'Check the Token URL of the Pay API credential and the network.',
 	);
 
-function refusal(statusCode: number, body: Record<string, unknown>): InputError {
+/** Why a token endpoint gave no token (RFC 6749, section 5.2). */
+function rejection(statusCode: number, body: Record<string, unknown>): InputError {
 	const code = ERROR_CODES.find((known) => known === body.error);
-	const said = `HTTP ${statusCode}${code === undefined ? '' : `, ${code}`}`;
+	const said = `(HTTP ${statusCode}${code === undefined ? '' : `, ${code}`})`;
+	const check = (what: string) => `Check ${what} of the Pay API credential.`;
 	if (statusCode >= 300 && statusCode <= 399) {
-		return refuse(
+		return noToken(
 			'tokenUrl',
-			`the token endpoint redirects elsewhere (${said})`,
-			'Redirects are not followed, since they would carry the Client Secret elsewhere. Check the Token URL of the Pay API credential.',
+			`the token endpoint redirects elsewhere ${said}`,
+			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${check('the Token URL')}`,
 		);
 	}
 	if (code === 'invalid_scope') {
-		return refuse(
-			'scope',
-			`the token endpoint refused the scope (${said})`,
-			'Check the Scope of the Pay API credential.',
-		);
+		return noToken('scope', `the token endpoint refused the scope ${said}`, check('the Scope'));
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		return refuse(
-			'tokenUrl',
-			`there is no token endpoint at this address (${said})`,
-			'Check the Token URL of the Pay API credential.',
-		);
+		const what = `there is no token endpoint at this address ${said}`;
+		return noToken('tokenUrl', what, check('the Token URL'));
 	}
 	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
-		return refuse(
+		const what = `the token endpoint refused the client ${said}`;
+		return noToken(
 			'clientSecret',
-			`the token endpoint refused the client (${said})`,
-			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+			what,
+			check('Client ID, Client Secret and Client Authentication'),
 		);
 	}
-	return refuse(
-		'tokenUrl',
-		`the token endpoint is failing (${said})`,
-		'Wait a while, then run again.',
-	);
+	const what = `the token endpoint is failing ${said}`;
+	return noToken('tokenUrl', what, 'Wait a while, then run again.');
 }
 
-/** Reads the answer of RFC 6749, section 5.1; its life is in seconds. */
-function parseAnswer(answer: TokenAnswer): { token: string; life: number | undefined } {
-	if (answer.statusCode === undefined) throw unreachable(answer.reason);
-	const { statusCode, body } = answer;
+/** Reads a successful response (RFC 6749, section 5.1); the token's life is in seconds. */
+function parseResponse(response: TokenResponse): { token: string; life: number | undefined } {
+	if (response.statusCode === undefined) throw unreachable(response.reason);
+	const { statusCode, body } = response;
 	const parsed = typeof body === 'string' ? jsonOrText(body) : body;
 	const members = isMembers(parsed) ? parsed : {};
-	if (statusCode < 200 || statusCode > 299) throw refusal(statusCode, members);
+	if (statusCode < 200 || statusCode > 299) throw rejection(statusCode, members);
 	const { access_token: token, token_type: type, expires_in: life } = members;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
-		throw refuse(
+		throw noToken(
 			'tokenUrl',
-			`the answer of the token endpoint holds no access_token (HTTP ${statusCode})`,
+			`the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
 			'Check the Token URL of the Pay API credential, and whether the service gives tokens by the client credentials grant of OAuth 2.0.',
 		);
 	}
 	if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
-		throw refuse(
+		throw noToken(
 			'tokenUrl',
 			'the token endpoint gives tokens of another type than Bearer',
 			'The service takes bearer tokens (section 5 of its document): ask it for the right Token URL.',
@@ -140,25 +127,19 @@ export function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
 
-function keyOf(client: ClientCredentials): string {
-	// A hash, so that no secret stays in memory under a name.
-	return createHash('sha256').update(JSON.stringify(client)).digest('base64');
-}
-
-/** Fetches a token; what goes wrong is an InputError. */
-async function fetchToken(client: ClientCredentials, post: PostForm) {
-	const { headers, body } = tokenRequest(client);
-	return parseAnswer(await post(client.tokenUrl, headers, body));
-}
+/** A hash, so that no secret stays in memory as a key. */
+const keyOfClient = (client: ClientCredentials) =>
+	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; whoever asks meanwhile waits for the same one. */
 function startFetching(key: string, client: ClientCredentials, post: PostForm): Kept {
 	const begun = performance.now();
-	const fetched = fetchToken(client, post);
+	const { headers, body } = tokenRequest(client);
+	const fetched = post(client.tokenUrl, headers, body).then(parseResponse);
 	const entry: Kept = { fetched: fetched.then(({ token }) => token) };
 	fetched.then(
 		({ token, life }) => (entry.known = { token, until: begun + keepFor(life) }),
-		// Nothing is remembered of a failure: the next batch asks again.
+		// A failure is not kept: the next batch asks again.
 		() => kept.get(key) === entry && kept.delete(key),
 	);
 	kept.delete(key);
@@ -173,18 +154,18 @@ function startFetching(key: string, client: ClientCredentials, post: PostForm): 
 /**
  * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
  * until shortly before it expires, one fetch at a time per credential and process.
- * @param limits of the waiting, for a fetch may be that of another run with a longer time-out
- * (milliseconds), or of one that nobody stops
- * @throws InputError with what is wrong, never with a secret
+ * @param limits of this wait, in milliseconds: the fetch may be another run's, with other limits
+ * @returns `isKept`: it was fetched for an earlier request
+ * @throws InputError, never with a secret
  */
 export async function bearerToken(
 	{ token: source }: Account,
 	post: PostForm,
 	limits: { timeout: number; cancel?: AbortSignal },
-): Promise<BearerToken> {
+): Promise<{ accessToken: string; isKept: boolean }> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
-	const key = keyOf(client);
+	const key = keyOfClient(client);
 	const entry = kept.get(key);
 	if (entry?.known !== undefined && performance.now() < entry.known.until) {
 		return { accessToken: entry.known.token, isKept: true };
@@ -196,9 +177,9 @@ export async function bearerToken(
 	return { accessToken, isKept: false };
 }
 
-/** Throws a kept token away that the service refused, so that the next request has a new one. */
+/** Removes a kept token that the service refused, so that the next request has a new one. */
 export function forgetToken({ token: source }: Account, refused: string): void {
 	if ('pasted' in source) return;
-	const key = keyOf(source.clientCredentials);
+	const key = keyOfClient(source.clientCredentials);
 	if (kept.get(key)?.known?.token === refused) kept.delete(key);
 }

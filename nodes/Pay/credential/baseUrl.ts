@@ -23,32 +23,26 @@ export function parseServiceUrl(
 	label: string,
 	allowHttp: boolean,
 ): URL {
-	const refuse = (what: string, advice: string) =>
-		new InputError(field, `The ${label} of the Pay API credential ${what}`, advice);
+	const invalid = (
+		what: string,
+		advice = 'Write it in full, for example https://api.example.com.',
+	) => new InputError(field, `The ${label} of the Pay API credential ${what}`, advice);
 	const text = typeof value === 'string' ? value.trim() : '';
-	if (text === '') throw refuse('is empty', 'Open the credential and enter the address.');
-	if (!URL.canParse(text)) {
-		throw refuse(
-			// Not quoted: it may be the token, pasted into the wrong field.
-			'must be an absolute URL',
-			'Write it in full, for example https://api.example.com.',
-		);
-	}
+	if (text === '') throw invalid('is empty', 'Open the credential and enter the address.');
+	// Not quoted: it may be the token, pasted into the wrong field.
+	if (!URL.canParse(text)) throw invalid('must be an absolute URL');
 	const url = new URL(text);
 	if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-		throw refuse(
-			'must start with https://',
-			'Write it in full, for example https://api.example.com.',
-		);
+		throw invalid('must start with https://');
 	}
 	if (url.username !== '' || url.password !== '' || url.hash !== '') {
-		throw refuse(
+		throw invalid(
 			'must hold no user name, password or fragment',
 			'Write only the address, for example https://api.example.com.',
 		);
 	}
 	if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
-		throw refuse(
+		throw invalid(
 			`uses http:, which would send secrets unencrypted to ${url.hostname}`,
 			'Use https://, or turn on "Allow HTTP" for a sandbox on a private network.',
 		);
@@ -62,9 +56,8 @@ const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
 const PASTED_TAIL = /\/v2\/([^/]+)\/(?:qrcode|payment)\/*$/;
 
 /**
- * Reads the scheme's name, which stands in both paths (the document's note on names replaced it by
- * the neutral word "pay").
- * @throws InputError when it is no single segment of a path
+ * Reads the scheme's name, which both paths hold (the document's note on names put "pay" in its place).
+ * @throws InputError when it is not a single segment of a path
  */
 export function parseSchemeName(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
@@ -72,7 +65,7 @@ export function parseSchemeName(value: unknown): string {
 	throw new InputError(
 		'schemeName',
 		'Scheme Name in Paths of the Pay API credential must be one segment of a path',
-		'Enter the word that stands between /v2/ and /qrcode in the addresses of the service, for example pay.',
+		'Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
 	);
 }
 

@@ -12,10 +12,10 @@ import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { isLoopback } from './baseUrl';
 import { readAccount, type Account, type PayCredential } from './connection';
 
-/** A credential test should answer while the person is looking. */
+/** The person is looking at the test. */
 const LIMITS = { timeout: 15_000 };
 
-interface TestAnswer {
+interface TestResponse {
 	statusCode: number;
 	headers?: Record<string, unknown>;
 	body: unknown;
@@ -23,16 +23,16 @@ interface TestAnswer {
 
 const wrong = (message: string): INodeCredentialTestResult => ({ status: 'Error', message });
 
-function isPage({ headers, body }: TestAnswer): boolean {
+function isPage({ headers, body }: TestResponse): boolean {
 	return (
 		/\bhtml\b/i.test(String(headers?.['content-type'] ?? '')) ||
 		(typeof body === 'string' && /^\s*<(!doctype|html)/i.test(body))
 	);
 }
 
-function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
-	const { statusCode } = answer;
-	const page = proxyPageIn(answer.body);
+function verdictOn(response: TestResponse): INodeCredentialTestResult {
+	const { statusCode } = response;
+	const page = proxyPageIn(response.body);
 	const which = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
 	if (page?.wantsHttps) {
 		return wrong(
@@ -58,7 +58,7 @@ function verdictOn(answer: TestAnswer): INodeCredentialTestResult {
 	}
 	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499)
 		return wrong(`The service is failing ${which}`);
-	if (isPage(answer)) {
+	if (isPage(response)) {
 		return wrong(`A web page answered ${which}, not a service: the Base URL is wrong`);
 	}
 	if (statusCode <= 299) {
@@ -92,14 +92,11 @@ function unreachable(url: string, error: unknown): INodeCredentialTestResult {
 	);
 }
 
-/**
- * The scopes that were asked for and not given. A token endpoint has to say which it gave where they
- * are not those it was asked for (RFC 6749, section 5.1).
- */
+/** The scopes that were asked for and not granted; the endpoint must name others (RFC 6749, section 5.1). */
 function scopesNotGranted({ token }: Account, body: unknown): string[] {
 	if (!('clientCredentials' in token)) return [];
-	const answer = typeof body === 'string' ? jsonOrText(body) : body;
-	const { scope } = (answer ?? {}) as { scope?: unknown };
+	const response = typeof body === 'string' ? jsonOrText(body) : body;
+	const { scope } = (response ?? {}) as { scope?: unknown };
 	if (typeof scope !== 'string') return [];
 	const granted = scope.split(/[\s,]+/);
 	const asked = token.clientCredentials.scope.split(/\s+/);
@@ -127,13 +124,13 @@ export async function testPayCredential(
 			followRedirect: false,
 			followAllRedirects: false,
 			...LIMITS,
-		})) as TestAnswer;
+		})) as TestResponse;
 	let granted: unknown;
 	const postForm: PostForm = async (url, headers, body) => {
 		try {
-			const answer = await post(url, headers, body);
-			granted = answer.body;
-			return answer;
+			const response = await post(url, headers, body);
+			granted = response.body;
+			return response;
 		} catch (error) {
 			return { reason: describeFailure(failureOf(error)) };
 		}

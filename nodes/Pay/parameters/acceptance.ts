@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { labelOf } from './label';
 
-/** What a good answer looks like, which the document does not show (sections 4.1 and 4.2). */
+/** What a good response looks like, which the document does not show (sections 4.1 and 4.2). */
 export const acceptanceOptions: INodeProperties[] = [
 	{
 		displayName: 'Accepted When Field',
@@ -12,7 +12,7 @@ export const acceptanceOptions: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. success',
 		description:
-			'Field of the answer that says whether the service accepted the request, with dots between the levels. An answer without one of the values below is reported as unknown. Left empty, every 2xx answer is an acceptance.',
+			'Field of the response that says whether the service accepted the request, with dots between the levels. A response without one of the values below is reported as unknown. Left empty, every 2xx response is an acceptance.',
 	},
 	{
 		displayName: 'Accepted When Values',
@@ -28,29 +28,27 @@ export const acceptanceOptions: INodeProperties[] = [
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 const isBlank = (value: unknown) => String(value).trim() === '';
 
-function refuse(field: string, what: string): InputError {
-	return new InputError(
+const invalid = (field: string, what: string) =>
+	new InputError(
 		field,
 		`${labelOf(field)} ${what}`,
 		'Enter the field to look at, for example success, and at least one value, for example true; or empty both.',
 	);
-}
 
 /**
  * Reads the options {@link acceptanceOptions}.
  * @returns undefined where neither is set
- * @throws InputError where only one of the two is, or where an expression gave what no answer can
- * match: every payment would be reported as unknown
+ * @throws InputError where only one is, or where an expression gave what no response can match
  */
 export function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
 	const name = field ?? '';
-	if (typeof name !== 'string') throw refuse('acceptedField', 'must be text');
+	if (typeof name !== 'string') throw invalid('acceptedField', 'must be text');
 	const given = [values ?? []].flat();
-	if (!given.every(isScalar)) throw refuse('acceptedValues', 'must hold text only');
+	if (!given.every(isScalar)) throw invalid('acceptedValues', 'must hold text only');
 	const none = given.every(isBlank);
 	if (isBlank(name) && none) return undefined;
 	if (isBlank(name))
-		throw refuse('acceptedField', 'is missing, but Accepted When Values are there');
-	if (none) throw refuse('acceptedValues', 'are missing, but Accepted When Field is there');
+		throw invalid('acceptedField', 'is missing, but Accepted When Values are there');
+	if (none) throw invalid('acceptedValues', 'are missing, but Accepted When Field is there');
 	return readFieldMatch(name, given, 'acceptedField');
 }

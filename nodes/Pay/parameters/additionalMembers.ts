@@ -27,73 +27,47 @@ function jsonOf(value: unknown): string {
 	}
 }
 
+const LABEL = labelOf(FIELD);
+const invalid = (what: string, advice: string) => new InputError(FIELD, what, advice);
+
 function parseMembers(value: unknown): Members {
 	if (value === undefined || value === null) return {};
 	const text = typeof value === 'string' ? value : jsonOf(value);
 	if (typeof value === 'string' && text.trim() === '') return {};
 	const { parsed, mistake } = parseTypedJson(text);
 	if (isTooDeep(parsed)) {
-		throw new InputError(
-			FIELD,
-			`${labelOf(FIELD)} is nested too deeply`,
-			'Write it with fewer levels.',
-		);
+		throw invalid(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}
 	if (isMembers(parsed)) return parsed;
-	throw new InputError(
-		FIELD,
-		mistake === undefined
-			? `${labelOf(FIELD)} must be an object`
-			: `${labelOf(FIELD)} must be valid JSON: ${mistake}`,
-		'Write it as { "member": "value" }.',
-	);
+	const what = mistake === undefined ? 'an object' : `valid JSON: ${mistake}`;
+	throw invalid(`${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
 }
 
-/**
- * A name as a lenient parser may read it: Go's, for one, takes "AMOUNT" for "amount", and the last of
- * the two counts.
- */
+/** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last one counts. */
 const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase();
-
-/** The member of the form that a name stands for, however it is written. */
-function formName(known: MemberTree, name: string): string | undefined {
-	return Object.keys(known).find((each) => folded(each) === folded(name));
-}
 
 /** Members deeply merged; `known` says which of them the form sets, at this level and below. */
 function merge(body: Members, extra: Members, known: MemberTree, path: string): Members {
 	const merged = new Map(Object.entries(body));
 	for (const [name, value] of Object.entries(extra)) {
-		const form = formName(known, name);
+		const form = Object.keys(known).find((each) => folded(each) === folded(name));
 		const own = form === undefined ? undefined : known[form];
 		const at = path + name;
 		if (name === '__proto__') {
-			throw new InputError(
-				FIELD,
-				`${labelOf(FIELD)} holds "${at}", which is no name for a member`,
-				'Remove it.',
-			);
+			throw invalid(`${LABEL} holds "${at}", which cannot be a member's name`, 'Remove it.');
 		}
 		if (own !== undefined && !isTree(own)) {
-			throw new InputError(
-				FIELD,
-				`${labelOf(FIELD)} holds "${at}", which has a field of its own`,
-				`Remove it there and use the field ${labelOf(path + form)}.`,
-			);
+			const advice = `Remove it there and use the field ${labelOf(path + form)}.`;
+			throw invalid(`${LABEL} holds "${at}", which has a field of its own`, advice);
 		}
 		if (form !== undefined && form !== name) {
-			throw new InputError(
-				FIELD,
-				`${labelOf(FIELD)} holds "${at}", which a service may take for "${path + form}"`,
-				`Write it as "${path + form}".`,
-			);
+			const meant = `"${path + form}"`;
+			const what = `${LABEL} holds "${at}", which a service may take for ${meant}`;
+			throw invalid(what, `Write it as ${meant}.`);
 		}
 		if (own !== undefined && !isMembers(value)) {
-			throw new InputError(
-				FIELD,
-				`"${at}" in ${labelOf(FIELD)} must be an object`,
-				`Write the members to add to it: { "${at}": { "member": "value" } }.`,
-			);
+			const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
+			throw invalid(`"${at}" in ${LABEL} must be an object`, advice);
 		}
 		const present = merged.get(name);
 		merged.set(
@@ -107,10 +81,9 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 }
 
 /**
- * Merges the option {@link additionalMembersOption} into a body.
- * @param body as read from the form
+ * Merges the option {@link additionalMembersOption} into a body that was read from the form.
  * @returns a new body
- * @throws InputError for what is no JSON object, and for a member that the form can set
+ * @throws InputError unless it is a JSON object, and for a member that the form can set
  */
 export function withAdditionalMembers<T extends object>(body: T, value: unknown, kind: Kind): T {
 	return merge({ ...body } as Members, parseMembers(value), FORM_MEMBERS[kind], '') as T;

@@ -60,10 +60,9 @@ function bothReadings(whole: string, thousandths: string): string {
 }
 
 /**
- * How to write a text that is no plain number. The one formula that is offered is right or refused
- * for every text: it changes a single comma, and what it then makes of "1,000" ("1.000") and of
- * "1.234,56" ("1.234.56") is refused by the rules here. One that drops grouping would make "10.50"
- * a thousand and fifty for the next item.
+ * How to write a text that is not a plain number. The one formula that is offered changes a single
+ * comma, so it is right or refused for every other item too: "1.000" and "1.234.56" are refused. One
+ * that drops grouping would make "10.50" a thousand and fifty.
  */
 function spelling(text: string): string {
 	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
@@ -83,18 +82,16 @@ function spelling(text: string): string {
 }
 
 /**
- * Reads an amount, in the service's own unit, which is not documented (section 2.3).
- *
- * Takes a finite number whose plain decimal form has at most 15 digits, or a text that is plainly
- * one ("10.50"). Nothing is coerced: n8n hands over whatever an expression gave, and a guessed
- * amount is a wrong payment.
+ * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
+ * with at most 15 digits, or a text that is plainly one ("10.50"). A guessed amount would be a wrong
+ * payment, so nothing else is converted.
  * @param field the parameter's name, for the message
  * @param zeroAllowed true for percentages, where 0 means something
  * @throws InputError that quotes what came in and says how to correct it
  */
 export function parseAmount(value: unknown, field: string, zeroAllowed = false): number {
 	const label = labelOf(field);
-	const refuse = (advice: string) =>
+	const notANumber = (advice: string) =>
 		new InputError(field, `${label} must be a number, but is ${quote(value)}`, advice);
 
 	if (value === undefined || value === null || value === '') {
@@ -105,12 +102,12 @@ export function parseAmount(value: unknown, field: string, zeroAllowed = false):
 		);
 	}
 	if (typeof value !== 'number' && typeof value !== 'string') {
-		throw refuse('Use an expression that gives one number, for example {{ $json.amount }}.');
+		throw notANumber('Use an expression that gives one number, for example {{ $json.amount }}.');
 	}
 	const text = typeof value === 'number' ? plainForm(value) : value.trim();
-	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) throw refuse(spelling(text));
+	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) throw notANumber(spelling(text));
 	const amount = typeof value === 'number' ? value : Number(text);
-	if (!Number.isFinite(amount)) throw refuse('Check the calculation that gives this value.');
+	if (!Number.isFinite(amount)) throw notANumber('Check the calculation that gives this value.');
 	if (countDigits(text) > MAX_DIGITS) {
 		throw new InputError(
 			field,

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { parseTypedJson } from '../json';
+import { isMembers, parseTypedJson } from '../json';
 import type { SplitRecipient } from '../service/contract';
 import { parseAmount } from './amount';
 import { labelOf } from './label';
@@ -67,14 +67,14 @@ export const splitFields: INodeProperties[] = [
 ];
 
 function readRecipient(value: unknown, field: string): SplitRecipient | undefined {
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+	if (!isMembers(value)) {
 		throw new InputError(
 			field,
 			`${labelOf(field)} must be an object`,
 			'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 		);
 	}
-	const { username, percentageSplit, ...rest } = value as Record<string, unknown>;
+	const { username, percentageSplit, ...rest } = value;
 	const [unknownKey] = Object.keys(rest);
 	if (unknownKey !== undefined) {
 		throw new InputError(

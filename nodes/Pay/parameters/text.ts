@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { isMembers } from '../json';
 import { labelOf } from './label';
 
 /** `external_id` (sections 2.1 and 2.2). */
@@ -45,24 +46,25 @@ const NAMES_OF_INVISIBLES: Readonly<Record<string, string>> = {
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
+const invalid = (field: string, what: string, advice: string) =>
+	new InputError(field, `${labelOf(field)} ${what}`, advice);
+
 function refuseLeftover(text: string, field: string) {
-	if (EXPRESSION_LEFTOVERS.has(text)) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} is "${text}"`,
-			'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
-		);
-	}
+	if (!EXPRESSION_LEFTOVERS.has(text)) return;
+	throw invalid(
+		field,
+		`is "${text}"`,
+		'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
+	);
 }
 
 function refuseMalformed(text: string, field: string) {
-	if (LONE_SURROGATE.test(text)) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} holds half a character, as a text that was cut in the middle of an emoji does`,
-			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
-		);
-	}
+	if (!LONE_SURROGATE.test(text)) return;
+	throw invalid(
+		field,
+		'holds half a character, as a text that was cut in the middle of an emoji does',
+		'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+	);
 }
 
 /**
@@ -74,16 +76,16 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
 	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-		throw new InputError(
+		throw invalid(
 			field,
-			`${labelOf(field)} is a number too large to keep all its digits`,
+			'is a number too large to keep all its digits',
 			'Pass it as text from the start, for example as a string in the data it comes from.',
 		);
 	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
-		throw new InputError(
+		throw invalid(
 			field,
-			`${labelOf(field)} must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
+			`must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
 			'Use an expression that gives one text, for example {{ $json.name }}.',
 		);
 	}
@@ -92,16 +94,12 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	return text;
 }
 
-/**
- * Reads a text that says where money goes (a payment key, a split recipient): as
- * {@link optionalText}, and what a failed expression leaves behind is refused.
- */
+/** As {@link optionalText}, for what says where money goes: a failed expression's rest is refused. */
 export function optionalIdentifier(value: unknown, field: string): string | undefined {
 	const text = optionalText(value, field);
-	if (text !== undefined) {
-		refuseLeftover(text.trim(), field);
-		refuseMalformed(text, field);
-	}
+	if (text === undefined) return undefined;
+	refuseLeftover(text.trim(), field);
+	refuseMalformed(text, field);
 	return text;
 }
 
@@ -114,43 +112,34 @@ export function optionalIdentifier(value: unknown, field: string): string | unde
 export function parseExternalId(value: unknown): string {
 	const field = 'external_id';
 	if (typeof value === 'boolean') {
-		throw new InputError(
-			field,
-			`${labelOf(field)} must be text, but is ${String(value)}`,
-			'Use the id of your own order or payout, for example {{ $json.orderId }}.',
-		);
+		const advice = 'Use the id of your own order or payout, for example {{ $json.orderId }}.';
+		throw invalid(field, `must be text, but is ${String(value)}`, advice);
 	}
 	if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} must be text or a whole number, but is ${String(value)}`,
-			'Pass the identifier as text so that no digit is lost.',
-		);
+		const advice = 'Pass the identifier as text so that no digit is lost.';
+		throw invalid(field, `must be text or a whole number, but is ${value}`, advice);
 	}
 	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
 	if (text === '') {
-		throw new InputError(
+		throw invalid(
 			field,
-			`${labelOf(field)} is missing`,
+			'is missing',
 			'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 		);
 	}
 	refuseLeftover(text, field);
 	refuseMalformed(text, field);
 	if (CONTROL_CHARACTER.test(text)) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} holds a line break or another control character`,
-			'Remove it, for example with {{ $json.id.trim() }}.',
-		);
+		const advice = 'Remove it, for example with {{ $json.id.trim() }}.';
+		throw invalid(field, 'holds a line break or another control character', advice);
 	}
 	const [invisible] = INVISIBLE.exec(text) ?? [];
 	if (invisible !== undefined) {
 		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
 		const name = NAMES_OF_INVISIBLES[invisible] ?? 'character that nobody sees';
-		throw new InputError(
+		throw invalid(
 			field,
-			`${labelOf(field)} holds a ${name} (U+${code})`,
+			`holds a ${name} (U+${code})`,
 			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
 		);
 	}
@@ -161,10 +150,7 @@ export function parseExternalId(value: unknown): string {
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
-/**
- * Why a payment's identifier, as it was typed, is none, in words for a hint; or undefined.
- * @param typed the parameter, expression and all
- */
+/** A hint where a payment's identifier, as it was typed, changes with each try; else undefined. */
 export function changingIdHint(typed: unknown): string | undefined {
 	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
@@ -174,9 +160,8 @@ export function changingIdHint(typed: unknown): string | undefined {
 
 /**
  * Reads an object with optional text members, as a collection of the editor or an expression gives
- * it. A failed expression must not drop what it was to fill, so nothing but an empty text is left out.
- * @param field the parameter's name
- * @param members what it may hold; those marked as identifiers say where money goes
+ * it. Only an empty text is left out: a failed expression must not drop a member.
+ * @param members what it may hold; identifiers say where money goes
  * @throws InputError for anything but an object, an unknown member, and a member without a value
  */
 export function readMembers<K extends string>(
@@ -185,31 +170,30 @@ export function readMembers<K extends string>(
 	members: Readonly<Record<K, 'text' | 'identifier'>>,
 ): Partial<Record<K, string>> | undefined {
 	if (value === '') return undefined;
-	if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-		throw new InputError(
+	const names = Object.keys(members) as K[];
+	if (!isMembers(value)) {
+		throw invalid(
 			field,
-			`${labelOf(field)} must be an object with ${Object.keys(members).join(', ')}`,
+			`must be an object with ${names.join(', ')}`,
 			'Use the fields of the form, or an expression that gives such an object and not a text of it.',
 		);
 	}
-	const given = value as Record<string, unknown>;
-	const unknown = Object.keys(given).find((name) => !Object.hasOwn(members, name));
+	const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
 	if (unknown !== undefined) {
-		throw new InputError(
+		throw invalid(
 			field,
-			`${labelOf(field)} has a member "${unknown}", which the service does not document`,
-			`The documented members are ${Object.keys(members).join(', ')}. Others go into Additional Members under Options.`,
+			`has a member "${unknown}", which the service does not document`,
+			`The documented members are ${names.join(', ')}. Others go into Additional Members under Options.`,
 		);
 	}
 	const read: Partial<Record<K, string>> = {};
-	for (const name of Object.keys(members) as K[]) {
-		if (!Object.hasOwn(given, name)) continue;
+	for (const name of names) {
+		if (!Object.hasOwn(value, name)) continue;
+		const given = value[name];
 		const member = `${field}.${name}`;
-		if (given[name] === undefined || given[name] === null) {
-			refuseLeftover(String(given[name]), member);
-		}
+		if (given === undefined || given === null) refuseLeftover(String(given), member);
 		const parse = members[name] === 'identifier' ? optionalIdentifier : optionalText;
-		const text = parse(given[name], member);
+		const text = parse(given, member);
 		if (text !== undefined) read[name] = text;
 	}
 	return withoutEmpty(read);

@@ -11,7 +11,7 @@ export const timeoutOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: MOST },
 	default: DEFAULT,
-	description: 'How long one request may take, its whole answer included, in milliseconds',
+	description: 'How long one request may take, its whole response included, in milliseconds',
 };
 
 /**

@@ -127,15 +127,11 @@ export function readRequest(read: ReadParameter): PaymentRequest {
 	return withAdditionalMembers(request, additionalMembers, 'payment');
 }
 
+const NO_KEY = 'This payment has no recipient key: the request did not say where the money goes.';
+
 function readPlan(read: ReadParameter): ItemPlan {
 	const request = readRequest(read);
-	return {
-		request,
-		hint:
-			request.creditParty?.key === undefined
-				? 'A payment was asked for without a Key of its Recipient: the service was not told where the money goes.'
-				: undefined,
-	};
+	return { request, hint: request.creditParty?.key === undefined ? NO_KEY : undefined };
 }
 
 /** Makes a payment for each item (section 4.2). */

@@ -133,7 +133,7 @@ export const description: INodeProperties[] = showFor(
 	'wait',
 );
 
-/** The node answers on the resume URL of an execution that waits here, and nowhere else. */
+/** The node listens at the resume URL of an execution that waits here, and nowhere else. */
 export const resumeWebhooks: IWebhookDescription[] = [
 	{
 		name: 'default',
@@ -248,7 +248,7 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited |
 /**
  * Takes a call to the resume URL of a waiting execution. Proof first, body after: nothing of an
  * unproven request is read.
- * @returns the input item with the postback to go on with; else an answer, and the wait goes on
+ * @returns the input item with the postback to go on with; else only a response, and the wait goes on
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { taken } = await readSecrets(context);

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import type { Finish, ItemPlan, Options } from '../../execution/read';
 import { runRequests } from '../../execution/run';
 import { asError, InputError } from '../../inputError';
@@ -134,11 +134,7 @@ export function readRequest(read: ReadParameter): QrCodeRequest {
 	return withAdditionalMembers(request, additionalMembers, 'qrCode');
 }
 
-/**
- * Reads whether an image is wanted, and where to put it: now, since nothing may fail once the charge
- * exists.
- * @throws InputError
- */
+/** Where to put an image, if one is wanted. Read before the request: nothing may fail after it. */
 function readImageField(read: ReadParameter): string | undefined {
 	if (read('qrCodeImage') !== true) return undefined;
 	const property = optionalText(read('binaryPropertyName'), 'binaryPropertyName')?.trim() ?? '';
@@ -150,17 +146,17 @@ function readImageField(read: ReadParameter): string | undefined {
 	);
 }
 
-/**
- * Adds what an accepted answer holds for the customer: the text to copy, and the image if it is
- * wanted. The charge exists already, so whatever is wrong with the image is a hint.
- */
+/** Adds the text to copy, and the image if it is wanted. The charge exists, so any fault is a hint. */
 function finishWith(property: string | undefined, path: string): Finish {
 	return async (item, prepareBinaryData) => {
 		const found = findQrSource(item.json.response, path);
 		// Also where no image is wanted: the item then lacks the text to copy.
 		if ('hint' in found) return found.hint;
 		const { source } = found;
-		if ('text' in source) item.json = withQrCode(item.json, source.text);
+		if ('text' in source) {
+			const { response, ...facts } = item.json;
+			item.json = { ...facts, qrCode: source.text, response };
+		}
 		if (property === undefined) return undefined;
 		let png: Buffer;
 		try {
@@ -172,11 +168,6 @@ function finishWith(property: string | undefined, path: string): Finish {
 		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
 		return undefined;
 	};
-}
-
-/** The item with the text to copy before the answer it was found in. */
-function withQrCode({ response, ...facts }: IDataObject, qrCode: string): IDataObject {
-	return { ...facts, qrCode, response };
 }
 
 function readPlan(read: ReadParameter): ItemPlan {
