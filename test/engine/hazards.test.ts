@@ -177,7 +177,7 @@ describe('the memory of payments', () => {
 
 	test.each<[string, object, RegExp]>([
 		['is missing', { checkProcessedAndRecord: undefined }, /no store/],
-		['cannot take back', { removeProcessed: undefined }, /no store/],
+		['cannot remove', { removeProcessed: undefined }, /no store/],
 		[
 			'answers neither new nor processed',
 			{ checkProcessedAndRecord: async () => ({ new: [], processed: [] }) },

@@ -49,11 +49,11 @@ async function pay(
 	const known = await records.record([id]);
 	if (!known.has(id)) {
 		await passing(takesMs);
-		if (rejected) await records.takeBack([id]);
+		if (rejected) await records.remove([id]);
 		await records.lookAgain();
 	} else {
-		// What another run recorded is not this one's to take back.
-		expect(await records.takeBack([id])).toStrictEqual({ remembered: [] });
+		// What another run recorded is not this one's to remove.
+		expect(await records.remove([id])).toStrictEqual({ remembered: [] });
 	}
 	expect(await records.close()).toBeUndefined();
 	return !known.has(id);
@@ -153,9 +153,9 @@ describe('one process', () => {
 		const [first, second] = [process.open(), process.open()];
 		await simulate(first.record(['a', 'b']));
 		await simulate(second.record(['a']));
-		expect(await simulate(second.takeBack(['a', 'b']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(second.remove(['a', 'b']))).toStrictEqual({ remembered: [] });
 		expect([list.has('a'), list.has('b')]).toStrictEqual([true, true]);
-		expect(await simulate(first.takeBack(['a']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(first.remove(['a']))).toStrictEqual({ remembered: [] });
 		await simulate(first.close());
 		expect([list.has('a'), list.has('b')]).toStrictEqual([false, true]);
 	});
@@ -165,7 +165,7 @@ describe('one process', () => {
 		const records = process.open();
 		await simulate(records.record(['a', 'b']));
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		expect(await simulate(records.takeBack(['a', 'b']))).toStrictEqual({
+		expect(await simulate(records.remove(['a', 'b']))).toStrictEqual({
 			remembered: ['a', 'b'],
 			reason: "n8n's database failed (disk full)",
 		});
@@ -178,7 +178,7 @@ describe('one process', () => {
 		const others = Array.from({ length: 3 }, () => process.open());
 		await simulate(
 			Promise.all([
-				first.takeBack(['a']),
+				first.remove(['a']),
 				...others.map(async (each, n) => await each.record([`other-${n}`])),
 			]),
 		);
@@ -263,7 +263,7 @@ describe('one process', () => {
 		expect(await simulate(pay(other, 'c'))).toBe(true);
 		expect(performance.now() - begun).toBeLessThan(2_000);
 		const error = await refusalOf(stuck);
-		expect(error.message).toMatch(/did not answer within 30 s/);
+		expect(error.message).toMatch(/did not respond within 30 s/);
 		expect(performance.now() - begun).toBeLessThan(30_500);
 		// It joined the change that never ended, or came after it: either way it has an end.
 		await simulate(late.catch(() => undefined));
@@ -307,7 +307,7 @@ describe('one process', () => {
 			await passing(10);
 			return await refused;
 		});
-		const { remembered, reason } = await simulate(records.takeBack(['a']));
+		const { remembered, reason } = await simulate(records.remove(['a']));
 		expect([remembered, reason]).toStrictEqual([['a'], expect.stringMatching(/within 30 s/)]);
 		await simulate(Promise.all(stuck));
 		await simulate(passing(120_000));
@@ -339,7 +339,7 @@ describe('one process', () => {
 		const records = process.open();
 		await simulate(records.record(['a']));
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		await simulate(records.takeBack(['a']));
+		await simulate(records.remove(['a']));
 		await list.fill();
 		expect(await simulate(records.close())).toBeUndefined();
 		expect(list.has('a')).toBe(true);
@@ -468,7 +468,7 @@ describe('one process', () => {
 		await simulate(records.record(['a']));
 		await simulate(records.close());
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		await simulate(records.takeBack(['a']));
+		await simulate(records.remove(['a']));
 		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
 		await simulate(process.open().close());
 		expect(calls).not.toHaveBeenCalled();
@@ -519,7 +519,7 @@ describe('one process', () => {
 		takes = 2_500;
 		expect(await simulate(records.close())).toBeUndefined();
 		expect(list.has('a')).toBe(true);
-		expect(await simulate(records.takeBack(['a']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(records.remove(['a']))).toStrictEqual({ remembered: [] });
 		expect(list.has('a')).toBe(false);
 	});
 

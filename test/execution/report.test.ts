@@ -3,7 +3,7 @@ import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
 	toItem,
-	answeredResult,
+	attemptedResult,
 	failAll,
 	refusedResult,
 	stillUnknownResult,
@@ -15,7 +15,7 @@ import {
 import { failuresInWords, idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
-import type { Answer } from '../../nodes/Pay/service/client';
+import type { Attempted } from '../../nodes/Pay/service/client';
 import type { Kind } from '../../nodes/Pay/service/contract';
 
 const NODE: INode = {
@@ -25,17 +25,17 @@ const NODE: INode = {
 const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
 
-const said = (answer: Partial<Answer> & Pick<Answer, 'outcome'>, kind: Kind = 'payment') =>
-	answeredResult(kind, REQUEST, answer) as FailedResult;
+const said = (answer: Partial<Attempted> & Pick<Attempted, 'outcome'>, kind: Kind = 'payment') =>
+	attemptedResult(kind, REQUEST, answer) as FailedResult;
 
 test('an acceptance is its facts alone', () => {
-	const answer: Answer = {
+	const answer: Attempted = {
 		outcome: 'accepted',
 		sent: 'whole',
 		statusCode: 201,
 		response: { id: 1 },
 	};
-	expect(answeredResult('payment', REQUEST, answer)).toStrictEqual({
+	expect(attemptedResult('payment', REQUEST, answer)).toStrictEqual({
 		...FACTS,
 		amount: 5,
 		outcome: 'accepted',
@@ -70,10 +70,10 @@ test.each<[number, RegExp]>([
 test.each<[string, unknown, string]>([
 	['nothing', undefined, ''],
 	['an empty text', '', ''],
-	['a text', 'no money', ' The answer said: "no money"'],
-	['an object', { why: 'x' }, ' The answer said: "{"why":"x"}"'],
-	['500 characters', 'x'.repeat(500), ` The answer said: "${'x'.repeat(500)}"`],
-	['501 characters', 'x'.repeat(501), ` The answer said: "${'x'.repeat(500)}…"`],
+	['a text', 'no money', ' The response said: "no money"'],
+	['an object', { why: 'x' }, ' The response said: "{"why":"x"}"'],
+	['500 characters', 'x'.repeat(500), ` The response said: "${'x'.repeat(500)}"`],
+	['501 characters', 'x'.repeat(501), ` The response said: "${'x'.repeat(500)}…"`],
 ])('of an answer with %s so much is told', (_what, response, told) => {
 	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
 	expect(description.replace(/^.*a proxy on the way\./, '')).toBe(
@@ -97,16 +97,16 @@ test('an unknown payment is told as one: ask before it is paid again', () => {
 	expect(result).toMatchObject({ ...FACTS, outcome: 'unknown', statusCode: 502 });
 	expect(result.message).toBe('It is not known whether payment "a" was made');
 	expect(result.description).toMatch(
-		/^Do not pay again yet\. The request was sent, but the answer, from .* was HTTP 502/,
+		/^Do not pay again yet\. The request was sent, but the response, from .* was HTTP 502/,
 	);
 	expect(result.description).toMatch(
-		/which does not say what the service did\. The answer said: "bad/,
+		/which does not say what the service did\. The response said: "bad/,
 	);
 	expect(result.description).toMatch(
 		/Ask the service whether "a" was paid: this node does not send it a second time/,
 	);
 	const lost = said({ outcome: 'unknown', reason: 'the time-out passed' });
-	expect(lost.description).toMatch(/no complete answer came: the time-out passed\. Ask/);
+	expect(lost.description).toMatch(/no complete response came: the time-out passed\. Ask/);
 });
 
 test('a payment that is answered with 409 is unknown, and the words say what that may mean', () => {
@@ -130,7 +130,7 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });
 	expect(died.message).toBe('It is not known whether payment "a" was made');
 	expect(died.description).toMatch(
-		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete answer came: n8n ended/,
+		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete response came: n8n ended/,
 	);
 	const answered = stillUnknownResult({ ...attempt, statusCode: 504, response: 'late' });
 	expect(answered).toMatchObject({ statusCode: 504, response: 'late' });

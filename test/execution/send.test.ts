@@ -75,7 +75,7 @@ function runOf(
 			whenRecorded?.();
 			return new Set(ids.filter((id) => id.startsWith('known')));
 		},
-		takeBack: async (ids) => {
+		remove: async (ids) => {
 			asked.takenBack.push([...ids]);
 			return { remembered, reason };
 		},
@@ -107,7 +107,7 @@ const outcomes = (done: Awaited<ReturnType<typeof sendBatch>>) =>
 	done.map(({ result }) => [result.external_id, result.outcome]);
 
 describe('a batch', () => {
-	test('takes back exactly what was rejected or not sent', async () => {
+	test('removes exactly what was rejected or not sent', async () => {
 		const answers: Record<string, HttpRequest> = {
 			a: ok,
 			b: status(422),
@@ -244,7 +244,7 @@ describe('with a token that was kept', () => {
 		expect(asked.requests.at(-1)).toBe('Bearer token-2');
 	});
 
-	test('a token that was just fetched and is refused is thrown away, too', async () => {
+	test('a token that was just fetched and is refused is discarded, too', async () => {
 		const token = client();
 		const { run, asked } = runOf(status(401));
 		await sendBatch(run, [ready('a', token)]);
@@ -368,6 +368,6 @@ test('answers are kept up to 50 million characters of all of them', async () => 
 	const { run } = runOf(async () => ({ statusCode: 200, body: 'x'.repeat(100) }));
 	run.tally.kept = 50_000_000 - 250;
 	const done = await sendBatch(run, [ready('a'), ready('b'), ready('c')]);
-	const left = '(left out: the answers of this run are too large to keep)';
+	const left = '(left out: the responses of this run are too large to keep)';
 	expect(done.map(({ result }) => result.response === left)).toStrictEqual([false, false, true]);
 });

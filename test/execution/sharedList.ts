@@ -83,6 +83,6 @@ export class SimulatedProcess {
 
 	/** Opens records as a run of the node in this process does. */
 	open(signal?: AbortSignal): Records {
-		return openRecords({ helpers: this.helpers, place: this.name, signal });
+		return openRecords({ helpers: this.helpers, listKey: this.name, signal });
 	}
 }

@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
-import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
+import { postRequest, type Attempted, type HttpRequest } from '../../nodes/Pay/service/client';
 import { CORES, modulesOf } from '../wire/cores';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
@@ -67,7 +67,7 @@ async function pay(name: string) {
 		accessToken: TOKEN,
 		timeout: 20_000,
 	};
-	let answer: Answer | undefined;
+	let answer: Attempted | undefined;
 	const methods = await methodsOf(async () => {
 		answer = await postRequest(httpRequest, connection, 'payment', {
 			...{ amount: 1, external_id: name },

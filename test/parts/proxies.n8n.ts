@@ -1,7 +1,7 @@
 import './home';
 import { rmSync } from 'node:fs';
 import type { Server } from '../../dev/queue';
-import { answeredResult, type FailedResult } from '../../nodes/Pay/execution/report';
+import { attemptedResult, type FailedResult } from '../../nodes/Pay/execution/report';
 import { postRequest, type HttpRequest } from '../../nodes/Pay/service/client';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';
@@ -47,7 +47,7 @@ const NGINX: Row[] = [
 	{
 		name: 'the service is busy, having carried it out (503)',
 		...{ to: 'tls', id: 'busy', outcome: 'unknown', statusCode: 503, booked: 1 },
-		says: /The answer said: .*busy/,
+		says: /The response said: .*busy/,
 	},
 	{
 		name: 'nginx repeats a POST whose answer is late',
@@ -312,7 +312,7 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 		...(row.statusCode !== undefined && { statusCode: row.statusCode }),
 	});
 	if (says === undefined) return;
-	const { message, description } = answeredResult('payment', request, answer) as FailedResult;
+	const { message, description } = attemptedResult('payment', request, answer) as FailedResult;
 	expect(`${message}. ${description}`).toMatch(says);
 }
 

@@ -197,7 +197,7 @@ test.each<[string, object, string]>([
 	['a connection that broke', { code: 'ECONNRESET' }, 'the connection was broken (ECONNRESET)'],
 	['a time-out', { code: 'ECONNABORTED' }, 'the time-out passed'],
 	['another time-out', { code: 'ETIMEDOUT' }, 'the time-out passed'],
-	['an answer that broke off', { code: 'ERR_BAD_RESPONSE' }, 'the answer broke off'],
+	['a response that broke off', { code: 'ERR_BAD_RESPONSE' }, 'the response broke off'],
 	['a cancelled request', { code: 'ERR_CANCELED' }, 'the request was cancelled'],
 	['a code without words', { code: 'EWHATEVER' }, 'the connection failed (EWHATEVER)'],
 	['what is no code', { code: 'token of someone' }, 'the connection failed'],
@@ -352,13 +352,13 @@ describe('a body', () => {
 		expect(await of(body)).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
-			reason: 'the answer (HTTP 201) is longer than 10 MB',
+			reason: 'the response (HTTP 201) is longer than 10 MB',
 		});
 		expect(body.destroyed).toBeGreaterThan(0);
 	});
 
 	test('that breaks off leaves it unknown, whatever its status was', async () => {
-		const reason = 'the answer (HTTP 422) broke off or could not be read';
+		const reason = 'the response (HTTP 422) broke off or could not be read';
 		expect(await of(Readable.from(broken()), 422)).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
@@ -380,7 +380,7 @@ describe('a body', () => {
 		expect(await post(async () => ({ statusCode: 200, body }), { timeout: 20 })).toStrictEqual({
 			outcome: 'unknown',
 			sent: 'whole',
-			reason: 'the answer (HTTP 200) had not ended when the time-out passed',
+			reason: 'the response (HTTP 200) had not ended when the time-out passed',
 		});
 	});
 
@@ -436,7 +436,7 @@ describe('a form to a token endpoint', () => {
 		[
 			'an answer that breaks off',
 			async () => ({ statusCode: 200, body: Readable.from(broken()) }),
-			'its answer broke off',
+			'its response broke off',
 		],
 		['no connection', thrown({ code: 'EPIPE' }), 'the connection was broken (EPIPE)'],
 	])('%s is told in words', async (_what, httpRequest, reason) => {

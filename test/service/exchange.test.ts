@@ -28,7 +28,7 @@ test('an answer that came whole is one, although the clock had run out meanwhile
 		return { statusCode: 200, body: '{}' };
 	};
 	expect(await exchange(httpRequest, OPTIONS, clock.signal)).toStrictEqual({
-		...{ end: 'answered', statusCode: 200, body: '{}', byProxy: false },
+		...{ end: 'responded', statusCode: 200, body: '{}', byProxy: false },
 	});
 });
 

@@ -22,7 +22,7 @@ const FAULTS: Record<string, Edit[]> = {
 		],
 	],
 	'a payment is repeated after a 401': [
-		['if (kind === "payment" || !isKept) return answer;', 'if (!isKept) return answer;'],
+		['if (kind === "payment" || !isKept) return first;', 'if (!isKept) return first;'],
 	],
 	'Additional Members may hold the amount': [
 		['if (own !== void 0 && !isTree(own)) {', 'if (false) {'],
@@ -49,9 +49,9 @@ const FAULTS: Record<string, Edit[]> = {
 	'the ledger is not consulted again before the attempt is written down': [
 		['const done = triedBefore(run, item);\n  if (done !== void 0) return done;\n', ''],
 	],
-	'an attempt is written down after its answer': [
+	'an attempt is written down after its response': [
 		['const end = begin(run.ledger, item);\n', ''],
-		['end(answer);\n', 'begin(run.ledger, item)(answer);\n'],
+		['end(attempted);\n', 'begin(run.ledger, item)(attempted);\n'],
 	],
 	'the list is the one of Remove Duplicates nodes': [
 		['var SCOPE = "node";', 'var SCOPE = "workflow";'],
@@ -76,7 +76,7 @@ const FAULTS: Record<string, Edit[]> = {
 	'cancelled in the check, sent all the same': [
 		['unsure === void 0 && signal?.aborted !== true', 'unsure === void 0'],
 		['if (run.signal?.aborted) return batch.map(', 'if (false) return batch.map('],
-		['if (run.signal?.aborted) return refuse3(run, item, cancelled());\n', ''],
+		['if (run.signal?.aborted) return refuseItem(run, item, cancelled());\n', ''],
 	],
 	'a refused duplicate is told as not sent': [
 		[

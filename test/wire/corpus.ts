@@ -1,11 +1,11 @@
-import { postRequest, type Answer, type HttpRequest } from '../../nodes/Pay/service/client';
+import { postRequest, type Attempted, type HttpRequest } from '../../nodes/Pay/service/client';
 import { slowness } from '../busy';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
 
 /** What one row came to. */
 export interface Played {
-	answer: Answer;
+	answer: Attempted;
 	/** What came to the row's own server, where it has one. */
 	counted?: Counted;
 	/** The row's time-out and what it took, in milliseconds. */

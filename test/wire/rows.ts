@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Answer } from '../../nodes/Pay/service/client';
+import type { Attempted } from '../../nodes/Pay/service/client';
 import type { Behaviour, ProxyBehaviour } from './servers';
 
 /** One way for the wire to behave, and what must be said of it. */
 export interface Row {
 	name: string;
-	expected: Partial<Answer> & Pick<Answer, 'outcome'>;
+	expected: Partial<Attempted> & Pick<Attempted, 'outcome'>;
 	server?: Behaviour | 'refused';
 	/** Which certificate a TLS server shows. */
 	certificate?: 'trusted' | 'untrusted' | 'otherHost';
@@ -168,7 +168,7 @@ const FRAMING: Row[] = [
 	),
 	answer(
 		'a 201 shorter than its Content-Length',
-		{ ...UNKNOWN, reason: 'the answer (HTTP 201) broke off or could not be read' },
+		{ ...UNKNOWN, reason: 'the response (HTTP 201) broke off or could not be read' },
 		'HTTP/1.1 201 Made\r\nContent-Length: 500\r\n\r\n{"id":',
 	),
 	answer(
@@ -216,7 +216,7 @@ const BODIES: Row[] = [
 	{
 		...answer(
 			'a gzip bomb of 200 MB',
-			{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
+			{ ...UNKNOWN, reason: 'the response (HTTP 201) is longer than 10 MB' },
 			http('201 Made', gzipSync(Buffer.alloc(200_000_000, 'a')), 'Content-Encoding: gzip'),
 		),
 		heavy: true,
@@ -224,7 +224,7 @@ const BODIES: Row[] = [
 	{
 		...answer(
 			'a body of 11 MB',
-			{ ...UNKNOWN, reason: 'the answer (HTTP 201) is longer than 10 MB' },
+			{ ...UNKNOWN, reason: 'the response (HTTP 201) is longer than 10 MB' },
 			http('201 Made', 'a'.repeat(11_000_000)),
 		),
 		heavy: true,
@@ -288,7 +288,7 @@ const TIME: Row[] = [
 			name: `a dripping ${line}`,
 			expected: {
 				...UNKNOWN,
-				reason: `the answer (HTTP ${parseInt(line)}) had not ended when the time-out passed`,
+				reason: `the response (HTTP ${parseInt(line)}) had not ended when the time-out passed`,
 			},
 			timeout: 2 * SHORT,
 			server: { onRequest: drips(`HTTP/1.1 ${line}\r\nContent-Length: 100000\r\n\r\n`) },

@@ -15,11 +15,11 @@ export interface Records {
 	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
 	 */
 	record(ids: readonly string[]): Promise<Set<string>>;
-	/** Takes back ids that this run recorded, never others; gives those that stay. Never throws. */
-	takeBack(ids: readonly string[]): Promise<{ remembered: string[]; reason?: string }>;
+	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
+	remove(ids: readonly string[]): Promise<{ remembered: string[]; reason?: string }>;
 	/**
-	 * Looks again at what this run recorded and has not taken back, if that costs no waiting, and
-	 * records again what vanished. Never throws.
+	 * Looks again at what this run recorded, if that costs no waiting, and records again what vanished.
+	 * Never throws.
 	 */
 	lookAgain(): Promise<void>;
 	/**
@@ -39,23 +39,16 @@ const MOST_UNSETTLED = 1_000;
 /** One per node and process: within a process changes of one list go one after the other. */
 const lists = new Map<string, RememberedList>();
 
-function listOf(place: string): RememberedList {
-	const list = lists.get(place) ?? new RememberedList();
-	lists.set(place, list);
-	return list;
-}
-
-function refusal(error: Error): InputError {
+function checkFailed(error: Error): InputError {
 	// n8n asserts that the workflow has an id, in words that say nothing.
-	const unsaved = 'code' in error && error.code === 'ERR_ASSERTION';
+	if ('code' in error && error.code === 'ERR_ASSERTION') {
+		const message = 'The duplicate check failed, because the workflow has not been saved';
+		return new InputError('', message, 'Nothing was sent. Save the workflow, then run again.');
+	}
 	return new InputError(
 		'',
-		unsaved
-			? 'The duplicate check failed, because the workflow has not been saved'
-			: `The duplicate check failed: ${error.message}`,
-		unsaved
-			? 'Nothing was sent. Save the workflow, then run again.'
-			: "Nothing was sent. Run again when n8n's database answers. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it knows the External ID. If it does not, pay with a new one.",
+		`The duplicate check failed: ${error.message}`,
+		"Nothing was sent. Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it knows the External ID. If it does not, pay with a new one.",
 	);
 }
 
@@ -63,20 +56,20 @@ function refusal(error: Error): InputError {
 export function openRecords(options: {
 	helpers: Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
 	/** Workflow id and node id: n8n keeps a list for each. */
-	place: string;
+	listKey: string;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
 }): Records {
-	const { helpers, place, signal } = options;
-	const list = listOf(place);
-	/** What this run recorded and did not take back, by id. */
+	const { helpers, listKey, signal } = options;
+	const list = lists.get(listKey) ?? new RememberedList();
+	lists.set(listKey, list);
+	/** What this run recorded and did not remove, by id. */
 	const mine = new Map<string, Entry>();
 	const overlongBefore = list.overlong;
 
 	/**
-	 * A process that was frozen in the middle of a change has then written an old list over what others
-	 * recorded, and n8n may have given its execution to another worker: what this run believes to be
-	 * new may be paid already.
+	 * A process that was frozen in the middle of a change wrote an old list over what others recorded,
+	 * and n8n may have given its execution to another worker: what looks new may be paid already.
 	 */
 	function frozen(): Error | undefined {
 		if (list.overlong === overlongBefore) return undefined;
@@ -101,7 +94,7 @@ export function openRecords(options: {
 	const records: Records = {
 		async record(ids) {
 			const frozenBefore = frozen();
-			if (frozenBefore !== undefined) throw refusal(frozenBefore);
+			if (frozenBefore !== undefined) throw checkFailed(frozenBefore);
 			if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
 			const batch = ids.map((id) => list.add(id));
 			const error = await settle(() => batch.filter(({ state }) => state === 'waiting'), false);
@@ -111,17 +104,16 @@ export function openRecords(options: {
 			if (unsure === undefined && signal?.aborted !== true) {
 				return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
 			}
-			// What another may have recorded too must not be taken out of the list.
-			const { remembered } =
-				unsure === undefined ? await records.takeBack(ids) : { remembered: [] };
+			// What another may have recorded too must not be removed.
+			const { remembered } = unsure === undefined ? await records.remove(ids) : { remembered: [] };
 			for (const entry of batch) {
 				list.drop(entry);
 				if (mine.delete(entry.id)) list.forget(entry);
 			}
-			throw unsure === undefined ? cancelled(remembered) : refusal(unsure);
+			throw unsure === undefined ? cancelled(remembered) : checkFailed(unsure);
 		},
 
-		async takeBack(ids) {
+		async remove(ids) {
 			const own = ids.flatMap((id) => mine.get(id) ?? []);
 			if (own.length === 0) return { remembered: [] };
 			try {

@@ -19,7 +19,7 @@ export interface Attempt {
 /** What the ledger says about an item that is about to be sent. */
 type Verdict =
 	| { do: 'send' }
-	/** This item's request was accepted before: its answer, not a second request. */
+	/** This item's request was accepted before: its response, not a second request. */
 	| { do: 'replay'; attempt: Attempt }
 	/** A payment of this item was sent and nobody knows what became of it. */
 	| { do: 'stayUnknown'; attempt: Attempt }
@@ -28,16 +28,15 @@ type Verdict =
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
-	/** Attempts by what they are known by, see {@link keyOf}. */
+	/** Attempts by what they are known by, see {@link attemptKey}. */
 	attempts?: Record<string, Attempt>;
 	/** The external_id that a payment was last sent with, by {@link placeOf}. */
 	places?: Record<string, string>;
 }
 
 /**
- * The attempts of one execution. n8n re-runs the WHOLE node with all items after a failure (Retry
- * On Fail, the editor's Retry), and keeps this store across both, so the ledger is what tells an
- * item that is already paid from one that is not.
+ * The attempts of one execution. After a failure n8n runs the WHOLE node again with all items (Retry
+ * On Fail, the editor's Retry) and keeps this store, so the ledger knows which items are paid.
  */
 export interface Ledger {
 	readonly store: Required<LedgerStore>;
@@ -63,29 +62,20 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Le
 	return { ...about, store: store as Required<LedgerStore> };
 }
 
-/**
- * The item that makes an attempt. A model has no items, and calls a tool as often as it likes, so of
- * a tool all attempts are one item's until {@link placeOf} tells them apart.
- */
+/** The item that makes an attempt. A model has no items: all attempts of a tool have one name here. */
 function byOf({ node, run, isTool }: Ledger, { index }: Entry): string {
 	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
 }
 
-/**
- * Payments are kept by external_id over all nodes, runs and items of the execution. QR codes are
- * kept by node, run and item: a second QR code harms nobody.
- */
-function keyOf(ledger: Ledger, entry: Entry): string {
+/** Payments are kept by external_id alone, QR codes also by place: a second one harms nobody. */
+function attemptKey(ledger: Ledger, entry: Entry): string {
 	const { external_id } = entry.request;
 	return ledger.kind === 'payment'
 		? `payment ${external_id}`
 		: `qrCode ${byOf(ledger, entry)}: ${external_id}`;
 }
 
-/**
- * What a payment is known by besides its external_id, which people let change with each try: its
- * item, or for a tool what it asks for.
- */
+/** What a payment is known by if its external_id changes with each try; of a tool: what it asks for. */
 function placeOf(ledger: Ledger, entry: Entry): string {
 	const by = byOf(ledger, entry);
 	return ledger.isTool ? `${by} ${entry.fingerprint}` : by;
@@ -96,13 +86,13 @@ const isFree = (attempt: Attempt | undefined) =>
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
 export function mayBePaid(ledger: Ledger, entry: Entry): boolean {
-	return !isFree(ledger.store.attempts[keyOf(ledger, entry)]);
+	return !isFree(ledger.store.attempts[attemptKey(ledger, entry)]);
 }
 
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, entry: Entry): Verdict {
 	const { attempts, places } = ledger.store;
-	const ofId = attempts[keyOf(ledger, entry)];
+	const ofId = attempts[attemptKey(ledger, entry)];
 	if (ledger.kind === 'qrCode') {
 		return ofId?.outcome === 'accepted' && ofId.fingerprint === entry.fingerprint
 			? { do: 'replay', attempt: ofId }
@@ -131,10 +121,7 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 		: { do: 'refuse', attempt, sameItem };
 }
 
-/**
- * Writes an attempt down before its request starts.
- * @returns completes it with what became of it
- */
+/** Writes an attempt down before its request starts; what it returns writes down the outcome. */
 export function begin(
 	ledger: Ledger,
 	entry: Entry,
@@ -142,7 +129,7 @@ export function begin(
 	const { fingerprint, request } = entry;
 	const { external_id, amount } = request;
 	const attempt: Attempt = { external_id, by: byOf(ledger, entry), amount, fingerprint };
-	ledger.store.attempts[keyOf(ledger, entry)] = attempt;
+	ledger.store.attempts[attemptKey(ledger, entry)] = attempt;
 	if (ledger.kind === 'payment') ledger.store.places[placeOf(ledger, entry)] = external_id;
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
@@ -150,8 +137,8 @@ export function begin(
 }
 
 /**
- * Drops what a run that went well no longer needs: answers, and QR codes as a whole. What stays is
- * which payments were made, so that a later run of the execution does not make them again.
+ * Drops what a run that went well no longer needs: responses, and QR codes as a whole. Payments stay,
+ * so that a later run of the execution does not make them again.
  */
 export function settle({ store, kind, node, run, isTool }: Ledger): void {
 	const mine = isTool ? `${node}, tool` : `${node}, run ${run}, item `;

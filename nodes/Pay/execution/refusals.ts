@@ -2,10 +2,7 @@ import { InputError } from '../inputError';
 import { quotedIds } from './summary';
 import type { Attempt } from './ledger';
 
-/*
- * Why this package does not send an item, in one place. What an item itself gets wrong is told by
- * the readers of its fields.
- */
+/* Why this package does not send an item. What is wrong with a field, its reader says. */
 
 /** An AI agent that may not pay. */
 export const agentMayNotPay = () =>
@@ -36,7 +33,7 @@ export const sameIdAsItem = (first: number, index: number, external_id: string) 
 	new InputError(
 		'external_id',
 		`Items ${first} and ${index} have the same External ID (external_id) "${external_id}"`,
-		`What becomes of item ${first} holds for this one too. Two payments need two identifiers; otherwise nobody can tell a second payment from a mistake.`,
+		`The outcome of item ${first} holds for this one too. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
 	);
 
 const wasSent = ({ by, amount, outcome }: Attempt) =>
@@ -84,7 +81,7 @@ export const stillRecorded = (ids: readonly string[], reason = "n8n's database f
 
 /**
  * An item that was reached after the execution was cancelled.
- * @param remembered external_ids whose record could not be taken back
+ * @param remembered external_ids whose record could not be removed
  */
 export const cancelled = (remembered: readonly string[] = []) =>
 	new InputError(

@@ -19,7 +19,7 @@ const RECORDED_AGAIN = 1_000;
  * - `recorded`: written; whether the write lasts is not known yet
  * - `lasting`: seen in the list after all changes that could have overwritten it had ended
  * - `known`: recorded before, by this process or another
- * - `failed`: the store failed before it could be told
+ * - `failed`: the store failed before that was known
  */
 export interface Entry {
 	readonly id: string;
@@ -27,7 +27,7 @@ export interface Entry {
 	error?: Error;
 }
 
-const keyOf = (id: string) => PREFIX + id;
+const storedKey = (id: string) => PREFIX + id;
 
 /**
  * One node's list of payments in n8n's duplicate store, as this process uses it.
@@ -45,7 +45,7 @@ const keyOf = (id: string) => PREFIX + id;
  */
 export class RememberedList {
 	private readonly entries = new Set<Entry>();
-	/** What this process recorded and did not take back, the oldest first. */
+	/** What this process recorded and did not remove, the oldest first. */
 	private readonly own = new Set<string>();
 	/** The next change, while it waits for its turn or its pause: whoever comes meanwhile joins it. */
 	private next?: { quiet: boolean; done: Promise<Error | undefined> };
@@ -106,7 +106,7 @@ export class RememberedList {
 		}
 		let there: Set<unknown>;
 		try {
-			there = await this.stored.record(store, [...ids].map(keyOf));
+			there = await this.stored.record(store, [...ids].map(storedKey));
 		} catch (error) {
 			for (const entry of waiting) {
 				entry.error = asError(error);
@@ -116,13 +116,13 @@ export class RememberedList {
 		}
 		for (const entry of waiting) {
 			// Or another run of this process has paid it, or, by an entry before this one, is about to.
-			const isKnown = there.has(keyOf(entry.id)) || paid.has(entry) || this.own.has(entry.id);
+			const isKnown = there.has(storedKey(entry.id)) || paid.has(entry) || this.own.has(entry.id);
 			if (isKnown) this.settle(entry, 'known');
 			else this.take(entry);
 		}
 		if (!quiet) return undefined;
 		// What was gone this change has recorded again: it is looked at once more.
-		for (const entry of watched) if (there.has(keyOf(entry.id))) this.settle(entry, 'lasting');
+		for (const entry of watched) if (there.has(storedKey(entry.id))) this.settle(entry, 'lasting');
 		return undefined;
 	}
 
@@ -138,13 +138,13 @@ export class RememberedList {
 		this.entries.delete(entry);
 	}
 
-	/** Takes ids out of the list. @throws when the store does, or after the time limit */
+	/** Removes ids from the list. @throws when the store does, or after the time limit */
 	async remove(store: Store, entries: Entry[]): Promise<void> {
 		let removed = false;
 		try {
 			await this.stored.remove(
 				store,
-				entries.map(({ id }) => keyOf(id)),
+				entries.map(({ id }) => storedKey(id)),
 				// Before the removal, or a change that waits behind it would put them back.
 				() => entries.forEach((entry) => this.forget(entry)),
 			);

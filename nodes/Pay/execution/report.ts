@@ -8,7 +8,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import type { Answer } from '../service/client';
+import type { Attempted } from '../service/client';
 import type { Kind } from '../service/contract';
 import { proxyPageIn } from '../service/proxyPage';
 import type { Outcome } from '../service/outcome';
@@ -47,14 +47,14 @@ function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
 }
 
-function answerSaid(response: unknown): string {
+function responseInWords(response: unknown): string {
 	if (response === undefined || response === '') return '';
 	const page = proxyPageIn(response);
 	if (page !== undefined) {
-		return ` The answer looks like a page of ${page.by} on the way, not like an answer of the service: ${quoted(page.text)}`;
+		return ` The response looks like a page of ${page.by} on the way, not like one of the service: ${quoted(page.text)}`;
 	}
 	const text = typeof response === 'string' ? response : JSON.stringify(response);
-	return ` The answer said: ${quoted(text)}`;
+	return ` The response said: ${quoted(text)}`;
 }
 
 function correction(statusCode: number, external_id: string, response: unknown): string {
@@ -63,7 +63,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 	}
 	switch (statusCode) {
 		case 401:
-			return 'Check the token of the Pay API credential, then run again. A token that was fetched is thrown away: the next request gets a new one.';
+			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
 		case 403:
 			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list, then run again.';
 		case 404:
@@ -83,8 +83,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 /**
  * Facts and words for an item that this node does not send.
  * @param external_id the item's, where it has one that can be read
- * @param error why; an InputError brings its advice along
- * @param outcome `duplicate` where a payment with its external_id is or may be out
+ * @param outcome `duplicate` where a payment with its external_id was or may have been sent
  */
 export function refusedResult(
 	kind: Kind,
@@ -105,7 +104,7 @@ export function refusedResult(
 	};
 }
 
-/** Words for a payment whose answer was lost, now or in an earlier try. */
+/** Words for a payment whose response was lost, now or in an earlier try. */
 function unknownPayment(external_id: string, what: string) {
 	return {
 		message: `It is not known whether payment "${external_id}" was made`,
@@ -113,26 +112,26 @@ function unknownPayment(external_id: string, what: string) {
 	};
 }
 
-function unclear(answer: Pick<Answer, 'statusCode' | 'response' | 'reason'>): string {
-	const { statusCode, response, reason } = answer;
+function unclear(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reason'>): string {
+	const { statusCode, response, reason } = attempted;
 	if (statusCode === undefined)
-		return `no complete answer came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
+		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
 	const which =
 		reason ??
 		(statusCode === 409
 			? 'which services give to a payment that they know already or are working on'
 			: 'which does not say what the service did');
-	return `the answer, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${answerSaid(response)}`;
+	return `the response, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${responseInWords(response)}`;
 }
 
 /** Facts and words for what one request came to. */
-export function answeredResult(
+export function attemptedResult(
 	kind: Kind,
 	request: { external_id: string; amount: number },
-	answer: Answer,
+	attempted: Attempted,
 ): Result {
 	const { external_id, amount } = request;
-	const { outcome, statusCode, response, reason } = answer;
+	const { outcome, statusCode, response, reason, sent } = attempted;
 	const facts = { kind, external_id, statusCode, response };
 	const noun = NOUN[kind];
 	switch (outcome) {
@@ -143,7 +142,7 @@ export function answeredResult(
 				...facts,
 				outcome,
 				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused, by the service or a proxy on the way.${answerSaid(response)} ${correction(statusCode ?? 0, external_id, response)}`,
+				description: `The request was sent and refused, by the service or a proxy on the way.${responseInWords(response)} ${correction(statusCode ?? 0, external_id, response)}`,
 			};
 		case 'notSent':
 			return {
@@ -151,7 +150,7 @@ export function answeredResult(
 				outcome,
 				message: `The ${noun} "${external_id}" was not sent: ${reason}`,
 				description: `${
-					answer.sent === 'partly'
+					sent === 'partly'
 						? 'The connection broke before the request was fully sent, so it cannot have been carried out.'
 						: 'Nothing reached the service.'
 				} Check the Base URL of the Pay API credential and the network, then run again.`,
@@ -161,10 +160,10 @@ export function answeredResult(
 				...facts,
 				outcome: 'unknown',
 				...(kind === 'payment'
-					? unknownPayment(external_id, unclear(answer))
+					? unknownPayment(external_id, unclear(attempted))
 					: {
 							message: `It is not known whether QR code "${external_id}" was created`,
-							description: `The request was sent, but ${unclear(answer)}. It is safe to create the QR code again.`,
+							description: `The request was sent, but ${unclear(attempted)}. It is safe to create the QR code again.`,
 						}),
 			};
 	}
@@ -219,9 +218,8 @@ export function toItem(result: Result, item: number): INodeExecutionData {
  */
 function inOurWords(
 	error: NodeApiError | NodeOperationError,
-	told: { message: string; description: string | undefined; data: IDataObject },
+	{ message, description, data }: { message: string; description?: string; data: IDataObject },
 ): void {
-	const { message, description, data } = told;
 	// The editor shows stacks; where in our code it happened helps nobody there.
 	const stack = `${error.name}: ${message}`;
 	Object.assign(error, { message, description, messages: [], stack });

@@ -16,7 +16,7 @@ import {
 } from './read';
 import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
 import { refusedResult, toItem } from './report';
-import { refuse, sendBatch, triedBefore, type Run } from './send';
+import { refuseItem, sendBatch, triedBefore, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
 /** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
@@ -44,8 +44,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		}
 		const changing = changingIdHint(parameters.external_id);
 		if (changing !== undefined) tally.hints.add(changing);
-		const place = JSON.stringify([context.getWorkflow().id, id]);
-		records = openRecords({ helpers, place, signal });
+		const listKey = JSON.stringify([context.getWorkflow().id, id]);
+		records = openRecords({ helpers, listKey, signal });
 	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
@@ -86,7 +86,7 @@ async function readAll(run: Run): Promise<Step> {
 		const done =
 			first === undefined
 				? triedBefore(run, item)
-				: refuse(run, item, sameIdAsItem(first, index, external_id), 'duplicate');
+				: refuseItem(run, item, sameIdAsItem(first, index, external_id), 'duplicate');
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}
@@ -149,8 +149,8 @@ export async function runRequests(
 ): Promise<INodeExecutionData[][]> {
 	const count = context.getInputData().length;
 	if (count === 0) return [[]];
-	// For an agent failures always become items: of an error that is thrown n8n tells older agents
-	// nothing, and a model that hears nothing may believe that it has paid.
+	// For an agent failures always become items: older agents learn nothing of an error that is thrown,
+	// and the model may believe that it has paid.
 	const goesOn = isRunByAiAgent(context) || context.continueOnFail();
 	const tally = openTally(context.getNode(), count, goesOn);
 	const stopLogging = logWhenCancelled(context, tally);

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
 import { mismatchOf } from '../parameters/fieldMatch';
-import { postRequest, type Answer, type HttpRequest } from '../service/client';
+import { postRequest, type Attempted, type HttpRequest } from '../service/client';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, type Ledger } from './ledger';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
@@ -13,7 +13,7 @@ import {
 	sentUnderAnotherId,
 	stillRecorded,
 } from './refusals';
-import { answeredResult, refusedResult, stillUnknownResult } from './report';
+import { attemptedResult, refusedResult, stillUnknownResult } from './report';
 import type { Tally } from './tally';
 
 /** What all items of a run share, once it stands. */
@@ -32,7 +32,7 @@ export interface Run {
 }
 
 /** An item that is refused although nothing is wrong with it. */
-export function refuse(
+export function refuseItem(
 	{ operation }: Run,
 	{ index, request }: Ready,
 	error: unknown,
@@ -49,8 +49,8 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const { attempt } = verdict;
 	switch (verdict.do) {
 		case 'replay': {
-			const answer = { ...attempt, outcome: 'accepted' } as const;
-			return { index, result: answeredResult(run.operation.kind, attempt, answer), finish };
+			const accepted = { ...attempt, outcome: 'accepted' } as const;
+			return { index, result: attemptedResult(run.operation.kind, attempt, accepted), finish };
 		}
 		case 'stayUnknown':
 			return { index, result: stillUnknownResult(attempt) };
@@ -58,7 +58,7 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 			const otherId = attempt.external_id !== request.external_id;
 			const ofItem = otherId ? sentUnderAnotherId : acceptedWithOtherDetails;
 			const why = verdict.sameItem ? ofItem : sentInThisExecution;
-			return refuse(run, item, why(attempt), 'duplicate');
+			return refuseItem(run, item, why(attempt), 'duplicate');
 		}
 	}
 }
@@ -72,24 +72,24 @@ async function record(run: Run, batch: Ready[]): Promise<Step> {
 	try {
 		known = await run.records.record(idsOf(batch));
 	} catch (error) {
-		return { ready: [], done: batch.map((item) => refuse(run, item, error)) };
+		return { ready: [], done: batch.map((item) => refuseItem(run, item, error)) };
 	}
 	const isKnown = ({ request }: Ready) => known.has(request.external_id);
 	return {
 		ready: batch.filter((item) => !isKnown(item)),
 		done: batch
 			.filter(isKnown)
-			.map((item) => refuse(run, item, recordedBefore(item.request.external_id), 'duplicate')),
+			.map((item) => refuseItem(run, item, recordedBefore(item.request.external_id), 'duplicate')),
 	};
 }
 
 /**
- * Takes back records of payments that certainly were not made, so that they can be sent again.
+ * Removes the records of payments that certainly were not made, so that they can be sent again.
  * @param done the results of the batch; those whose record stays say so
  */
-async function takeBack(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
+async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
 	if (run.records === undefined || items.length === 0) return done;
-	const { remembered, reason } = await run.records.takeBack(idsOf(items));
+	const { remembered, reason } = await run.records.remove(idsOf(items));
 	if (remembered.length === 0) return done;
 	const unsaid = new Set<string | undefined>(remembered);
 	const noted = done.map((item): Done => {
@@ -102,19 +102,19 @@ async function takeBack(run: Run, items: Ready[], done: Done[]): Promise<Done[]>
 	return noted;
 }
 
-/** A 2xx that does not say what the user told us an acceptance says confirms nothing. */
+/** A 2xx without what the user entered under Accepted When Field confirms nothing. */
 function doubtOf({ acceptance }: Settings) {
 	if (acceptance === undefined) return undefined;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
-	// The output shows the answer as `response`, so a path may begin with it.
+	// The output shows the body as `response`, so a path may begin with it.
 	return (response: unknown) =>
 		mismatchOf(acceptance, response, { response }) === undefined ? undefined : reason;
 }
 
 /**
- * Posts one request in the name of its account. A token that is refused is thrown away. Where it was
- * kept for a while, a QR code is then sent once more with a new one. A payment is not: a gateway whose token ran out behind
- * it answers this 401 after the payment was carried out.
+ * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
+ * for a while, a QR code is sent once more with a new one. A payment is not: a gateway may respond 401
+ * after the payment was carried out behind it.
  */
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
 	const { operation, settings, httpRequest } = run;
@@ -122,37 +122,37 @@ async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bea
 	const { account, request } = item;
 	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(settings) };
 	const { accessToken, isKept } = bearer;
-	const answer = await postRequest(httpRequest, { ...connection, accessToken }, kind, request);
-	if (answer.statusCode !== 401 || answer.outcome !== 'rejected') return answer;
+	const first = await postRequest(httpRequest, { ...connection, accessToken }, kind, request);
+	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;
 	forgetToken(account, accessToken);
-	if (kind === 'payment' || !isKept) return answer;
+	if (kind === 'payment' || !isKept) return first;
 	try {
 		const renewed = await tokenFor(run, item);
-		// The token that was refused, once more, would be refused once more.
+		// The same token would be refused once more.
 		const isOver = run.signal?.aborted === true || run.tally.isStopping;
-		if (renewed.accessToken === accessToken || isOver) return answer;
+		if (renewed.accessToken === accessToken || isOver) return first;
 		const second = await postRequest(httpRequest, { ...connection, ...renewed }, kind, request);
 		// The first request did reach the service.
-		return second.outcome === 'notSent' ? answer : second;
+		return second.outcome === 'notSent' ? first : second;
 	} catch {
-		// There is no other token, so the refusal stands.
-		return answer;
+		// There is no other token.
+		return first;
 	}
 }
 
 const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready) =>
 	await bearerToken(account, postForm, { timeout: settings.timeout, cancel: signal });
 
-/** Characters of all answers of a run; n8n cannot store an execution of some hundred millions. */
+/** Characters of all responses of a run; n8n cannot store an execution of some hundred millions. */
 const MOST_KEPT = 50_000_000;
 
-/** An answer that is too large to keep beside those of the items before it says so instead. */
-function kept(tally: Tally, answer: Answer): Answer {
-	const { response } = answer;
-	if (response === undefined) return answer;
+/** Leaves out a response that is too large to keep beside those of the items before it. */
+function kept(tally: Tally, attempted: Attempted): Attempted {
+	const { response } = attempted;
+	if (response === undefined) return attempted;
 	tally.kept += JSON.stringify(response).length;
-	if (tally.kept <= MOST_KEPT) return answer;
-	return { ...answer, response: '(left out: the answers of this run are too large to keep)' };
+	if (tally.kept <= MOST_KEPT) return attempted;
+	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
 /**
@@ -166,10 +166,10 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
-		return refuse(run, item, run.signal?.aborted ? cancelled() : error);
+		return refuseItem(run, item, run.signal?.aborted ? cancelled() : error);
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (run.signal?.aborted) return refuse(run, item, cancelled());
+	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
 	if (tally.isStopping) return undefined;
 	// An agent may run two tools of one execution at once, so the other may have begun meanwhile.
 	// Nothing is awaited between this look and `begin`.
@@ -178,10 +178,10 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(request.external_id);
-	const answer = kept(tally, await post(run, item, bearer));
-	end(answer);
+	const attempted = kept(tally, await post(run, item, bearer));
+	end(attempted);
 	tally.inFlight.delete(request.external_id);
-	return { index, result: answeredResult(operation.kind, request, answer), finish };
+	return { index, result: attemptedResult(operation.kind, request, attempted), finish };
 }
 
 /**
@@ -190,10 +190,10 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
  */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	const { records, tally, ledger } = run;
-	if (run.signal?.aborted) return batch.map((item) => refuse(run, item, cancelled()));
+	if (run.signal?.aborted) return batch.map((item) => refuseItem(run, item, cancelled()));
 	const { ready, done } = await record(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
-	if (done.length > 0 && !tally.goesOn) return await takeBack(run, ready, done);
+	if (done.length > 0 && !tally.goesOn) return await removeRecords(run, ready, done);
 	const sent = await Promise.all(
 		ready.map(async (item) => {
 			const sentNow = await send(run, item);
@@ -202,7 +202,7 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 		}),
 	);
 	const notPaid = ready.filter((item) => !mayBePaid(ledger, item));
-	const results = await takeBack(run, notPaid, [...done, ...sent.flat()]);
+	const results = await removeRecords(run, notPaid, [...done, ...sent.flat()]);
 	await records?.lookAgain();
 	return results;
 }

@@ -25,7 +25,7 @@ const CHANGES_KEPT = 20;
 /** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
 export const LONGEST_CHANGE_MS = 10_000;
 
-const silent = () => new Error(`n8n's database did not answer within ${LIMIT_MS / 1000} s`);
+const silent = () => new Error(`n8n's database did not respond within ${LIMIT_MS / 1000} s`);
 
 /** Two processes that make the first record of a node at once: one of them finds the row made. */
 const isRowMadeMeanwhile = (error: unknown) =>
@@ -79,12 +79,12 @@ export class StoredList {
 	async record(store: Store, keys: string[]): Promise<Set<unknown>> {
 		const once = async () =>
 			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, OPTIONS));
-		const answer = await once().catch(async (error) => {
+		const found = await once().catch(async (error) => {
 			// Nothing was written then, so it is safe to do it again.
 			if (isRowMadeMeanwhile(error)) return await once();
 			throw asError(error);
 		});
-		const [fresh, processed] = [new Set<unknown>(answer.new), new Set<unknown>(answer.processed)];
+		const [fresh, processed] = [new Set<unknown>(found.new), new Set<unknown>(found.processed)];
 		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
 			throw new Error("n8n's store does not say whether it knows them");
 		}
@@ -92,7 +92,7 @@ export class StoredList {
 	}
 
 	/**
-	 * Takes keys out, in a turn of its own.
+	 * Removes keys, in a turn of its own.
 	 * @param before called when that turn has come
 	 * @throws when the store does, or after the time limit
 	 */

@@ -1,11 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers, parseTypedJson } from '../json';
-import type { SplitRecipient } from '../service/contract';
+import type { RequestOf } from '../service/contract';
 import { parseAmount } from './amount';
 import { labelOf } from './label';
 import type { ReadParameter } from './parameter';
 import { optionalIdentifier, withoutEmpty } from './text';
+
+type SplitRecipient = NonNullable<RequestOf['qrCode']['split']>[number];
 
 /** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
 export const splitFields: INodeProperties[] = [

@@ -1,6 +1,6 @@
 import { jsonOrText } from '../json';
 import { pathOf, type Kind, type ServiceRequest } from './contract';
-import { exchange, LONGEST_ANSWER, type Exchange, type HttpRequest } from './exchange';
+import { exchange, LONGEST_RESPONSE, type Exchange, type HttpRequest } from './exchange';
 import {
 	outcomeOfFailure,
 	outcomeOfStatus,
@@ -30,14 +30,11 @@ interface Connection {
 }
 
 /** What one attempt came to. */
-export interface Answer {
+export interface Attempted {
 	outcome: Outcome;
-	/** The HTTP status of a whole answer: the service's, or that of a proxy on the way. */
+	/** The HTTP status of a whole response: the service's, or that of a proxy on the way. */
 	statusCode?: number;
-	/**
-	 * The answer's body as it came, parsed JSON with every digit kept, or the text; the access token
-	 * and the postback URL's proof in it are replaced by `***`.
-	 */
+	/** Its body, parsed JSON with every digit kept, or text; token and proof are replaced by `***`. */
 	response?: unknown;
 	/** Why it was not sent, or why what came of it is not known, in words; never holds a secret. */
 	reason?: string;
@@ -55,7 +52,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	ECONNABORTED: 'the time-out passed',
 	ETIMEDOUT: 'the time-out passed',
 	EPIPE: 'the connection was broken',
-	ERR_BAD_RESPONSE: 'the answer broke off',
+	ERR_BAD_RESPONSE: 'the response broke off',
 	ERR_CANCELED: 'the request was cancelled',
 	EPROTO: 'the address does not speak https',
 	CERT_HAS_EXPIRED: "the service's certificate has expired",
@@ -69,12 +66,12 @@ const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RES
 
 const TIMED_OUT = 'the time-out passed';
 
-/** Why there was no answer, in words that follow a colon; what else the failure holds is not shown. */
+/** Why no response came, in words that follow a colon; what else the failure holds is not shown. */
 export function describeFailure({ code = '', name }: TransportFailure, timedOut = false): string {
 	if (timedOut) return TIMED_OUT;
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';
-	// A code is one word of a known form; what else stands there could hold anything.
+	// A code is one word of a known form; anything else could hold a secret.
 	return PLAIN.has(code) || !/^[A-Z][A-Z0-9_]*$/.test(code) ? words : `${words} (${code})`;
 }
 
@@ -84,35 +81,29 @@ function notSentByProxy(statusCode: number): string {
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
-function toAnswer(
+function toAttempted(
 	came: Exchange,
 	kind: Kind,
 	doubt: Connection['doubt'],
 	secrets: string[],
-): Answer {
+): Attempted {
 	switch (came.end) {
 		case 'failed': {
 			const reason = describeFailure(came.failure, came.timedOut);
-			return {
-				outcome: outcomeOfFailure(came.failure),
-				sent: sentOfFailure(came.failure),
-				reason,
-			};
+			const sent = sentOfFailure(came.failure);
+			return { outcome: outcomeOfFailure(came.failure), sent, reason };
 		}
 		case 'brokeOff': {
 			const { statusCode, timedOut, tooLong } = came;
 			const what = tooLong
-				? `is longer than ${LONGEST_ANSWER / 1_000_000} MB`
+				? `is longer than ${LONGEST_RESPONSE / 1_000_000} MB`
 				: timedOut
 					? `had not ended when ${TIMED_OUT}`
 					: 'broke off or could not be read';
-			return {
-				outcome: 'unknown',
-				sent: 'whole',
-				reason: `the answer (HTTP ${statusCode}) ${what}`,
-			};
+			const reason = `the response (HTTP ${statusCode}) ${what}`;
+			return { outcome: 'unknown', sent: 'whole', reason };
 		}
-		case 'answered': {
+		case 'responded': {
 			const { statusCode, body, byProxy } = came;
 			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, kind);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
@@ -138,7 +129,7 @@ export async function postRequest(
 	connection: Connection,
 	kind: Kind,
 	body: ServiceRequest,
-): Promise<Answer> {
+): Promise<Attempted> {
 	const { baseUrl, schemeName, accessToken, timeout, doubt, externalIdHeader } = connection;
 	let begun = false;
 	try {
@@ -149,7 +140,7 @@ export async function postRequest(
 				Authorization: `Bearer ${accessToken}`,
 				'Content-Type': 'application/json',
 				Accept: 'application/json',
-				// A compressed answer hides who gave it, and its size.
+				// A compressed response hides who gave it, and its size.
 				'Accept-Encoding': 'identity',
 				...(externalIdHeader !== undefined && { [externalIdHeader]: body.external_id }),
 			},
@@ -158,10 +149,10 @@ export async function postRequest(
 		const secrets = [accessToken, ...proofsOf(body.postbackUrl)];
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toAnswer(await exchange(httpRequest, options, clock), kind, doubt, secrets);
+		return toAttempted(await exchange(httpRequest, options, clock), kind, doubt, secrets);
 	} catch {
 		return begun
-			? { outcome: 'unknown', sent: 'whole', reason: 'the answer could not be read' }
+			? { outcome: 'unknown', sent: 'whole', reason: 'the response could not be read' }
 			: { outcome: 'notSent', sent: 'nothing', reason: 'the request could not be written' };
 	}
 }
@@ -181,22 +172,14 @@ export async function postForm(
 	const options = {
 		method: 'POST',
 		url,
-		// A compressed answer hides who gave it, and its size.
+		// A compressed response hides who gave it, and its size.
 		headers: { ...headers, 'Accept-Encoding': 'identity' },
 		body,
 	} as const;
 	const came = await exchange(httpRequest, options, clock);
-	switch (came.end) {
-		case 'answered': {
-			const { statusCode, byProxy } = came;
-			if (byProxy || statusCode === 407) {
-				return { reason: notSentByProxy(statusCode) };
-			}
-			return { statusCode, body: came.body };
-		}
-		case 'brokeOff':
-			return { reason: 'its answer broke off' };
-		case 'failed':
-			return { reason: describeFailure(came.failure, came.timedOut) };
-	}
+	if (came.end === 'failed') return { reason: describeFailure(came.failure, came.timedOut) };
+	if (came.end === 'brokeOff') return { reason: 'its response broke off' };
+	const { statusCode, byProxy } = came;
+	if (byProxy || statusCode === 407) return { reason: notSentByProxy(statusCode) };
+	return { statusCode, body: came.body };
 }

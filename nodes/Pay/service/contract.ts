@@ -1,59 +1,5 @@
-/** Body of "Generate QR code" (the service's document, section 2.1). */
-export interface QrCodeRequest {
-	amount: number;
-	external_id: string;
-	payerQuestion?: string;
-	postbackUrl?: string;
-	payer?: Payer;
-	split?: SplitRecipient[];
-}
-
-/** Payer data of a QR code request (section 2.1). */
-export interface Payer {
-	name?: string;
-	document?: string;
-	email?: string;
-}
-
-/** One split recipient of a QR code request (section 2.1). */
-export interface SplitRecipient {
-	username?: string;
-	percentageSplit?: number;
-}
-
-/** Body of "Make payment" (section 2.2). */
-export interface PaymentRequest {
-	amount: number;
-	external_id: string;
-	payerQuestion?: string;
-	postbackUrl?: string;
-	creditParty?: CreditParty;
-}
-
-/** Recipient of a payment (section 2.2). */
-export interface CreditParty {
-	key?: string;
-	keyType?: string;
-	document?: string;
-	name?: string;
-}
-
 /** The two operations of the service, and the words our items and errors call them by. */
 export type Kind = 'qrCode' | 'payment';
-
-/** The request body of each operation. */
-export interface RequestOf {
-	qrCode: QrCodeRequest;
-	payment: PaymentRequest;
-}
-
-/** A request body of either operation. */
-export type ServiceRequest = RequestOf[Kind];
-
-/** Path below the base address (section 4); the scheme's name stands where the document has "pay". */
-export function pathOf(kind: Kind, schemeName: string): string {
-	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;
-}
 
 /** What a member holds: a text, a number, a list, or members of its own. */
 export type Member = 'string' | 'number' | readonly [MemberTree] | MemberTree;
@@ -68,19 +14,8 @@ export function isTree(member: Member | undefined): member is MemberTree {
 	return typeof member === 'object' && !Array.isArray(member);
 }
 
-/** The tree of an interface, so that the compiler finds a member that only one of the two has. */
-type TreeOf<T> = {
-	readonly [Name in keyof T]-?: NonNullable<T[Name]> extends string
-		? 'string'
-		: NonNullable<T[Name]> extends number
-			? 'number'
-			: NonNullable<T[Name]> extends Array<infer Each>
-				? readonly [TreeOf<Each>]
-				: TreeOf<NonNullable<T[Name]>>;
-};
-
 /** The members of both bodies (sections 2.1 and 2.2), each of which has a field in the editor. */
-export const FORM_MEMBERS: { readonly [K in Kind]: TreeOf<RequestOf[K]> } = {
+export const FORM_MEMBERS = {
 	qrCode: {
 		amount: 'number',
 		external_id: 'string',
@@ -96,4 +31,25 @@ export const FORM_MEMBERS: { readonly [K in Kind]: TreeOf<RequestOf[K]> } = {
 		postbackUrl: 'string',
 		creditParty: { key: 'string', keyType: 'string', document: 'string', name: 'string' },
 	},
+} as const satisfies Record<Kind, MemberTree>;
+
+type ValueOf<M> = M extends 'string'
+	? string
+	: M extends 'number'
+		? number
+		: M extends readonly [infer Each]
+			? Array<ValueOf<Each>>
+			: { -readonly [Name in keyof M]?: ValueOf<M[Name]> };
+
+/** The request body of each operation: two members are required, all others may be left out. */
+export type RequestOf = {
+	[K in Kind]: ValueOf<(typeof FORM_MEMBERS)[K]> & { amount: number; external_id: string };
 };
+
+/** A request body of either operation. */
+export type ServiceRequest = RequestOf[Kind];
+
+/** Path below the base address (section 4); the scheme's name is where the document has "pay". */
+export function pathOf(kind: Kind, schemeName: string): string {
+	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;
+}

@@ -4,32 +4,31 @@ import type { Sent, TransportFailure } from './outcome';
 /** The part of n8n's `helpers.httpRequest` that a request needs. */
 export type HttpRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
-/** What one request and its answer came to. */
+/** What one request came to. */
 export type Exchange =
 	| {
-			end: 'answered';
+			end: 'responded';
 			statusCode: number;
 			/** The text as it came, or what n8n had parsed already. */
 			body: unknown;
-			/** Whether it is proven to be a proxy's own answer. Over plain HTTP that cannot be told. */
+			/** Whether it is proven to be a proxy's own response. Over plain HTTP nothing proves that. */
 			byProxy: boolean;
 	  }
-	/** The head of an answer came, the rest did not. */
+	/** The head of a response came, the rest did not. */
 	| { end: 'brokeOff'; statusCode: number; timedOut?: boolean; tooLong: boolean }
 	| { end: 'failed'; failure: TransportFailure; timedOut?: boolean };
 
-/** More than any answer of this service can mean; a few kilobytes of gzip can become gigabytes. */
-export const LONGEST_ANSWER = 10_000_000;
+/** More than any response of this service can mean, in bytes; gzip can make gigabytes of kilobytes. */
+export const LONGEST_RESPONSE = 10_000_000;
 
 /** How long n8n's request helper may take to say what it knows of a request that was aborted. */
 const GRACE = 1_000;
 
 /**
- * Which statuses n8n 2 shall throw as errors, because only its errors hold the request, and only the
- * request says whether the service or a proxy answered. To an https: address a proxy's own answer
- * can have any status but 200, which opens the tunnel. To an http: address a 2xx is the same
- * whoever gave it. (n8n 1 takes this to mean "no status is an error", and its answers hold the
- * request. An error costs 0.3 ms, so there is none where it would say nothing.)
+ * Which statuses n8n 2 should throw as errors: only its errors hold the request, and only the request
+ * says whether the service or a proxy responded. To an https: address a proxy's own response can have
+ * any status but 200, which opens the tunnel. To an http: address a 2xx means the same from both. (For
+ * n8n 1 no status is an error, and its responses hold the request. An error costs 0.3 ms.)
  */
 function statusErrors(url: string): IHttpRequestOptions['ignoreHttpStatusErrors'] {
 	return { ignore: true, except: url.startsWith('https:') ? NOT_200 : NOT_2XX };
@@ -78,9 +77,9 @@ function headOfError({ request, response }: Thrown): Head | undefined {
 }
 
 /**
- * Whether what came is not the service's. To an https: address a request goes through an encrypted
- * tunnel, and a proxy that does not open one answers outside of it, so nothing of the request was
- * sent. To an http: address a proxy passes requests on and can answer as it likes; nobody can tell.
+ * Whether a response is not the service's. To an https: address a request goes through an encrypted
+ * tunnel; a proxy that does not open one responds outside of it, and nothing of the request was sent.
+ * To an http: address a proxy can respond as it likes, and nothing shows it.
  */
 function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
 	if (!url.startsWith('https:') || !request?.socket || request.socket.encrypted) return false;
@@ -122,14 +121,14 @@ async function readBody(body: unknown): Promise<unknown> {
 	let length = 0;
 	for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
 		length += chunk.length;
-		if (length > LONGEST_ANSWER) throw new TooLong();
+		if (length > LONGEST_RESPONSE) throw new TooLong();
 		chunks.push(Buffer.from(chunk as Uint8Array));
 	}
 	// Without a byte order mark, which JSON.parse would trip over.
 	return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** Makes the request and reads the answer to its end; never rejects. */
+/** Makes the request and reads the response to its end; never rejects. */
 async function ask(
 	httpRequest: HttpRequest,
 	options: IHttpRequestOptions,
@@ -140,9 +139,9 @@ async function ask(
 		head = headOfResult(await httpRequest(options));
 	} catch (error) {
 		const thrown = (error ?? {}) as Thrown;
-		const answer = headOfError(thrown);
-		if (answer === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
-		head = answer;
+		const failed = headOfError(thrown);
+		if (failed === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
+		head = failed;
 	}
 	const { statusCode, body, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
@@ -163,7 +162,7 @@ async function ask(
 		const whole = await readBody(body);
 		// A body without a length ends with the connection; a reset is no such end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
-		return { end: 'answered', statusCode, body: whole, byProxy };
+		return { end: 'responded', statusCode, body: whole, byProxy };
 	} catch (error) {
 		release();
 		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };
@@ -171,10 +170,10 @@ async function ask(
 }
 
 /**
- * One request and its answer under our own clock: n8n's time-out ends with the answer's head, and
- * some answers (101) never settle its promise at all.
+ * One request and its response under our own clock: n8n's time-out ends with the response's head, and
+ * some responses (101) never settle its promise.
  * @param options url, method, headers and body; the rest is set here
- * @param clock aborts when the time for the whole exchange is over, the answer's body included
+ * @param clock aborts when the time for the whole exchange is over, the response's body included
  * @returns what it came to; never rejects, and always settles
  */
 export async function exchange(
@@ -209,7 +208,7 @@ export async function exchange(
 			stop.signal,
 		);
 		const came = await Promise.race([asked, late]);
-		return came.end === 'answered' || !stop.signal.aborted ? came : { ...came, timedOut: true };
+		return came.end === 'responded' || !stop.signal.aborted ? came : { ...came, timedOut: true };
 	} finally {
 		// Or each request would stay in memory until its time-out.
 		clock.removeEventListener('abort', onTime);

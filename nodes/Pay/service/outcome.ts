@@ -6,7 +6,7 @@ export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unkno
 /** How much of a request went out: nothing, at most a part, or perhaps all of it. */
 export type Sent = 'nothing' | 'partly' | 'whole';
 
-/** What is known of a request that ended without a whole answer. */
+/** What is known of a request that ended without a whole response. */
 export interface TransportFailure {
 	/** Node's or OpenSSL's error code, for example ECONNRESET. */
 	code?: string;
@@ -20,19 +20,19 @@ export interface TransportFailure {
 
 /**
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
- * only what HTTP itself defines is told apart (RFC 9110, section 15).
+ * only what HTTP itself defines counts (RFC 9110, section 15).
  */
 export function outcomeOfStatus(statusCode: number, kind: Kind): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
-	// The same request is asked for elsewhere, so it was not carried out here. The other redirects are
-	// the ordinary answer to a POST that was: "see there what came of it".
+	// The same request is wanted elsewhere, so it was not carried out here. After the other redirects it
+	// may have been: "see the result there".
 	if (statusCode === 307 || statusCode === 308) return 'rejected';
 	// Said by a proxy that let nothing pass.
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';
-	// The usual answer to a payment that is known already or in progress, also where a proxy on the way
-	// repeated a request that was carried out.
+	// The usual response to a payment that is known already or in progress, also where a proxy repeated a
+	// request that was carried out.
 	if (statusCode === 409 && kind === 'payment') return 'unknown';
 	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }
@@ -65,7 +65,7 @@ const CERTIFICATE_REFUSED = new Set([
 /** n8n's own guard against requests to forbidden hosts; it acts before the request is made. */
 const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
 
-/** How much of a request went out that ended without a whole answer: the most that is possible. */
+/** How much of a request without a whole response can have been sent, at most. */
 export function sentOfFailure({ code = '', syscall, name = '', sent }: TransportFailure): Sent {
 	const nothing =
 		syscall === 'getaddrinfo' ||
@@ -77,7 +77,7 @@ export function sentOfFailure({ code = '', syscall, name = '', sent }: Transport
 }
 
 /**
- * The outcome of a request that ended without a whole answer: `notSent` only on proof, else
+ * The outcome of a request that ended without a whole response: `notSent` only on proof, else
  * `unknown`, because a payment that is wrongly called "not sent" is paid twice. A part of a request
  * is no request: its length is announced, and what came of its JSON cannot be read.
  */

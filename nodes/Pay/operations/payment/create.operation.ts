@@ -15,7 +15,7 @@ import {
 } from '../../parameters/text';
 import { timeoutOption } from '../../parameters/timeout';
 import { postbackFields } from '../../postback/target';
-import type { CreditParty, PaymentRequest } from '../../service/contract';
+import type { RequestOf } from '../../service/contract';
 
 /** One payment at a time, so that a stop leaves the fewest in doubt. */
 const BATCH_SIZE = 1;
@@ -110,14 +110,10 @@ const CREDIT_PARTY = {
  * Reads the parameters into the body of "Make payment" (section 2.2), `postbackUrl` excepted.
  * @throws InputError
  */
-export function readRequest(read: ReadParameter): PaymentRequest {
-	const creditParty: CreditParty | undefined = readMembers(
-		read('creditParty'),
-		'creditParty',
-		CREDIT_PARTY,
-	);
+export function readRequest(read: ReadParameter): RequestOf['payment'] {
+	const creditParty = readMembers(read('creditParty'), 'creditParty', CREDIT_PARTY);
 	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
-	const request: PaymentRequest = {
+	const request: RequestOf['payment'] = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
 		...(payerQuestion === undefined ? {} : { payerQuestion }),

@@ -20,7 +20,7 @@ import { timeoutOption } from '../../parameters/timeout';
 import { postbackFields } from '../../postback/target';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
-import type { Payer, QrCodeRequest } from '../../service/contract';
+import type { RequestOf } from '../../service/contract';
 
 const BATCH_SIZE = 25;
 
@@ -119,11 +119,11 @@ const PAYER = { name: 'text', document: 'text', email: 'text' } as const;
  * Reads the parameters into the body of "Generate QR code" (section 2.1), `postbackUrl` excepted.
  * @throws InputError
  */
-export function readRequest(read: ReadParameter): QrCodeRequest {
+export function readRequest(read: ReadParameter): RequestOf['qrCode'] {
 	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
-	const payer: Payer | undefined = readMembers(read('payer'), 'payer', PAYER);
+	const payer = readMembers(read('payer'), 'payer', PAYER);
 	const split = readSplit(read);
-	const request: QrCodeRequest = {
+	const request: RequestOf['qrCode'] = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
 		...(payerQuestion === undefined ? {} : { payerQuestion }),
