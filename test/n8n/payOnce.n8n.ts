@@ -247,8 +247,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	/** Sends without waiting for the end; an answer may never come, where a worker is killed. */
 	const send = (items: Line[], { path } = callers[0]!) => {
 		call(queue.webhook, path, { items })
-			.then(async (answer) => await answer.text())
-			.catch(() => undefined);
+			.then(async (answer) => {
+				if (LONG && answer.status !== 200) console.error(answer.status, await answer.text());
+			})
+			.catch((error: unknown) => {
+				if (LONG) console.error('A call failed', error);
+			});
 	};
 
 	test('a worker that is killed leaves at most five in doubt; another call pays the rest, and none twice', async () => {

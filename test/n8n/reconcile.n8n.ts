@@ -1,4 +1,4 @@
-import { itemsOf, type N8n, type Workflow } from '../../dev/n8n';
+import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegister';
 import { psql, startPostgres } from '../../dev/queue';
 import { allFinished, startN8n, VERSIONS } from './nodes';
@@ -79,7 +79,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const NOTHING = 'There is nothing to change.';
 
 	test('the page asks for the password', async () => {
-		const none = await submit(n8n, workflow, PERIOD, {});
+		// n8n takes calls a moment after it has published a workflow.
+		const none = await until('the page', async () => {
+			const answer = await submit(n8n, workflow, PERIOD, {});
+			return answer.status !== 404 && answer;
+		});
 		const wrong = await submit(n8n, workflow, PERIOD, { Authorization: 'Basic cDp3cm9uZw==' });
 		expect([none.status, wrong.status]).toStrictEqual([401, 401]);
 		// The control: with it, the page is shown.
