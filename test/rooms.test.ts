@@ -12,7 +12,7 @@ const ROOMS = [
 	['credential', 'postback', 'qr'],
 	['parameters'],
 	['service'],
-	['inputError', 'json', 'lowestN8n', 'within'],
+	['inputError', 'json', 'loopback', 'lowestN8n', 'within'],
 ];
 
 const files = readdirSync(PAY, { recursive: true, encoding: 'utf8' })

@@ -1,15 +1,5 @@
 import { InputError } from '../inputError';
-
-/** True for hosts that never leave this machine. */
-export function isLoopback(hostname: string): boolean {
-	const host = hostname.toLowerCase();
-	return (
-		host === 'localhost' ||
-		host.endsWith('.localhost') ||
-		host === '[::1]' ||
-		/^127(\.\d{1,3}){3}$/.test(host)
-	);
-}
+import { isLoopback } from '../loopback';
 
 /**
  * Reads an address of the service that a credential holds.

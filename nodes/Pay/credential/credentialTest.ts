@@ -5,11 +5,11 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { jsonOrText } from '../json';
+import { isLoopback } from '../loopback';
 import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
 import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
-import { isLoopback } from './baseUrl';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 /** The person is looking at the test. */

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { isLoopback } from '../credential/baseUrl';
 import { checkHeaderValue, type Account } from '../credential/connection';
+import { isLoopback } from '../loopback';
 import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { FieldMatch } from '../parameters/fieldMatch';

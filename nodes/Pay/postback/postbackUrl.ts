@@ -1,5 +1,6 @@
 import { InputError } from '../inputError';
-import { PROOF_PARAMETER } from './proof';
+import { isLoopback } from '../loopback';
+import { PROOF_PARAMETER } from '../service/redact';
 
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
@@ -33,8 +34,6 @@ export function parsePostbackUrl(value: unknown): string {
 const PRIVATE_HOST =
 	/^(localhost|.*\.localhost|.*\.local|.*\.internal|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|0\.0\.0\.0|\[::1?\]|\[f[cd].*\]|\[fe[89ab].*\])$/i;
 
-const LOOPBACK_HOST = /^(localhost|.*\.localhost|127\..*|0\.0\.0\.0|\[::1?\])$/i;
-
 /**
  * Why a valid postback URL will probably not work, in words for the editor, or undefined.
  * @param url what {@link parsePostbackUrl} gave
@@ -50,7 +49,7 @@ export function postbackUrlHint(
 	if (pathname.includes('/webhook-test/')) {
 		return 'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
 	}
-	if (PRIVATE_HOST.test(hostname) && !(serviceIsLoopback && LOOPBACK_HOST.test(hostname))) {
+	if (PRIVATE_HOST.test(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
 	if (!signed && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import { InputError } from '../inputError';
+import { PROOF_PARAMETER } from '../service/redact';
 
 /** What a signed postback URL is about: the charge or payment it was made for. */
 export interface Reference {
@@ -14,9 +15,6 @@ export interface Proof extends Reference {
 	executionId?: string;
 	charge?: string;
 }
-
-/** The one query parameter that a signed URL has: `<reference>.<mac>`. */
-export const PROOF_PARAMETER = 'pay_proof';
 
 /** In base64url characters: 132 bits. */
 const MAC_LENGTH = 22;

@@ -1,7 +1,9 @@
-/** Query parameters of a postback URL that prove something: whoever holds one can use it. */
-const PROOFS = ['pay_proof', 'signature'];
+/** The query parameter of a signed postback URL. */
+export const PROOF_PARAMETER = 'pay_proof';
+/** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
+const PROOFS = [PROOF_PARAMETER, 'signature'];
 
-/** Shorter ones are words that answers are full of, the text of a QR code too. */
+/** Shorter ones are words that responses are full of, the text of a QR code too. */
 const SHORTEST_SECRET = 8;
 
 /** The proofs that a postback URL holds. */
@@ -28,7 +30,7 @@ function inBase64(secret: string): string[] {
 /**
  * A text, however JSON, HTML or a URL may have escaped it, once or several times over. No two places
  * of the pattern may take the same backslashes, nor may it begin with a row of them: the time to
- * search a long row would grow with its square, and an answer could hold n8n up for hours.
+ * search a long row would grow with its square, and a response could hold n8n up for hours.
  */
 function spelled(text: string): string {
 	const parts = text.match(/\\+|[^\\]/gsu) ?? [];
@@ -61,7 +63,7 @@ function patternOf(secret: string): RegExp {
 }
 
 /**
- * Replaces secrets that a service or proxy repeats in its answer by `***`, in texts, names and
+ * Replaces secrets that a service or proxy repeats in its response by `***`, in texts, names and
  * numbers at any depth, also as they look in JSON, HTML, a URL, hex and Base64, once or several times over.
  * @param value parsed JSON or a text
  * @param known patterns of further secrets
