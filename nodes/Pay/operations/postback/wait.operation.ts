@@ -233,11 +233,11 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
  * in it would break the engine's own copy.
  */
 function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited | null] {
-	// Braces in the node's name would end the expression.
-	const name = JSON.stringify(context.getNode().name).replace(/[{}]/g, (brace) =>
-		brace === '{' ? '\\u007b' : '\\u007d',
-	);
-	const waiting = `[$input.all()[0], $node[${name}].context.awaited]`;
+	// Nothing of the node's name may be read as code; $node["constructor"] is not the node either.
+	const name = context
+		.getNode()
+		.name.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
 	return JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
 }
