@@ -175,11 +175,12 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	// Nothing is awaited between this look and `begin`.
 	const done = triedBefore(run, item);
 	if (done !== undefined) return done;
-	item.expectPostback?.();
+	const expectNone = item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(request.external_id);
 	const answer = kept(tally, await post(run, item, bearer));
 	end(answer);
+	if (answer.outcome === 'rejected' || answer.outcome === 'notSent') expectNone?.();
 	tally.inFlight.delete(request.external_id);
 	return { index, result: answeredResult(operation.kind, request, answer), finish };
 }

@@ -67,8 +67,8 @@ interface PostbackTarget {
 	url?: string;
 	/** For the person in the editor. */
 	hint?: string;
-	/** To call before the request is sent, where this execution may wait for the postback. */
-	expect?: () => void;
+	/** `expectPostback`, where this execution may wait for the postback. */
+	expect?: () => () => void;
 }
 
 function readUrl(
