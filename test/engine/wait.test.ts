@@ -183,6 +183,25 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	expect([...till, ...continued.till]).toStrictEqual([]);
 });
 
+test('an agent that runs its tools itself cannot wait, for n8n would resume the agent; the model hears that', async () => {
+	const put = jest.fn();
+	const { run } = await wait(
+		{},
+		{
+			settings: { type: 'n8n-nodes-pay.payTool' },
+			context: () => ({
+				getExecuteData: () => ({ node: { name: 'Agent' } }) as never,
+				putExecutionToWait: put,
+				getContext: () => asked(),
+			}),
+		},
+	);
+	expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
+		{ error: { message: 'An AI agent of this version cannot wait for a postback' } },
+	]);
+	expect(put).not.toHaveBeenCalled();
+});
+
 test('a secret that is the same for every item may be an expression', async () => {
 	const postbackSecret = '={{ "the secret of the year " + $now.year }}';
 	const secret = `the secret of the year ${new Date().getFullYear()}`;

@@ -193,6 +193,14 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
 			);
 		}
+		// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
+		if (context.getExecuteData().node.name !== context.getNode().name) {
+			throw new InputError(
+				'operation',
+				'An AI agent of this version cannot wait for a postback',
+				'Put this node behind the agent, or use version 3 of the agent.',
+			);
+		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
 		const match = readMatch(read);
