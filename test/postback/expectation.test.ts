@@ -39,7 +39,7 @@ test('a charge and a payment of one external_id may have two credentials', () =>
 	}
 });
 
-test('what is written down is too short to try out secrets with', () => {
+test('what is written down is no proof, and holds no secret', () => {
 	const marks = STORE.postbacks!.map((event) => ('mark' in event ? event.mark.length : 0));
 	expect(marks).toStrictEqual([6, 6, 6]);
 	expect(JSON.stringify(STORE)).not.toContain(SECRET);

@@ -36,7 +36,10 @@ export function chargeAt(place: string): string {
 	return createHash('sha256').update(place).digest('base64url').slice(0, 4);
 }
 
-/** The mark is too short to try out secrets with, and no proof: those are made of other texts. */
+/**
+ * No proof: those are made of other texts, and longer. Short secrets could be tried out with it, as
+ * with any signed URL, but are refused.
+ */
 function markOf({ external_id, charge }: Charge, executionId: string, secret: string) {
 	const text = JSON.stringify([executionId, charge, external_id]);
 	return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
