@@ -183,6 +183,25 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	expect([...till, ...continued.till]).toStrictEqual([]);
 });
 
+test('an agent that runs its tools itself cannot wait, for n8n would resume the agent; the model hears that', async () => {
+	const put = jest.fn();
+	const { run } = await wait(
+		{},
+		{
+			settings: { type: 'n8n-nodes-pay.payTool' },
+			context: () => ({
+				getExecuteData: () => ({ node: { name: 'Agent' } }) as never,
+				putExecutionToWait: put,
+				getContext: () => asked(),
+			}),
+		},
+	);
+	expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
+		{ error: { message: 'An AI agent of this version cannot wait for a postback' } },
+	]);
+	expect(put).not.toHaveBeenCalled();
+});
+
 test('a secret that is the same for every item may be an expression', async () => {
 	const postbackSecret = '={{ "the secret of the year " + $now.year }}';
 	const secret = `the secret of the year ${new Date().getFullYear()}`;
@@ -259,11 +278,11 @@ describe('the charge before it', () => {
 	withSandbox((started) => (sandbox = started));
 
 	/** Source -> Charge (Resume This Execution) -> Wait, in n8n's engine. */
-	async function chargeAndWait(items: IDataObject[]) {
+	async function chargeAndWait(items: IDataObject[], baseUrl = sandbox.url) {
 		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
 		return await runWorkflow({
-			credential: { ...SECRET, baseUrl: sandbox.url },
+			credential: { ...SECRET, baseUrl },
 			parameters: {},
 			workflow: {
 				nodes: [
@@ -309,6 +328,17 @@ describe('the charge before it', () => {
 				.sort(),
 		).toStrictEqual(['a', 'b', 'b']);
 		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
+	});
+
+	test.each([
+		['in doubt', 500, undefined, true],
+		['rejected', 400, undefined, false],
+		['not sent, for nobody listens', 0, 'http://127.0.0.1:1', false],
+	])('that is %s: whether it is expected', async (_what, status, baseUrl, isExpected) => {
+		sandbox.faultFor = () => ({ kind: 'status', status, body: '{}' });
+		const run = await chargeAndWait([{ id: 'a' }], baseUrl);
+		expect(errorOf(run)).toBeDefined();
+		expect(mayWaitFor(run, 'a')).toBe(isExpected);
 	});
 
 	test('is not expected where no request was sent', async () => {

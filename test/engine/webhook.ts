@@ -60,7 +60,7 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 	const shown = Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
 	return {
 		id: 'node-1',
-		name: 'The "{{ Postbacks }}"',
+		name: 'The "{{ Postbacks }}" .constructor',
 		type: typeName,
 		typeVersion: 1,
 		position: [0, 0],

@@ -5,6 +5,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chargeAndWait, ended, startWaiting, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
+import { startModel } from './model';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
 /*
@@ -371,14 +372,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			]);
 		});
 
-		test('which ends two waits, one behind the other', async () => {
+		test('which ends two waits, one behind the other, whatever their names', async () => {
+			// Names that expressions stumble over, each in its own way.
 			const waiting = await startWaiting(n8n, sandbox, payApi, {
-				after: [{ ...chargeAndWait()[1], name: 'Second "{{ }}"' }, noOp('After')],
+				settings: { name: 'isProxy' },
+				after: [
+					{ ...chargeAndWait()[1], name: 'Second "{{ }}" .constructor\u2028' },
+					noOp('After'),
+				],
 			});
 			await taken(waiting.url);
 			await until('the second wait', async () => {
 				const { status, data } = await n8n.execution(waiting.executionId);
-				return status === 'waiting' && 'Wait' in data.resultData.runData;
+				return status === 'waiting' && 'isProxy' in data.resultData.runData;
 			});
 			await taken(waiting.url);
 			await ended(n8n, waiting.executionId);
@@ -499,6 +505,41 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			expect(told(id)).toHaveLength(1);
 			expect(second.data.resultData.error?.message).toMatch(NEVER);
+		});
+
+		test.each([
+			[2, 'refuses, and tells the model'],
+			[3, 'is ended by its postback'],
+		])('as the tool of an AI agent of version %d, it %s', async (agentVersion) => {
+			const id = randomUUID();
+			const model = await startModel(/Wait/, {});
+			const openAi = { apiKey: 'none', url: model.url };
+			const openAiApi = await n8n.createCredential(openAi, 'openAiApi', 'Model');
+			const [charge, wait] = chargeAndWait({ external_id: id });
+			charge.parameters = { ...(charge.parameters as object), external_id: id };
+			const ai = '@n8n/n8n-nodes-langchain';
+			const say = { promptType: 'define', text: 'Wait' };
+			const agent = node('Agent', `${ai}.agent`, say, { typeVersion: agentVersion });
+			const entry = node('Manual', 'n8n-nodes-base.manualTrigger');
+			const byId = { model: { __rl: true, mode: 'id', value: 'stand-in' }, options: {} };
+			const toAgent = (type: string) => ({ [type]: [[{ node: 'Agent', type, index: 0 }]] });
+			const workflow = chain('Agent', [entry, charge, agent, noOp('After')], {
+				Wait: toAgent('ai_tool'),
+				Model: toAgent('ai_languageModel'),
+			});
+			workflow.nodes.push(
+				{ ...wait, type: 'n8n-nodes-pay.payTool' },
+				node('Model', `${ai}.lmChatOpenAi`, byId, { typeVersion: 1.2, credentials: { openAiApi } }),
+			);
+			const workflowId = await n8n.importWorkflow(workflow, { payApi });
+			const executionId = await n8n.run(workflowId, 'Manual');
+			if (agentVersion === 3) {
+				await waits(n8n, executionId);
+				expect(await deliver(sent(id))).toBe(200);
+			}
+			await ended(n8n, executionId);
+			model.close();
+			expect(model.heard.join()).toMatch(agentVersion === 3 ? /"postback":/ : /cannot wait/);
 		});
 
 		test("after the editor's Retry of what failed behind a payment; a charge is made anew, and waits", async () => {

@@ -39,13 +39,16 @@ test('a charge and a payment of one external_id may have two credentials', () =>
 	}
 });
 
-test('what is written down is too short to try out secrets with', () => {
+test('what is written down is no proof, and holds no secret', () => {
 	const marks = STORE.postbacks!.map((event) => ('mark' in event ? event.mark.length : 0));
 	expect(marks).toStrictEqual([6, 6, 6]);
 	expect(JSON.stringify(STORE)).not.toContain(SECRET);
 });
 
-/** What may end the next wait for "a": C is a charge of it, W a wait that a postback ended, L one that its limit did. */
+/**
+ * What may end the next wait for "a": C is a charge of it, R one that was rejected, W a wait that a
+ * postback ended, L one that its limit did.
+ */
 test.each<[string, string[]]>([
 	['C', ['0']],
 	['C W', ['0']],
@@ -58,14 +61,22 @@ test.each<[string, string[]]>([
 	['C W L C', ['3']],
 	['C W W', ['0']],
 	['W C', ['1']],
+	['R', []],
+	['R C', ['1']],
+	['C R', ['0']],
+	['C L R', ['0']],
+	['C W R', []],
+	['C W R C', ['3']],
 ])('after %s', (events, expected) => {
 	const store: ExpectationStore = {};
 	for (const [index, event] of events.split(' ').entries()) {
 		// Another identifier's in between, and another execution's, count for nothing.
 		beginWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		beginWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
-		if (event === 'C') {
-			expectPostback(store, { external_id: 'a', charge: String(index) }, '42', SECRET);
+		if (event === 'C' || event === 'R') {
+			const about = { external_id: 'a', charge: String(index) };
+			const expectNone = expectPostback(store, about, '42', SECRET);
+			if (event === 'R') expectNone();
 		} else {
 			beginWait(store, { external_id: 'a', executionId: '42', node: event, run: index });
 		}

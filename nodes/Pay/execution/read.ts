@@ -46,8 +46,8 @@ export interface Ready {
 	account: Account;
 	/** Stands for all that makes the request the one that was meant, but for its external_id. */
 	fingerprint: string;
-	/** Writes down that this execution may wait for the item's postback. */
-	expectPostback?: () => void;
+	/** Writes down that this execution may wait for the item's postback; what it gives, that none will come. */
+	expectPostback?: () => () => void;
 	finish?: Finish;
 }
 

@@ -247,6 +247,19 @@ export function stoppingError(
 	return error;
 }
 
+/** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
+export function isRunByAiAgent(context: IExecuteFunctions): boolean {
+	return context.getNode().type.endsWith('Tool') || context.isToolExecution?.() === true;
+}
+
+/**
+ * Whether failures become items. For an agent they always do: older agents learn nothing of an error
+ * that is thrown, and the model may believe that it has paid.
+ */
+export function goesOn(context: IExecuteFunctions): boolean {
+	return isRunByAiAgent(context) || context.continueOnFail();
+}
+
 /**
  * Ends an operation in which nothing can be done for any item, and nothing was sent. Under "continue"
  * each item says so, for n8n would pass the input on when a node throws, which looks like a success.
@@ -256,7 +269,7 @@ export function failAll(context: IExecuteFunctions, error: unknown): INodeExecut
 	const { message } = asError(error);
 	const { advice: description, field } = error instanceof InputError ? error : {};
 	const data = field === undefined ? {} : { field };
-	if (context.continueOnFail()) {
+	if (goesOn(context)) {
 		const failure = { message, description, ...data };
 		const items = context.getInputData();
 		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];

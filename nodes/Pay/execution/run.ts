@@ -15,14 +15,9 @@ import {
 	type Step,
 } from './read';
 import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
-import { refusedResult, toItem } from './report';
+import { goesOn, isRunByAiAgent, refusedResult, toItem } from './report';
 import { refuseItem, sendBatch, triedBefore, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
-
-/** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
-function isRunByAiAgent(context: IExecuteFunctions): boolean {
-	return context.getNode().type.endsWith('Tool') || context.isToolExecution?.() === true;
-}
 
 /**
  * Reads what concerns all items, and asks for the functions of n8n that a run cannot do without.
@@ -149,10 +144,7 @@ export async function runRequests(
 ): Promise<INodeExecutionData[][]> {
 	const count = context.getInputData().length;
 	if (count === 0) return [[]];
-	// For an agent failures always become items: older agents learn nothing of an error that is thrown,
-	// and the model may believe that it has paid.
-	const goesOn = isRunByAiAgent(context) || context.continueOnFail();
-	const tally = openTally(context.getNode(), count, goesOn);
+	const tally = openTally(context.getNode(), count, goesOn(context));
 	const stopLogging = logWhenCancelled(context, tally);
 	let run: Run | undefined;
 	try {

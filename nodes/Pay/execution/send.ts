@@ -175,11 +175,12 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	// Nothing is awaited between this look and `begin`.
 	const done = triedBefore(run, item);
 	if (done !== undefined) return done;
-	item.expectPostback?.();
+	const expectNone = item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(request.external_id);
 	const attempted = kept(tally, await post(run, item, bearer));
 	end(attempted);
+	if (attempted.outcome === 'rejected' || attempted.outcome === 'notSent') expectNone?.();
 	tally.inFlight.delete(request.external_id);
 	return { index, result: attemptedResult(operation.kind, request, attempted), finish };
 }

@@ -1,12 +1,17 @@
 import { createHash, createHmac } from 'crypto';
 
-/** A postback that an execution asked for to itself. */
-interface Asked {
+interface Charge {
 	external_id: string;
 	/** Which charge of that external_id, see {@link chargeAt}. */
 	charge: string;
+}
+
+/** A postback that an execution asked for to itself. */
+interface Asked extends Charge {
 	/** Of the execution and the secret: the editor's Retry is another execution with the same store. */
 	mark: string;
+	/** Set where the request was rejected or not sent: no postback will come. */
+	isVoid?: true;
 }
 
 /** A wait that began: a run of a node. */
@@ -31,20 +36,28 @@ export function chargeAt(place: string): string {
 	return createHash('sha256').update(place).digest('base64url').slice(0, 4);
 }
 
-/** The mark is too short to try out secrets with, and no proof: those are made of other texts. */
-function markOf({ external_id, charge }: Omit<Asked, 'mark'>, executionId: string, secret: string) {
+/**
+ * No proof: those are made of other texts, and longer. Short secrets could be tried out with it, as
+ * with any signed URL, but are refused.
+ */
+function markOf({ external_id, charge }: Charge, executionId: string, secret: string) {
 	const text = JSON.stringify([executionId, charge, external_id]);
 	return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
 }
 
-/** Records that an execution asks for a postback to itself; called before the request is sent. */
+/**
+ * Records that an execution asks for a postback to itself; called before the request is sent.
+ * @returns records that the postback will not come after all
+ */
 export function expectPostback(
 	store: ExpectationStore,
-	about: Omit<Asked, 'mark'>,
+	about: Charge,
 	executionId: string,
 	secret: string,
-): void {
-	(store.postbacks ??= []).push({ ...about, mark: markOf(about, executionId, secret) });
+): () => void {
+	const asked: Asked = { ...about, mark: markOf(about, executionId, secret) };
+	(store.postbacks ??= []).push(asked);
+	return () => void (asked.isVoid = true);
 }
 
 /** Records that a wait begins. */
@@ -72,7 +85,8 @@ export function awaitedCharges(
 		if ('node' in event) {
 			isOver ||= event.executionId === executionId && wasEnded(event);
 		} else if (secrets.some((secret) => event.mark === markOf(event, executionId, secret))) {
-			charges = isOver ? [event.charge] : [...charges, event.charge];
+			if (isOver) charges = [];
+			if (!event.isVoid) charges.push(event.charge);
 			isOver = false;
 		}
 	}

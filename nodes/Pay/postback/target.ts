@@ -78,8 +78,8 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
  * Reads where an item's postback goes, and signs that URL where the credential has a secret.
  * @param account the credential's Postback URL and secret
  * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
- * @returns no URL where no postback is requested; `expect` is to be called before the request is
- *   sent, where this execution may wait for the postback
+ * @returns no URL where no postback is requested; `expect`, which is {@link expectPostback}, where this
+ *   execution may wait for the postback
  * @throws InputError
  */
 export function readPostbackTarget(
@@ -88,7 +88,7 @@ export function readPostbackTarget(
 	account: { postbackUrl?: string; postbackSecret?: string },
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
-): { url?: string; hint?: string; expect?: () => void } {
+): { url?: string; hint?: string; expect?: () => () => void } {
 	const secret = account.postbackSecret;
 	const choice = read('postback');
 	if (!CHOICES.includes(choice)) {

@@ -193,6 +193,14 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
 			);
 		}
+		// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
+		if (context.getExecuteData().node.name !== context.getNode().name) {
+			throw new InputError(
+				'operation',
+				'An AI agent of this version cannot wait for a postback',
+				'Put this node behind the agent, or use version 3 of the agent.',
+			);
+		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
 		const match =
@@ -236,11 +244,11 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
  * in it would break the engine's own copy.
  */
 function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited | null] {
-	// Braces in the node's name would end the expression.
-	const name = JSON.stringify(context.getNode().name).replace(/[{}]/g, (brace) =>
-		brace === '{' ? '\\u007b' : '\\u007d',
-	);
-	const waiting = `[$input.all()[0], $node[${name}].context.awaited]`;
+	// Nothing of the node's name may be read as code; $node["constructor"] is not the node either.
+	const name = context
+		.getNode()
+		.name.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
 	return JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
 }
