@@ -26,11 +26,12 @@ const SOON = {
 export async function startQueueMode(
 	version: N8nVersion,
 	missed: 'soon' | 'as usual' = 'soon',
+	env: Record<string, string> = {},
 ): Promise<QueueMode> {
 	return await QueueMode.start({
 		version,
 		tarball: process.env.PAY_TARBALL,
-		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
+		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug', ...env },
 	});
 }
 
