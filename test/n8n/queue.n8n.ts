@@ -94,6 +94,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	const CONTINUE = { onError: 'continueRegularOutput' };
+	const TEN_AT_ONCE = { batching: { batch: { batchSize: 10, batchInterval: 0 } } };
 	const twice = (list: string[]) => list.filter((id) => arrivals(id) > 1).length;
 	const paid = (list: string[]) => list.filter((id) => arrivals(id) > 0).length;
 
@@ -353,6 +354,32 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			]);
 			// Sending the list again pays none that was paid.
 			expect(twice(list)).toBe(once);
+		},
+	);
+
+	long.each([2, 5])(
+		'%i workers, six lists of 50, one worker frozen for 20 s, all sent again: how many are paid twice',
+		async (workers) => {
+			while (queue.workers.length < workers) await queue.addWorker();
+			const { id, send } = await warmList({ options: TEN_AT_ONCE }, CONTINUE);
+			const lists = Array.from({ length: 6 }, () => ids(50));
+			const all = lists.flat();
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 250 });
+			await Promise.all(lists.map(send));
+			await until('thirty to arrive', async () => paid(all) >= 30);
+			const victim = await until('a worker of them', async () =>
+				queue.workerOf((await main.executionIds(id, 1))[0]!),
+			);
+			victim.freeze();
+			await pause(20_000);
+			victim.thaw();
+			await settled(id, 7, 600);
+			const once = `${paid(all)} of 300 paid, ${twice(all)} twice`;
+			await Promise.all(lists.map(send));
+			await settled(id, 13, 600);
+			const again = `${paid(all)} paid, ${twice(all)} twice`;
+			table.push([`${workers} workers, one frozen for 20 s`, `${once}; again: ${again}`, '']);
+			expect(twice(all)).toBe(0);
 		},
 	);
 
