@@ -272,12 +272,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			}
 		}));
 
-	test.each(
-		readdirSync(EXAMPLES)
-			.map((file) => file.replace('.json', ''))
-			// Its wires are many; it has no manual trigger.
-			.filter((name) => name !== 'pay-once'),
-	)(
+	test.each(readdirSync(EXAMPLES).map((file) => file.replace('.json', '')))(
 		'%s, pasted: notes are as tall as their text, no wire is tangled, the orange button starts by hand',
 		async (name) =>
 			await watched(async () => {

@@ -26,12 +26,11 @@ const SOON = {
 export async function startQueueMode(
 	version: N8nVersion,
 	missed: 'soon' | 'as usual' = 'soon',
-	env: Record<string, string> = {},
 ): Promise<QueueMode> {
 	return await QueueMode.start({
 		version,
 		tarball: process.env.PAY_TARBALL,
-		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug', ...env },
+		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
 	});
 }
 
