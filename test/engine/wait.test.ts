@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData, IRun } from 'n
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedCharges,
+	beginWait,
 	expectPostback,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
@@ -200,6 +201,24 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 		{ error: { message: 'An AI agent of this version cannot wait for a postback' } },
 	]);
 	expect(put).not.toHaveBeenCalled();
+});
+
+test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
+	const store: ExpectationStore = asked();
+	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
+	expectPostback(store, { external_id: 'a', charge: 'newer' }, '42', SECRET.postbackSecret);
+	const context: IDataObject = {};
+	const { run } = await wait(
+		{},
+		{
+			context: () => ({
+				putExecutionToWait: async () => undefined,
+				getContext: (type: string) => (type === 'flow' ? store : context) as IDataObject,
+			}),
+		},
+	);
+	expect(errorOf(run)).toBeUndefined();
+	expect(context.awaited).toMatchObject({ charges: ['newer'] });
 });
 
 test('a secret that is the same for every item may be an expression', async () => {

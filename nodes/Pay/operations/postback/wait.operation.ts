@@ -212,9 +212,15 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const store = context.getContext('flow');
 		const executionId = context.getExecutionId();
 		const data = context.getWorkflowDataProxy(0);
-		const charges = awaitedCharges(store, external_id, executionId, taken, ({ node, run }) =>
-			(data.$items(node, 0, run) as INodeExecutionData[]).some(({ json }) => 'postback' in json),
-		);
+		const charges = awaitedCharges(store, external_id, executionId, taken, ({ node, run }) => {
+			try {
+				const items = data.$items(node, 0, run) as INodeExecutionData[];
+				return items.some(({ json }) => 'postback' in json);
+			} catch {
+				// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
+				return true;
+			}
+		});
 		if (charges.length === 0) {
 			throw new InputError(
 				'external_id',
