@@ -1,12 +1,11 @@
 import type { IAuthenticateGeneric, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 /**
- * An address with http:, whatever spaces are before it. No regular expression: n8n tests one at every
- * reading of the credential, under a clock of 250 ms, and where the process stood still meanwhile the
- * reading fails (measured: a waiting execution answered its postback with 500).
+ * An address with http:, whatever spaces are before it. No regular expression: n8n tests one each
+ * time it reads the credential, and the reading fails if the process stands still for 250 ms then.
  */
 const PLAIN_HTTP = ['http:', 'HTTP:', 'Http:'].map((includes) => ({ _cnd: { includes } }));
-/** What it comes to is not known on the form; n8n shows what depends on it. */
+/** Its result is not known on the form; n8n shows the fields that depend on it. */
 const AN_EXPRESSION = { _cnd: { startsWith: '=' } };
 
 /** Shown only where it changes something, once for each of the two addresses. */
@@ -64,8 +63,7 @@ export class PayApi implements ICredentialType {
 				{
 					name: 'Client Credentials (OAuth 2.0)',
 					value: 'clientCredentials',
-					description:
-						'Tokens that expire, got from a token endpoint with a client ID and a secret',
+					description: 'Short-lived tokens fetched from a token endpoint',
 				},
 			],
 			default: 'accessToken',
@@ -130,7 +128,7 @@ export class PayApi implements ICredentialType {
 				{
 					name: 'Header',
 					value: 'header',
-					description: 'Client ID and secret go as Basic authentication',
+					description: 'Client ID and secret are sent as Basic authentication',
 				},
 			],
 			default: 'header',

@@ -1,6 +1,7 @@
 import { NodeHelpers, type IExecuteFunctions } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
-import { readAccount, mayDependOnItem, readAccounts } from '../../nodes/Pay/credential/connection';
+import { mayDependOnItem, readAccounts } from '../../nodes/Pay/credential/accountOfItem';
+import { readAccount } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };

@@ -247,9 +247,9 @@ describe('amounts', () => {
 	});
 
 	test('a percentage may be 0', () => {
-		expect(parseAmount(0, 'percentageSplit', true)).toBe(0);
+		expect(parseAmount(0, 'percentageSplit', '0 or more')).toBe(0);
 		// What JSON makes of it.
-		expect(parseAmount(-0, 'percentageSplit', true)).toBe(0);
-		expect(() => parseAmount(-1, 'percentageSplit', true)).toThrow(InputError);
+		expect(parseAmount(-0, 'percentageSplit', '0 or more')).toBe(0);
+		expect(() => parseAmount(-1, 'percentageSplit', '0 or more')).toThrow(InputError);
 	});
 });

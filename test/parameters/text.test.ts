@@ -113,7 +113,7 @@ test.each(['', ' ', true, 1.5, 2 ** 53, {}, 'NaN', 'a\nb', 'a\ud83d'])(
 
 describe('an object of optional texts', () => {
 	const read = (value: unknown) =>
-		readMembers(value, 'creditParty', { key: 'identifier', name: 'text' });
+		readMembers(value, 'creditParty', { key: optionalIdentifier, name: optionalText });
 
 	test.each([
 		['an empty text', '', undefined],

@@ -4,7 +4,7 @@ import { isMembers, jsonOrText } from '../json';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
 
-/** What a token endpoint responded, or why the connection failed. */
+/** The response of a token endpoint, or why there is none. */
 export type TokenResponse =
 	| { statusCode: number; body: unknown }
 	| { statusCode?: undefined; reason: string };
@@ -18,8 +18,10 @@ export type PostForm = (
 
 interface Kept {
 	fetched: Promise<string>;
-	/** Once it is there; until when it is used, in milliseconds of the monotonic clock. */
-	known?: { token: string; until: number };
+	/** Undefined until it is fetched. */
+	token?: string;
+	/** In milliseconds of the monotonic clock. */
+	until: number;
 }
 
 /** Per process and credential, the token fetched last. */
@@ -58,57 +60,57 @@ function tokenRequest({ clientId, clientSecret, scope, sendIn }: ClientCredentia
 const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, `Could not get an access token: ${what}`, advice);
 
+const CHECK_URL = 'Check the Token URL of the Pay API credential';
+
 const unreachable = (reason: string) =>
 	noToken(
 		'tokenUrl',
 		`the token endpoint cannot be reached: ${reason}`,
-		'Check the Token URL of the Pay API credential and the network.',
+		`${CHECK_URL} and the network.`,
 	);
 
-/** Why a token endpoint gave no token (RFC 6749, section 5.2). */
-function rejection(statusCode: number, body: Record<string, unknown>): InputError {
+function refusedByEndpoint(statusCode: number, body: Record<string, unknown>): InputError {
 	const code = ERROR_CODES.find((known) => known === body.error);
-	const said = `(HTTP ${statusCode}${code === undefined ? '' : `, ${code}`})`;
-	const check = (what: string) => `Check ${what} of the Pay API credential.`;
+	const said = `HTTP ${statusCode}${code === undefined ? '' : `, ${code}`}`;
 	if (statusCode >= 300 && statusCode <= 399) {
 		return noToken(
 			'tokenUrl',
-			`the token endpoint redirects elsewhere ${said}`,
-			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${check('the Token URL')}`,
+			`the token endpoint redirects elsewhere (${said})`,
+			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
 		);
 	}
 	if (code === 'invalid_scope') {
-		return noToken('scope', `the token endpoint refused the scope ${said}`, check('the Scope'));
+		const advice = 'Check the Scope of the Pay API credential.';
+		return noToken('scope', `the token endpoint refused the scope (${said})`, advice);
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		const what = `there is no token endpoint at this address ${said}`;
-		return noToken('tokenUrl', what, check('the Token URL'));
+		const what = `there is no token endpoint at this address (${said})`;
+		return noToken('tokenUrl', what, `${CHECK_URL}.`);
 	}
 	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
-		const what = `the token endpoint refused the client ${said}`;
 		return noToken(
 			'clientSecret',
-			what,
-			check('Client ID, Client Secret and Client Authentication'),
+			`the token endpoint refused the client (${said})`,
+			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 		);
 	}
-	const what = `the token endpoint is failing ${said}`;
-	return noToken('tokenUrl', what, 'Wait a while, then run again.');
+	const advice = 'Wait a while, then run again.';
+	return noToken('tokenUrl', `the token endpoint is failing (${said})`, advice);
 }
 
-/** Reads a successful response (RFC 6749, section 5.1); the token's life is in seconds. */
+/** Reads the response of RFC 6749, section 5.1; its life is in seconds. */
 function parseResponse(response: TokenResponse): { token: string; life: number | undefined } {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode, body } = response;
 	const parsed = typeof body === 'string' ? jsonOrText(body) : body;
 	const members = isMembers(parsed) ? parsed : {};
-	if (statusCode < 200 || statusCode > 299) throw rejection(statusCode, members);
+	if (statusCode < 200 || statusCode > 299) throw refusedByEndpoint(statusCode, members);
 	const { access_token: token, token_type: type, expires_in: life } = members;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
 		throw noToken(
 			'tokenUrl',
 			`the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
-			'Check the Token URL of the Pay API credential, and whether the service gives tokens by the client credentials grant of OAuth 2.0.',
+			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
 		);
 	}
 	if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
@@ -122,41 +124,39 @@ function parseResponse(response: TokenResponse): { token: string; life: number |
 	return { token, life: seconds > 0 && Number.isFinite(seconds) ? seconds : undefined };
 }
 
-/** How long a token is used, in milliseconds, that is said to live for so many seconds. */
+/** How long a token that lives so many seconds is used, in milliseconds. */
 export function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
 
-/** A hash, so that no secret stays in memory as a key. */
-const keyOfClient = (client: ClientCredentials) =>
+/** A hash, so that no secret stays in memory under a name. */
+const hashOf = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; whoever asks meanwhile waits for the same one. */
-function startFetching(key: string, client: ClientCredentials, post: PostForm): Kept {
+function startFetching(hash: string, client: ClientCredentials, post: PostForm): Kept {
 	const begun = performance.now();
 	const { headers, body } = tokenRequest(client);
-	const fetched = post(client.tokenUrl, headers, body).then(parseResponse);
-	const entry: Kept = { fetched: fetched.then(({ token }) => token) };
-	fetched.then(
-		({ token, life }) => (entry.known = { token, until: begun + keepFor(life) }),
-		// A failure is not kept: the next batch asks again.
-		() => kept.get(key) === entry && kept.delete(key),
+	const response = post(client.tokenUrl, headers, body).then(parseResponse);
+	const entry: Kept = { fetched: response.then(({ token }) => token), until: Infinity };
+	response.then(
+		({ token, life }) => Object.assign(entry, { token, until: begun + keepFor(life) }),
+		// Nothing is remembered of a failure: the next batch asks again.
+		() => kept.get(hash) === entry && kept.delete(hash),
 	);
-	kept.delete(key);
-	kept.set(key, entry);
-	for (const oldest of kept.keys()) {
-		if (kept.size <= MAX_KEPT) break;
-		kept.delete(oldest);
-	}
+	kept.delete(hash);
+	kept.set(hash, entry);
+	const [oldest] = kept.keys();
+	if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
 	return entry;
 }
 
 /**
  * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
  * until shortly before it expires, one fetch at a time per credential and process.
- * @param limits of this wait, in milliseconds: the fetch may be another run's, with other limits
- * @returns `isKept`: it was fetched for an earlier request
- * @throws InputError, never with a secret
+ * @param limits of the wait in milliseconds, for the fetch may be another run's
+ * @returns also whether the token was fetched for an earlier request
+ * @throws InputError with what is wrong, never with a secret
  */
 export async function bearerToken(
 	{ token: source }: Account,
@@ -165,21 +165,18 @@ export async function bearerToken(
 ): Promise<{ accessToken: string; isKept: boolean }> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
-	const key = keyOfClient(client);
-	const entry = kept.get(key);
-	if (entry?.known !== undefined && performance.now() < entry.known.until) {
-		return { accessToken: entry.known.token, isKept: true };
-	}
-	const isUnderWay = entry !== undefined && entry.known === undefined;
-	const { fetched } = isUnderWay ? entry : startFetching(key, client, post);
+	const hash = hashOf(client);
+	const found = kept.get(hash);
+	const isUsable = found !== undefined && performance.now() < found.until;
+	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
+	if (token !== undefined) return { accessToken: token, isKept: true };
 	const late = () => unreachable('the time-out passed');
-	const accessToken = await within(fetched, limits.timeout, late, limits.cancel);
-	return { accessToken, isKept: false };
+	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
 }
 
-/** Removes a kept token that the service refused, so that the next request has a new one. */
+/** Throws a kept token away that the service refused, so that the next request has a new one. */
 export function forgetToken({ token: source }: Account, refused: string): void {
 	if ('pasted' in source) return;
-	const key = keyOfClient(source.clientCredentials);
-	if (kept.get(key)?.known?.token === refused) kept.delete(key);
+	const hash = hashOf(source.clientCredentials);
+	if (kept.get(hash)?.token === refused) kept.delete(hash);
 }

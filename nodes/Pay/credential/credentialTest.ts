@@ -12,7 +12,7 @@ import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
-/** The person is looking at the test. */
+/** A credential test should answer while the person is looking. */
 const LIMITS = { timeout: 15_000 };
 
 interface TestResponse {
@@ -30,73 +30,56 @@ function isPage({ headers, body }: TestResponse): boolean {
 	);
 }
 
-function verdictOn(response: TestResponse): INodeCredentialTestResult {
+/** What is wrong with the credential or the service; undefined where the token was accepted. */
+function faultShownBy(response: TestResponse): string | undefined {
 	const { statusCode } = response;
 	const page = proxyPageIn(response.body);
 	const which = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
 	if (page?.wantsHttps) {
-		return wrong(
-			`The service takes only https: ${which}: write https:// at the start of the Base URL`,
-		);
+		return `The service takes only https: ${which}: write https:// at the start of the Base URL`;
 	}
 	if (statusCode === 401 || statusCode === 403) {
-		return wrong(
-			`The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`,
-		);
+		return `The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
 	}
-	if (statusCode === 407) return wrong(`A proxy on the way asks for its own password ${which}`);
+	if (statusCode === 407) return `A proxy on the way asks for its own password ${which}`;
 	if (statusCode === 404 || statusCode === 405) {
-		return wrong(
-			`The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`,
-		);
+		return `The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`;
 	}
 	if (statusCode >= 300 && statusCode <= 399) {
-		return wrong(`The service redirects elsewhere ${which}: the Base URL is wrong`);
+		return `The service redirects elsewhere ${which}: the Base URL is wrong`;
 	}
 	if (statusCode === 429) {
-		return wrong(`The service takes no more requests for now ${which}: test again in a while`);
+		return `The service takes no more requests for now ${which}: test again in a while`;
 	}
-	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499)
-		return wrong(`The service is failing ${which}`);
-	if (isPage(response)) {
-		return wrong(`A web page answered ${which}, not a service: the Base URL is wrong`);
+	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499) {
+		return `The service is failing ${which}`;
 	}
-	if (statusCode <= 299) {
-		return {
-			status: 'OK',
-			message: `The service accepts the access token. Oddly, it also accepted an empty request ${which}`,
-		};
-	}
-	return { status: 'OK', message: 'The service accepts the access token' };
+	return isPage(response)
+		? `A web page answered ${which}, not a service: the Base URL is wrong`
+		: undefined;
 }
 
 /** The code of what n8n's request function threw. */
-function failureOf(error: unknown): { code: string } {
+function failureOf(error: unknown) {
 	const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
 	return { code: String(code ?? cause?.code ?? '') };
 }
 
-function unreachable(url: string, error: unknown): INodeCredentialTestResult {
+function whyUnreachable(url: string, error: unknown): string {
 	const { host, hostname } = new URL(url);
 	const failure = failureOf(error);
-	if (failure.code === 'EPROTO') {
-		return wrong('The address does not speak https. Is it http://…?');
-	}
+	if (failure.code === 'EPROTO') return 'The address does not speak https. Is it http://…?';
 	if (failure.code === 'ECONNREFUSED' && isLoopback(hostname)) {
-		return wrong(
-			`Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`,
-		);
+		return `Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`;
 	}
-	return wrong(
-		`The service cannot be reached: ${describeFailure(failure)}. Check the Base URL and the network.`,
-	);
+	return `The service cannot be reached: ${describeFailure(failure)}. Check the Base URL and the network.`;
 }
 
-/** The scopes that were asked for and not granted; the endpoint must name others (RFC 6749, section 5.1). */
+/** The scopes not granted, which a token endpoint has to report (RFC 6749, section 5.1). */
 function scopesNotGranted({ token }: Account, body: unknown): string[] {
 	if (!('clientCredentials' in token)) return [];
-	const response = typeof body === 'string' ? jsonOrText(body) : body;
-	const { scope } = (response ?? {}) as { scope?: unknown };
+	const members = typeof body === 'string' ? jsonOrText(body) : body;
+	const { scope } = (members ?? {}) as { scope?: unknown };
 	if (typeof scope !== 'string') return [];
 	const granted = scope.split(/[\s,]+/);
 	const asked = token.clientCredentials.scope.split(/\s+/);
@@ -155,13 +138,19 @@ export async function testPayCredential(
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');
 		return wrong(`${error.message}. ${error.advice}`);
 	}
+	const headers = {
+		Authorization: `Bearer ${bearer.accessToken}`,
+		'Content-Type': 'application/json',
+	};
+	let response;
 	try {
-		const headers = {
-			Authorization: `Bearer ${bearer.accessToken}`,
-			'Content-Type': 'application/json',
-		};
-		return verdictOn(await post(url, headers, '{}'));
+		response = await post(url, headers, '{}');
 	} catch (error) {
-		return unreachable(url, error);
+		return wrong(whyUnreachable(url, error));
 	}
+	const fault = faultShownBy(response);
+	if (fault !== undefined) return wrong(fault);
+	const oddly = `. Oddly, it also accepted an empty request (HTTP ${response.statusCode})`;
+	const message = `The service accepts the access token${response.statusCode <= 299 ? oddly : ''}`;
+	return { status: 'OK', message };
 }

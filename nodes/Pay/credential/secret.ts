@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { FunctionsBase, IExecuteFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import {
 	noPostbackSecret,
@@ -6,37 +6,25 @@ import {
 	type SecretFields,
 	type Secrets,
 } from '../parameters/postbackSecret';
-import { mayDependOnItem, readTyped } from './connection';
+import { mayDependOnItem, readTyped } from './accountOfItem';
 
-/** What reads a credential, in whichever of n8n's contexts. */
-interface CredentialReader {
-	getCredentials<T extends object>(type: string, itemIndex?: number): Promise<T>;
-}
-
-/** What says whose secrets are kept. */
-interface SecretOwner extends CredentialReader {
-	getNode(): { name: string; credentials?: Record<string, { id: string | null }> };
-	getWorkflow(): { id?: string };
-}
+type CredentialReader = Pick<FunctionsBase, 'getCredentials'>;
+type SecretOwner = Pick<FunctionsBase, 'getCredentials' | 'getNode' | 'getWorkflow'>;
 
 const textsOf = (fields: SecretFields | undefined) => [
 	fields?.postbackSecret,
 	fields?.previousPostbackSecret,
 ];
 
-/**
- * Reads the Postback Secrets of a node's credential.
- * @throws InputError for one that is too short or not text
- */
+/** Reads the Postback Secrets of a node's credential; throws an InputError for a wrong one. */
 export async function readSecrets(context: CredentialReader): Promise<Secrets> {
 	return parseSecrets(await context.getCredentials<SecretFields>('payApi'));
 }
 
 /**
  * Reads the Postback Secrets where an execution begins to wait. The call that ends the wait has no
- * item to resolve expressions with, so a credential that depends on the item is refused here, as is
- * one without a secret: n8n's own resume token proves nothing, for n8n gives it to whoever fills in a
- * form of the workflow.
+ * item, so a secret that depends on the item is refused here. So is a credential without a secret:
+ * n8n gives its own resume token to whoever fills in a form of the workflow.
  * @throws InputError
  */
 export async function readSecretsOfWait(
@@ -64,29 +52,29 @@ export async function readSecretsOfWait(
 }
 
 /**
- * Reading a credential is what costs n8n 2 most in a postback (an isolate of its expression engine
- * for each), so secrets are kept for so long, in milliseconds; removed ones are taken that long.
+ * How long a trigger's secrets are kept, in milliseconds, and removed ones still taken: reading the
+ * credential is what costs n8n 2 most in a postback.
  */
 const KEEP = 10_000;
 /** How many triggers' secrets are kept; those kept longest make room. */
 const MOST = 1000;
 const kept = new Map<string, { secrets: Secrets; since: number }>();
 
-const keyOf = (context: SecretOwner) => {
+function triggerKey(context: SecretOwner): string {
 	const { name, credentials } = context.getNode();
 	return JSON.stringify([context.getWorkflow().id, name, credentials?.payApi?.id]);
-};
+}
 
 /** The Postback Secrets of a trigger's credential, if they were read a moment ago. */
 export function keptSecrets(context: SecretOwner): Secrets | undefined {
-	const found = kept.get(keyOf(context));
+	const found = kept.get(triggerKey(context));
 	// Not Date.now(): a wall clock that is set back would keep a removed secret alive.
 	return found !== undefined && performance.now() - found.since < KEEP ? found.secrets : undefined;
 }
 
 /** Reads the Postback Secrets of a trigger's credential, for {@link keptSecrets} to find. */
 export async function readAndKeepSecrets(context: SecretOwner): Promise<Secrets> {
-	const key = keyOf(context);
+	const key = triggerKey(context);
 	kept.delete(key);
 	const secrets = await readSecrets(context);
 	kept.set(key, { secrets, since: performance.now() });

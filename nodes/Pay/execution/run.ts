@@ -1,5 +1,5 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
-import { readAccounts } from '../credential/connection';
+import { readAccounts } from '../credential/accountOfItem';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';

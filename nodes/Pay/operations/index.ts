@@ -47,10 +47,7 @@ export const resources: Resource[] = [
 	},
 ];
 
-/**
- * The operation that the editor's two choices stand for.
- * @throws Error when there is none, which only a hand-made workflow can bring about
- */
+/** The operation that the editor's two choices stand for; only a hand-made workflow has another. */
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)
@@ -59,10 +56,7 @@ export function findOperation(resource: string, operation: string): Operation {
 	return found;
 }
 
-/**
- * Carries out the operation that the node's parameters choose.
- * @throws NodeOperationError or NodeApiError, unless the node continues
- */
+/** Carries out the operation that the node's parameters choose. */
 export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let chosen: Operation;
 	try {

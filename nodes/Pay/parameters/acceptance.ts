@@ -1,9 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { labelOf } from './label';
+import { wrongField } from './label';
 
-/** What a good response looks like, which the document does not show (sections 4.1 and 4.2). */
+/** What an acceptance looks like, which the document does not show (sections 4.1 and 4.2). */
 export const acceptanceOptions: INodeProperties[] = [
 	{
 		displayName: 'Accepted When Field',
@@ -28,27 +27,23 @@ export const acceptanceOptions: INodeProperties[] = [
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 const isBlank = (value: unknown) => String(value).trim() === '';
 
-const invalid = (field: string, what: string) =>
-	new InputError(
-		field,
-		`${labelOf(field)} ${what}`,
-		'Enter the field to look at, for example success, and at least one value, for example true; or empty both.',
-	);
+const ADVICE =
+	'Enter the field to look at, for example success, and at least one value, for example true; or empty both.';
 
 /**
- * Reads the options {@link acceptanceOptions}.
- * @returns undefined where neither is set
- * @throws InputError where only one is, or where an expression gave what no response can match
+ * Reads the options {@link acceptanceOptions}; undefined where neither is set.
+ * @throws InputError where only one is set, or where no response could match
  */
 export function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
 	const name = field ?? '';
-	if (typeof name !== 'string') throw invalid('acceptedField', 'must be text');
 	const given = [values ?? []].flat();
-	if (!given.every(isScalar)) throw invalid('acceptedValues', 'must hold text only');
-	const none = given.every(isBlank);
-	if (isBlank(name) && none) return undefined;
-	if (isBlank(name))
-		throw invalid('acceptedField', 'is missing, but Accepted When Values are there');
-	if (none) throw invalid('acceptedValues', 'are missing, but Accepted When Field is there');
-	return readFieldMatch(name, given, 'acceptedField');
+	if (typeof name !== 'string') throw wrongField('acceptedField', 'must be text', ADVICE);
+	if (!given.every(isScalar)) throw wrongField('acceptedValues', 'must hold text only', ADVICE);
+	const hasNoValues = given.every(isBlank);
+	if (isBlank(name)) {
+		if (hasNoValues) return undefined;
+		throw wrongField('acceptedField', 'is missing, but Accepted When Values are there', ADVICE);
+	}
+	if (!hasNoValues) return readFieldMatch(name, given, 'acceptedField');
+	throw wrongField('acceptedValues', 'are missing, but Accepted When Field is there', ADVICE);
 }

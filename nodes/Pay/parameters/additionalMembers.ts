@@ -3,6 +3,7 @@ import { InputError } from '../inputError';
 import { isMembers, isTooDeep, parseTypedJson } from '../json';
 import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../service/contract';
 import { labelOf } from './label';
+import { withoutEmpty } from './text';
 
 export const additionalMembersOption: INodeProperties = {
 	displayName: 'Additional Members',
@@ -17,33 +18,29 @@ export const additionalMembersOption: INodeProperties = {
 type Members = Record<string, unknown>;
 
 const FIELD = 'additionalMembers';
+const LABEL = labelOf(FIELD);
 
 /** As it would be sent: what an expression gives may hold functions, which would then decide. */
-function jsonOf(value: unknown): string {
+function textOf(value: unknown): string {
+	if (typeof value === 'string') return value.trim() || '{}';
 	try {
-		return JSON.stringify(value) ?? '';
+		return JSON.stringify(value ?? {}) ?? '';
 	} catch {
 		return '';
 	}
 }
 
-const LABEL = labelOf(FIELD);
-const invalid = (what: string, advice: string) => new InputError(FIELD, what, advice);
-
 function parseMembers(value: unknown): Members {
-	if (value === undefined || value === null) return {};
-	const text = typeof value === 'string' ? value : jsonOf(value);
-	if (typeof value === 'string' && text.trim() === '') return {};
-	const { parsed, mistake } = parseTypedJson(text);
+	const { parsed, mistake } = parseTypedJson(textOf(value));
 	if (isTooDeep(parsed)) {
-		throw invalid(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');
+		throw new InputError(FIELD, `${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}
 	if (isMembers(parsed)) return parsed;
 	const what = mistake === undefined ? 'an object' : `valid JSON: ${mistake}`;
-	throw invalid(`${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
+	throw new InputError(FIELD, `${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
 }
 
-/** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last one counts. */
+/** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last counts. */
 const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /** Members deeply merged; `known` says which of them the form sets, at this level and below. */
@@ -53,21 +50,19 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 		const form = Object.keys(known).find((each) => folded(each) === folded(name));
 		const own = form === undefined ? undefined : known[form];
 		const at = path + name;
-		if (name === '__proto__') {
-			throw invalid(`${LABEL} holds "${at}", which cannot be a member's name`, 'Remove it.');
-		}
+		const wrongMember = (what: string, advice: string) =>
+			new InputError(FIELD, `${LABEL} holds "${at}", which ${what}`, advice);
+		if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
 		if (own !== undefined && !isTree(own)) {
-			const advice = `Remove it there and use the field ${labelOf(path + form)}.`;
-			throw invalid(`${LABEL} holds "${at}", which has a field of its own`, advice);
+			const label = labelOf(path + form);
+			throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
 		}
 		if (form !== undefined && form !== name) {
-			const meant = `"${path + form}"`;
-			const what = `${LABEL} holds "${at}", which a service may take for ${meant}`;
-			throw invalid(what, `Write it as ${meant}.`);
+			throw wrongMember(`a service may take for "${path + form}"`, `Write it as "${path + form}".`);
 		}
 		if (own !== undefined && !isMembers(value)) {
 			const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
-			throw invalid(`"${at}" in ${LABEL} must be an object`, advice);
+			throw new InputError(FIELD, `"${at}" in ${LABEL} must be an object`, advice);
 		}
 		const present = merged.get(name);
 		merged.set(
@@ -81,10 +76,9 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 }
 
 /**
- * Merges the option {@link additionalMembersOption} into a body that was read from the form.
- * @returns a new body
- * @throws InputError unless it is a JSON object, and for a member that the form can set
+ * A body without its empty members, with the option {@link additionalMembersOption} merged into it.
+ * @throws InputError for what is not a JSON object, and for a member that the form can set
  */
 export function withAdditionalMembers<T extends object>(body: T, value: unknown, kind: Kind): T {
-	return merge({ ...body } as Members, parseMembers(value), FORM_MEMBERS[kind], '') as T;
+	return merge({ ...withoutEmpty(body) }, parseMembers(value), FORM_MEMBERS[kind], '') as T;
 }

@@ -1,11 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
-import { labelOf } from './label';
+import { wrongField } from './label';
 
-/**
- * `amount` (sections 2.1 and 2.2). A text, since a browser's number input drops a typed comma: what
- * was typed as 10,50 would go out as 1050.
- */
+/** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
 export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
@@ -35,13 +31,14 @@ function plainForm(value: number): string {
 		: `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
 }
 
+const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
+
 /** Whether two decimals are what is left of a value when the noise of a calculation goes. */
 function roundsWell(value: number): boolean {
 	const rounded = Number(value.toFixed(2));
-	return rounded > 0 && Math.abs(rounded - value) < 1e-6 && countDigits(plainForm(rounded)) <= 15;
+	const isNear = rounded > 0 && Math.abs(rounded - value) < 1e-6;
+	return isNear && countDigits(plainForm(rounded)) <= MAX_DIGITS;
 }
-
-const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
 function quote(value: unknown): string {
 	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
@@ -60,9 +57,8 @@ function bothReadings(whole: string, thousandths: string): string {
 }
 
 /**
- * How to write a text that is not a plain number. The one formula that is offered changes a single
- * comma, so it is right or refused for every other item too: "1.000" and "1.234.56" are refused. One
- * that drops grouping would make "10.50" a thousand and fifty.
+ * How to write a text that is not a plain number. The formula offered changes a single comma: what
+ * it makes of "1,000" or "1.234,56" is refused here. One that drops points would make 1050 of 10.50.
  */
 function spelling(text: string): string {
 	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
@@ -83,22 +79,23 @@ function spelling(text: string): string {
 
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
- * with at most 15 digits, or a text that is plainly one ("10.50"). A guessed amount would be a wrong
- * payment, so nothing else is converted.
- * @param field the parameter's name, for the message
- * @param zeroAllowed true for percentages, where 0 means something
+ * of at most 15 digits, or a text that is plainly one ("10.50"). Nothing else is turned into one.
+ * @param bound a percentage may be 0
  * @throws InputError that quotes what came in and says how to correct it
  */
-export function parseAmount(value: unknown, field: string, zeroAllowed = false): number {
-	const label = labelOf(field);
+export function parseAmount(
+	value: unknown,
+	field: string,
+	bound: 'above 0' | '0 or more' = 'above 0',
+): number {
 	const notANumber = (advice: string) =>
-		new InputError(field, `${label} must be a number, but is ${quote(value)}`, advice);
+		wrongField(field, `must be a number, but is ${quote(value)}`, advice);
 
 	if (value === undefined || value === null || value === '') {
-		throw new InputError(
+		throw wrongField(
 			field,
-			`${label} is missing`,
-			`Enter a number${zeroAllowed ? '' : ' above 0'}. If it comes from an expression, check that the input item has the value the expression asks for.`,
+			`is missing`,
+			`Enter a number${bound === 'above 0' ? ' above 0' : ''}. If it comes from an expression, check that the input item has the value the expression asks for.`,
 		);
 	}
 	if (typeof value !== 'number' && typeof value !== 'string') {
@@ -109,28 +106,25 @@ export function parseAmount(value: unknown, field: string, zeroAllowed = false):
 	const amount = typeof value === 'number' ? value : Number(text);
 	if (!Number.isFinite(amount)) throw notANumber('Check the calculation that gives this value.');
 	if (countDigits(text) > MAX_DIGITS) {
-		throw new InputError(
+		throw wrongField(
 			field,
-			`${label} has more than ${MAX_DIGITS} digits: ${quote(value)}`,
+			`has more than ${MAX_DIGITS} digits: ${quote(value)}`,
 			roundsWell(amount)
 				? 'This is usually the noise of a calculation such as 0.1 + 0.2. Round it, for example {{ $json.amount.round(2) }}.'
 				: 'A number cannot carry so many faithfully. Check the value and where it comes from.',
 		);
 	}
-	if (amount < 0 || (amount === 0 && !zeroAllowed)) {
-		throw new InputError(
+	if (amount < 0 || (amount === 0 && bound === 'above 0')) {
+		throw wrongField(
 			field,
-			`${label} must be ${zeroAllowed ? '0 or more' : 'above 0'}, but is ${quote(value)}`,
+			`must be ${bound}, but is ${quote(value)}`,
 			'Check the value and where it comes from.',
 		);
 	}
 	const [, whole, thousandths] = (typeof value === 'string' && THREE_DECIMALS.exec(text)) || [];
 	if (whole !== undefined && thousandths !== undefined) {
-		throw new InputError(
-			field,
-			`${label} can be read in two ways: ${quote(value)}`,
-			bothReadings(whole, thousandths),
-		);
+		const what = `can be read in two ways: ${quote(value)}`;
+		throw wrongField(field, what, bothReadings(whole, thousandths));
 	}
 	// JSON knows no -0.
 	return amount + 0;

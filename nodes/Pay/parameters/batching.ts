@@ -46,11 +46,7 @@ export function batchingOption(batchSize: number): INodeProperties {
 	};
 }
 
-/**
- * Reads the option {@link batchingOption}.
- * @param defaultSize items per batch where the user sets none
- * @throws InputError
- */
+/** Reads the option {@link batchingOption}; throws an InputError. */
 export function readBatching(value: unknown, defaultSize: number): Batching {
 	const { batch } = (value ?? {}) as { batch?: { batchSize?: unknown; batchInterval?: unknown } };
 	return {

@@ -1,5 +1,7 @@
+import { InputError } from '../inputError';
+
 /** What the form calls the members that a request can have; a test holds them against the form. */
-const LABELS: Readonly<Record<string, string>> = {
+export const LABELS: Readonly<Record<string, string>> = {
 	amount: 'Amount',
 	external_id: 'External ID',
 	payerQuestion: 'Description',
@@ -29,11 +31,11 @@ const LABELS: Readonly<Record<string, string>> = {
 
 /** A field as an error calls it: the form's label, and the API's own name once. */
 export function labelOf(field: string): string {
-	const member =
-		field
-			.split('.')
-			.at(-1)
-			?.replace(/\[\d+\]$/, '') ?? field;
+	const [, member = ''] = /(\w+)(?:\[\d+\])?$/.exec(field) ?? [];
 	const label = LABELS[member];
 	return label === undefined ? field : `${label} (${field})`;
 }
+
+/** An {@link InputError} that begins with what the form calls the field. */
+export const wrongField = (field: string, what: string, advice: string) =>
+	new InputError(field, `${labelOf(field)} ${what}`, advice);

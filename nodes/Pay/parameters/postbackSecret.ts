@@ -1,4 +1,5 @@
 import { InputError } from '../inputError';
+import { LABELS } from './label';
 import { optionalText } from './text';
 
 /** The credential's fields, expressions resolved. */
@@ -18,25 +19,17 @@ export interface Secrets {
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST = 16;
 
-const NAMES: Record<keyof SecretFields, string> = {
-	postbackSecret: 'Postback Secret',
-	previousPostbackSecret: 'Previous Postback Secret',
-};
-
 function parseSecret(value: unknown, field: keyof SecretFields): string {
 	const secret = optionalText(value, field) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST) return secret;
 	throw new InputError(
 		field,
-		`The ${NAMES[field]} of the Pay API credential must have at least ${SHORTEST} characters`,
+		`The ${LABELS[field]} of the Pay API credential must have at least ${SHORTEST} characters`,
 		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
 	);
 }
 
-/**
- * Reads the Postback Secrets. What an expression gives is read as text.
- * @throws InputError for a secret that is too short or not text
- */
+/** Reads the Postback Secrets; throws an InputError for one that is too short or not text. */
 export function parseSecrets(fields: SecretFields): Secrets {
 	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
@@ -48,5 +41,5 @@ export const noPostbackSecret = () =>
 	new InputError(
 		'postbackSecret',
 		'The Pay API credential has no Postback Secret',
-		`Without one, a postback cannot be told from a forged one. Enter 30 random characters from a password manager as Postback Secret. Nothing is signed with the Previous Postback Secret.`,
+		'Without one, a postback cannot be told from a forged one. Enter 30 random characters from a password manager as Postback Secret. Nothing is signed with the Previous Postback Secret.',
 	);

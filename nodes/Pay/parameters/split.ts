@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { isMembers, parseTypedJson } from '../json';
+import { parseTypedJson } from '../json';
 import type { RequestOf } from '../service/contract';
 import { parseAmount } from './amount';
-import { labelOf } from './label';
+import { wrongField } from './label';
 import type { ReadParameter } from './parameter';
-import { optionalIdentifier, withoutEmpty } from './text';
+import { documentedMembers, optionalIdentifier, withoutEmpty } from './text';
 
 type SplitRecipient = NonNullable<RequestOf['qrCode']['split']>[number];
 
@@ -69,28 +69,20 @@ export const splitFields: INodeProperties[] = [
 ];
 
 function readRecipient(value: unknown, field: string): SplitRecipient | undefined {
-	if (!isMembers(value)) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} must be an object`,
-			'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
-		);
-	}
-	const { username, percentageSplit, ...rest } = value;
-	const [unknownKey] = Object.keys(rest);
-	if (unknownKey !== undefined) {
-		throw new InputError(
-			field,
-			`${labelOf(field)} has a member "${unknownKey}", which the service does not document`,
-			'The documented members are username and percentageSplit.',
-		);
-	}
+	const { username, percentageSplit } = documentedMembers(
+		value,
+		field,
+		['username', 'percentageSplit'],
+		{
+			noObject: 'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
+			others: '',
+		},
+	);
 	return withoutEmpty<SplitRecipient>({
 		username: optionalIdentifier(username, `${field}.username`),
-		percentageSplit:
-			'percentageSplit' in value
-				? parseAmount(percentageSplit, `${field}.percentageSplit`, true)
-				: undefined,
+		percentageSplit: Object.hasOwn(value as object, 'percentageSplit')
+			? parseAmount(percentageSplit, `${field}.percentageSplit`, '0 or more')
+			: undefined,
 	});
 }
 
@@ -98,20 +90,11 @@ function parseSplitJson(value: unknown): unknown {
 	if (typeof value !== 'string') return value;
 	if (value.trim() === '') return [];
 	const { parsed, mistake } = parseTypedJson(value);
-	if (mistake !== undefined) {
-		throw new InputError(
-			'splitJson',
-			`${labelOf('splitJson')} must be valid JSON: ${mistake}`,
-			'Correct the JSON.',
-		);
-	}
-	return parsed;
+	if (mistake === undefined) return parsed;
+	throw wrongField('splitJson', `must be valid JSON: ${mistake}`, 'Correct the JSON.');
 }
 
-/**
- * Reads the recipients; undefined if there are none.
- * @throws InputError
- */
+/** Reads the recipients; undefined if there are none. Throws an InputError. */
 export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const how = read('specifySplit');
 	if (how === undefined || how === 'none') return undefined;
@@ -122,16 +105,15 @@ export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 			'Choose one from the list.',
 		);
 	}
-	const field = how === 'json' ? 'splitJson' : 'split';
-	const recipients =
+	const [field, recipients] =
 		how === 'json'
-			? parseSplitJson(read('splitJson'))
-			: (read('split') as { recipient?: unknown } | undefined)?.recipient;
+			? ['splitJson', parseSplitJson(read('splitJson'))]
+			: ['split', (read('split') as { recipient?: unknown } | undefined)?.recipient];
 	if (recipients === undefined || recipients === null) return undefined;
 	if (!Array.isArray(recipients)) {
-		throw new InputError(
+		throw wrongField(
 			field,
-			`${labelOf(field)} must be a list`,
+			`must be a list`,
 			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 		);
 	}

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
 import { isMembers } from '../json';
-import { labelOf } from './label';
+import { wrongField } from './label';
 
 /** `external_id` (sections 2.1 and 2.2). */
 export const externalIdField: INodeProperties = {
@@ -46,23 +45,20 @@ const NAMES_OF_INVISIBLES: Readonly<Record<string, string>> = {
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-const invalid = (field: string, what: string, advice: string) =>
-	new InputError(field, `${labelOf(field)} ${what}`, advice);
-
 function refuseLeftover(text: string, field: string) {
 	if (!EXPRESSION_LEFTOVERS.has(text)) return;
-	throw invalid(
+	throw wrongField(
 		field,
 		`is "${text}"`,
 		'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
 	);
 }
 
-function refuseMalformed(text: string, field: string) {
+function refuseLoneSurrogate(text: string, field: string) {
 	if (!LONE_SURROGATE.test(text)) return;
-	throw invalid(
+	throw wrongField(
 		field,
-		'holds half a character, as a text that was cut in the middle of an emoji does',
+		`holds half a character, as a text that was cut in the middle of an emoji does`,
 		'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 	);
 }
@@ -76,14 +72,14 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
 	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-		throw invalid(
+		throw wrongField(
 			field,
-			'is a number too large to keep all its digits',
+			`is a number too large to keep all its digits`,
 			'Pass it as text from the start, for example as a string in the data it comes from.',
 		);
 	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
-		throw invalid(
+		throw wrongField(
 			field,
 			`must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
 			'Use an expression that gives one text, for example {{ $json.name }}.',
@@ -94,50 +90,51 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	return text;
 }
 
-/** As {@link optionalText}, for what says where money goes: a failed expression's rest is refused. */
+/** As {@link optionalText}, for a text that says where money goes: no leftover of an expression. */
 export function optionalIdentifier(value: unknown, field: string): string | undefined {
 	const text = optionalText(value, field);
-	if (text === undefined) return undefined;
-	refuseLeftover(text.trim(), field);
-	refuseMalformed(text, field);
+	refuseLeftover(text?.trim() ?? '', field);
+	refuseLoneSurrogate(text ?? '', field);
 	return text;
 }
 
 /**
  * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed and
  * in Unicode's form NFC, so that what looks alike is one identifier.
- * @throws InputError when it is empty, holds control or invisible characters, or is a failed
- * expression's rest
+ * @throws InputError when it is empty, holds invisible characters, or is an expression's leftover
  */
 export function parseExternalId(value: unknown): string {
 	const field = 'external_id';
-	if (typeof value === 'boolean') {
-		const advice = 'Use the id of your own order or payout, for example {{ $json.orderId }}.';
-		throw invalid(field, `must be text, but is ${String(value)}`, advice);
-	}
-	if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-		const advice = 'Pass the identifier as text so that no digit is lost.';
-		throw invalid(field, `must be text or a whole number, but is ${value}`, advice);
+	const isOddNumber = typeof value === 'number' && !Number.isSafeInteger(value);
+	if (typeof value === 'boolean' || isOddNumber) {
+		throw wrongField(
+			field,
+			`must be text or a whole number, but is ${String(value)}`,
+			'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.',
+		);
 	}
 	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
 	if (text === '') {
-		throw invalid(
+		throw wrongField(
 			field,
-			'is missing',
+			`is missing`,
 			'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 		);
 	}
 	refuseLeftover(text, field);
-	refuseMalformed(text, field);
+	refuseLoneSurrogate(text, field);
 	if (CONTROL_CHARACTER.test(text)) {
-		const advice = 'Remove it, for example with {{ $json.id.trim() }}.';
-		throw invalid(field, 'holds a line break or another control character', advice);
+		throw wrongField(
+			field,
+			`holds a line break or another control character`,
+			'Remove it, for example with {{ $json.id.trim() }}.',
+		);
 	}
 	const [invisible] = INVISIBLE.exec(text) ?? [];
 	if (invisible !== undefined) {
 		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
 		const name = NAMES_OF_INVISIBLES[invisible] ?? 'character that nobody sees';
-		throw invalid(
+		throw wrongField(
 			field,
 			`holds a ${name} (U+${code})`,
 			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
@@ -150,7 +147,7 @@ export function parseExternalId(value: unknown): string {
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
-/** A hint where a payment's identifier, as it was typed, changes with each try; else undefined. */
+/** A hint if a payment's identifier, as it was typed, changes with each try. */
 export function changingIdHint(typed: unknown): string | undefined {
 	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
@@ -159,42 +156,55 @@ export function changingIdHint(typed: unknown): string | undefined {
 }
 
 /**
+ * The members of an object that holds documented ones only.
+ * @param advice what to do about anything else than an object, and about other members
+ * @throws InputError
+ */
+export function documentedMembers(
+	value: unknown,
+	field: string,
+	names: string[],
+	advice: { noObject: string; others: string },
+): Record<string, unknown> {
+	const list = names.join(', ');
+	if (!isMembers(value)) {
+		throw wrongField(field, `must be an object with ${list}`, advice.noObject);
+	}
+	const other = Object.keys(value).find((name) => !names.includes(name));
+	if (other === undefined) return value;
+	throw wrongField(
+		field,
+		`has a member "${other}", which the service does not document`,
+		`The documented members are ${list}.${advice.others}`,
+	);
+}
+
+/**
  * Reads an object with optional text members, as a collection of the editor or an expression gives
- * it. Only an empty text is left out: a failed expression must not drop a member.
- * @param members what it may hold; identifiers say where money goes
- * @throws InputError for anything but an object, an unknown member, and a member without a value
+ * it. A failed expression must not drop what it was to fill, so nothing but an empty text is left out.
+ * @param readers how to read each member
+ * @throws InputError for anything but an object, another member, and a member without a value
  */
 export function readMembers<K extends string>(
 	value: unknown,
 	field: string,
-	members: Readonly<Record<K, 'text' | 'identifier'>>,
+	readers: Readonly<Record<K, typeof optionalText>>,
 ): Partial<Record<K, string>> | undefined {
 	if (value === '') return undefined;
-	const names = Object.keys(members) as K[];
-	if (!isMembers(value)) {
-		throw invalid(
-			field,
-			`must be an object with ${names.join(', ')}`,
+	const names = Object.keys(readers) as K[];
+	const given = documentedMembers(value, field, names, {
+		noObject:
 			'Use the fields of the form, or an expression that gives such an object and not a text of it.',
-		);
-	}
-	const unknown = Object.keys(value).find((name) => !Object.hasOwn(members, name));
-	if (unknown !== undefined) {
-		throw invalid(
-			field,
-			`has a member "${unknown}", which the service does not document`,
-			`The documented members are ${names.join(', ')}. Others go into Additional Members under Options.`,
-		);
-	}
+		others: ' Others go into Additional Members under Options.',
+	});
 	const read: Partial<Record<K, string>> = {};
 	for (const name of names) {
-		if (!Object.hasOwn(value, name)) continue;
-		const given = value[name];
+		if (!Object.hasOwn(given, name)) continue;
 		const member = `${field}.${name}`;
-		if (given === undefined || given === null) refuseLeftover(String(given), member);
-		const parse = members[name] === 'identifier' ? optionalIdentifier : optionalText;
-		const text = parse(given, member);
-		if (text !== undefined) read[name] = text;
+		if (given[name] === undefined || given[name] === null) {
+			refuseLeftover(String(given[name]), member);
+		}
+		read[name] = readers[name](given[name], member);
 	}
 	return withoutEmpty(read);
 }

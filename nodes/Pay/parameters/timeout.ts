@@ -14,9 +14,6 @@ export const timeoutOption: INodeProperties = {
 	description: 'How long one request may take, its whole response included, in milliseconds',
 };
 
-/**
- * Reads the option {@link timeoutOption}, in milliseconds.
- * @throws InputError
- */
+/** Reads the option {@link timeoutOption}; throws an InputError. */
 export const readTimeout = (value: unknown) =>
 	readWholeNumber(value, 'timeout', [1, MOST], DEFAULT);

@@ -1,5 +1,4 @@
-import { InputError } from '../inputError';
-import { labelOf } from './label';
+import { wrongField } from './label';
 
 /**
  * Reads an option that is a whole number between two bounds, both included.
@@ -15,9 +14,9 @@ export function readWholeNumber(
 	if (value === undefined || value === '') return unset;
 	const whole = typeof value === 'number' && Number.isInteger(value);
 	if (whole && value >= least && value <= most) return value;
-	throw new InputError(
+	throw wrongField(
 		field,
-		`${labelOf(field)} must be a whole number from ${least} to ${most}, but is ${JSON.stringify(value) ?? 'undefined'}`,
+		`must be a whole number from ${least} to ${most}, but is ${JSON.stringify(value) ?? 'undefined'}`,
 		'Correct it under Options.',
 	);
 }

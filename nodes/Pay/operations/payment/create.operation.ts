@@ -8,6 +8,7 @@ import { batchingOption } from '../../parameters/batching';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import {
 	externalIdField,
+	optionalIdentifier,
 	optionalText,
 	parseExternalId,
 	payerQuestionField,
@@ -100,26 +101,21 @@ export const description: INodeProperties[] = showFor(
 );
 
 const CREDIT_PARTY = {
-	key: 'identifier',
-	keyType: 'text',
-	document: 'text',
-	name: 'text',
-} as const;
+	key: optionalIdentifier,
+	keyType: optionalText,
+	document: optionalText,
+	name: optionalText,
+};
 
-/**
- * Reads the parameters into the body of "Make payment" (section 2.2), `postbackUrl` excepted.
- * @throws InputError
- */
+/** Reads the body of "Make payment" (section 2.2), `postbackUrl` excepted; throws an InputError. */
 export function readRequest(read: ReadParameter): RequestOf['payment'] {
-	const creditParty = readMembers(read('creditParty'), 'creditParty', CREDIT_PARTY);
-	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
+	const { additionalMembers } = (read('options') ?? {}) as Options;
 	const request: RequestOf['payment'] = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
-		...(payerQuestion === undefined ? {} : { payerQuestion }),
-		...(creditParty === undefined ? {} : { creditParty }),
+		payerQuestion: optionalText(read('payerQuestion'), 'payerQuestion'),
+		creditParty: readMembers(read('creditParty'), 'creditParty', CREDIT_PARTY),
 	};
-	const { additionalMembers } = (read('options') ?? {}) as Options;
 	return withAdditionalMembers(request, additionalMembers, 'payment');
 }
 

@@ -1,12 +1,12 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import type { Finish, ItemPlan, Options } from '../../execution/read';
 import { runRequests } from '../../execution/run';
-import { asError, InputError } from '../../inputError';
+import { asError } from '../../inputError';
 import { acceptanceOptions } from '../../parameters/acceptance';
 import { additionalMembersOption, withAdditionalMembers } from '../../parameters/additionalMembers';
 import { amountField, parseAmount } from '../../parameters/amount';
 import { batchingOption } from '../../parameters/batching';
-import { labelOf } from '../../parameters/label';
+import { wrongField } from '../../parameters/label';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { readSplit, splitFields } from '../../parameters/split';
 import {
@@ -113,50 +113,45 @@ export const description: INodeProperties[] = showFor(
 	'create',
 );
 
-const PAYER = { name: 'text', document: 'text', email: 'text' } as const;
+const PAYER = { name: optionalText, document: optionalText, email: optionalText };
 
-/**
- * Reads the parameters into the body of "Generate QR code" (section 2.1), `postbackUrl` excepted.
- * @throws InputError
- */
+/** Reads the body of "Generate QR code" (section 2.1), `postbackUrl` excepted; throws an InputError. */
 export function readRequest(read: ReadParameter): RequestOf['qrCode'] {
-	const payerQuestion = optionalText(read('payerQuestion'), 'payerQuestion');
-	const payer = readMembers(read('payer'), 'payer', PAYER);
-	const split = readSplit(read);
+	const { additionalMembers } = (read('options') ?? {}) as Options;
 	const request: RequestOf['qrCode'] = {
 		amount: parseAmount(read('amount'), 'amount'),
 		external_id: parseExternalId(read('external_id')),
-		...(payerQuestion === undefined ? {} : { payerQuestion }),
-		...(payer === undefined ? {} : { payer }),
-		...(split === undefined ? {} : { split }),
+		payerQuestion: optionalText(read('payerQuestion'), 'payerQuestion'),
+		payer: readMembers(read('payer'), 'payer', PAYER),
+		split: readSplit(read),
 	};
-	const { additionalMembers } = (read('options') ?? {}) as Options;
 	return withAdditionalMembers(request, additionalMembers, 'qrCode');
 }
 
-/** Where to put an image, if one is wanted. Read before the request: nothing may fail after it. */
+/** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
 	if (read('qrCodeImage') !== true) return undefined;
 	const property = optionalText(read('binaryPropertyName'), 'binaryPropertyName')?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
-	throw new InputError(
+	throw wrongField(
 		'binaryPropertyName',
-		`${labelOf('binaryPropertyName')} is missing`,
+		`is missing`,
 		'Enter the name of the binary field that the image goes to, for example data.',
 	);
 }
 
-/** Adds the text to copy, and the image if it is wanted. The charge exists, so any fault is a hint. */
+/**
+ * Adds what an accepted response holds for the customer: the text to copy, and the image if it is
+ * wanted. The charge exists already, so whatever is wrong with the image is a hint.
+ */
 function finishWith(property: string | undefined, path: string): Finish {
 	return async (item, prepareBinaryData) => {
-		const found = findQrSource(item.json.response, path);
+		const { response, ...facts } = item.json;
+		const found = findQrSource(response, path);
 		// Also where no image is wanted: the item then lacks the text to copy.
 		if ('hint' in found) return found.hint;
 		const { source } = found;
-		if ('text' in source) {
-			const { response, ...facts } = item.json;
-			item.json = { ...facts, qrCode: source.text, response };
-		}
+		if ('text' in source) item.json = { ...facts, qrCode: source.text, response };
 		if (property === undefined) return undefined;
 		let png: Buffer;
 		try {
@@ -164,7 +159,7 @@ function finishWith(property: string | undefined, path: string): Finish {
 		} catch (error) {
 			return `No QR image: the payload does not fit into a QR code (${asError(error).message}).`;
 		}
-		const fileName = imageFileName(String(item.json.external_id));
+		const fileName = imageFileName(String(facts.external_id));
 		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
 		return undefined;
 	};
