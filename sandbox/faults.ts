@@ -35,11 +35,11 @@ export function wordsOf({ kind }: Fault): string | undefined {
 		case 'reset-after-body':
 			return 'The connection was reset.';
 		case 'hang-up':
-			return 'Half an answer with status 200, then the connection was closed.';
+			return 'Half a response with status 200, then the connection was closed.';
 		case 'garbage':
-			return 'What was answered is not HTTP.';
+			return 'The response was not HTTP.';
 		case 'no-answer':
-			return 'No answer was given; the caller still waits, or has hung up.';
+			return 'No response was sent; the caller still waits, or has hung up.';
 		default:
 			return undefined;
 	}

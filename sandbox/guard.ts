@@ -10,7 +10,7 @@ const OWN_NAMES = /^(127\.0\.0\.1|\[::1\]|([\w-]+\.)*localhost|host\.docker\.int
 function foreign({ headers, method }: Request): { status: number; message: string } | undefined {
 	const { host = '', origin, 'sec-fetch-site': site } = headers;
 	if (!OWN_NAMES.test(host.replace(/:\d+$/, ''))) {
-		return { status: 421, message: 'The sandbox answers to localhost and 127.0.0.1 only' };
+		return { status: 421, message: 'The sandbox responds to localhost and 127.0.0.1 only' };
 	}
 	if (method === 'GET' || method === 'HEAD') return undefined;
 	// Browsers name the page that sends a POST; n8n sends neither header.

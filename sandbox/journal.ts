@@ -128,7 +128,7 @@ export class Journal {
 				const whole = response.writableFinished;
 				this.answered(
 					exchange,
-					whole ? sent : 'The connection ended without an answer.',
+					whole ? sent : 'The connection ended without a response.',
 					whole ? response.statusCode : undefined,
 				);
 			}

@@ -129,11 +129,11 @@ export function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
 
-/** A hash, so that no secret stays in memory under a name. */
+/** A hash, so that no secret stays in memory as a key. */
 const hashOf = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
-/** Starts to fetch a token; whoever asks meanwhile waits for the same one. */
+/** Starts to fetch a token; other requests wait for the same one. */
 function startFetching(hash: string, client: ClientCredentials, post: PostForm): Kept {
 	const begun = performance.now();
 	const { headers, body } = tokenRequest(client);
@@ -141,7 +141,7 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
 	const entry: Kept = { fetched: response.then(({ token }) => token), until: Infinity };
 	response.then(
 		({ token, life }) => Object.assign(entry, { token, until: begun + keepFor(life) }),
-		// Nothing is remembered of a failure: the next batch asks again.
+		// A failure is not kept: the next batch asks again.
 		() => kept.get(hash) === entry && kept.delete(hash),
 	);
 	kept.delete(hash);
@@ -174,7 +174,7 @@ export async function bearerToken(
 	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
 }
 
-/** Throws a kept token away that the service refused, so that the next request has a new one. */
+/** Removes a kept token that the service refused, so that the next request has a new one. */
 export function forgetToken({ token: source }: Account, refused: string): void {
 	if ('pasted' in source) return;
 	const hash = hashOf(source.clientCredentials);

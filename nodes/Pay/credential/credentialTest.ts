@@ -12,7 +12,7 @@ import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
-/** A credential test should answer while the person is looking. */
+/** The person waits for the test. */
 const LIMITS = { timeout: 15_000 };
 
 interface TestResponse {

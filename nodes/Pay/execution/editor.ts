@@ -53,8 +53,8 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 }
 
 /**
- * Logs what was accepted and what is in flight when the execution is cancelled, since nobody learns
- * it from a cancelled execution: at once, for n8n may end before the answers come, and at the end.
+ * Logs what was accepted and what is in flight when the execution is cancelled, which shows neither:
+ * at once, since n8n may end before the responses come, and at the end.
  * @returns call it at the end of the run
  */
 export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
@@ -68,7 +68,7 @@ export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () =
 				...{ accepted, unknown, inFlight: [...tally.inFlight] },
 			});
 		} catch {
-			// In a listener it would end the whole process, and there is nobody else to tell.
+			// In a listener it would end the whole process.
 		}
 	};
 	const signal = context.getExecutionCancelSignal?.();

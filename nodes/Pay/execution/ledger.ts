@@ -137,7 +137,7 @@ export function begin(
 }
 
 /**
- * Drops what a run that went well no longer needs: responses, and QR codes as a whole. Payments stay,
+ * Drops what a run that went well no longer needs: responses, and all of QR codes. Payments stay,
  * so that a later run of the execution does not make them again.
  */
 export function settle({ store, kind, node, run, isTool }: Ledger): void {

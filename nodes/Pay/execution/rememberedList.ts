@@ -47,7 +47,7 @@ export class RememberedList {
 	private readonly entries = new Set<Entry>();
 	/** What this process recorded and did not remove, the oldest first. */
 	private readonly own = new Set<string>();
-	/** The next change, while it waits for its turn or its pause: whoever comes meanwhile joins it. */
+	/** The next change, while it waits for its turn or its pause: others join it. */
 	private next?: { quiet: boolean; done: Promise<Error | undefined> };
 	private readonly stored = new StoredList();
 

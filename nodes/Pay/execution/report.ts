@@ -214,7 +214,7 @@ export function toItem(result: Result, item: number): INodeExecutionData {
 
 /**
  * n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry, which
- * is wrong for money; an external_id can hold such a code. Ours stand as they are.
+ * is wrong for money; an external_id can hold such a code. Ours stay as they are.
  */
 function inOurWords(
 	error: NodeApiError | NodeOperationError,
@@ -226,7 +226,7 @@ function inOurWords(
 	error.context.data = data;
 }
 
-/** The error that stops the node for one failure; in its context stand all external_ids of the run. */
+/** The error that stops the node for one failure; its context holds all external_ids of the run. */
 export function stoppingError(
 	node: INode,
 	{ index: itemIndex, result }: { index: number; result: FailedResult },
@@ -247,7 +247,7 @@ export function stoppingError(
 	return error;
 }
 
-/** n8n runs a node as an AI agent's tool under a node type of its own, whose name ends in Tool. */
+/** An AI agent's tool has a separate node type in n8n, whose name ends in Tool. */
 export function isRunByAiAgent(context: IExecuteFunctions): boolean {
 	return context.getNode().type.endsWith('Tool') || context.isToolExecution?.() === true;
 }

@@ -16,7 +16,7 @@ import {
 import { attemptedResult, refusedResult, stillUnknownResult } from './report';
 import type { Tally } from './tally';
 
-/** What all items of a run share, once it stands. */
+/** What all items of a run share. */
 export interface Run {
 	context: IExecuteFunctions;
 	operation: RequestOperation;

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { asError } from '../inputError';
 import { within } from '../within';
 
-/** n8n reads and writes the whole list at each change, so it has to have an end. */
+/** n8n reads and writes the whole list at each change, so its length is limited. */
 export const REMEMBERED_PAYMENTS = 10_000;
 
 /** What of n8n's duplicate store is used. */
@@ -11,7 +11,7 @@ export type Store = Pick<
 	'checkProcessedAndRecord' | 'removeProcessed'
 >;
 
-/** Scope `node`: a list of its own, which no Remove Duplicates node shares, clears or converts. */
+/** Scope `node`: a separate list, which no Remove Duplicates node shares, clears or converts. */
 const SCOPE = 'node';
 const OPTIONS = { mode: 'entries', maxEntries: REMEMBERED_PAYMENTS } as const;
 
@@ -72,7 +72,7 @@ export class StoredList {
 	}
 
 	/**
-	 * Adds keys, in a turn of its caller's.
+	 * Adds keys, in its caller's turn.
 	 * @returns those that were there before
 	 * @throws when the store does, after the time limit, or when it does not say which it knew
 	 */
@@ -92,7 +92,7 @@ export class StoredList {
 	}
 
 	/**
-	 * Removes keys, in a turn of its own.
+	 * Removes keys, in a separate turn.
 	 * @param before called when that turn has come
 	 * @throws when the store does, or after the time limit
 	 */

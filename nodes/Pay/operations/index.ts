@@ -47,7 +47,7 @@ export const resources: Resource[] = [
 	},
 ];
 
-/** The operation that the editor's two choices stand for; only a hand-made workflow has another. */
+/** The operation that was chosen; only a hand-made workflow has another. */
 export function findOperation(resource: string, operation: string): Operation {
 	const found = resources
 		.find(({ value }) => value === resource)

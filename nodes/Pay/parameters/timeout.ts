@@ -11,7 +11,7 @@ export const timeoutOption: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: MOST },
 	default: DEFAULT,
-	description: 'How long one request may take, its whole response included, in milliseconds',
+	description: 'How long one request may take, until the end of its response, in milliseconds',
 };
 
 /** Reads the option {@link timeoutOption}; throws an InputError. */

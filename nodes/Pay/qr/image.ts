@@ -15,7 +15,7 @@ export function qrPng(text: string): Buffer {
 	const { data: modules, size } = encodeQr(text, { ecc: 'M', border: QUIET_ZONE });
 	const scale = Math.ceil(MIN_SIZE / size);
 	const width = size * scale;
-	// A bit for each pixel, eight in a byte, each line in bytes of its own; a bit that is set is white.
+	// A bit for each pixel, eight in a byte, each line in separate bytes; a bit that is set is white.
 	const line = Math.ceil(width / 8);
 	const data = new Uint8Array(line * width).fill(255);
 	modules.forEach((row, y) => {

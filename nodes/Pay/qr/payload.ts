@@ -62,7 +62,7 @@ function chosenSource(response: unknown, path: string): { source: QrSource } | {
 
 /**
  * Finds what to make a QR code image from. The response's form is not documented (section 2.3), so
- * a payload is known by its own form: a payment code, or a PNG, wherever it stands.
+ * a payload is known by its own form: a payment code or a PNG, anywhere in it.
  * @param path the dot path that the user gave, or an empty text
  * @returns the source, or a hint for the editor when there is none or more than one
  */

@@ -83,7 +83,7 @@ function headOfError({ request, response }: Thrown): Head | undefined {
  */
 function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean {
 	if (!url.startsWith('https:') || !request?.socket || request.socket.encrypted) return false;
-	// A request whose path is a whole address went to the proxy in plain text, which carries it out.
+	// A request whose path is a full URL went to the proxy in plain text, which carries it out.
 	return request.path?.startsWith('/') === true;
 }
 

@@ -10,14 +10,14 @@ const SHORTEST_SECRET = 8;
 export function proofsOf(postbackUrl: string | undefined): string[] {
 	if (postbackUrl === undefined || !URL.canParse(postbackUrl)) return [];
 	const { searchParams } = new URL(postbackUrl);
-	// After the dot of `reference.mac` stands what must not be known; the reference is no secret.
+	// In `reference.mac` only the mac is secret.
 	return PROOFS.flatMap((name) => searchParams.getAll(name)).flatMap((proof) => [
 		proof,
 		proof.slice(proof.lastIndexOf('.') + 1),
 	]);
 }
 
-/** The characters of a text's Base64 form that are the same wherever it stands in a longer text. */
+/** The characters of a text's Base64 form that are the same wherever it is in a longer text. */
 function inBase64(secret: string): string[] {
 	const bytes = Buffer.from(secret);
 	return [0, 1, 2].map((before) => {
@@ -39,7 +39,7 @@ function spelled(text: string): string {
 		const code = part.codePointAt(0) ?? 0;
 		const hex = code.toString(16);
 		const inHtmlOrUrl = `&(?:amp;)*#(?:x0*${hex}|0*${code});|%(?:25)*${hex}`;
-		// Each escaping doubles a backslash, so any number of them stands for any other.
+		// Each escaping doubles a backslash, so any number of them may mean one.
 		if (part.startsWith('\\')) {
 			return `(?:\\\\(?:u0*5c)?|${inHtmlOrUrl})${i === 0 ? '' : '+'}`;
 		}

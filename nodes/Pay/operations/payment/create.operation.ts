@@ -35,7 +35,7 @@ export const description: INodeProperties[] = showFor(
 			name: 'creditParty',
 			type: 'collection',
 			placeholder: 'Add Field',
-			// These two stand open from the start: a payment needs somewhere to go.
+			// These two are open from the start: a payment needs a recipient.
 			default: { key: '', keyType: '' },
 			description: 'Who receives the payment (creditParty of the API). Empty fields are left out.',
 			options: [
