@@ -244,16 +244,22 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		}
 	});
 
-	/** Sends without waiting for the end; an answer may never come, where a worker is killed. */
+	/**
+	 * Sends without waiting for the end; an answer may never come, where a worker is killed. With 200
+	 * calls at once n8n's own check of its database runs out of time: it answers 503, and a caller
+	 * calls again.
+	 */
 	const send = (items: Line[], { path } = callers[0]!) => {
-		call(queue.webhook, path, { items })
-			.then(async (answer) => {
-				if (LONG && answer.status !== 200) console.error(answer.status, await answer.text());
-			})
-			.catch((error: unknown) => {
-				if (LONG) console.error('A call failed', error);
-			});
+		const sendAgain = async () => {
+			const { status } = await call(queue.webhook, path, { items });
+			if (status !== 503) return;
+			refused++;
+			await pause(1_000);
+			await sendAgain();
+		};
+		sendAgain().catch(() => undefined);
 	};
+	let refused = 0;
 
 	test('a worker that is killed leaves at most five in doubt; another call pays the rest, and none twice', async () => {
 		const list = ids(20);
@@ -404,9 +410,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			() => ids(10).flatMap((id) => Array.from({ length: 20 }, () => [id])),
 		],
 	];
-	long.each(
-		Object.keys(TROUBLES).flatMap((trouble) => KINDS.map(([kind]) => [trouble, kind] as const)),
-	)(
+	long.each([
+		...KINDS.map(([kind]) => ['nothing', kind] as const),
+		...Object.keys(TROUBLES)
+			.slice(1)
+			.map((trouble) => [trouble, '4 lists of 50'] as const),
+	])(
 		'%s, %s: each id arrives at most once, and once where its state says so',
 		async (trouble, kind) => {
 			const lists = KINDS.find(([name]) => name === kind)![1]();
@@ -422,6 +431,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			};
 			// Nothing here may take long: this process carries the n8ns' connections to PostgreSQL.
 			const before = sandbox.received.length;
+			refused = 0;
 			callAll();
 			await until('some to arrive', async () => sandbox.received.length > before, 300);
 			const after = await TROUBLES[trouble]!();
@@ -447,10 +457,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const counted = [...new Set(states)]
 				.map((state) => `${states.filter((each) => each === state).length} ${state}`)
 				.join(', ');
-			note(`${trouble} | ${kind} | ${counted} | most arrivals of one ${most}`);
+			note(`${trouble} | ${kind} | ${counted} | most arrivals ${most} | ${refused} calls got 503`);
 			expect(most).toBe(1);
 			for (const [index, id] of all.entries()) {
-				if (states[index] === 'accepted') expect([id, arrived(id)]).toStrictEqual([id, 1]);
+				// Without its database the duplicate check fails, and a person releases what was not sent.
+				const times = { accepted: 1, notSent: 0 }[states[index]!];
+				if (times !== undefined) expect([id, arrived(id)]).toStrictEqual([id, times]);
 				else expect(['claimed', 'unknown']).toContain(states[index]);
 			}
 		},
