@@ -709,7 +709,7 @@ function newcomer() {
 	async function saveAndClose(isNew: boolean) {
 		const modal = byId('editCredential-modal');
 		// n8n asks its server for the name of a new credential, and refuses to save one without.
-		await modal.getByText('Pay account').waitFor();
+		await modal.getByTestId('inline-edit-preview').getByText('Pay account').waitFor();
 		await kept();
 		await click(byId('credential-save-button'));
 		if (!isNew) {
