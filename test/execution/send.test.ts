@@ -44,7 +44,7 @@ interface Asked {
 	requests: string[];
 	tokens: number;
 	recorded: string[];
-	takenBack: string[][];
+	removed: string[][];
 }
 
 /** A run over fakes that write down what they are asked for. */
@@ -68,7 +68,7 @@ function runOf(
 		signal?: AbortSignal;
 	} = {},
 ) {
-	const asked: Asked = { requests: [], tokens: 0, recorded: [], takenBack: [] };
+	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
 		record: async (ids) => {
 			asked.recorded.push(...ids);
@@ -76,7 +76,7 @@ function runOf(
 			return new Set(ids.filter((id) => id.startsWith('known')));
 		},
 		remove: async (ids) => {
-			asked.takenBack.push([...ids]);
+			asked.removed.push([...ids]);
 			return { remembered, reason };
 		},
 		lookAgain: async () => undefined,
@@ -129,13 +129,13 @@ describe('a batch', () => {
 			['c', 'unknown'],
 			['d', 'notSent'],
 		]);
-		expect(asked.takenBack).toStrictEqual([['b', 'd']]);
+		expect(asked.removed).toStrictEqual([['b', 'd']]);
 	});
 
 	test('takes nothing back where nothing was refused', async () => {
 		const { run, asked } = runOf(ok);
 		await sendBatch(run, [ready('a')]);
-		expect(asked.takenBack).toStrictEqual([]);
+		expect(asked.removed).toStrictEqual([]);
 	});
 
 	test('says of which id the record stays, and why', async () => {
@@ -156,7 +156,7 @@ describe('a batch', () => {
 		const { run, asked } = runOf(ok, { goesOn: false });
 		const done = await sendBatch(run, [ready('known'), ready('a')]);
 		expect(outcomes(done)).toStrictEqual([['known', 'duplicate']]);
-		expect(asked).toStrictEqual({ ...asked, requests: [], takenBack: [['a']] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], removed: [['a']] });
 	});
 });
 
@@ -170,14 +170,14 @@ test('under "stop" an item whose token comes after another one failed does not s
 	const done = await sendBatch(run, [ready('late', slow), ready('failing')]);
 	expect(outcomes(done)).toStrictEqual([['failing', 'rejected']]);
 	expect(asked.requests).toHaveLength(1);
-	expect(asked.takenBack).toStrictEqual([['late', 'failing']]);
+	expect(asked.removed).toStrictEqual([['late', 'failing']]);
 });
 
 describe('a cancelled execution', () => {
 	test('does not touch the records when a batch begins', async () => {
 		const { run, asked } = runOf(ok, { signal: AbortSignal.abort() });
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
-		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: [], takenBack: [] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: [], removed: [] });
 	});
 
 	test('sends nothing after the duplicate check, and takes the records back', async () => {
@@ -185,7 +185,7 @@ describe('a cancelled execution', () => {
 		const more = { signal: cancel.signal, whenRecorded: () => cancel.abort() };
 		const { run, asked } = runOf(ok, more);
 		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
-		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: ['a'], takenBack: [['a']] });
+		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: ['a'], removed: [['a']] });
 	});
 
 	test('asks for no other token after a 401', async () => {
@@ -299,7 +299,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 			['a', 'duplicate'],
 		]);
 		expect(sent).toBe(1);
-		expect(two.asked.takenBack).toStrictEqual([]);
+		expect(two.asked.removed).toStrictEqual([]);
 	});
 
 	test('one request under two ids by one tool is sent once, and the second id is free again', async () => {
@@ -310,7 +310,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 			['a', 'unknown'],
 		]);
 		expect(sent).toBe(1);
-		expect(two.asked.takenBack).toStrictEqual([['b']]);
+		expect(two.asked.removed).toStrictEqual([['b']]);
 	});
 
 	test('control: two payments are two', async () => {
@@ -342,7 +342,7 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	expect(done?.result).toMatchObject({
 		message: 'The execution was cancelled before this item was sent',
 	});
-	expect([short, stopped].map(({ asked }) => asked.takenBack)).toStrictEqual([[['b']], [['c']]]);
+	expect([short, stopped].map(({ asked }) => asked.removed)).toStrictEqual([[['b']], [['c']]]);
 	hang();
 	expect(outcomes(await long)).toStrictEqual([['a', 'notSent']]);
 });

@@ -33,7 +33,7 @@ export interface Records {
 const LOOKS_THAT_MAY_FAIL = 3;
 /** How long one run waits until all it recorded lasts. */
 const LONGEST_LOOKING_MS = 60_000;
-/** So many are let to wait for the look at the end. */
+/** At most this many may wait for the look at the end. */
 const MOST_UNSETTLED = 1_000;
 
 /** One per node and process: within a process changes of one list go one after the other. */
@@ -78,7 +78,7 @@ export function openRecords(options: {
 
 	const unsettled = () => [...mine.values()].filter(({ state }) => state === 'recorded');
 
-	/** Changes the list until no entry of mine waits for a verdict. */
+	/** Changes the list until none of these entries is pending. */
 	async function settle(what: () => Entry[], quiet: boolean): Promise<Error | undefined> {
 		const end = performance.now() + LONGEST_LOOKING_MS;
 		let failures = 0;

@@ -28,7 +28,7 @@ export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	}
 }
 
-/** n8n 2 gives a node its own way to highlighted data; n8n 1 has that of its expressions alone. */
+/** n8n 2 gives a node its own way to highlighted data; n8n 1 only through expressions. */
 function highlightedData(context: IExecuteFunctions): IExecuteFunctions['customData'] | undefined {
 	if (context.customData) return context.customData;
 	const { $execution } = context.getWorkflowDataProxy(0);

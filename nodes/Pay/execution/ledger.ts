@@ -12,7 +12,7 @@ export interface Attempt {
 	outcome?: Outcome;
 	statusCode?: number;
 	response?: unknown;
-	/** Why it ended without a clear answer, in words. */
+	/** Why it ended without a clear response, in words. */
 	reason?: string;
 }
 

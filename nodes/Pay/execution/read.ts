@@ -44,9 +44,9 @@ export interface Ready {
 	index: number;
 	request: ServiceRequest;
 	account: Account;
-	/** Stands for all that makes the request the one that was meant, but for its external_id. */
+	/** Of everything that identifies the request, except its external_id. */
 	fingerprint: string;
-	/** Writes down that this execution may wait for the item's postback; what it gives, that none will come. */
+	/** Records that this execution may wait for the item's postback; what it returns records that none will come. */
 	expectPostback?: () => () => void;
 	finish?: Finish;
 }
@@ -116,7 +116,7 @@ function reader(context: IExecuteFunctions, index: number): ReadParameter {
 }
 
 /**
- * A hash over what makes a request the one that was meant: where it goes, and its body but for the
+ * A hash over what identifies a request: where it goes, and its body except the
  * external_id, which people let change with each try, the description and the postback URL. Not the
  * token, which changes while the account stays.
  */

@@ -2,7 +2,7 @@ import { InputError } from '../inputError';
 import { quotedIds } from './summary';
 import type { Attempt } from './ledger';
 
-/* Why this package does not send an item. What is wrong with a field, its reader says. */
+/* Why this package does not send an item. Errors of a field are with its reader. */
 
 /** An AI agent that may not pay. */
 export const agentMayNotPay = () =>

@@ -112,7 +112,7 @@ function unknownPayment(external_id: string, what: string) {
 	};
 }
 
-function unclear(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reason'>): string {
+function whyUnknown(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reason'>): string {
 	const { statusCode, response, reason } = attempted;
 	if (statusCode === undefined)
 		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
@@ -155,21 +155,23 @@ export function attemptedResult(
 						: 'Nothing reached the service.'
 				} Check the Base URL of the Pay API credential and the network, then run again.`,
 			};
-		default:
+		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
+		case 'duplicate':
+		case 'unknown':
 			return {
 				...facts,
 				outcome: 'unknown',
 				...(kind === 'payment'
-					? unknownPayment(external_id, unclear(attempted))
+					? unknownPayment(external_id, whyUnknown(attempted))
 					: {
 							message: `It is not known whether QR code "${external_id}" was created`,
-							description: `The request was sent, but ${unclear(attempted)}. It is safe to create the QR code again.`,
+							description: `The request was sent, but ${whyUnknown(attempted)}. It is safe to create the QR code again.`,
 						}),
 			};
 	}
 }
 
-/** Words for a payment that is out since an earlier try and must not go out again. */
+/** Words for a payment that was sent in an earlier try and must not be sent again. */
 export function stillUnknownResult(attempt: Attempt): FailedResult {
 	const { external_id, amount, by, statusCode, response } = attempt;
 	return {
@@ -180,7 +182,7 @@ export function stillUnknownResult(attempt: Attempt): FailedResult {
 		response,
 		...unknownPayment(
 			external_id,
-			`in an earlier try in this execution (${by}, amount ${amount}) ${unclear(attempt)}`,
+			`in an earlier try in this execution (${by}, amount ${amount}) ${whyUnknown(attempt)}`,
 		),
 	};
 }
@@ -262,7 +264,7 @@ export function goesOn(context: IExecuteFunctions): boolean {
 
 /**
  * Ends an operation in which nothing can be done for any item, and nothing was sent. Under "continue"
- * each item says so, for n8n would pass the input on when a node throws, which looks like a success.
+ * each item says so, because n8n passes the input on when a node throws, which looks like a success.
  * @throws NodeOperationError, unless the node continues
  */
 export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {

@@ -111,7 +111,7 @@ async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	}
 }
 
-/** The output items, in the order of the input; what an image lacks is a hint. */
+/** The output items, in the order of the input; a missing image becomes a hint. */
 async function toItems(
 	context: IExecuteFunctions,
 	{ done, hints }: Tally,

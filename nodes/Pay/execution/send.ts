@@ -91,14 +91,14 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.remove(idsOf(items));
 	if (remembered.length === 0) return done;
-	const unsaid = new Set<string | undefined>(remembered);
+	const stillToReport = new Set<string | undefined>(remembered);
 	const noted = done.map((item): Done => {
 		const { result } = item;
-		if (result.outcome === 'accepted' || !unsaid.delete(result.external_id)) return item;
+		if (result.outcome === 'accepted' || !stillToReport.delete(result.external_id)) return item;
 		const description = `${result.description} ${stillRecorded([result.external_id ?? ''], reason)}`;
 		return { ...item, result: { ...result, description } };
 	});
-	for (const id of unsaid) run.tally.hints.add(stillRecorded([id ?? ''], reason));
+	for (const id of stillToReport) run.tally.hints.add(stillRecorded([id ?? ''], reason));
 	return noted;
 }
 

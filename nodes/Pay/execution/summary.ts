@@ -36,7 +36,7 @@ export function idsByOutcome({ done, waiting }: Summary): Record<Outcome, string
 const idsOf = ({ done }: Summary, outcome: Outcome) =>
 	done.filter(({ result }) => result.outcome === outcome).map(({ result }) => result.external_id);
 
-/** "2 accepted, 1 not sent": what occurs of some outcomes. */
+/** "2 accepted, 1 not sent": counts of the given outcomes, without zeros. */
 function countsInWords(summary: Summary, outcomes: readonly Outcome[]): string {
 	const notReached = summary.items - summary.done.length;
 	return outcomes
@@ -53,7 +53,7 @@ function nounOf({ items, done }: Summary): string {
 }
 
 /**
- * What needs a person where the node goes on after failures, for then the run looks like a success.
+ * What needs a person where the node goes on after failures, because the run then looks like a success.
  * @returns words for a hint; undefined where all was accepted
  */
 export function failuresInWords(summary: Summary): string | undefined {

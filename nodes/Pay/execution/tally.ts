@@ -12,13 +12,13 @@ export interface Tally {
 	readonly done: Done[];
 	/** The external_ids of items that were read and have no result yet, by index. */
 	readonly waiting: Map<number, string>;
-	/** The external_ids whose requests are out and not answered. */
+	/** The external_ids whose requests were sent and have no response yet. */
 	readonly inFlight: Set<string>;
 	/** For the person in the editor. */
 	readonly hints: Set<string>;
 	/** Whether an item of the batch under way failed and the run does not go on: no request starts. */
 	isStopping: boolean;
-	/** How many characters of answers the run keeps. */
+	/** How many characters of responses the run keeps. */
 	kept: number;
 }
 

@@ -61,7 +61,7 @@ const REASONS: Readonly<Record<string, string>> = {
 	ERR_TLS_CERT_ALTNAME_INVALID: "the service's certificate is for another host name",
 };
 
-/** Codes that say no more than their words do. */
+/** Codes that add nothing to the words. */
 const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RESPONSE']);
 
 const TIMED_OUT = 'the time-out passed';

@@ -8,7 +8,7 @@ const PAGES: ReadonlyArray<[string, RegExp]> = [
 /** More characters than a proxy's own page has. */
 const LONGEST_PAGE = 20_000;
 
-/** A page of a proxy or web server on the way, instead of an answer of the service. */
+/** A page of a proxy or web server on the way, instead of a response of the service. */
 export interface ProxyPage {
 	by: string;
 	/** What a person would read there. */
@@ -17,7 +17,7 @@ export interface ProxyPage {
 	wantsHttps: boolean;
 }
 
-/** Reads the page of a proxy; undefined, where an answer does not look like one. */
+/** Reads the page of a proxy; undefined, where a response does not look like one. */
 export function proxyPageIn(response: unknown): ProxyPage | undefined {
 	if (typeof response !== 'string' || response.length > LONGEST_PAGE) return undefined;
 	const [by] = PAGES.find(([, form]) => form.test(response)) ?? [];
