@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 
-/** What the form calls the members that a request can have; a test holds them against the form. */
+/** What the form calls the members that a request can have; a test compares them with the form. */
 export const LABELS: Readonly<Record<string, string>> = {
 	amount: 'Amount',
 	external_id: 'External ID',

@@ -64,7 +64,7 @@ function refuseLoneSurrogate(text: string, field: string) {
 }
 
 /**
- * Reads an optional text field; its format is not documented (section 2.3), so any text goes.
+ * Reads an optional text field; its format is not documented (section 2.3), so any text is accepted.
  * @returns the text, or undefined for an empty field, which is then left out of the body
  * @throws InputError for a value that cannot be text, or a number too large to be written exactly
  */
@@ -194,7 +194,7 @@ export function readMembers<K extends string>(
 	const names = Object.keys(readers) as K[];
 	const given = documentedMembers(value, field, names, {
 		noObject:
-			'Use the fields of the form, or an expression that gives such an object and not a text of it.',
+			'Use the fields of the form, or an expression that gives such an object, not its JSON text.',
 		others: ' Others go into Additional Members under Options.',
 	});
 	const read: Partial<Record<K, string>> = {};

@@ -1,4 +1,4 @@
-/** The two operations of the service, and the words our items and errors call them by. */
+/** The two operations of the service, by their names in items and errors. */
 export type Kind = 'qrCode' | 'payment';
 
 /** What a member holds: a text, a number, a list, or members of its own. */
@@ -49,7 +49,7 @@ export type RequestOf = {
 /** A request body of either operation. */
 export type ServiceRequest = RequestOf[Kind];
 
-/** Path below the base address (section 4); the scheme's name is where the document has "pay". */
+/** Path below the base address (section 4); the scheme's name replaces "pay" in the document's path. */
 export function pathOf(kind: Kind, schemeName: string): string {
 	return `/v2/${schemeName}/${kind === 'qrCode' ? 'qrcode' : 'payment'}`;
 }

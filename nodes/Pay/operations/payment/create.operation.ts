@@ -18,7 +18,7 @@ import { timeoutOption } from '../../parameters/timeout';
 import { postbackFields } from '../../postback/target';
 import type { RequestOf } from '../../service/contract';
 
-/** One payment at a time, so that a stop leaves the fewest in doubt. */
+/** One payment at a time, so that as few as possible are in doubt if the run stops. */
 const BATCH_SIZE = 1;
 
 export const option = {
@@ -105,9 +105,9 @@ const CREDIT_PARTY = {
 	keyType: optionalText,
 	document: optionalText,
 	name: optionalText,
-};
+} satisfies Record<keyof NonNullable<RequestOf['payment']['creditParty']>, unknown>;
 
-/** Reads the body of "Make payment" (section 2.2), `postbackUrl` excepted; throws an InputError. */
+/** Reads the body of "Make payment" (section 2.2), except `postbackUrl`; throws an InputError. */
 export function readRequest(read: ReadParameter): RequestOf['payment'] {
 	const { additionalMembers } = (read('options') ?? {}) as Options;
 	const request: RequestOf['payment'] = {

@@ -113,9 +113,12 @@ export const description: INodeProperties[] = showFor(
 	'create',
 );
 
-const PAYER = { name: optionalText, document: optionalText, email: optionalText };
+const PAYER = { name: optionalText, document: optionalText, email: optionalText } satisfies Record<
+	keyof NonNullable<RequestOf['qrCode']['payer']>,
+	unknown
+>;
 
-/** Reads the body of "Generate QR code" (section 2.1), `postbackUrl` excepted; throws an InputError. */
+/** Reads the body of "Generate QR code" (section 2.1), except `postbackUrl`; throws an InputError. */
 export function readRequest(read: ReadParameter): RequestOf['qrCode'] {
 	const { additionalMembers } = (read('options') ?? {}) as Options;
 	const request: RequestOf['qrCode'] = {
