@@ -21,7 +21,7 @@ import {
 	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
-	refusePostback,
+	refuseUnproven,
 	toItem,
 } from './postback/receive';
 
@@ -278,13 +278,7 @@ export class PayTrigger implements INodeType {
 				proof = verify(query, keptSecrets(this)?.taken ?? []);
 				// Before anything is refused the credential itself is asked: its secret may be a new one.
 				proof ??= verify(query, (await readAndKeepSecrets(this)).taken);
-				if (proof === null) {
-					return refusePostback(
-						this,
-						401,
-						'This address takes only postbacks with a valid signature',
-					);
-				}
+				if (proof === null) return refuseUnproven(this);
 			}
 			const postback = await readPostback(this);
 			const options = this.getNodeParameter('options', {}) as Options;

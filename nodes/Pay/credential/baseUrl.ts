@@ -1,5 +1,5 @@
-import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
+import { wrongInCredential } from '../parameters/label';
 
 /**
  * Reads an address of the service that a credential holds.
@@ -16,7 +16,7 @@ export function parseServiceUrl(
 	const invalid = (
 		what: string,
 		advice = 'Write it in full, for example https://api.example.com.',
-	) => new InputError(field, `The ${label} of the Pay API credential ${what}`, advice);
+	) => wrongInCredential(field, `The ${label}`, what, advice);
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw invalid('is empty', 'Open the credential and enter the address.');
 	// Not quoted: it may be the token, pasted into the wrong field.
@@ -52,9 +52,10 @@ const PASTED_TAIL = /\/v2\/([^/]+)\/(?:qrcode|payment)\/*$/;
 export function parseSchemeName(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
 	if (SEGMENT.test(text)) return text;
-	throw new InputError(
+	throw wrongInCredential(
 		'schemeName',
-		'Scheme Name in Paths of the Pay API credential must be one segment of a path',
+		'Scheme Name in Paths',
+		'must be one segment of a path',
 		'Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
 	);
 }
@@ -69,17 +70,19 @@ export function parseSchemeName(value: unknown): string {
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = parseServiceUrl(value, 'baseUrl', 'Base URL', allowHttp);
 	if (url.search !== '') {
-		throw new InputError(
+		throw wrongInCredential(
 			'baseUrl',
-			'The Base URL of the Pay API credential must hold no query',
+			'The Base URL',
+			'must hold no query',
 			'Write only the address, for example https://api.example.com.',
 		);
 	}
 	const [, pasted] = PASTED_TAIL.exec(url.pathname) ?? [];
 	if (pasted !== undefined && pasted !== schemeName) {
-		throw new InputError(
+		throw wrongInCredential(
 			'schemeName',
-			`The Base URL of the Pay API credential ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
+			'The Base URL',
+			`ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
 			`Enter "${pasted}" as Scheme Name in Paths if the service's addresses hold it, and leave /v2/… out of the Base URL.`,
 		);
 	}

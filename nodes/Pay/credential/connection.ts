@@ -1,4 +1,5 @@
 import { InputError } from '../inputError';
+import { wrongInCredential } from '../parameters/label';
 import { noPostbackSecret, parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 
@@ -43,11 +44,7 @@ export interface Account {
 }
 
 const invalid = (field: string, label: string, what: string, advice: string) =>
-	new InputError(
-		field,
-		`${label} of the Pay API credential ${what}`,
-		`Open the credential and ${advice}.`,
-	);
+	wrongInCredential(field, label, what, `Open the credential and ${advice}.`);
 
 const FROM_LIST = 'choose one from the list';
 

@@ -62,9 +62,14 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Le
 	return { ...about, store: store as Required<LedgerStore> };
 }
 
+/** An item of a run by its place, or with an empty index what all items of the run begin with. */
+export function itemOf({ node, run }: Pick<Ledger, 'node' | 'run'>, index: number | ''): string {
+	return `${node}, run ${run}, item ${index}`;
+}
+
 /** The item that makes an attempt. A model has no items: all attempts of a tool have one name here. */
 function byOf({ node, run, isTool }: Ledger, { index }: Entry): string {
-	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
+	return isTool ? `${node}, tool` : itemOf({ node, run }, index);
 }
 
 /** Payments are kept by external_id alone, QR codes also by place: a second one harms nobody. */
@@ -141,7 +146,7 @@ export function begin(
  * so that a later run of the execution does not make them again.
  */
 export function settle({ store, kind, node, run, isTool }: Ledger): void {
-	const mine = isTool ? `${node}, tool` : `${node}, run ${run}, item `;
+	const mine = isTool ? `${node}, tool` : itemOf({ node, run }, '');
 	for (const [key, attempt] of Object.entries(store.attempts)) {
 		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
 		if (kind === 'qrCode') {

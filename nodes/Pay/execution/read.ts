@@ -9,6 +9,7 @@ import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/timeout';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { Kind, ServiceRequest } from '../service/contract';
+import { itemOf, type Ledger } from './ledger';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type Result } from './report';
 
@@ -136,7 +137,8 @@ interface ReadingContext {
 	operation: RequestOperation;
 	settings: Settings;
 	accountOf: (itemIndex: number) => Promise<Account>;
-	execution: AskingExecution;
+	execution: Omit<AskingExecution, 'place'>;
+	ledger: Ledger;
 	/** For the person in the editor. */
 	hints: Set<string>;
 }
@@ -147,7 +149,7 @@ interface ReadingContext {
  * @returns never throws: what is wrong with an item concerns that item alone
  */
 export async function readItem(
-	{ context, operation, settings, accountOf, execution, hints }: ReadingContext,
+	{ context, operation, settings, accountOf, execution, ledger, hints }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
 	const { kind } = operation;
@@ -165,7 +167,7 @@ export async function readItem(
 		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-		const asking = { ...execution, place: `${execution.place}, item ${index}` };
+		const asking = { ...execution, place: itemOf(ledger, index) };
 		const postback = readPostbackTarget(read, reference, account, asking, isLocal);
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;

@@ -61,12 +61,11 @@ async function readAll(run: Run): Promise<Step> {
 	let url: unknown;
 	const execution = {
 		id: context.getExecutionId(),
-		place: `${ledger.node}, run ${ledger.run}`,
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
 		store: context.getContext('flow'),
 	};
 	const { hints } = tally;
-	const reading = { context, operation, settings, accountOf, execution, hints };
+	const reading = { context, operation, settings, accountOf, execution, ledger, hints };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {

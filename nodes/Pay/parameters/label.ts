@@ -39,3 +39,7 @@ export function labelOf(field: string): string {
 /** An {@link InputError} that begins with what the form calls the field. */
 export const wrongField = (field: string, what: string, advice: string) =>
 	new InputError(field, `${labelOf(field)} ${what}`, advice);
+
+/** An {@link InputError} about a field of the credential. */
+export const wrongInCredential = (field: string, label: string, what: string, advice: string) =>
+	new InputError(field, `${label} of the Pay API credential ${what}`, advice);

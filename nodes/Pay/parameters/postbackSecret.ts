@@ -1,5 +1,5 @@
 import { InputError } from '../inputError';
-import { LABELS } from './label';
+import { LABELS, wrongInCredential } from './label';
 import { optionalText } from './text';
 
 /** The credential's fields, expressions resolved. */
@@ -22,9 +22,10 @@ const SHORTEST = 16;
 function parseSecret(value: unknown, field: keyof SecretFields): string {
 	const secret = optionalText(value, field) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST) return secret;
-	throw new InputError(
+	throw wrongInCredential(
 		field,
-		`The ${LABELS[field]} of the Pay API credential must have at least ${SHORTEST} characters`,
+		`The ${LABELS[field]}`,
+		`must have at least ${SHORTEST} characters`,
 		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
 	);
 }

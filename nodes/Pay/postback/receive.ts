@@ -50,6 +50,10 @@ export function refusePostback(
 	return { noWebhookResponse: true };
 }
 
+/** Refuses a request whose URL proves nothing. */
+export const refuseUnproven = (context: IWebhookFunctions) =>
+	refusePostback(context, 401, 'This address takes only postbacks with a valid signature');
+
 /** The status of an error that n8n found in the request, such as a body over its limit. */
 function statusOf(error: unknown): number {
 	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;

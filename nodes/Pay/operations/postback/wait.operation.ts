@@ -20,6 +20,7 @@ import {
 	POSTBACK_METHODS,
 	readPostback,
 	refusePostback,
+	refuseUnproven,
 	toItem,
 } from '../../postback/receive';
 
@@ -214,8 +215,8 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const data = context.getWorkflowDataProxy(0);
 		const charges = awaitedCharges(store, external_id, executionId, taken, ({ node, run }) => {
 			try {
-				const items = data.$items(node, 0, run) as INodeExecutionData[];
-				return items.some(({ json }) => 'postback' in json);
+				const output = data.$items(node, 0, run) as INodeExecutionData[];
+				return output.some(({ json }) => 'postback' in json);
 			} catch {
 				// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
 				return true;
@@ -267,9 +268,7 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited |
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { taken } = await readSecrets(context);
 	const proof = verify(context.getQueryData() as Record<string, unknown>, taken);
-	if (proof === null) {
-		return refusePostback(context, 401, 'This address takes only postbacks with a valid signature');
-	}
+	if (proof === null) return refuseUnproven(context);
 	const [item, awaited] = readWaiting(context);
 	// Amount and kind are reported, not compared: nodes between the charge and the wait change such fields.
 	const isOwn =
