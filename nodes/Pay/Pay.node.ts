@@ -28,7 +28,14 @@ export class Pay implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [{ name: 'payApi', required: true, testedBy: 'testPayCredential' }],
+		credentials: [
+			{
+				name: 'payApi',
+				required: true,
+				testedBy: 'testPayCredential',
+				displayOptions: { show: { resource: ['qrCode', 'payment'] } },
+			},
+		],
 		webhooks: resumeWebhooks,
 		properties,
 	};

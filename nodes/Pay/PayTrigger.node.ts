@@ -2,20 +2,18 @@ import './lowestN8n';
 import {
 	NodeConnectionTypes,
 	NodeOperationError,
-	webhookDescriptionFields,
+	type FunctionsBase,
 	type IHookFunctions,
-	type INodeParameters,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
-	type NativeParameterResolvers,
 } from 'n8n-workflow';
-import { keptSecrets, readAndKeepSecrets, readSecrets } from './credential/secret';
 import { testPayCredential } from './credential/credentialTest';
 import { asError, InputError } from './inputError';
 import { readFieldMatch } from './parameters/fieldMatch';
-import { verify, type Proof } from './postback/proof';
+import { parseSecrets } from './parameters/postbackSecret';
+import { verify, type Reference } from './postback/proof';
 import {
 	answered,
 	isAwaited,
@@ -31,36 +29,12 @@ interface Options {
 	responseBody?: unknown;
 }
 
-const chosen = ({ options }: INodeParameters) => (options ?? {}) as INodeParameters;
-
-/** How n8n responds to a call, as the expressions of the node's description and as what they compute. */
-const RESPONSE: NativeParameterResolvers = {
-	// At once, n8n 2 responds when the execution is stored, n8n 1 a moment before.
-	responseMode: {
-		template: '={{ $parameter["options"]["respond"] || "onReceived" }}',
-		resolve: (parameters) => chosen(parameters).respond || 'onReceived',
-	},
-	responseCode: {
-		template: '={{ $parameter["options"]["responseCode"] || 200 }}',
-		resolve: (parameters) => chosen(parameters).responseCode || 200,
-	},
-	// Without a text here, n8n responds with what webhook() gives, whatever text that is.
-	responseData: {
-		template: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
-		resolve: (parameters) => (chosen(parameters).respond === 'lastNode' ? 'noData' : ''),
-	},
-};
-/** n8n 2 resolves each call's expressions in an isolate, unless it has the functions (1.123 cannot). */
-const response =
-	typeof webhookDescriptionFields === 'function'
-		? webhookDescriptionFields(RESPONSE)
-		: Object.fromEntries(
-				Object.entries(RESPONSE).map(([field, { template }]) => [field, template]),
-			);
-
 /** Where the Postback Secret belongs. */
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
+
+const readSecrets = async (context: Pick<FunctionsBase, 'getCredentials'>) =>
+	parseSecrets(await context.getCredentials('payApi'));
 
 const readMatch = ({ startWhen }: Options) =>
 	startWhen?.match && readFieldMatch(startWhen.match.field, startWhen.match.values, 'startWhen');
@@ -95,7 +69,11 @@ export class PayTrigger implements INodeType {
 			{
 				name: 'default',
 				httpMethod: POSTBACK_METHODS,
-				...response,
+				// At once, n8n 2 responds when the execution is stored, n8n 1 a moment before.
+				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}',
+				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
+				// Without a text here, n8n responds with what webhook() gives, whatever text that is.
+				responseData: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
 				path: 'postback',
 				// The editor has room for one method's name.
 				ndvHideMethod: true,
@@ -253,7 +231,7 @@ export class PayTrigger implements INodeType {
 				try {
 					readMatch(this.getNodeParameter('options', {}) as Options);
 				} catch (error) {
-					throw new NodeOperationError(this.getNode(), `Start Only When: ${inWords(error)}`);
+					throw new NodeOperationError(this.getNode(), inWords(error));
 				}
 				if (this.getNodeParameter('authentication') === 'none') return true;
 				const secrets = await readSecrets(this).catch((error: unknown) => {
@@ -272,19 +250,17 @@ export class PayTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await answered(this, async () => {
-			let proof: Proof | null = null;
+			let reference: Reference | null = null;
 			if (this.getNodeParameter('authentication') !== 'none') {
-				const query = this.getQueryData() as Record<string, unknown>;
-				proof = verify(query, keptSecrets(this)?.taken ?? []);
-				// Before anything is refused the credential itself is asked: its secret may be a new one.
-				proof ??= verify(query, (await readAndKeepSecrets(this)).taken);
-				if (proof === null) return refuseUnproven(this);
+				const { taken } = await readSecrets(this);
+				reference = verify(this.getQueryData() as Record<string, unknown>, taken);
+				if (reference === null) return refuseUnproven(this);
 			}
 			const postback = await readPostback(this);
 			const options = this.getNodeParameter('options', {}) as Options;
 			const webhookResponse = String(options.responseBody ?? '');
 			if (!isAwaited(this, readMatch(options), postback)) return { webhookResponse };
-			return { webhookResponse, workflowData: [[await toItem(this, postback, proof)]] };
+			return { webhookResponse, workflowData: [[await toItem(this, postback, reference)]] };
 		});
 	}
 }

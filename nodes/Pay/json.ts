@@ -9,16 +9,6 @@ function parseNumber(text: string): number | string {
 	return rounded || !Number.isFinite(value) ? text : value;
 }
 
-/**
- * Parses JSON without losing digits: integers beyond 2^53 become strings, everything else is as
- * JSON.parse gives it.
- * @throws SyntaxError when the text is no JSON; the message names the position.
- */
-function parseJsonExactly(text: string): unknown {
-	if (!LONG_INTEGER.test(text)) return JSON.parse(text);
-	return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
-}
-
 /** Whether a value is an object with members, not a list. */
 export function isMembers(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -38,12 +28,16 @@ export function isTooDeep(value: unknown): boolean {
 }
 
 /**
- * Parses JSON as {@link parseJsonExactly}. Text that is no JSON, or nested beyond all use, comes
- * back as it is.
+ * Parses JSON without losing digits: integers beyond 2^53 become strings. Text that is no JSON, or
+ * nested beyond all use, comes back as it is.
  */
 export function jsonOrText(text: string): unknown {
+	const exactly = {
+		parseNumber,
+		onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
+	};
 	try {
-		const value = parseJsonExactly(text);
+		const value = LONG_INTEGER.test(text) ? parse(text, undefined, exactly) : JSON.parse(text);
 		return isTooDeep(value) ? text : value;
 	} catch {
 		return text;

@@ -1,8 +1,8 @@
-import { NodeHelpers, type IExecuteFunctions } from 'n8n-workflow';
+import { NodeHelpers } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
-import { mayDependOnItem, readAccounts } from '../../nodes/Pay/credential/accountOfItem';
 import { readAccount } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
+import { parseSecrets } from '../../nodes/Pay/parameters/postbackSecret';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
 const CLIENT = {
@@ -118,6 +118,16 @@ test.each<[string, object, string, RegExp]>([
 	expect(refusal).toThrow(expect.objectContaining({ field }));
 });
 
+const [A, B] = ['a', 'b'].map((which) => `the secret of the test: ${which}`) as [string, string];
+test.each<[string, object, { current: string; taken: string[] }]>([
+	['both', { postbackSecret: A, previousPostbackSecret: B }, { current: A, taken: [A, B] }],
+	['the new one alone', { postbackSecret: A }, { current: A, taken: [A] }],
+	['the previous one alone', { previousPostbackSecret: B }, { current: '', taken: [B] }],
+	['empty ones', { postbackSecret: '', previousPostbackSecret: '' }, { current: '', taken: [] }],
+])('a trigger takes what was signed with %s of its secrets', (_which, fields, expected) => {
+	expect(parseSecrets(fields as never)).toStrictEqual(expected);
+});
+
 test('a Postback Secret of sixteen letters is taken, and a number of sixteen digits', () => {
 	expect(readAccount({ ...BASE, postbackSecret: 'x'.repeat(16) }).postbackSecret).toHaveLength(16);
 	const given = { ...BASE, postbackSecret: 1234567890123456 } as never;
@@ -148,7 +158,7 @@ test.each<[string, object, string, RegExp]>([
 	],
 	['another way of authentication', { ...BASE, authentication: 'basic' }, 'authentication', /./],
 ])('%s is refused, and the field named', (_what, credential, field, message) => {
-	const read = () => readAccount(credential);
+	const read = () => readAccount(credential as never);
 	expect(read).toThrow(InputError);
 	expect(read).toThrow(
 		expect.objectContaining({ name: 'InputError', field, message: expect.stringMatching(message) }),
@@ -177,110 +187,6 @@ test.each([
 	expect(error).toBeInstanceOf(InputError);
 	const { message, advice, field } = error as InputError;
 	expect([message, advice, field].join()).not.toContain(PASTED);
-});
-
-describe('how often a credential is resolved', () => {
-	/** @param typed the credential as it was typed; undefined for an n8n that does not give it */
-	async function resolveFor(
-		count: number,
-		credentialOf: (index: number) => object,
-		typed?: object,
-	) {
-		const asked: number[] = [];
-		const which = { id: '1', name: 'Pay API' };
-		const getDecrypted = async (...all: unknown[]) => {
-			// The last of them asks for it as it was typed, with nothing resolved.
-			expect(all).toStrictEqual([additionalData, which, 'payApi', 'manual', undefined, true]);
-			return typed;
-		};
-		const additionalData = { credentialsHelper: { getDecrypted } };
-		const context = {
-			additionalData,
-			getNode: () => ({ credentials: { payApi: which } }),
-			getMode: () => 'manual',
-			getInputData: () => Array.from({ length: count }, () => ({ json: {} })),
-			getCredentials: async (type: string, index: number) => {
-				expect(type).toBe('payApi');
-				asked.push(index);
-				return credentialOf(index);
-			},
-		};
-		const accountOf = await readAccounts(context as unknown as IExecuteFunctions);
-		const accounts = [];
-		for (let index = 0; index < count; index++) accounts.push(await accountOf(index));
-		return { asked, tokens: accounts.map(({ token }) => (token as { pasted: string }).pasted) };
-	}
-
-	test('one that cannot depend on the item: for the first and for none', async () => {
-		const { asked, tokens } = await resolveFor(5, () => BASE, BASE);
-		expect(asked).toStrictEqual([0, 5]);
-		expect(tokens).toStrictEqual(Array(5).fill('abc'));
-	});
-
-	test('where n8n does not give what was typed: for each item', async () => {
-		const { asked } = await resolveFor(5, () => BASE);
-		expect(asked).toStrictEqual([0, 1, 2, 3, 4]);
-	});
-
-	test('where what was typed looks static and is not: for each item', async () => {
-		const credentialOf = (index: number) => ({ ...BASE, accessToken: `token-${index}` });
-		const { tokens } = await resolveFor(3, credentialOf, BASE);
-		expect(tokens).toStrictEqual(['token-0', 'token-1', 'token-2']);
-	});
-
-	test('where one field of many depends on the item: for each item', async () => {
-		const typed = { ...BASE, accessToken: '={{ $itemIndex === 1 ? "b" : "a" }}' };
-		const credentialOf = (index: number) => ({ ...BASE, accessToken: index === 1 ? 'b' : 'a' });
-		const { tokens } = await resolveFor(3, credentialOf, typed);
-		expect(tokens).toStrictEqual(['a', 'b', 'a']);
-	});
-
-	test("where no item has a credential: each item gets n8n's own error", async () => {
-		const credentialOf = () => {
-			throw new Error('no such credential');
-		};
-		await expect(resolveFor(3, credentialOf, BASE)).rejects.toThrow('no such credential');
-	});
-
-	test.each([
-		[true, false],
-		[undefined, false],
-		['abc', false],
-		['$json in a text', false],
-		['={{ "token-" + $now.year }}', false],
-		['={{ $vars.token }}', false],
-		['={{ $secrets.vault.token }}', false],
-		['={{ $json.token }}', true],
-		['={{ $itemIndex === 1 ? "b" : "a" }}', true],
-		['={{ $("Items").all()[0] }}', true],
-		['={{ $vars[$json.name] }}', true],
-		['={{ this["\\x24json"] }}', true],
-		['={{ Math.random() }}', true],
-	])('%s may depend on the item: %p', (typed, depends) => {
-		expect(mayDependOnItem(typed)).toBe(depends);
-	});
-
-	test.each([1, 2, 3, 4, 5, 6, 7, 8, 12])(
-		'of %d items, accounts that go by turns of 2 to 6: each gets its own',
-		async (count) => {
-			for (let turns = 2; turns <= 6; turns++) {
-				const tokenOf = (index: number) => `token-${index % turns}`;
-				const { tokens } = await resolveFor(count, (index) => ({
-					...BASE,
-					accessToken: tokenOf(index),
-				}));
-				expect(tokens).toStrictEqual(Array.from({ length: count }, (_, index) => tokenOf(index)));
-			}
-		},
-	);
-
-	test('one that throws beyond the last item is resolved for each', async () => {
-		const { tokens } = await resolveFor(3, (index) => {
-			if (index > 2) throw new Error('no such item');
-			return { ...BASE, accessToken: `token-${index}` };
-		});
-		expect(tokens).toStrictEqual(['token-0', 'token-1', 'token-2']);
-	});
 });
 
 /** What n8n hands over of a credential as it was saved: nothing of a field that the form hides. */

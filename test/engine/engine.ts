@@ -144,8 +144,6 @@ export interface RunOptions {
 	parameters: IDataObject;
 	/** May hold expressions, which are resolved as n8n does it. */
 	credential?: IDataObject;
-	/** Is told of each time the credential is resolved, and for which item. */
-	onCredential?: (itemIndex: number) => void;
 	/** Settings of the Pay node: onError, retryOnFail, maxTries … */
 	settings?: Partial<INode>;
 	/** The execution to go on with, as the editor's Retry does. */
@@ -204,7 +202,6 @@ function additionalData(options: RunOptions, run: IRunExecutionData, workflow: W
 		values,
 	) => {
 		if (values === undefined) return credential;
-		options.onCredential?.(values.itemIndex);
 		return values.workflow.expression.getParameterValue(
 			credential as INodeParameters,
 			values.runExecutionData,

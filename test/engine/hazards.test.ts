@@ -88,7 +88,7 @@ describe('a value that is none of those allowed is refused before anything is se
 			{ postback: '={{ "somewhere" }}', postbackUrl: 'https://a.example' },
 			'postback',
 		],
-		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedValues'],
+		['a field without values', { options: { acceptedField: 'ok' } }, 'acceptedField'],
 		['values without a field', { options: { acceptedValues: ['ok'] } }, 'acceptedField'],
 	])('%s', async (_name, parameters, field) => {
 		const run = await pay(itemsFor('a'), {}, { parameters });

@@ -1,12 +1,12 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
-	awaitedCharges,
+	awaitedProofs,
 	beginWait,
 	expectPostback,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
-import { signUrl } from '../../nodes/Pay/postback/proof';
+import { withRandomProof } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import {
 	errorOf,
@@ -20,12 +20,10 @@ import {
 } from './engine';
 import { webhookNode } from './webhook';
 
-const SECRET = { postbackSecret: 'the postback secret of the test' };
-
 /** The flow context of an execution that asked for the postback of "a". */
-function asked(secret = SECRET.postbackSecret) {
+function asked() {
 	const store = {};
-	expectPostback(store, { external_id: 'a', charge: 'charge' }, '42', secret);
+	expectPostback(store, { external_id: 'a', executionId: '42', hash: 'first' });
 	return store;
 }
 
@@ -33,7 +31,6 @@ function asked(secret = SECRET.postbackSecret) {
 async function wait(parameters: IDataObject, more: Partial<RunOptions> = {}) {
 	const till: Date[] = [];
 	const run = await runWorkflow({
-		credential: SECRET,
 		items: [{ external_id: 'a' }],
 		parameters: {
 			resource: 'postback',
@@ -129,7 +126,7 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 		'for a value of no field',
 		{ resumeWhen: 'match', matchField: '={{ "" }}', matchValues: ['paid'] },
 		{},
-		/field or its values/,
+		/its values must both be there/,
 		'matchField',
 	],
 	['for a text', limited('5', 'hours'), {}, /must be a number/, 'resumeAmount'],
@@ -138,41 +135,12 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 	['for weeks', limited(1, 'weeks'), {}, /must be a number/, 'resumeAmount'],
 	['for what every object has', limited(1, 'constructor'), {}, /must be a number/, 'resumeAmount'],
 	['for what nobody asked for', { external_id: 'b' }, {}, /could never end/, 'external_id'],
-	['without a secret', {}, { credential: {} }, /has no Postback Secret/, 'postbackSecret'],
-	[
-		'with the previous secret alone',
-		{},
-		{ credential: { previousPostbackSecret: SECRET.postbackSecret } },
-		/has no Postback Secret/,
-		'postbackSecret',
-	],
-	[
-		'with a short secret',
-		{},
-		{ credential: { postbackSecret: '={{ 123 }}' } },
-		/at least 16 characters/,
-		'postbackSecret',
-	],
 	[
 		'for several values as one',
 		{ resumeWhen: 'match', matchField: 'status', matchValues: ['paid, approved'] },
 		{},
 		/holds a comma/,
 		'matchField',
-	],
-	[
-		'with a secret that depends on the item',
-		{},
-		{ credential: { postbackSecret: '={{ "a secret of sixteen letters" + $json.external_id }}' } },
-		/depends on the item/,
-		'postbackSecret',
-	],
-	[
-		"with a secret of another node's item",
-		{},
-		{ credential: { ...SECRET, previousPostbackSecret: '={{ $("Source").first().json.x }}' } },
-		/depends on the item/,
-		'postbackSecret',
 	],
 ])('it does not wait %s', async (_what, parameters, more, why, field) => {
 	const { run, till } = await wait(parameters, more);
@@ -206,7 +174,7 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
 	const store: ExpectationStore = asked();
 	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
-	expectPostback(store, { external_id: 'a', charge: 'newer' }, '42', SECRET.postbackSecret);
+	expectPostback(store, { external_id: 'a', executionId: '42', hash: 'newer' });
 	const context: IDataObject = {};
 	const { run } = await wait(
 		{},
@@ -218,18 +186,7 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 		},
 	);
 	expect(errorOf(run)).toBeUndefined();
-	expect(context.awaited).toMatchObject({ charges: ['newer'] });
-});
-
-test('a secret that is the same for every item may be an expression', async () => {
-	const postbackSecret = '={{ "the secret of the year " + $now.year }}';
-	const secret = `the secret of the year ${new Date().getFullYear()}`;
-	const context = () => ({
-		putExecutionToWait: async () => undefined,
-		getContext: () => asked(secret),
-	});
-	const { run } = await wait({}, { credential: { postbackSecret }, context });
-	expect(errorOf(run)).toBeUndefined();
+	expect(context.awaited).toStrictEqual({ hashes: ['newer'], match: undefined });
 });
 
 test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {
@@ -253,15 +210,14 @@ test('a "postback" that came in is not what waits; the item that the node before
 });
 
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
+	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
+	const { url, hash } = withRandomProof('https://a.example/', about);
+	const proof = url.split('pay_proof=')[1];
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
-		credential: () => SECRET,
 		resumeToken: 'token',
-		awaited: { match: { field: 'status', values: ['paid'] } },
+		awaited: { hashes: [hash], match: { field: 'status', values: ['paid'] } },
 	});
-	const here = { executionId: '42', charge: 'charge' };
-	const about = { external_id: 'a', kind: 'payment', amount: 1, ...here } as const;
-	const proof = signUrl('https://a.example/', about, SECRET.postbackSecret).split('pay_proof=')[1];
 	const send = async (status: string) =>
 		await node.call({
 			method: 'POST',
@@ -285,7 +241,6 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 test('an operation that waits for nothing takes no call, proven or not', async () => {
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
-		credential: () => SECRET,
 		parameters: { resource: 'payment', operation: 'create' },
 	});
 	const { result, status } = await node.call({ method: 'POST', query: {}, headers: {} });
@@ -301,7 +256,7 @@ describe('the charge before it', () => {
 		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
 		return await runWorkflow({
-			credential: { ...SECRET, baseUrl },
+			credential: { baseUrl },
 			parameters: {},
 			workflow: {
 				nodes: [
@@ -314,11 +269,10 @@ describe('the charge before it', () => {
 		});
 	}
 	const mayWaitFor = (run: IRun, external_id: string) =>
-		awaitedCharges(
+		awaitedProofs(
 			run.data.executionData!.contextData['flow'] as ExpectationStore,
 			external_id,
 			'42',
-			[SECRET.postbackSecret],
 			() => false,
 		).length > 0;
 

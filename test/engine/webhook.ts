@@ -72,7 +72,7 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 /** A trigger, or an execution that waits where an item is given. */
 export function webhookNode(setting: Setting): Callee {
 	const { item, resumeToken } = setting;
-	const awaited = { external_id: item?.json.external_id, charges: ['charge'], ...setting.awaited };
+	const { awaited = {} } = setting;
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {
 		...(item

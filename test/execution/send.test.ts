@@ -86,7 +86,7 @@ function runOf(
 	const run: Run = {
 		context: {} as IExecuteFunctions,
 		operation,
-		settings: readSettings(options, 10),
+		settings: readSettings(options as never, 10),
 		ledger: openLedger({}, { kind, node: 'Pay', run: '0', isTool: false }),
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {

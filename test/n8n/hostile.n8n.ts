@@ -61,8 +61,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			creditParty: { party: { key: 'k' } },
 		});
 		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
-		const own = { ...waiting.about, executionId: waiting.executionId };
-		const requests = hostileRequests(waiting.bare, own, SECRET);
+		const genuineProof = `pay_proof=${waiting.url.split('pay_proof=')[1]!}`;
+		const requests = hostileRequests(waiting.bare, genuineProof, waiting.about, SECRET);
 		expect(requests).toHaveLength(348);
 		const statuses = await sendAll(waiting.bare, requests);
 		console.log(
@@ -90,8 +90,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await n8n.activate(workflowId);
 		const url = n8n.url + webhookPath(entry);
 		const about: Reference = { external_id: randomUUID(), kind: 'qrCode', amount: 1 };
+		const genuineProof = signUrl(url, about, SECRET).split('?')[1]!;
 		// What is proven for something else is a postback about that, to a trigger.
-		const requests = hostileRequests(url, about, SECRET).filter(({ foreign }) => !foreign);
+		const requests = hostileRequests(url, genuineProof, about, SECRET).filter(
+			({ foreign }) => !foreign,
+		);
 		expect(requests.length).toBeGreaterThanOrEqual(200);
 		const statuses = await sendAll(url, requests);
 		console.log(

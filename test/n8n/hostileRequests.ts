@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
-import { signUrl, type Proof } from '../../nodes/Pay/postback/proof';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 
 /** A body, and what its sender says of it. */
 interface HostileBody {
@@ -75,27 +75,28 @@ const BODIES: Record<string, HostileBody> = {
 };
 
 /** What is sent in place of a genuine proof, or beside one that proves something else. */
-const PROOFS: Record<string, (about: Proof, secret: string) => string> = {
+const PROOFS: Record<string, (genuine: string, about: Reference, secret: string) => string> = {
 	none: () => '',
 	'an empty one': () => 'pay_proof=',
-	'one with another secret': (about) => proof(about, 'another secret'),
-	'one with the empty secret': (about) => proof(about, ''),
-	'a mac with one letter changed': (about, secret) =>
-		proof(about, secret).replace(/.$/, (letter) => (letter === 'A' ? 'B' : 'A')),
-	'a lower-cased one': (about, secret) =>
-		proof(about, secret).replace(/=.*/, (text) => text.toLowerCase()),
-	'a genuine one twice': (about, secret) => `${proof(about, secret)}&${proof(about, secret)}`,
-	'a genuine one as a list': (about, secret) => proof(about, secret).replace('=', '[]='),
-	'one for another external_id': (about, secret) =>
+	'one with another secret': (_, about) => proof(about, 'another secret'),
+	'one with the empty secret': (_, about) => proof(about, ''),
+	'a mac with one letter changed': (genuine) =>
+		genuine.replace(/.$/, (letter) => (letter === 'A' ? 'B' : 'A')),
+	'another reference before its mac': (genuine, about) =>
+		`${proof({ ...about, amount: 999 }, '').split('.')[0]!}.${genuine.split('.')[1]!}`,
+	'a lower-cased one': (genuine) => genuine.replace(/=.*/, (text) => text.toLowerCase()),
+	'a genuine one twice': (genuine) => `${genuine}&${genuine}`,
+	'a genuine one as a list': (genuine) => genuine.replace('=', '[]='),
+	'one for another external_id': (_, about, secret) =>
 		proof({ ...about, external_id: 'another' }, secret),
-	'one for another execution': (about, secret) => proof({ ...about, executionId: '0' }, secret),
-	'one for no execution': (about, secret) => proof({ ...about, executionId: undefined }, secret),
+	'one for another address': (_, about, secret) => proof(about, secret),
 	'the words of a proof': () => 'pay_proof=paid.paid&status=paid&verified=true',
 };
 
 const METHODS = ['POST', 'PUT', 'PATCH', 'GET', 'DELETE'];
 
-const proof = (about: Proof, secret: string) => signUrl('http://a/', about, secret).split('?')[1]!;
+const proof = (about: Reference, secret: string) =>
+	signUrl('http://a/', about, secret).split('?')[1]!;
 
 /** A request as it goes over the wire. */
 export interface RawRequest {
@@ -112,13 +113,21 @@ export interface RawRequest {
 /**
  * Every body with every proof, 348 in all; the method goes round.
  * @param url an address without a proof
- * @param about what a genuine postback to it would prove (a charge)
+ * @param genuine the parameter of a genuine postback to it
+ * @param about what that proves (a charge)
  */
-export function hostileRequests(url: string, about: Proof, secret: string): RawRequest[] {
+export function hostileRequests(
+	url: string,
+	genuine: string,
+	about: Reference,
+	secret: string,
+): RawRequest[] {
 	const { pathname, search, host } = new URL(url);
 	return Object.entries(BODIES).flatMap(([bodyName, { headers = [], body, cut, late = '' }], row) =>
 		Object.entries(PROOFS).map(([proofName, make], column) => {
-			const query = [search.slice(1), make(about, secret)].filter((part) => part !== '').join('&');
+			const query = [search.slice(1), make(genuine, about, secret)]
+				.filter((part) => part !== '')
+				.join('&');
 			const method = METHODS[(row + column) % METHODS.length]!;
 			const content = Buffer.from(body ?? '');
 			const length = content.length + late.length + (cut ? 1000 : 0);
@@ -134,7 +143,7 @@ export function hostileRequests(url: string, about: Proof, secret: string): RawR
 				bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
 				cut: cut === true,
 				late: Buffer.from(late),
-				foreign: /for (another|no execution)/.test(proofName),
+				foreign: /for another/.test(proofName),
 				alone: bodyName.endsWith('XML'),
 			};
 		}),

@@ -170,10 +170,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const [bare = ''] = second.url.split(/[?&]pay_proof=/);
 			const mark = bare.includes('?') ? '&' : '?';
 			const foreign = `${bare}${mark}pay_proof=${first.url.split('pay_proof=')[1]!}`;
-			expect(await deliver(foreign)).toBe(409);
-			// As a proof for a trigger is made: it names no execution.
+			expect(await deliver(foreign)).toBe(401);
+			// As a proof for a trigger is made.
 			const about = { external_id: id, kind: 'qrCode', amount: 1 } as const;
-			expect(await deliver(signUrl(bare, about, SECRET))).toBe(409);
+			expect(await deliver(signUrl(bare, about, SECRET))).toBe(401);
 			expect((await n8n.execution(second.executionId)).status).toBe('waiting');
 			expect(await deliver(second.url)).toBe(200);
 			await ended(n8n, second.executionId);
@@ -335,7 +335,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await taken(first);
 			const [second = ''] = await charges(ids[1]!, 1);
 			await waits(n8n, executionId);
-			expect(await deliver(first)).toBe(409);
+			expect(await deliver(first)).toBe(401);
 			await taken(second);
 			await ended(n8n, executionId);
 		});
@@ -347,7 +347,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await taken(first);
 			const [, second = ''] = await charges(id, 2);
 			await waits(n8n, executionId);
-			expect(await deliver(first)).toBe(409);
+			expect(await deliver(first)).toBe(401);
 			await taken(second);
 			const items = itemsOf(await ended(n8n, executionId), 'After');
 			expect(items.map((item) => item.postback)).toMatchObject(
@@ -408,21 +408,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
 		});
 
-		test('for another external_id, or with a credential of another secret', async () => {
-			const other = await n8n.createCredential(
-				credentialWith({ postbackSecret: `other ${SECRET}` }),
-			);
-			for (const [parameters, more] of [
-				[{ external_id: '={{ $json.external_id }}-2' }, {}],
-				[{}, { credentials: { payApi: other } }],
-			]) {
-				const entry = start();
-				const [charge, wait] = chargeAndWait(parameters, more);
-				const nodes = [entry, splitItems(), charge, wait];
-				const body = { items: [{ id: randomUUID() }] };
-				const { executionId } = await begin(chain('Other', nodes), entry, body);
-				expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
-			}
+		test('for another external_id', async () => {
+			const entry = start();
+			const [charge, wait] = chargeAndWait({ external_id: '={{ $json.external_id }}-2' });
+			const nodes = [entry, splitItems(), charge, wait];
+			const body = { items: [{ id: randomUUID() }] };
+			const { executionId } = await begin(chain('Other', nodes), entry, body);
+			expect(await failure(executionId)).toStrictEqual(['error', expect.stringMatching(NEVER)]);
 		});
 
 		test('in a sub-workflow, where the charge is in the parent; with both in it, it waits', async () => {
@@ -592,24 +584,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				{ postbackSecret: '', previousPostbackSecret: SECRET },
 				'The Pay API credential has no Postback Secret',
 			],
-			['that is missing', { postbackSecret: '' }, 'The Pay API credential has no Postback Secret'],
 		])('%s', async (name, change, words) => {
 			const data = credentialWith(change);
 			const credential = await n8n.createCredential(data);
 			const id = randomUUID();
-			for (const nodes of [chargeAndWait(), [chargeAndWait({ external_id: id })[1]]]) {
-				const entry = start();
-				const workflowId = await n8n.importWorkflow(
-					chain('Weak', [entry, splitItems(), ...nodes]),
-					{ payApi: credential },
-				);
-				await n8n.activate(workflowId);
-				await call(n8n, entry.webhookId, { items: [{ id }] });
-				const [execution] = await allFinished(n8n, workflowId, 1);
-				expect(execution!.data.resultData.error?.message).toBe(words);
-			}
+			const entry = start();
+			const nodes = [entry, splitItems(), ...chargeAndWait()];
+			const workflowId = await n8n.importWorkflow(chain('Weak', nodes), { payApi: credential });
+			await n8n.activate(workflowId);
+			await call(n8n, entry.webhookId, { items: [{ id }] });
+			const [execution] = await allFinished(n8n, workflowId, 1);
+			expect(execution!.data.resultData.error?.message).toBe(words);
 			expect(told(id)).toStrictEqual([]);
-			if (name === 'that is missing') return;
 			const { data: result } = await n8n.rest<{ data: { status: string; message: string } }>(
 				'POST',
 				'/credentials/test',

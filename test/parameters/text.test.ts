@@ -145,21 +145,21 @@ describe('an object of optional texts', () => {
 
 describe('identifiers that look alike', () => {
 	test.each([
-		['zero-width space', '\u200b', /holds a zero-width space \(U\+200B\)/],
-		['soft hyphen', '\u00ad', /holds a soft hyphen \(U\+00AD\)/],
-		['word joiner', '\u2060', /holds a word joiner \(U\+2060\)/],
-		['zero-width joiner', '\u200d', /holds a zero-width joiner \(U\+200D\)/],
-		['right-to-left mark', '\u200f', /holds a right-to-left mark \(U\+200F\)/],
-		['byte order mark', '\ufeff', /holds a byte order mark \(U\+FEFF\)/],
-		['no-break space', '\u00a0', /holds a no-break space \(U\+00A0\)/],
-		['variation selector', '\ufe0f', /holds a variation selector \(U\+FE0F\)/],
+		['zero-width space', '\u200b', /\(U\+200B\)/],
+		['soft hyphen', '\u00ad', /\(U\+00AD\)/],
+		['word joiner', '\u2060', /\(U\+2060\)/],
+		['zero-width joiner', '\u200d', /\(U\+200D\)/],
+		['right-to-left mark', '\u200f', /\(U\+200F\)/],
+		['byte order mark', '\ufeff', /\(U\+FEFF\)/],
+		['no-break space', '\u00a0', /\(U\+00A0\)/],
+		['variation selector', '\ufe0f', /\(U\+FE0F\)/],
 		['en space', '\u2002', /holds a character that nobody sees \(U\+2002\)/],
 		['combining grapheme joiner', '\u034f', /\(U\+034F\)/],
 		['tag', '\u{e0041}', /\(U\+E0041\)/],
 		['braille blank', '\u2800', /\(U\+2800\)/],
 		['object replacement character', '\ufffc', /\(U\+FFFC\)/],
 		['line separator', '\u2028', /holds a line break or another control character/],
-	])('a %s inside of one is refused by its name', (_name, character, message) => {
+	])('a %s inside of one is refused, and its code named', (_name, character, message) => {
 		expect(() => parseExternalId(`payout${character}7`)).toThrow(message);
 	});
 

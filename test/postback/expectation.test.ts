@@ -1,48 +1,27 @@
 import {
-	awaitedCharges,
+	awaitedProofs,
 	beginWait,
 	expectPostback,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
 
-const SECRET = 'the postback secret of the test';
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	expectPostback(STORE, { external_id, charge: 'first' }, '42', SECRET);
+	expectPostback(STORE, { external_id, executionId: '42', hash: 'first' });
 }
 const never = () => false;
 
-test.each<[string, string, string, string[], string[]]>([
-	['its own', 'a', '42', [SECRET], ['first']],
-	['its own, signed before the secret was replaced', 'a', '42', ['newer', SECRET], ['first']],
-	["another's", 'b', '42', [SECRET], []],
-	["another execution's", 'a', '43', [SECRET], []],
-	['one signed with another secret', 'a', '42', ['a newer secret'], []],
-	['one that is not signed', 'a', '42', [], []],
-	['what every object has, not asked for', 'constructor', '42', [SECRET], []],
-	['what every object has, asked for', '__proto__', '42', [SECRET], ['first']],
-])('a wait for %s', (_name, external_id, executionId, secrets, expected) => {
+test.each<[string, string, string, string[]]>([
+	['its own', 'a', '42', ['first']],
+	["another's", 'b', '42', []],
+	["another execution's", 'a', '43', []],
+	['what every object has, not asked for', 'constructor', '42', []],
+	['what every object has, asked for', '__proto__', '42', ['first']],
+])('a wait for %s', (_name, external_id, executionId, expected) => {
 	// As n8n stores it.
 	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
-	expect(awaitedCharges(store, external_id, executionId, secrets, never)).toStrictEqual(expected);
-	expect(awaitedCharges({}, external_id, executionId, secrets, never)).toStrictEqual([]);
-});
-
-test('a charge and a payment of one external_id may have two credentials', () => {
-	const store: ExpectationStore = {};
-	const secrets = [SECRET, 'the secret of another account'];
-	for (const secret of secrets) {
-		expectPostback(store, { external_id: 'a', charge: secret }, '42', secret);
-	}
-	for (const secret of secrets) {
-		expect(awaitedCharges(store, 'a', '42', [secret], never)).toStrictEqual([secret]);
-	}
-});
-
-test('what is written down is no proof, and holds no secret', () => {
-	const marks = STORE.postbacks!.map((event) => ('mark' in event ? event.mark.length : 0));
-	expect(marks).toStrictEqual([6, 6, 6]);
-	expect(JSON.stringify(STORE)).not.toContain(SECRET);
+	expect(awaitedProofs(store, external_id, executionId, never)).toStrictEqual(expected);
+	expect(awaitedProofs({}, external_id, executionId, never)).toStrictEqual([]);
 });
 
 /**
@@ -74,13 +53,13 @@ test.each<[string, string[]]>([
 		beginWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		beginWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = { external_id: 'a', charge: String(index) };
-			const expectNone = expectPostback(store, about, '42', SECRET);
+			const about = { external_id: 'a', executionId: '42', hash: String(index) };
+			const expectNone = expectPostback(store, about);
 			if (event === 'R') expectNone();
 		} else {
 			beginWait(store, { external_id: 'a', executionId: '42', node: event, run: index });
 		}
 	}
 	const wasEnded = ({ node }: { node: string }) => node === 'W';
-	expect(awaitedCharges(store, 'a', '42', [SECRET], wasEnded)).toStrictEqual(expected);
+	expect(awaitedProofs(store, 'a', '42', wasEnded)).toStrictEqual(expected);
 });

@@ -1,10 +1,6 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import {
-	awaitedCharges,
-	chargeAt,
-	type ExpectationStore,
-} from '../../nodes/Pay/postback/expectation';
-import { verify, type Reference } from '../../nodes/Pay/postback/proof';
+import { awaitedProofs, type ExpectationStore } from '../../nodes/Pay/postback/expectation';
+import { verify, verifyRandomProof, type Reference } from '../../nodes/Pay/postback/proof';
 import { readPostbackTarget } from '../../nodes/Pay/postback/target';
 
 const SECRET = 'the postback secret of the test';
@@ -18,7 +14,7 @@ function target(
 	resumeUrl = `${RESUME}?signature=0123`,
 ) {
 	const store: ExpectationStore = {};
-	const execution = { id: '42', place: 'Pay, run 0, item 0', resumeUrl: () => resumeUrl, store };
+	const execution = { id: '42', resumeUrl: () => resumeUrl, store };
 	const read = (name: string) => ({ postback, postbackUrl })[name];
 	return { ...readPostbackTarget(read, ABOUT, account, execution, false), store };
 }
@@ -54,31 +50,53 @@ test('an address that is none is refused, wherever it comes from', () => {
 	expect(() => target('credential', { postbackUrl: 'here' })).toThrow(InputError);
 });
 
-const proven = (url: string | undefined) =>
-	verify(Object.fromEntries(new URL(url!).searchParams), [SECRET]);
 const SIGNED = { ...CREDENTIAL, postbackSecret: SECRET };
 
 test.each<[string, Parameters<typeof target>, boolean]>([
 	['a resume URL', ['resume', SIGNED], true],
+	['a resume URL, and no secret', ['resume', {}], true],
 	['one that has no known form', ['resume', SIGNED, '', 'https://n8n.example.com/r'], true],
 	['a resume URL from an expression', ['url', SIGNED, `${RESUME}?x=1`], true],
+	['a resume URL from an expression, and no secret', ['url', {}, RESUME], true],
 	['one in the credential', ['credential', { ...SIGNED, postbackUrl: RESUME }], true],
 	["another execution's", ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'], false],
 	['it, as a proxy has it', ['url', SIGNED, 'https://a.example/n8n/webhook-waiting/42'], true],
 	['one that ends like it', ['url', SIGNED, 'https://n8n.example.com/webhook/42'], false],
 	['a trigger', ['credential', SIGNED], false],
-])('%s: whether the execution may wait for it, and its proof names it', (_name, args, here) => {
+])('%s: what proves its postback', (_name, args, here) => {
 	const { url, expect: expectPostback, store } = target(...args);
-	const charge = chargeAt('Pay, run 0, item 0');
-	expect(proven(url)).toStrictEqual(here ? { ...ABOUT, executionId: '42', charge } : ABOUT);
+	const query = Object.fromEntries(new URL(url!).searchParams);
+	expect(verify(query, [SECRET])).toStrictEqual(here ? null : ABOUT);
 	expect(store).toStrictEqual({});
 	expectPostback?.();
-	expect(awaitedCharges(store, 'a', '42', [SECRET], () => false)).toStrictEqual(
-		here ? [charge] : [],
-	);
+	const hashes = awaitedProofs(store, 'a', '42', () => false);
+	expect(verifyRandomProof(query, hashes)).toStrictEqual(here ? ABOUT : null);
 });
 
-test('nothing waits for what is not signed: it is refused, or not written down', () => {
-	expect(() => target('resume')).toThrow(/^The Pay API credential has no Postback Secret$/);
-	expect(target('url', {}, RESUME).expect).toBeUndefined();
+test('what an execution keeps of its resume URLs proves nothing, and no two are alike', () => {
+	const two = [target('resume', SIGNED), target('resume', SIGNED)];
+	expect(new Set(two.map(({ url }) => url)).size).toBe(2);
+	for (const { url, expect: expectPostback, store } of two) {
+		expectPostback?.();
+		const mac = url!.split('.').at(-1)!;
+		expect(mac).toHaveLength(22);
+		expect(JSON.stringify(store)).not.toContain(mac);
+		const [hash] = awaitedProofs(store, 'a', '42', () => false);
+		const forged = url!.replace(mac, hash!);
+		const query = Object.fromEntries(new URL(forged).searchParams);
+		expect(verifyRandomProof(query, [hash!])).toBeNull();
+	}
+});
+
+test('nobody who knows the URL makes another amount of it', () => {
+	const { url, expect: expectPostback, store } = target('resume', SIGNED);
+	expectPostback?.();
+	const encoded = Buffer.from('["payment",1000,"a"]').toString('base64url');
+	const query = { pay_proof: `${encoded}.${url!.split('.').at(-1)!}` };
+	expect(
+		verifyRandomProof(
+			query,
+			awaitedProofs(store, 'a', '42', () => false),
+		),
+	).toBeNull();
 });

@@ -60,10 +60,10 @@ const FAULTS: Record<string, Edit[]> = {
 		['PREFIX + id;', 'PREFIX + id.slice(0, 12);'],
 	],
 	'nobody looks again whether a record lasts': [
-		['async lookAgain() {', 'async lookAgain() {\n return void 0;'],
+		['async function lookAgain() {', 'async function lookAgain() {\n return void 0;'],
 		[
-			'async close() {',
-			'async close() {\n for (const entry of mine.values()) list.drop(entry);\n return void 0;',
+			'async function close() {',
+			'async function close() {\n for (const entry of mine.values()) list.drop(entry);\n return void 0;',
 		],
 	],
 	'the look comes without a pause': [

@@ -4,22 +4,7 @@ import { noPostbackSecret, parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
-export type PayCredential = {
-	baseUrl?: string;
-	schemeName?: string;
-	authentication?: string;
-	accessToken?: string;
-	tokenUrl?: string;
-	clientId?: string;
-	clientSecret?: string;
-	scope?: string;
-	clientAuthentication?: string;
-	externalIdHeader?: string;
-	postbackUrl?: string;
-	postbackSecret?: string;
-	previousPostbackSecret?: string;
-	allowHttp?: boolean;
-};
+export type PayCredential = Readonly<Record<string, unknown>>;
 
 /** How a client proves who it is to a token endpoint (RFC 6749, section 4.4). */
 export interface ClientCredentials {
@@ -39,7 +24,7 @@ export interface Account {
 	/** The header that carries a request's external_id too. */
 	externalIdHeader?: string;
 	/** Not yet checked: only items that ask for it need it. */
-	postbackUrl?: string;
+	postbackUrl?: unknown;
 	postbackSecret?: string;
 }
 

@@ -7,28 +7,6 @@ import { quotedIds } from './summary';
 
 export { REMEMBERED_PAYMENTS } from './storedList';
 
-/** What one run of a node records in n8n's duplicate store. */
-export interface Records {
-	/**
-	 * Records ids before they are sent.
-	 * @returns those that were recorded before: they are duplicates
-	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
-	 */
-	record(ids: readonly string[]): Promise<Set<string>>;
-	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
-	remove(ids: readonly string[]): Promise<{ remembered: string[]; reason?: string }>;
-	/**
-	 * Looks again at what this run recorded, if that costs no waiting, and records again what vanished.
-	 * Never throws.
-	 */
-	lookAgain(): Promise<void>;
-	/**
-	 * Looks again until all of it lasts. Never throws.
-	 * @returns words for a hint, where it could not be made sure
-	 */
-	close(): Promise<string | undefined>;
-}
-
 /** How often one run tries again when the store fails while it looks. */
 const LOOKS_THAT_MAY_FAIL = 3;
 /** How long one run waits until all it recorded lasts. */
@@ -52,6 +30,9 @@ function checkFailed(error: Error): InputError {
 	);
 }
 
+/** What one run of a node records in n8n's duplicate store. */
+export type Records = ReturnType<typeof openRecords>;
+
 /** Opens the records of one run of a node. */
 export function openRecords(options: {
 	helpers: Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
@@ -59,7 +40,7 @@ export function openRecords(options: {
 	listKey: string;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
-}): Records {
+}) {
 	const { helpers, listKey, signal } = options;
 	const list = lists.get(listKey) ?? new RememberedList();
 	lists.set(listKey, list);
@@ -91,55 +72,64 @@ export function openRecords(options: {
 		return undefined;
 	}
 
-	const records: Records = {
-		async record(ids) {
-			const frozenBefore = frozen();
-			if (frozenBefore !== undefined) throw checkFailed(frozenBefore);
-			if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
-			const batch = ids.map((id) => list.add(id));
-			const error = await settle(() => batch.filter(({ state }) => state === 'waiting'), false);
-			const isMine = ({ state }: Entry) => state === 'recorded' || state === 'lasting';
-			for (const entry of batch.filter(isMine)) mine.set(entry.id, entry);
-			const unsure = error ?? batch.find(({ state }) => state === 'failed')?.error ?? frozen();
-			if (unsure === undefined && signal?.aborted !== true) {
-				return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
-			}
-			// What another may have recorded too must not be removed.
-			const { remembered } = unsure === undefined ? await records.remove(ids) : { remembered: [] };
-			for (const entry of batch) {
-				list.drop(entry);
-				if (mine.delete(entry.id)) list.forget(entry);
-			}
-			throw unsure === undefined ? cancelled(remembered) : checkFailed(unsure);
-		},
+	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
+	async function remove(
+		ids: readonly string[],
+	): Promise<{ remembered: string[]; reason?: string }> {
+		const own = ids.flatMap((id) => mine.get(id) ?? []);
+		if (own.length === 0) return { remembered: [] };
+		try {
+			await list.remove(helpers, own);
+			for (const { id } of own) mine.delete(id);
+			return { remembered: [] };
+		} catch (error) {
+			const reason = `n8n's database failed (${asError(error).message})`;
+			return { remembered: own.map(({ id }) => id), reason };
+		}
+	}
 
-		async remove(ids) {
-			const own = ids.flatMap((id) => mine.get(id) ?? []);
-			if (own.length === 0) return { remembered: [] };
-			try {
-				await list.remove(helpers, own);
-				for (const { id } of own) mine.delete(id);
-				return { remembered: [] };
-			} catch (error) {
-				const reason = `n8n's database failed (${asError(error).message})`;
-				return { remembered: own.map(({ id }) => id), reason };
-			}
-		},
+	/**
+	 * Records ids before they are sent.
+	 * @returns those that were recorded before: they are duplicates
+	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
+	 */
+	async function record(ids: readonly string[]): Promise<Set<string>> {
+		const frozenBefore = frozen();
+		if (frozenBefore !== undefined) throw checkFailed(frozenBefore);
+		if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
+		const batch = ids.map((id) => list.add(id));
+		const error = await settle(() => batch.filter(({ state }) => state === 'waiting'), false);
+		const isMine = ({ state }: Entry) => state === 'recorded' || state === 'lasting';
+		for (const entry of batch.filter(isMine)) mine.set(entry.id, entry);
+		const unsure = error ?? batch.find(({ state }) => state === 'failed')?.error ?? frozen();
+		if (unsure === undefined && signal?.aborted !== true) {
+			return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
+		}
+		// What another may have recorded too must not be removed.
+		const { remembered } = unsure === undefined ? await remove(ids) : { remembered: [] };
+		for (const entry of batch) {
+			list.drop(entry);
+			if (mine.delete(entry.id)) list.forget(entry);
+		}
+		throw unsure === undefined ? cancelled(remembered) : checkFailed(unsure);
+	}
 
-		async lookAgain() {
-			if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
-		},
+	/** Looks again at what this run recorded, if that costs no waiting. Never throws. */
+	async function lookAgain(): Promise<void> {
+		if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
+	}
 
-		async close() {
-			const error = await settle(unsettled, true);
-			if (error === undefined) return undefined;
-			const left = unsettled();
-			for (const entry of left) {
-				list.drop(entry);
-				mine.delete(entry.id);
-			}
-			return `n8n may forget ${quotedIds(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
-		},
-	};
-	return records;
+	/** Looks again until all of it lasts; gives a hint where that is not sure. Never throws. */
+	async function close(): Promise<string | undefined> {
+		const error = await settle(unsettled, true);
+		if (error === undefined) return undefined;
+		const left = unsettled();
+		for (const entry of left) {
+			list.drop(entry);
+			mine.delete(entry.id);
+		}
+		return `n8n may forget ${quotedIds(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
+	}
+
+	return { record, remove, lookAgain, close };
 }

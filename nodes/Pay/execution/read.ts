@@ -1,6 +1,11 @@
 import { createHash } from 'crypto';
 import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { checkHeaderValue, type Account } from '../credential/connection';
+import {
+	checkHeaderValue,
+	readAccount,
+	type Account,
+	type PayCredential,
+} from '../credential/connection';
 import { isLoopback } from '../loopback';
 import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
@@ -9,7 +14,6 @@ import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/timeout';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { Kind, ServiceRequest } from '../service/contract';
-import { itemOf, type Ledger } from './ledger';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type Result } from './report';
 
@@ -67,15 +71,7 @@ export interface Step {
 }
 
 /** The options as n8n hands them over. */
-export interface Options {
-	acceptedField?: unknown;
-	acceptedValues?: unknown;
-	additionalMembers?: unknown;
-	allowAiPayments?: unknown;
-	batching?: unknown;
-	qrCodePath?: unknown;
-	timeout?: unknown;
-}
+export type Options = Readonly<Record<string, unknown>>;
 
 /** What the options of a run say, checked. */
 export interface Settings extends Batching {
@@ -136,20 +132,17 @@ interface ReadingContext {
 	context: IExecuteFunctions;
 	operation: RequestOperation;
 	settings: Settings;
-	accountOf: (itemIndex: number) => Promise<Account>;
-	execution: Omit<AskingExecution, 'place'>;
-	ledger: Ledger;
+	execution: AskingExecution;
 	/** For the person in the editor. */
 	hints: Set<string>;
 }
 
 /**
- * Reads one item's parameters into a request, with its postback URL signed where the credential has
- * a secret.
+ * Reads one item's parameters into a request, with a proof in its postback URL.
  * @returns never throws: what is wrong with an item concerns that item alone
  */
 export async function readItem(
-	{ context, operation, settings, accountOf, execution, ledger, hints }: ReadingContext,
+	{ context, operation, settings, execution, hints }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
 	const { kind } = operation;
@@ -160,15 +153,15 @@ export async function readItem(
 		// So that the error of an item with a bad amount names the item.
 		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
 		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
-		const account = await accountOf(index);
+		// Each item's own: an expression in the credential may name another account for another item.
+		const account = readAccount(await context.getCredentials<PayCredential>('payApi', index));
 		const plan = operation.readPlan(read);
 		const { external_id, amount } = plan.request;
 		id = external_id;
 		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-		const asking = { ...execution, place: itemOf(ledger, index) };
-		const postback = readPostbackTarget(read, reference, account, asking, isLocal);
+		const postback = readPostbackTarget(read, reference, account, execution, isLocal);
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
 		if (postback.hint !== undefined) hints.add(postback.hint);

@@ -1,5 +1,4 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
-import { readAccounts } from '../credential/accountOfItem';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';
@@ -56,8 +55,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
 async function readAll(run: Run): Promise<Step> {
-	const { context, operation, settings, tally, ledger } = run;
-	const accountOf = await readAccounts(context);
+	const { context, operation, settings, tally } = run;
 	let url: unknown;
 	const execution = {
 		id: context.getExecutionId(),
@@ -65,7 +63,7 @@ async function readAll(run: Run): Promise<Step> {
 		store: context.getContext('flow'),
 	};
 	const { hints } = tally;
-	const reading = { context, operation, settings, accountOf, execution, ledger, hints };
+	const reading = { context, operation, settings, execution, hints };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {

@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { wrongField } from './label';
+import { isUnset, readFieldMatch, type FieldMatch } from './fieldMatch';
 
 /** What an acceptance looks like, which the document does not show (sections 4.1 and 4.2). */
 export const acceptanceOptions: INodeProperties[] = [
@@ -24,26 +23,6 @@ export const acceptanceOptions: INodeProperties[] = [
 	},
 ];
 
-const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
-const isBlank = (value: unknown) => String(value).trim() === '';
-
-const ADVICE =
-	'Enter the field to look at, for example success, and at least one value, for example true; or empty both.';
-
-/**
- * Reads the options {@link acceptanceOptions}; undefined where neither is set.
- * @throws InputError where only one is set, or where no response could match
- */
-export function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
-	const name = field ?? '';
-	const given = [values ?? []].flat();
-	if (typeof name !== 'string') throw wrongField('acceptedField', 'must be text', ADVICE);
-	if (!given.every(isScalar)) throw wrongField('acceptedValues', 'must hold text only', ADVICE);
-	const hasNoValues = given.every(isBlank);
-	if (isBlank(name)) {
-		if (hasNoValues) return undefined;
-		throw wrongField('acceptedField', 'is missing, but Accepted When Values are there', ADVICE);
-	}
-	if (!hasNoValues) return readFieldMatch(name, given, 'acceptedField');
-	throw wrongField('acceptedValues', 'are missing, but Accepted When Field is there', ADVICE);
-}
+/** Reads the options {@link acceptanceOptions}; undefined where neither is set. Throws an InputError. */
+export const readAcceptance = (field: unknown, values: unknown): FieldMatch | undefined =>
+	isUnset(field, values) ? undefined : readFieldMatch(field, values, 'acceptedField');

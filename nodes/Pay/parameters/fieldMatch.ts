@@ -1,5 +1,5 @@
-import { InputError } from '../inputError';
 import { valueAt } from '../json';
+import { wrongField } from './label';
 
 /** That a field has one of some values. */
 export interface FieldMatch {
@@ -8,35 +8,35 @@ export interface FieldMatch {
 	values: string[];
 }
 
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
+const isBlank = (value: unknown) => String(value ?? '').trim() === '';
+
+/** Whether a person entered neither a field nor a value. */
+export const isUnset = (field: unknown, values: unknown) =>
+	isBlank(field) && [values].flat().every(isBlank);
+
 /**
  * Reads what a person entered as field and values; spaces around them count for nothing.
  * @param name the parameter that holds the field
- * @throws InputError when either is missing, or several values were typed as one
+ * @throws InputError when either is missing or no text, or several values were typed as one
  */
 export function readFieldMatch(field: unknown, values: unknown, name: string): FieldMatch {
-	const match = {
-		field: String(field ?? '').trim(),
-		values: [values ?? []]
-			.flat()
-			.map((value) => String(value).trim())
-			.filter((value) => value !== ''),
-	};
-	const several = match.values.find((value) => value.includes(','));
-	if (several !== undefined) {
-		throw new InputError(
+	const given = [values].flat().filter((value) => !isBlank(value));
+	if (isBlank(field) || typeof field !== 'string' || given.length === 0 || !given.every(isScalar)) {
+		throw wrongField(
 			name,
-			`The value ${JSON.stringify(several)} holds a comma`,
-			'Enter each value by itself: press Add Value for the next one.',
-		);
-	}
-	if (match.field === '' || match.values.length === 0) {
-		throw new InputError(
-			name,
-			'The field or its values are missing',
+			'and its values must both be there, as text',
 			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
 		);
 	}
-	return match;
+	const texts = given.map((value) => String(value).trim());
+	const several = texts.find((value) => value.includes(','));
+	if (several === undefined) return { field: field.trim(), values: texts };
+	throw wrongField(
+		name,
+		`cannot have the value ${JSON.stringify(several)}, which holds a comma`,
+		'Enter each value by itself: press Add Value for the next one.',
+	);
 }
 
 /** The value at a path in lower case, whatever its names are in; of several, the first. */
@@ -65,9 +65,7 @@ export function mismatchOf({ field, values }: FieldMatch, ...sources: unknown[])
 	}
 	const shown = JSON.stringify(field);
 	if (value === undefined || value === null) return `the field ${shown} is missing`;
-	if (!['string', 'number', 'boolean'].includes(typeof value)) {
-		return `the field ${shown} is not a single value`;
-	}
+	if (!isScalar(value)) return `the field ${shown} is not a single value`;
 	const text = String(value).trim().toLowerCase();
 	const isOne = values.some((wanted) => wanted.toLowerCase() === text);
 	return isOne ? undefined : `the field ${shown} has another value`;

@@ -2,12 +2,6 @@ import { InputError } from '../inputError';
 import { LABELS, wrongInCredential } from './label';
 import { optionalText } from './text';
 
-/** The credential's fields, expressions resolved. */
-export interface SecretFields {
-	postbackSecret?: unknown;
-	previousPostbackSecret?: unknown;
-}
-
 /** The Postback Secrets of a credential. */
 export interface Secrets {
 	/** What postback URLs are signed with; empty where there is none. */
@@ -19,7 +13,7 @@ export interface Secrets {
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST = 16;
 
-function parseSecret(value: unknown, field: keyof SecretFields): string {
+function parseSecret(value: unknown, field: string): string {
 	const secret = optionalText(value, field) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST) return secret;
 	throw wrongInCredential(
@@ -31,7 +25,7 @@ function parseSecret(value: unknown, field: keyof SecretFields): string {
 }
 
 /** Reads the Postback Secrets; throws an InputError for one that is too short or not text. */
-export function parseSecrets(fields: SecretFields): Secrets {
+export function parseSecrets(fields: Readonly<Record<string, unknown>>): Secrets {
 	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
 	return { current, taken: [current, previous].filter((secret) => secret !== '') };

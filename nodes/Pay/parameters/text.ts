@@ -30,18 +30,6 @@ const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Objec
 const CONTROL_CHARACTER = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 /** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Zs}/u;
-const NAMES_OF_INVISIBLES: Readonly<Record<string, string>> = {
-	'\u00a0': 'no-break space',
-	'\u00ad': 'soft hyphen',
-	'\u200b': 'zero-width space',
-	'\u200c': 'zero-width non-joiner',
-	'\u200d': 'zero-width joiner',
-	'\u200e': 'left-to-right mark',
-	'\u200f': 'right-to-left mark',
-	'\u2060': 'word joiner',
-	'\ufe0f': 'variation selector',
-	'\ufeff': 'byte order mark',
-};
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
@@ -133,10 +121,9 @@ export function parseExternalId(value: unknown): string {
 	const [invisible] = INVISIBLE.exec(text) ?? [];
 	if (invisible !== undefined) {
 		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-		const name = NAMES_OF_INVISIBLES[invisible] ?? 'character that nobody sees';
 		throw wrongField(
 			field,
-			`holds a ${name} (U+${code})`,
+			`holds a character that nobody sees (U+${code})`,
 			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
 		);
 	}

@@ -1,15 +1,10 @@
-import { createHash, createHmac } from 'crypto';
-
-interface Charge {
-	external_id: string;
-	/** Which charge of that external_id, see {@link chargeAt}. */
-	charge: string;
-}
-
 /** A postback that an execution asked for to itself. */
-interface Asked extends Charge {
-	/** Of the execution and the secret: the editor's Retry is another execution with the same store. */
-	mark: string;
+interface Asked {
+	external_id: string;
+	/** The editor's Retry is another execution with the same store. */
+	executionId: string;
+	/** Of the random proof in the postback's URL. */
+	hash: string;
 	/** Set where the request was rejected or not sent: no postback will come. */
 	isVoid?: true;
 }
@@ -29,33 +24,11 @@ export interface ExpectationStore {
 }
 
 /**
- * Names a charge by the place that makes it (node, run, item): a second try of an item is the same
- * charge, the next round of a loop is another one.
- */
-export function chargeAt(place: string): string {
-	return createHash('sha256').update(place).digest('base64url').slice(0, 4);
-}
-
-/**
- * No proof: those are made of other texts, and longer. Short secrets could be tried out with it, as
- * with any signed URL, but are refused.
- */
-function markOf({ external_id, charge }: Charge, executionId: string, secret: string) {
-	const text = JSON.stringify([executionId, charge, external_id]);
-	return createHmac('sha256', secret).update(text).digest('base64url').slice(0, 6);
-}
-
-/**
  * Records that an execution asks for a postback to itself; called before the request is sent.
  * @returns records that the postback will not come after all
  */
-export function expectPostback(
-	store: ExpectationStore,
-	about: Charge,
-	executionId: string,
-	secret: string,
-): () => void {
-	const asked: Asked = { ...about, mark: markOf(about, executionId, secret) };
+export function expectPostback(store: ExpectationStore, about: Asked): () => void {
+	const asked = { ...about };
 	(store.postbacks ??= []).push(asked);
 	return () => void (asked.isVoid = true);
 }
@@ -66,29 +39,28 @@ export function beginWait(store: ExpectationStore, wait: Wait): void {
 }
 
 /**
- * The charges whose postback may end a wait: those of this external_id that this very execution
- * asked for, with a secret that the wait takes. A new charge after a wait that a postback ended
- * replaces those before it; else a repeated "paid" of the one would end the wait for the other.
+ * The hashes of the proofs that may end a wait: those of this external_id that this very execution
+ * asked for. A new charge after a wait that a postback ended replaces those before it; else a
+ * repeated "paid" of the one would end the wait for the other.
  * @param wasEnded whether a postback ended a wait
  */
-export function awaitedCharges(
+export function awaitedProofs(
 	{ postbacks = [] }: ExpectationStore,
 	external_id: string,
 	executionId: string,
-	secrets: readonly string[],
 	wasEnded: (wait: Wait) => boolean,
 ): string[] {
-	let charges: string[] = [];
+	let hashes: string[] = [];
 	let isOver = false;
 	for (const event of postbacks) {
-		if (event.external_id !== external_id) continue;
+		if (event.external_id !== external_id || event.executionId !== executionId) continue;
 		if ('node' in event) {
-			isOver ||= event.executionId === executionId && wasEnded(event);
-		} else if (secrets.some((secret) => event.mark === markOf(event, executionId, secret))) {
-			if (isOver) charges = [];
-			if (!event.isVoid) charges.push(event.charge);
+			isOver ||= wasEnded(event);
+		} else {
+			if (isOver) hashes = [];
+			if (!event.isVoid) hashes.push(event.hash);
 			isOver = false;
 		}
 	}
-	return charges;
+	return hashes;
 }

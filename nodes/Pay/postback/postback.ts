@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { isTooDeep, jsonOrText } from '../json';
 import { redact } from '../service/redact';
-import { PROOF_IN_TEXT, withoutProof, type Proof } from './proof';
+import { PROOF_IN_TEXT, withoutProof, type Reference } from './proof';
 import { parseXmlBody } from './xml';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -127,16 +127,14 @@ export function parsePostback(
 
 /**
  * A postback as nodes give it. Its `eventId` is the same for the same postback sent again.
- * @param proof what its URL proved, or null
+ * @param reference what its URL proved, or null
  * @param files the hashes of its files, by field
  */
 export function toJson(
 	{ method, query, headers, body, rawBody, content }: Postback,
-	proof: Proof | null,
+	reference: Reference | null,
 	files: Array<[field: string, hash: string]> = [],
 ): IDataObject {
-	const { external_id, kind, amount } = proof ?? {};
-	const reference = proof && { external_id, kind, amount };
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const eventId = createHash('sha256')
 		.update(JSON.stringify([method, reference, sorted, files]))

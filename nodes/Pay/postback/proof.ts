@@ -1,19 +1,12 @@
-import { createHmac, timingSafeEqual } from 'crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { InputError } from '../inputError';
 import { PROOF_PARAMETER } from '../service/redact';
 
-/** What a signed postback URL is about: the charge or payment it was made for. */
+/** What a postback URL with a proof is about: the charge or payment it was made for. */
 export interface Reference {
 	external_id: string;
 	kind: 'qrCode' | 'payment';
 	amount: number;
-}
-
-/** What a signed postback URL proves. */
-export interface Proof extends Reference {
-	/** Of a resume URL: its execution, and which charge of it. The postback moves no other one. */
-	executionId?: string;
-	charge?: string;
 }
 
 /** In base64url characters: 132 bits. */
@@ -43,21 +36,12 @@ function macOf(reference: string, secret: string): string {
 	return hash.slice(0, MAC_LENGTH);
 }
 
-/**
- * Appends a proof of its reference to a postback URL. The service documents no signature (section
- * 6), so the URL itself is the proof: whoever holds it can post for this one reference only.
- *
- * The rest of the URL is left byte for byte, n8n's own `signature` on resume URLs included.
- * @param url an absolute http(s) URL without the parameter, see `parsePostbackUrl`
- * @param secret the credential's postback secret, not empty
- * @throws InputError when the URL gets too long for its postback to be taken
- */
-export function signUrl(url: string, proof: Proof, secret: string): string {
-	const { external_id, kind, amount, executionId, charge } = proof;
-	const list = [kind, amount, external_id];
-	if (executionId !== undefined && charge !== undefined) list.push(executionId, charge);
-	const encoded = Buffer.from(JSON.stringify(list)).toString('base64url');
-	const parameter = `${PROOF_PARAMETER}=${encoded}.${macOf(encoded, secret)}`;
+const encode = ({ kind, amount, external_id }: Reference) =>
+	Buffer.from(JSON.stringify([kind, amount, external_id])).toString('base64url');
+
+/** Appends a proof; the rest of the URL is left byte for byte, n8n's own `signature` included. */
+function withProof(url: string, proof: string): string {
+	const parameter = `${PROOF_PARAMETER}=${proof}`;
 	const [address = '', ...fragment] = url.split('#');
 	const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
 	const signed = [address + separator + parameter, ...fragment].join('#');
@@ -76,36 +60,77 @@ export function signUrl(url: string, proof: Proof, secret: string): string {
 			);
 }
 
-function readProof(encoded: string): Proof | null {
+/**
+ * Appends a proof of its reference to a postback URL. The service documents no signature (section
+ * 6), so the URL itself is the proof: whoever holds it can post for this one reference only.
+ * @param url an absolute http(s) URL without the parameter, see `parsePostbackUrl`
+ * @param secret the credential's postback secret, not empty
+ * @throws InputError when the URL gets too long for its postback to be taken
+ */
+export function signUrl(url: string, reference: Reference, secret: string): string {
+	const encoded = encode(reference);
+	return withProof(url, `${encoded}.${macOf(encoded, secret)}`);
+}
+
+const hashOf = (proof: string) =>
+	createHash('sha256').update(proof).digest('base64url').slice(0, 22);
+
+/**
+ * Appends a random proof to a resume URL, which one execution takes once: it keeps the proof's hash,
+ * and nobody who reads the execution, or knows a secret, can make the URL.
+ * @throws InputError as {@link signUrl}
+ */
+export function withRandomProof(url: string, reference: Reference): { url: string; hash: string } {
+	const mac = randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
+	const proof = `${encode(reference)}.${mac}`;
+	return { url: withProof(url, proof), hash: hashOf(proof) };
+}
+
+function decode(encoded: string): Reference | null {
 	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
 	if (!Array.isArray(value)) return null;
 	// More members are taken, so that what a later version signs is not lost with this one.
-	const [kind, amount, external_id, executionId, charge] = value as unknown[];
+	const [kind, amount, external_id] = value as unknown[];
 	if (kind !== 'qrCode' && kind !== 'payment') return null;
 	if (typeof amount !== 'number' || typeof external_id !== 'string') return null;
-	const reference: Reference = { external_id, kind, amount };
-	return typeof executionId === 'string' && typeof charge === 'string'
-		? { ...reference, executionId, charge }
-		: reference;
+	return { external_id, kind, amount };
+}
+
+/** The reference of a query's proof if that is genuine; a repeated parameter is a list, and refused. */
+function proven(
+	query: Record<string, unknown>,
+	isGenuine: (encoded: string, mac: string) => boolean,
+): Reference | null {
+	const proof = query[PROOF_PARAMETER];
+	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
+	const [, encoded = '', mac = ''] = PROOF.exec(proof) ?? [];
+	return mac !== '' && isGenuine(encoded, mac) ? decode(encoded) : null;
 }
 
 /**
- * What a postback's query proves, or null when it proves none: the parameter missing,
+ * What the query of a signed URL proves, or null when it proves none: the parameter missing,
  * repeated, cut short, or signed with another secret. Compares in constant time.
- * @param query the parsed query; a repeated parameter is a list there and is refused
  * @param secrets those that are taken; empty ones prove nothing
  */
-export function verify(query: Record<string, unknown>, secrets: readonly string[]): Proof | null {
-	const proof = query[PROOF_PARAMETER];
-	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
-	const [, reference = '', mac = ''] = PROOF.exec(proof) ?? [];
-	if (mac === '') return null;
+export function verify(
+	query: Record<string, unknown>,
+	secrets: readonly string[],
+): Reference | null {
 	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
-	const given = Buffer.from(mac);
-	const isGenuine = secrets.some(
-		(secret) => secret !== '' && timingSafeEqual(given, Buffer.from(macOf(reference, secret))),
+	return proven(query, (encoded, mac) =>
+		secrets.some(
+			(secret) =>
+				secret !== '' && timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret))),
+		),
 	);
-	return isGenuine ? readProof(reference) : null;
+}
+
+/** As {@link verify}, for the proofs of {@link withRandomProof} with these hashes. */
+export function verifyRandomProof(
+	query: Record<string, unknown>,
+	hashes: readonly string[],
+): Reference | null {
+	return proven(query, (encoded, mac) => hashes.includes(hashOf(`${encoded}.${mac}`)));
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
 import { isMultipartForm, parsePostback, toJson, type Postback } from './postback';
-import type { Proof } from './proof';
+import type { Reference } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
 export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
@@ -166,20 +166,20 @@ async function keepFiles(context: IWebhookFunctions) {
 
 /**
  * The item for a postback that is taken.
- * @param proof what its URL proved, or null
+ * @param reference what its URL proved, or null
  * @param input the item that waited for it, which it is added to; files whose name is taken there
  *   get the prefix `postback_`
  */
 export async function toItem(
 	context: IWebhookFunctions,
 	postback: Postback,
-	proof: Proof | null,
+	reference: Reference | null,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const files = await keepFiles(context);
 	const json = toJson(
 		postback,
-		proof,
+		reference,
 		files.map(({ name, hash }) => [name, hash]),
 	);
 	// A map: a field may be called like a member of every object.

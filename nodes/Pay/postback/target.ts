@@ -2,10 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { labelOf } from '../parameters/label';
 import type { ReadParameter } from '../parameters/parameter';
-import { noPostbackSecret } from '../parameters/postbackSecret';
-import { chargeAt, expectPostback, type ExpectationStore } from './expectation';
+import { expectPostback, type ExpectationStore } from './expectation';
 import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
-import { signUrl, type Reference } from './proof';
+import { signUrl, withRandomProof, type Reference } from './proof';
 
 /** Where the service sends its status notifications, and `postbackUrl` (sections 2.1, 2.2, 6). */
 export const postbackFields: INodeProperties[] = [
@@ -57,8 +56,6 @@ const CHOICES: unknown[] = ['credential', 'none', 'resume', 'url'];
 /** The execution that asks for a postback. */
 export interface AskingExecution {
 	id: string;
-	/** The node, its run, and the item. */
-	place: string;
 	resumeUrl: () => unknown;
 	store: ExpectationStore;
 }
@@ -75,7 +72,8 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 }
 
 /**
- * Reads where an item's postback goes, and signs that URL where the credential has a secret.
+ * Reads where an item's postback goes, and adds a proof to that URL: a random one where it is this
+ * execution, else one made with the credential's secret, if there is one.
  * @param account the credential's Postback URL and secret
  * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
  * @returns no URL where no postback is requested; `expect`, which is {@link expectPostback}, where this
@@ -85,7 +83,7 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 export function readPostbackTarget(
 	read: ReadParameter,
 	reference: Reference,
-	account: { postbackUrl?: string; postbackSecret?: string },
+	account: { postbackUrl?: unknown; postbackSecret?: string },
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expect?: () => () => void } {
@@ -98,8 +96,6 @@ export function readPostbackTarget(
 			'Choose one from the list.',
 		);
 	}
-	// What waits for it takes nothing that is unsigned.
-	if (choice === 'resume' && secret === undefined) throw noPostbackSecret();
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {
@@ -114,16 +110,12 @@ export function readPostbackTarget(
 				: account.postbackUrl,
 	);
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback);
-	if (secret === undefined) return { url, hint };
 	if (choice !== 'resume' && !isHere(url, execution)) {
-		return { url: signUrl(url, reference, secret), hint };
+		return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
 	}
-	const { id, store, place } = execution;
+	const { id: executionId, store } = execution;
 	const { external_id } = reference;
-	const charge = chargeAt(place);
-	return {
-		url: signUrl(url, { ...reference, executionId: id, charge }, secret),
-		hint,
-		expect: () => expectPostback(store, { external_id, charge }, id, secret),
-	};
+	const { url: proving, hash } = withRandomProof(url, reference);
+	const expect = () => expectPostback(store, { external_id, executionId, hash });
+	return { url: proving, hint, expect };
 }

@@ -7,19 +7,17 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { readSecrets, readSecretsOfWait } from '../../credential/secret';
 import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { awaitedCharges, beginWait } from '../../postback/expectation';
-import { verify } from '../../postback/proof';
+import { awaitedProofs, beginWait } from '../../postback/expectation';
+import { verifyRandomProof } from '../../postback/proof';
 import {
 	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
-	refusePostback,
 	refuseUnproven,
 	toItem,
 } from '../../postback/receive';
@@ -43,7 +41,7 @@ export const description: INodeProperties[] = showFor(
 	[
 		{
 			displayName:
-				'The Pay node before this one must have Postback set to "Resume This Execution", and the credential of both needs a Postback Secret. Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+				'The Pay node before this one must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
 			name: 'waitNotice',
 			type: 'notice',
 			default: '',
@@ -148,8 +146,8 @@ export const resumeWebhooks: IWebhookDescription[] = [
 
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
 interface Awaited {
-	external_id: string;
-	charges: string[];
+	/** Of the proofs that end it, see `withRandomProof`. */
+	hashes: string[];
 	/** Absent where any postback ends the wait. */
 	match?: FieldMatch;
 }
@@ -209,11 +207,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				? readFieldMatch(read('matchField'), read('matchValues'), 'matchField')
 				: undefined;
 		const limit = readLimit(read);
-		const { taken } = await readSecretsOfWait(context);
 		const store = context.getContext('flow');
 		const executionId = context.getExecutionId();
 		const data = context.getWorkflowDataProxy(0);
-		const charges = awaitedCharges(store, external_id, executionId, taken, ({ node, run }) => {
+		const hashes = awaitedProofs(store, external_id, executionId, ({ node, run }) => {
 			try {
 				const output = data.$items(node, 0, run) as INodeExecutionData[];
 				return output.some(({ json }) => 'postback' in json);
@@ -222,16 +219,16 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				return true;
 			}
 		});
-		if (charges.length === 0) {
+		if (hashes.length === 0) {
 			throw new InputError(
 				'external_id',
 				`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
-				'Set Postback of the Pay node before this one to "Resume This Execution", and use the same credential in both. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+				'Set Postback of the Pay node before this one to "Resume This Execution". Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
 		const wait = { node: context.getNode().name, run: Number(data.$runIndex) };
 		beginWait(store, { external_id, executionId, ...wait });
-		const awaited: Awaited = { external_id, charges, match };
+		const awaited: Awaited = { hashes, match };
 		Object.assign(context.getContext('node'), { awaited });
 		await context.putExecutionToWait(limit);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
@@ -266,21 +263,14 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited |
  * @returns the input item with the postback to go on with; else only a response, and the wait goes on
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { taken } = await readSecrets(context);
-	const proof = verify(context.getQueryData() as Record<string, unknown>, taken);
-	if (proof === null) return refuseUnproven(context);
 	const [item, awaited] = readWaiting(context);
-	// Amount and kind are reported, not compared: nodes between the charge and the wait change such fields.
-	const isOwn =
-		proof.executionId === context.getExecutionId() &&
-		proof.external_id === awaited?.external_id &&
-		awaited.charges.includes(proof.charge ?? '');
-	if (!isOwn)
-		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	const query = context.getQueryData() as Record<string, unknown>;
+	const reference = verifyRandomProof(query, awaited?.hashes ?? []);
+	if (reference === null) return refuseUnproven(context);
 	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	if (!isAwaited(context, awaited.match, postback)) return { webhookResponse: '' };
-	return { workflowData: [[await toItem(context, postback, proof, item)]] };
+	if (!isAwaited(context, awaited?.match, postback)) return { webhookResponse: '' };
+	return { workflowData: [[await toItem(context, postback, reference, item)]] };
 }
