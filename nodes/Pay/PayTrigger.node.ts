@@ -23,12 +23,6 @@ import {
 	toItem,
 } from './postback/receive';
 
-/** The options as n8n hands them over. */
-interface Options {
-	startWhen?: { match?: { field?: unknown; values?: unknown } };
-	responseBody?: unknown;
-}
-
 /** Where the Postback Secret belongs. */
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
@@ -36,8 +30,11 @@ const NO_SECRET =
 const readSecrets = async (context: Pick<FunctionsBase, 'getCredentials'>) =>
 	parseSecrets(await context.getCredentials('payApi'));
 
-const readMatch = ({ startWhen }: Options) =>
-	startWhen?.match && readFieldMatch(startWhen.match.field, startWhen.match.values, 'startWhen');
+type Options = { responseBody?: unknown; startWhen?: { match?: Record<string, unknown> } };
+
+/** Reads the option Start Only When; throws an InputError. */
+const readMatch = ({ startWhen: { match } = {} }: Options) =>
+	match && readFieldMatch(match.field, match.values, 'startWhen');
 
 /** All of it in the message: n8n's toast shows nothing else. */
 const inWords = (error: unknown) =>

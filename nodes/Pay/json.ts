@@ -27,17 +27,12 @@ export function isTooDeep(value: unknown): boolean {
 	return hasLevels(value, MAX_LEVELS);
 }
 
-/**
- * Parses JSON without losing digits: integers beyond 2^53 become strings. Text that is no JSON, or
- * nested beyond all use, comes back as it is.
- */
+/** Parses JSON, integers beyond 2^53 as strings; what is no JSON, or nested too deep, stays text. */
 export function jsonOrText(text: string): unknown {
-	const exactly = {
-		parseNumber,
-		onDuplicateKey: ({ newValue }: { newValue: unknown }) => newValue,
-	};
 	try {
-		const value = LONG_INTEGER.test(text) ? parse(text, undefined, exactly) : JSON.parse(text);
+		const value: unknown = LONG_INTEGER.test(text)
+			? parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
+			: JSON.parse(text);
 		return isTooDeep(value) ? text : value;
 	} catch {
 		return text;
@@ -51,10 +46,7 @@ function exactNumber(text: string): number {
 	);
 }
 
-/**
- * Parses JSON that a person typed, to be sent.
- * @returns the value, or the mistake with its position, which JSON.parse does not always name
- */
+/** Parses JSON that a person typed: gives the value, or the mistake with its position. */
 export function parseTypedJson(text: string): { parsed?: unknown; mistake?: string } {
 	try {
 		return { parsed: parse(text, undefined, { parseNumber: exactNumber }) };

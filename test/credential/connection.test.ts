@@ -110,7 +110,7 @@ test.each<[string, object, string, RegExp]>([
 		'previousPostbackSecret',
 		/^The Previous Postback Secret .* at least 16/,
 	],
-	['before it alone', { previousPostbackSecret: SECRET }, 'postbackSecret', /has no Postback Sec/],
+	['before it alone', { previousPostbackSecret: SECRET }, 'postbackSecret', /Secret .*is empty/],
 ])('a Postback Secret %s is refused', (_what, fields, field, words) => {
 	const refusal = () => readAccount({ ...BASE, ...fields } as never);
 	expect(refusal).toThrow(InputError);

@@ -280,7 +280,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		[
 			'an acceptance without values',
 			() => ({ options: { acceptedField: 'success' } }),
-			'acceptedValues',
+			'acceptedField',
 			/Accepted When Field .* must both be there/,
 		],
 		[

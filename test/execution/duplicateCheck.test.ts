@@ -1,4 +1,4 @@
-import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/duplicateCheck';
+import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/storedList';
 import { InputError } from '../../nodes/Pay/inputError';
 import { passing, randomOf, SharedList, type SimulatedProcess } from './sharedList';
 import { runs } from '../runs';

@@ -5,7 +5,7 @@ import { openLedger } from '../../nodes/Pay/execution/ledger';
 import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
 import { sendBatch, type Run } from '../../nodes/Pay/execution/send';
 import { openTally } from '../../nodes/Pay/execution/tally';
-import type { HttpRequest } from '../../nodes/Pay/service/client';
+import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 
 const PASTED = { pasted: 'token-of-the-test' };
 let clients = 0;

@@ -582,7 +582,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			[
 				'that was the previous one',
 				{ postbackSecret: '', previousPostbackSecret: SECRET },
-				'The Pay API credential has no Postback Secret',
+				'The Postback Secret of the Pay API credential is empty',
 			],
 		])('%s', async (name, change, words) => {
 			const data = credentialWith(change);

@@ -1,6 +1,6 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { readBatching } from '../../nodes/Pay/parameters/batching';
-import { readTimeout } from '../../nodes/Pay/parameters/timeout';
+import { readTimeout } from '../../nodes/Pay/parameters/wholeNumber';
 
 const HOUR = 3_600_000;
 const fieldOf = (work: () => unknown) => {

@@ -3,23 +3,20 @@ import { exchange, type HttpRequest } from '../../nodes/Pay/service/exchange';
 
 const OPTIONS = { method: 'POST', url: 'https://a.test/', body: '{}' } as const;
 
-test.each<[string, string, number[], number[]]>([
-	['https:', 'any status but 200', [100, 199, 201, 299, 300, 407, 999], [200]],
-	['http:', 'any status but a 2xx', [100, 199, 300, 407, 999], [200, 201, 299]],
-])('to an %s address %s is handed over as an error', async (protocol, _what, errors, answers) => {
-	let except: number[] = [];
-	const httpRequest: HttpRequest = async ({ ignoreHttpStatusErrors }) => {
-		({ except } = ignoreHttpStatusErrors as unknown as { except: number[] });
-		return { statusCode: 200, body: '{}' };
-	};
-	await exchange(
-		httpRequest,
-		{ ...OPTIONS, url: `${protocol}//a.test/` },
-		new AbortController().signal,
-	);
-	expect(errors.filter((status) => !except.includes(status))).toStrictEqual([]);
-	expect(answers.filter((status) => except.includes(status))).toStrictEqual([]);
-});
+test.each(['https:', 'http:'])(
+	'to an %s address any status but 200 is handed over as an error',
+	async (protocol) => {
+		let except: number[] = [];
+		const httpRequest: HttpRequest = async ({ ignoreHttpStatusErrors }) => {
+			({ except } = ignoreHttpStatusErrors as unknown as { except: number[] });
+			return { statusCode: 200, body: '{}' };
+		};
+		const options = { ...OPTIONS, url: `${protocol}//a.test/` };
+		await exchange(httpRequest, options, new AbortController().signal);
+		const statuses = [100, 199, 200, 201, 299, 300, 407, 999];
+		expect(statuses.filter((status) => !except.includes(status))).toStrictEqual([200]);
+	},
+);
 
 test('an answer that came whole is one, although the clock had run out meanwhile', async () => {
 	const clock = new AbortController();

@@ -1,4 +1,5 @@
-import { postRequest, type Attempted, type HttpRequest } from '../../nodes/Pay/service/client';
+import { postRequest, type Attempted } from '../../nodes/Pay/service/client';
+import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { slowness } from '../busy';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-require-imports */
 import { join } from 'node:path';
-import type { HttpRequest } from '../../nodes/Pay/service/client';
+import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 
 const HELPERS = 'n8n-core/dist/execution-engine/node-execution-context/utils';
 

@@ -153,10 +153,8 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
 
 /**
  * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
- * until shortly before it expires, one fetch at a time per credential and process.
+ * until shortly before it expires. Throws an InputError, never with a secret.
  * @param limits of the wait in milliseconds, for the fetch may be another run's
- * @returns also whether the token was fetched for an earlier request
- * @throws InputError with what is wrong, never with a secret
  */
 export async function bearerToken(
 	{ token: source }: Account,

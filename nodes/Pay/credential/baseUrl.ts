@@ -1,12 +1,7 @@
 import { isLoopback } from '../loopback';
 import { wrongInCredential } from '../parameters/label';
 
-/**
- * Reads an address of the service that a credential holds.
- * @param label what the form calls the field
- * @param allowHttp whether plain http: may be used with hosts other than this machine
- * @throws InputError with what is wrong and what to do
- */
+/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws. */
 export function parseServiceUrl(
 	value: unknown,
 	field: string,
@@ -45,10 +40,7 @@ const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
 /** What people paste who copy the address of an operation. */
 const PASTED_TAIL = /\/v2\/([^/]+)\/(?:qrcode|payment)\/*$/;
 
-/**
- * Reads the scheme's name, which both paths hold (the document's note on names put "pay" in its place).
- * @throws InputError when it is not a single segment of a path
- */
+/** Reads the scheme's name, for which the document's paths have "pay"; throws an InputError. */
 export function parseSchemeName(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
 	if (SEGMENT.test(text)) return text;
@@ -60,13 +52,7 @@ export function parseSchemeName(value: unknown): string {
 	);
 }
 
-/**
- * Reads the credential's base address (the document's {base_url}).
- * @param allowHttp whether plain http: may be used with hosts other than this machine
- * @param schemeName what {@link parseSchemeName} gave
- * @returns the address without trailing slashes, and without the pasted path of an operation
- * @throws InputError with what is wrong and what to do
- */
+/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws. */
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = parseServiceUrl(value, 'baseUrl', 'Base URL', allowHttp);
 	if (url.search !== '') {

@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 import { wrongInCredential } from '../parameters/label';
-import { noPostbackSecret, parseSecrets } from '../parameters/postbackSecret';
+import { parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
@@ -101,10 +101,7 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 	throw invalid('externalIdHeader', 'The Header for the External ID', what, advice);
 }
 
-/**
- * Checks that the account's header can carry an external_id: HTTP has no letters beyond ASCII there.
- * @throws InputError
- */
+/** Throws an InputError if the account's header cannot carry an external_id: HTTP has only ASCII there. */
 export function checkHeaderValue({ externalIdHeader }: Account, external_id: string): void {
 	if (externalIdHeader === undefined || /^[\x20-\x7e]+$/.test(external_id)) return;
 	throw new InputError(
@@ -114,15 +111,14 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 	);
 }
 
-/**
- * Checks a credential before any request (section 5: the bearer token is mandatory).
- * @throws InputError; never with a token or secret in the message
- */
+/** Checks a credential before any request (section 5); throws an InputError, never with a secret. */
 export function readAccount(credential: PayCredential): Account {
 	const schemeName = parseSchemeName(credential.schemeName);
 	const { current, taken } = parseSecrets(credential);
-	// Postbacks would go out unsigned, and be refused for it.
-	if (current === '' && taken.length > 0) throw noPostbackSecret();
+	if (current === '' && taken.length > 0) {
+		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
+		throw invalid('postbackSecret', 'The Postback Secret', 'is empty', advice);
+	}
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, schemeName),
 		schemeName,

@@ -5,8 +5,6 @@ import { cancelled } from './refusals';
 import { LONGEST_CHANGE_MS } from './storedList';
 import { quotedIds } from './summary';
 
-export { REMEMBERED_PAYMENTS } from './storedList';
-
 /** How often one run tries again when the store fails while it looks. */
 const LOOKS_THAT_MAY_FAIL = 3;
 /** How long one run waits until all it recorded lasts. */
@@ -88,11 +86,7 @@ export function openRecords(options: {
 		}
 	}
 
-	/**
-	 * Records ids before they are sent.
-	 * @returns those that were recorded before: they are duplicates
-	 * @throws InputError when it could not be made; nothing was sent then, and an id may be remembered
-	 */
+	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async function record(ids: readonly string[]): Promise<Set<string>> {
 		const frozenBefore = frozen();
 		if (frozenBefore !== undefined) throw checkFailed(frozenBefore);

@@ -54,8 +54,7 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 
 /**
  * Logs what was accepted and what is in flight when the execution is cancelled, which shows neither:
- * at once, since n8n may end before the responses come, and at the end.
- * @returns call it at the end of the run
+ * at once, since n8n may end before the responses come, and when what it returns is called.
  */
 export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
 	const log = (when: string) => {

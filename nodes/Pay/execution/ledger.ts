@@ -141,10 +141,7 @@ export function begin(
 	};
 }
 
-/**
- * Drops what a run that went well no longer needs: responses, and all of QR codes. Payments stay,
- * so that a later run of the execution does not make them again.
- */
+/** Drops what a run that went well no longer needs. Payments stay: no later run may repeat them. */
 export function settle({ store, kind, node, run, isTool }: Ledger): void {
 	const mine = isTool ? `${node}, tool` : itemOf({ node, run }, '');
 	for (const [key, attempt] of Object.entries(store.attempts)) {

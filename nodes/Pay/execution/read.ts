@@ -11,16 +11,13 @@ import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
-import { readTimeout } from '../parameters/timeout';
+import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { Kind, ServiceRequest } from '../service/contract';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type Result } from './report';
 
-/**
- * Adds to the output item of an accepted request; gives a hint for the editor where that cannot be.
- * It may throw: the request is accepted all the same.
- */
+/** Adds to the output item of an accepted request, or gives a hint. It may throw. */
 export type Finish = (
 	item: INodeExecutionData,
 	prepareBinaryData: BinaryHelperFunctions['prepareBinaryData'],
@@ -51,7 +48,7 @@ export interface Ready {
 	account: Account;
 	/** Of everything that identifies the request, except its external_id. */
 	fingerprint: string;
-	/** Records that this execution may wait for the item's postback; what it returns records that none will come. */
+	/** Records that this execution may wait for the item's postback, see `expectPostback`. */
 	expectPostback?: () => () => void;
 	finish?: Finish;
 }
@@ -88,11 +85,7 @@ function governing(options: Options): string {
 	return JSON.stringify({ ...options, additionalMembers: undefined });
 }
 
-/**
- * Reads the options, which hold for all items.
- * @param batchSize items per batch where the user sets none
- * @throws InputError
- */
+/** Reads the options, which hold for all items; throws an InputError. */
 export function readSettings(options: Options, batchSize: number): Settings {
 	return {
 		...readBatching(options.batching, batchSize),
@@ -113,9 +106,8 @@ function reader(context: IExecuteFunctions, index: number): ReadParameter {
 }
 
 /**
- * A hash over what identifies a request: where it goes, and its body except the
- * external_id, which people let change with each try, the description and the postback URL. Not the
- * token, which changes while the account stays.
+ * A hash over where a request goes, and its body except the external_id, which people let change with
+ * each try, the description and the postback URL. Not the token: it changes, the account stays.
  */
 function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object): string {
 	const left = { external_id: undefined, payerQuestion: undefined, postbackUrl: undefined };
@@ -137,10 +129,7 @@ interface ReadingContext {
 	hints: Set<string>;
 }
 
-/**
- * Reads one item's parameters into a request, with a proof in its postback URL.
- * @returns never throws: what is wrong with an item concerns that item alone
- */
+/** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(
 	{ context, operation, settings, execution, hints }: ReadingContext,
 	index: number,

@@ -79,10 +79,7 @@ export const recordedBefore = (external_id: string) =>
 export const stillRecorded = (ids: readonly string[], reason = "n8n's database failed") =>
 	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to pay it, use a new External ID.`;
 
-/**
- * An item that was reached after the execution was cancelled.
- * @param remembered external_ids whose record could not be removed
- */
+/** An item that was reached after the execution was cancelled; the record of some may stay. */
 export const cancelled = (remembered: readonly string[] = []) =>
 	new InputError(
 		'',

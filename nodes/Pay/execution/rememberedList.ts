@@ -7,10 +7,7 @@ const PREFIX = 'n8n-nodes-pay:payment:';
 const JITTER_MS = 50;
 /** Far below what the list holds, so that a look never pushes out what it looks for. */
 const MOST_AT_ONCE = 2_000;
-/**
- * So many of this process's last payments each change records again. All 10,000 would push the
- * payments of other workers out of the list, once it is full.
- */
+/** So many of its last payments a process records again: all would push those of others out. */
 const RECORDED_AGAIN = 1_000;
 
 /**
@@ -70,9 +67,8 @@ export class RememberedList {
 
 	/**
 	 * Changes the list once: records what waits, looks at what was recorded, and writes the states.
-	 * Never throws.
 	 * @param quiet after the pause, so that what is seen lasts
-	 * @returns why the store failed, if it did
+	 * @returns why the store failed, if it did; never throws
 	 */
 	async change(store: Store, quiet: boolean): Promise<Error | undefined> {
 		if (this.next !== undefined) {
@@ -140,7 +136,6 @@ export class RememberedList {
 
 	/** Removes ids from the list. @throws when the store does, or after the time limit */
 	async remove(store: Store, entries: Entry[]): Promise<void> {
-		let removed = false;
 		try {
 			await this.stored.remove(
 				store,
@@ -148,13 +143,13 @@ export class RememberedList {
 				// Before the removal, or a change that waits behind it would put them back.
 				() => entries.forEach((entry) => this.forget(entry)),
 			);
-			removed = true;
-		} finally {
+		} catch (error) {
 			// They are recorded still, and looked for as before.
-			for (const entry of removed ? [] : entries) {
+			for (const entry of entries) {
 				this.own.add(entry.id);
 				if (entry.state === 'recorded') this.entries.add(entry);
 			}
+			throw asError(error);
 		}
 	}
 

@@ -80,11 +80,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 	return 'Correct the item, then run again.';
 }
 
-/**
- * Facts and words for an item that this node does not send.
- * @param external_id the item's, where it has one that can be read
- * @param outcome `duplicate` where a payment with its external_id was or may have been sent
- */
+/** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function refusedResult(
 	kind: Kind,
 	external_id: string | undefined,
@@ -263,9 +259,8 @@ export function goesOn(context: IExecuteFunctions): boolean {
 }
 
 /**
- * Ends an operation in which nothing can be done for any item, and nothing was sent. Under "continue"
- * each item says so, because n8n passes the input on when a node throws, which looks like a success.
- * @throws NodeOperationError, unless the node continues
+ * Ends an operation in which nothing was sent for any item: throws, or under "continue" each item says
+ * so, because n8n passes the input on when a node throws, which looks like a success.
  */
 export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {
 	const { message } = asError(error);

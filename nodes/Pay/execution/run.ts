@@ -18,10 +18,7 @@ import { goesOn, isRunByAiAgent, refusedResult, toItem } from './report';
 import { refuseItem, sendBatch, triedBefore, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
-/**
- * Reads what concerns all items, and asks for the functions of n8n that a run cannot do without.
- * @throws InputError, or n8n's own error; then every item fails alike
- */
+/** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { kind, batchSize } = operation;
 	const settings = readSettings(context.getNodeParameter('options', 0, {}) as Options, batchSize);
@@ -131,9 +128,7 @@ async function toItems(
 
 /**
  * Runs an operation of the service for all input items: reads all, then records and sends them in
- * batches, and turns every outcome into an item or an error.
- * @returns one output item per input item, in their order
- * @throws NodeApiError or NodeOperationError at the first failure, unless the node continues
+ * batches, and turns every outcome into an item, or, unless the node continues, an error.
  */
 export async function runRequests(
 	context: IExecuteFunctions,

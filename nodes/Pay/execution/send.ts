@@ -1,7 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
 import { mismatchOf } from '../parameters/fieldMatch';
-import { postRequest, type Attempted, type HttpRequest } from '../service/client';
+import { postRequest, type Attempted } from '../service/client';
+import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, type Ledger } from './ledger';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
@@ -83,10 +84,7 @@ async function record(run: Run, batch: Ready[]): Promise<Step> {
 	};
 }
 
-/**
- * Removes the records of payments that certainly were not made, so that they can be sent again.
- * @param done the results of the batch; those whose record stays say so
- */
+/** Removes the records of payments that certainly were not made; a result whose record stays says so. */
 async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.remove(idsOf(items));
@@ -155,10 +153,7 @@ function kept(tally: Tally, attempted: Attempted): Attempted {
 	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
-/**
- * Sends one item; what fails before the request is a refusal, and after it nothing throws.
- * @returns undefined where another item failed before the request, and the node is about to stop
- */
+/** Sends one item, unless the node is about to stop; after the request nothing throws. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const { operation, tally } = run;
 	const { index, request, finish } = item;
@@ -185,10 +180,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	return { index, result: attemptedResult(operation.kind, request, attempted), finish };
 }
 
-/**
- * Records and sends the items of a batch at once.
- * @returns what became of those that were tried or refused; never rejects
- */
+/** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	const { records, tally, ledger } = run;
 	if (run.signal?.aborted) return batch.map((item) => refuseItem(run, item, cancelled()));

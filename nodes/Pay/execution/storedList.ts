@@ -31,10 +31,7 @@ const silent = () => new Error(`n8n's database did not respond within ${LIMIT_MS
 const isRowMadeMeanwhile = (error: unknown) =>
 	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
 
-/**
- * One node's list of keys in n8n's duplicate store, changed by this process: one change after the
- * other, each with a time limit, and how long they take is known.
- */
+/** One node's list of keys in n8n's duplicate store: one change after the other, each measured. */
 export class StoredList {
 	private last: Promise<unknown> = Promise.resolve();
 	private ended = -Infinity;
@@ -71,11 +68,7 @@ export class StoredList {
 		}
 	}
 
-	/**
-	 * Adds keys, in its caller's turn.
-	 * @returns those that were there before
-	 * @throws when the store does, after the time limit, or when it does not say which it knew
-	 */
+	/** Adds keys, in its caller's turn; gives those that were there before. Throws when that is unsure. */
 	async record(store: Store, keys: string[]): Promise<Set<unknown>> {
 		const once = async () =>
 			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, OPTIONS));
@@ -91,11 +84,7 @@ export class StoredList {
 		return processed;
 	}
 
-	/**
-	 * Removes keys, in a separate turn.
-	 * @param before called when that turn has come
-	 * @throws when the store does, or after the time limit
-	 */
+	/** Removes keys, in a separate turn that begins with `before`; throws when the store does. */
 	async remove(store: Store, keys: string[], before = () => {}): Promise<void> {
 		let givenUp = false;
 		const work = this.inTurn(async () => {

@@ -52,10 +52,7 @@ function nounOf({ items, done }: Summary): string {
 	return `${NOUN[done[0]?.result.kind ?? 'payment']}${items === 1 ? '' : 's'}`;
 }
 
-/**
- * What needs a person where the node goes on after failures, because the run then looks like a success.
- * @returns words for a hint; undefined where all was accepted
- */
+/** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(summary: Summary): string | undefined {
 	const others = countsInWords(summary, ['rejected', 'duplicate', 'notSent']);
 	const unknown = idsOf(summary, 'unknown');

@@ -31,9 +31,8 @@ export function openTally(node: INode, items: number, goesOn: boolean): Tally {
 }
 
 /**
- * Writes results down, and stops the run at a failure unless it goes on: the one place that does.
- * An unknown payment is reported before any other failure.
- * @throws NodeApiError or NodeOperationError
+ * Writes results down, and throws at a failure unless the run goes on: the one place that does. An
+ * unknown payment is reported before any other failure.
  */
 export function conclude(tally: Tally, done: Done[]): void {
 	tally.done.push(...done);

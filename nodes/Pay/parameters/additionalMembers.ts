@@ -75,10 +75,7 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 	return Object.fromEntries(merged);
 }
 
-/**
- * A body without its empty members, with the option {@link additionalMembersOption} merged into it.
- * @throws InputError for what is not a JSON object, and for a member that the form can set
- */
+/** A body without empty members, with {@link additionalMembersOption} merged; throws an InputError. */
 export function withAdditionalMembers<T extends object>(body: T, value: unknown, kind: Kind): T {
 	return merge({ ...withoutEmpty(body) }, parseMembers(value), FORM_MEMBERS[kind], '') as T;
 }

@@ -33,13 +33,6 @@ function plainForm(value: number): string {
 
 const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
-/** Whether two decimals are what is left of a value when the noise of a calculation goes. */
-function roundsWell(value: number): boolean {
-	const rounded = Number(value.toFixed(2));
-	const isNear = rounded > 0 && Math.abs(rounded - value) < 1e-6;
-	return isNear && countDigits(plainForm(rounded)) <= MAX_DIGITS;
-}
-
 function quote(value: unknown): string {
 	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
 	if (typeof value === 'number') return String(value);
@@ -79,9 +72,7 @@ function spelling(text: string): string {
 
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
- * of at most 15 digits, or a text that is plainly one ("10.50"). Nothing else is turned into one.
- * @param bound a percentage may be 0
- * @throws InputError that quotes what came in and says how to correct it
+ * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
 export function parseAmount(
 	value: unknown,
@@ -109,9 +100,7 @@ export function parseAmount(
 		throw wrongField(
 			field,
 			`has more than ${MAX_DIGITS} digits: ${quote(value)}`,
-			roundsWell(amount)
-				? 'This is usually the noise of a calculation such as 0.1 + 0.2. Round it, for example {{ $json.amount.round(2) }}.'
-				: 'A number cannot carry so many faithfully. Check the value and where it comes from.',
+			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ $json.amount.round(2) }}. Else check the value and where it comes from.',
 		);
 	}
 	if (amount < 0 || (amount === 0 && bound === 'above 0')) {

@@ -16,9 +16,8 @@ export const isUnset = (field: unknown, values: unknown) =>
 	isBlank(field) && [values].flat().every(isBlank);
 
 /**
- * Reads what a person entered as field and values; spaces around them count for nothing.
- * @param name the parameter that holds the field
- * @throws InputError when either is missing or no text, or several values were typed as one
+ * Reads what a person entered as field and values; spaces around them count for nothing. Throws an
+ * InputError for the parameter of that name when one is missing, or several values were typed as one.
  */
 export function readFieldMatch(field: unknown, values: unknown, name: string): FieldMatch {
 	const given = [values].flat().filter((value) => !isBlank(value));

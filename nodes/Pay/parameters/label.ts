@@ -12,6 +12,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 	name: 'Name',
 	email: 'Email',
 	payer: 'Payer',
+	specifySplit: 'Split',
 	split: 'Split Recipients',
 	splitJson: 'Split (JSON)',
 	username: 'Username',

@@ -1,4 +1,3 @@
-import { InputError } from '../inputError';
 import { LABELS, wrongInCredential } from './label';
 import { optionalText } from './text';
 
@@ -30,11 +29,3 @@ export function parseSecrets(fields: Readonly<Record<string, unknown>>): Secrets
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
 	return { current, taken: [current, previous].filter((secret) => secret !== '') };
 }
-
-/** What cannot be done with a credential that has no Postback Secret, or only a previous one. */
-export const noPostbackSecret = () =>
-	new InputError(
-		'postbackSecret',
-		'The Pay API credential has no Postback Secret',
-		'Without one, a postback cannot be told from a forged one. Enter 30 random characters from a password manager as Postback Secret. Nothing is signed with the Previous Postback Secret.',
-	);

@@ -1,5 +1,4 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
 import { parseTypedJson } from '../json';
 import type { RequestOf } from '../service/contract';
 import { parseAmount } from './amount';
@@ -99,11 +98,8 @@ export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const how = read('specifySplit');
 	if (how === undefined || how === 'none') return undefined;
 	if (how !== 'fields' && how !== 'json') {
-		throw new InputError(
-			'specifySplit',
-			`Split (specifySplit) must be one of none, fields and json, but is ${JSON.stringify(how)}`,
-			'Choose one from the list.',
-		);
+		const what = `must be one of none, fields, json, but is ${JSON.stringify(how)}`;
+		throw wrongField('specifySplit', what, 'Choose one from the list.');
 	}
 	const [field, recipients] =
 		how === 'json'

@@ -52,9 +52,8 @@ function refuseLoneSurrogate(text: string, field: string) {
 }
 
 /**
- * Reads an optional text field; its format is not documented (section 2.3), so any text is accepted.
- * @returns the text, or undefined for an empty field, which is then left out of the body
- * @throws InputError for a value that cannot be text, or a number too large to be written exactly
+ * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
+ * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
  */
 export function optionalText(value: unknown, field: string): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
@@ -88,8 +87,7 @@ export function optionalIdentifier(value: unknown, field: string): string | unde
 
 /**
  * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed and
- * in Unicode's form NFC, so that what looks alike is one identifier.
- * @throws InputError when it is empty, holds invisible characters, or is an expression's leftover
+ * in Unicode's form NFC, so that what looks alike is one identifier. Throws an InputError.
  */
 export function parseExternalId(value: unknown): string {
 	const field = 'external_id';
@@ -142,11 +140,7 @@ export function changingIdHint(typed: unknown): string | undefined {
 	return `The External ID holds ${changing}, so it changes with each try, and one payment could be made twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
 }
 
-/**
- * The members of an object that holds documented ones only.
- * @param advice what to do about anything else than an object, and about other members
- * @throws InputError
- */
+/** The members of an object that holds documented ones only; throws an InputError with the advice. */
 export function documentedMembers(
 	value: unknown,
 	field: string,
@@ -168,9 +162,8 @@ export function documentedMembers(
 
 /**
  * Reads an object with optional text members, as a collection of the editor or an expression gives
- * it. A failed expression must not drop what it was to fill, so nothing but an empty text is left out.
- * @param readers how to read each member
- * @throws InputError for anything but an object, another member, and a member without a value
+ * it. A failed expression must not drop what it was to fill, so only an empty text is left out, and an
+ * InputError thrown for a member without a value.
  */
 export function readMembers<K extends string>(
 	value: unknown,

@@ -23,10 +23,7 @@ export interface ExpectationStore {
 	postbacks?: Array<Asked | Wait>;
 }
 
-/**
- * Records that an execution asks for a postback to itself; called before the request is sent.
- * @returns records that the postback will not come after all
- */
+/** Records that an execution asks for a postback; what it returns, that none will come after all. */
 export function expectPostback(store: ExpectationStore, about: Asked): () => void {
 	const asked = { ...about };
 	(store.postbacks ??= []).push(asked);
@@ -42,7 +39,6 @@ export function beginWait(store: ExpectationStore, wait: Wait): void {
  * The hashes of the proofs that may end a wait: those of this external_id that this very execution
  * asked for. A new charge after a wait that a postback ended replaces those before it; else a
  * repeated "paid" of the one would end the wait for the other.
- * @param wasEnded whether a postback ended a wait
  */
 export function awaitedProofs(
 	{ postbacks = [] }: ExpectationStore,

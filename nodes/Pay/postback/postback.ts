@@ -92,11 +92,8 @@ function readBody(headers: Record<string, unknown>, bytes: Buffer) {
 
 /**
  * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
- * could call again, are left out or replaced by `***`.
- * @param bytes of the body; none for a multipart form
+ * could call again, are left out or replaced by `***`. Throws for a form that n8n could not read.
  * @param parsedBody what n8n parsed; used for multipart forms only
- * @param resumeToken n8n's own token in the query of a resume URL
- * @throws Error for a multipart form that n8n could not read
  */
 export function parsePostback(
 	{ method, query: given, headers }: Pick<Postback, 'method' | 'query' | 'headers'>,
@@ -125,11 +122,7 @@ export function parsePostback(
 	};
 }
 
-/**
- * A postback as nodes give it. Its `eventId` is the same for the same postback sent again.
- * @param reference what its URL proved, or null
- * @param files the hashes of its files, by field
- */
+/** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */
 export function toJson(
 	{ method, query, headers, body, rawBody, content }: Postback,
 	reference: Reference | null,

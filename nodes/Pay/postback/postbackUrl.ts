@@ -8,10 +8,7 @@ const ADVICE =
 const invalid = (what: string, advice = ADVICE) =>
 	new InputError('postbackUrl', `The postback URL ${what}`, advice);
 
-/**
- * Reads a postback URL (section 2.1, 2.2: `postbackUrl`), which is sent as it was written.
- * @throws InputError for anything but an absolute http(s) URL, and for one already signed
- */
+/** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
 export function parsePostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw invalid('is empty');
@@ -34,12 +31,7 @@ export function parsePostbackUrl(value: unknown): string {
 const PRIVATE_HOST =
 	/^(localhost|.*\.localhost|.*\.local|.*\.internal|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|0\.0\.0\.0|\[::1?\]|\[f[cd].*\]|\[fe[89ab].*\])$/i;
 
-/**
- * Why a valid postback URL will probably not work, in words for the editor, or undefined.
- * @param url what {@link parsePostbackUrl} gave
- * @param signed whether it goes out with a proof
- * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
- */
+/** Why a valid postback URL will probably not work, in words for the editor, or undefined. */
 export function postbackUrlHint(
 	url: string,
 	signed: boolean,

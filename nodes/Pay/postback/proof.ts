@@ -12,10 +12,7 @@ export interface Reference {
 /** In base64url characters: 132 bits. */
 const MAC_LENGTH = 22;
 
-/**
- * No signed URL is longer: web servers and proxies take 8 KB for a request's first line unless told
- * otherwise, and a postback that is refused there is lost.
- */
+/** Web servers and proxies take 8 KB for a request's first line; a longer postback would be lost. */
 export const MAX_URL_LENGTH = 8000;
 
 /** What comes after the mac was appended by the service, `?status=paid` for example. */
@@ -63,8 +60,6 @@ function withProof(url: string, proof: string): string {
 /**
  * Appends a proof of its reference to a postback URL. The service documents no signature (section
  * 6), so the URL itself is the proof: whoever holds it can post for this one reference only.
- * @param url an absolute http(s) URL without the parameter, see `parsePostbackUrl`
- * @param secret the credential's postback secret, not empty
  * @throws InputError when the URL gets too long for its postback to be taken
  */
 export function signUrl(url: string, reference: Reference, secret: string): string {
@@ -107,11 +102,7 @@ function proven(
 	return mac !== '' && isGenuine(encoded, mac) ? decode(encoded) : null;
 }
 
-/**
- * What the query of a signed URL proves, or null when it proves none: the parameter missing,
- * repeated, cut short, or signed with another secret. Compares in constant time.
- * @param secrets those that are taken; empty ones prove nothing
- */
+/** What the query of a signed URL proves, or null. Compares in constant time; empty secrets count not. */
 export function verify(
 	query: Record<string, unknown>,
 	secrets: readonly string[],

@@ -110,8 +110,7 @@ export function isAwaited(
 
 /**
  * Reads the request that called a webhook, without its files. Only after its proof: an unproven body
- * may be anything, or never end.
- * @param resumeToken n8n's own token, where the request came to a resume URL
+ * may be anything, or never end. A request to a resume URL holds n8n's own token.
  */
 export async function readPostback(
 	context: IWebhookFunctions,
@@ -164,12 +163,7 @@ async function keepFiles(context: IWebhookFunctions) {
 	return kept;
 }
 
-/**
- * The item for a postback that is taken.
- * @param reference what its URL proved, or null
- * @param input the item that waited for it, which it is added to; files whose name is taken there
- *   get the prefix `postback_`
- */
+/** The item for a postback, or that which waited for it and the postback, its files beside its own. */
 export async function toItem(
 	context: IWebhookFunctions,
 	postback: Postback,

@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
-import { labelOf } from '../parameters/label';
+import { wrongField } from '../parameters/label';
 import type { ReadParameter } from '../parameters/parameter';
 import { expectPostback, type ExpectationStore } from './expectation';
 import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
@@ -60,10 +59,7 @@ export interface AskingExecution {
 	store: ExpectationStore;
 }
 
-/**
- * Whether a URL is this execution's own resume URL, which an expression may give as well. Host and
- * prefix do not count: a proxy before n8n may have others.
- */
+/** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
 function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 	const { pathname } = new URL(url);
 	if (!pathname.endsWith(`/${id}`)) return false;
@@ -73,12 +69,9 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 
 /**
  * Reads where an item's postback goes, and adds a proof to that URL: a random one where it is this
- * execution, else one made with the credential's secret, if there is one.
- * @param account the credential's Postback URL and secret
+ * execution, else one made with the credential's secret, if there is one. Throws an InputError.
  * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
- * @returns no URL where no postback is requested; `expect`, which is {@link expectPostback}, where this
- *   execution may wait for the postback
- * @throws InputError
+ * @returns no URL where no postback is requested; `expect` where this execution may wait for it
  */
 export function readPostbackTarget(
 	read: ReadParameter,
@@ -90,11 +83,8 @@ export function readPostbackTarget(
 	const secret = account.postbackSecret;
 	const choice = read('postback');
 	if (!CHOICES.includes(choice)) {
-		throw new InputError(
-			'postback',
-			`${labelOf('postback')} must be one of credential, none, resume and url, but is ${JSON.stringify(choice) ?? 'undefined'}`,
-			'Choose one from the list.',
-		);
+		const what = `must be one of ${CHOICES.join(', ')}, but is ${JSON.stringify(choice)}`;
+		throw wrongField('postback', what, 'Choose one from the list.');
 	}
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {

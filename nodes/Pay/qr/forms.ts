@@ -68,10 +68,7 @@ function decoded(text: string): string {
 	}
 }
 
-/**
- * What image a text is: a PNG in base64, base64url or a data URI of whatever spelling; or another
- * one, which this node can neither show nor draw as a code.
- */
+/** What image a text is: a PNG in base64 or a data URI, or another one, which cannot be used. */
 export function imageIn(text: string): { png: Buffer } | 'other' | undefined {
 	const [, data] = /^\s*data:image\/[^,]*,(.*)$/is.exec(text) ?? [];
 	const content = data === undefined ? text : decoded(data);

@@ -6,11 +6,7 @@ const MIN_SIZE = 400;
 /** The quiet zone that the QR code standard asks for, in modules. */
 const QUIET_ZONE = 4;
 
-/**
- * Draws a text as a QR code with error correction M.
- * @returns a black and white PNG of at least 400 by 400 pixels, quiet zone included
- * @throws Error when the text is longer than a QR code of the largest version holds
- */
+/** Draws a text as a QR code: a PNG of at least 400 by 400 pixels. Throws when the text is too long. */
 export function qrPng(text: string): Buffer {
 	const { data: modules, size } = encodeQr(text, { ecc: 'M', border: QUIET_ZONE });
 	const scale = Math.ceil(MIN_SIZE / size);

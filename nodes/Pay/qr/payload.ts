@@ -61,10 +61,8 @@ function chosenSource(response: unknown, path: string): { source: QrSource } | {
 }
 
 /**
- * Finds what to make a QR code image from. The response's form is not documented (section 2.3), so
- * a payload is known by its own form: a payment code or a PNG, anywhere in it.
- * @param path the dot path that the user gave, or an empty text
- * @returns the source, or a hint for the editor when there is none or more than one
+ * Finds what to make a QR code image from, or gives a hint. The response's form is not documented
+ * (section 2.3), so a payload is known by its own form: a payment code or a PNG, anywhere in it.
  */
 export function findQrSource(
 	response: unknown,

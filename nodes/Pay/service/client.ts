@@ -11,8 +11,6 @@ import {
 } from './outcome';
 import { proofsOf, redact } from './redact';
 
-export type { HttpRequest } from './exchange';
-
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
 	baseUrl: string;
@@ -20,10 +18,7 @@ interface Connection {
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/**
-	 * Why a 2xx with this body is no acceptance, in words, or undefined where it is one. It sees the
-	 * body as it came: what is kept of it lacks the secrets.
-	 */
+	/** Why a 2xx with this body, as it came, is no acceptance, in words; undefined where it is one. */
 	doubt?: (response: unknown) => string | undefined;
 	/** A header that carries the request's external_id too. */
 	externalIdHeader?: string;
@@ -61,9 +56,6 @@ const REASONS: Readonly<Record<string, string>> = {
 	ERR_TLS_CERT_ALTNAME_INVALID: "the service's certificate is for another host name",
 };
 
-/** Codes that add nothing to the words. */
-const PLAIN = new Set(['ECONNABORTED', 'ETIMEDOUT', 'ERR_CANCELED', 'ERR_BAD_RESPONSE']);
-
 const TIMED_OUT = 'the time-out passed';
 
 /** Why no response came, in words that follow a colon; what else the failure holds is not shown. */
@@ -72,7 +64,7 @@ export function describeFailure({ code = '', name }: TransportFailure, timedOut 
 	if (name?.startsWith('SsrfBlocked')) return 'this n8n is not allowed to reach that host';
 	const words = REASONS[code] ?? 'the connection failed';
 	// A code is one word of a known form; anything else could hold a secret.
-	return PLAIN.has(code) || !/^[A-Z][A-Z0-9_]*$/.test(code) ? words : `${words} (${code})`;
+	return /^[A-Z][A-Z0-9_]*$/.test(code) ? `${words} (${code})` : words;
 }
 
 function notSentByProxy(statusCode: number): string {
@@ -121,8 +113,7 @@ function toAttempted(
 
 /**
  * Sends one request of the service (sections 4 and 5): POST, JSON, bearer token. Redirects are not
- * followed and no status is retried.
- * @returns the outcome; whatever fails is an outcome too, so nothing is thrown
+ * followed and no status is retried. Whatever fails is an outcome too, so nothing is thrown.
  */
 export async function postRequest(
 	httpRequest: HttpRequest,
@@ -158,10 +149,8 @@ export async function postRequest(
 }
 
 /**
- * Posts a form, as a token endpoint takes it (RFC 6749, section 4.4.2), under the same clock and
- * rules as a request of the service.
- * @param request its timeout in milliseconds
- * @returns the status and body, or why there is none; never rejects
+ * Posts a form, as a token endpoint takes it (RFC 6749, section 4.4.2), under the same clock (in
+ * milliseconds) and rules as a request of the service; never rejects.
  */
 export async function postForm(
 	httpRequest: HttpRequest,

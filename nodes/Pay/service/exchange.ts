@@ -25,17 +25,13 @@ export const LONGEST_RESPONSE = 10_000_000;
 const GRACE = 1_000;
 
 /**
- * Which statuses n8n 2 should throw as errors: only its errors hold the request, and only the request
- * says whether the service or a proxy responded. To an https: address a proxy's own response can have
- * any status but 200, which opens the tunnel. To an http: address a 2xx means the same from both. (For
- * n8n 1 no status is an error, and its responses hold the request. An error costs 0.3 ms.)
+ * What n8n 2 should throw as errors: only its errors hold the request, and only the request says
+ * whether the service or a proxy responded. A proxy's own response to an https: address has any status
+ * but 200, which opens the tunnel. (n8n 1 throws none, and its responses hold the request.)
  */
-function statusErrors(url: string): IHttpRequestOptions['ignoreHttpStatusErrors'] {
-	return { ignore: true, except: url.startsWith('https:') ? NOT_200 : NOT_2XX };
-}
-const STATUSES = Array.from({ length: 900 }, (_, index) => 100 + index);
-const NOT_200 = STATUSES.filter((status) => status !== 200);
-const NOT_2XX = STATUSES.filter((status) => status < 200 || status > 299);
+const NOT_200 = Array.from({ length: 900 }, (_, index) => 100 + index).filter(
+	(each) => each !== 200,
+);
 
 interface NodeSocket {
 	encrypted?: boolean;
@@ -171,10 +167,8 @@ async function ask(
 
 /**
  * One request and its response under our own clock: n8n's time-out ends with the response's head, and
- * some responses (101) never settle its promise.
- * @param options url, method, headers and body; the rest is set here
+ * some responses (101) never settle its promise. Never rejects, and always settles.
  * @param clock aborts when the time for the whole exchange is over, the response's body included
- * @returns what it came to; never rejects, and always settles
  */
 export async function exchange(
 	httpRequest: HttpRequest,
@@ -198,7 +192,7 @@ export async function exchange(
 				...options,
 				encoding: 'stream',
 				returnFullResponse: true,
-				ignoreHttpStatusErrors: statusErrors(options.url),
+				ignoreHttpStatusErrors: { ignore: true, except: NOT_200 },
 				// Redirects would carry the body and the token elsewhere.
 				disableFollowRedirect: true,
 				// n8n's own is 300 s; ours alone decides.

@@ -31,8 +31,7 @@ export function outcomeOfStatus(statusCode: number, kind: Kind): Outcome {
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';
-	// The usual response to a payment that is known already or in progress, also where a proxy repeated a
-	// request that was carried out.
+	// The usual response to a payment that is known already or in progress.
 	if (statusCode === 409 && kind === 'payment') return 'unknown';
 	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }

@@ -65,8 +65,6 @@ function patternOf(secret: string): RegExp {
 /**
  * Replaces secrets that a service or proxy repeats in its response by `***`, in texts, names and
  * numbers at any depth, also as they look in JSON, HTML, a URL, hex and Base64, once or several times over.
- * @param value parsed JSON or a text
- * @param known patterns of further secrets
  */
 export function redact(value: unknown, secrets: string[], known: RegExp[] = []): unknown {
 	const patterns = [...new Set(secrets)]

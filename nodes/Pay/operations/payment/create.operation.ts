@@ -14,7 +14,7 @@ import {
 	payerQuestionField,
 	readMembers,
 } from '../../parameters/text';
-import { timeoutOption } from '../../parameters/timeout';
+import { timeoutOption } from '../../parameters/wholeNumber';
 import { postbackFields } from '../../postback/target';
 import type { RequestOf } from '../../service/contract';
 

@@ -231,12 +231,10 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const awaited: Awaited = { hashes, match };
 		Object.assign(context.getContext('node'), { awaited });
 		await context.putExecutionToWait(limit);
-		// Copies: under "Continue (using error output)" n8n empties the list that it is given, and the
-		// input would be gone when the postback comes.
+		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
-		// Paired by a number: else n8n merges what the node before gave, its "postback" too, into what
-		// leaves by the error output.
+		// Paired by a number: else n8n adds what the node before gave, its "postback" too.
 		return failAll(context, error).map((failed) =>
 			failed.map((item, index) => ({ ...item, pairedItem: index })),
 		);
@@ -258,9 +256,8 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited |
 }
 
 /**
- * Takes a call to the resume URL of a waiting execution. Proof first, body after: nothing of an
- * unproven request is read.
- * @returns the input item with the postback to go on with; else only a response, and the wait goes on
+ * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
+ * on with, or only a response. Proof first, body after: nothing of an unproven request is read.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const [item, awaited] = readWaiting(context);

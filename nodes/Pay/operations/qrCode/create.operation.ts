@@ -16,7 +16,7 @@ import {
 	payerQuestionField,
 	readMembers,
 } from '../../parameters/text';
-import { timeoutOption } from '../../parameters/timeout';
+import { timeoutOption } from '../../parameters/wholeNumber';
 import { postbackFields } from '../../postback/target';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
