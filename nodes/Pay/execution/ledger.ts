@@ -62,14 +62,12 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Le
 	return { ...about, store: store as Required<LedgerStore> };
 }
 
-/** An item of a run by its place, or with an empty index what all items of the run begin with. */
-export function itemOf({ node, run }: Pick<Ledger, 'node' | 'run'>, index: number | ''): string {
-	return `${node}, run ${run}, item ${index}`;
-}
-
-/** The item that makes an attempt. A model has no items: all attempts of a tool have one name here. */
-function byOf({ node, run, isTool }: Ledger, { index }: Entry): string {
-	return isTool ? `${node}, tool` : itemOf({ node, run }, index);
+/**
+ * The item that makes an attempt, or with an empty index what all items of the run begin with. A model
+ * has no items: all attempts of a tool have one name here.
+ */
+function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
+	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
 }
 
 /** Payments are kept by external_id alone, QR codes also by place: a second one harms nobody. */
@@ -77,12 +75,12 @@ function attemptKey(ledger: Ledger, entry: Entry): string {
 	const { external_id } = entry.request;
 	return ledger.kind === 'payment'
 		? `payment ${external_id}`
-		: `qrCode ${byOf(ledger, entry)}: ${external_id}`;
+		: `qrCode ${byOf(ledger, entry.index)}: ${external_id}`;
 }
 
 /** What a payment is known by if its external_id changes with each try; of a tool: what it asks for. */
 function placeOf(ledger: Ledger, entry: Entry): string {
-	const by = byOf(ledger, entry);
+	const by = byOf(ledger, entry.index);
 	return ledger.isTool ? `${by} ${entry.fingerprint}` : by;
 }
 
@@ -104,7 +102,7 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 			: { do: 'send' };
 	}
 	const isOfItem = (attempt: Attempt) =>
-		attempt.by === byOf(ledger, entry) &&
+		attempt.by === byOf(ledger, entry.index) &&
 		(!ledger.isTool || attempt.fingerprint === entry.fingerprint);
 	const ofPlace = attempts[`payment ${places[placeOf(ledger, entry)]}`];
 	// Another item may have sent that external_id since.
@@ -133,7 +131,7 @@ export function begin(
 ): (end: Pick<Attempt, 'outcome' | 'statusCode' | 'response' | 'reason'>) => void {
 	const { fingerprint, request } = entry;
 	const { external_id, amount } = request;
-	const attempt: Attempt = { external_id, by: byOf(ledger, entry), amount, fingerprint };
+	const attempt: Attempt = { external_id, by: byOf(ledger, entry.index), amount, fingerprint };
 	ledger.store.attempts[attemptKey(ledger, entry)] = attempt;
 	if (ledger.kind === 'payment') ledger.store.places[placeOf(ledger, entry)] = external_id;
 	return ({ outcome, statusCode, response, reason }) => {
@@ -142,12 +140,13 @@ export function begin(
 }
 
 /** Drops what a run that went well no longer needs. Payments stay: no later run may repeat them. */
-export function settle({ store, kind, node, run, isTool }: Ledger): void {
-	const mine = isTool ? `${node}, tool` : itemOf({ node, run }, '');
-	for (const [key, attempt] of Object.entries(store.attempts)) {
-		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
-		if (kind === 'qrCode') {
-			delete store.attempts[key];
+export function settle(ledger: Ledger): void {
+	const { attempts } = ledger.store;
+	const mine = byOf(ledger, '');
+	for (const [key, attempt] of Object.entries(attempts)) {
+		if (!key.startsWith(`${ledger.kind} `) || !attempt.by.startsWith(mine)) continue;
+		if (ledger.kind === 'qrCode') {
+			delete attempts[key];
 		} else if (attempt.outcome === 'accepted') {
 			delete attempt.statusCode;
 			delete attempt.response;

@@ -166,8 +166,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	// The duplicate check and a token endpoint may take their time.
 	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
 	if (tally.isStopping) return undefined;
-	// An agent may run two tools of one execution at once, so the other may have begun meanwhile.
-	// Nothing is awaited between this look and `begin`.
+	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `begin`.
 	const done = triedBefore(run, item);
 	if (done !== undefined) return done;
 	const expectNone = item.expectPostback?.();

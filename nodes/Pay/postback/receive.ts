@@ -124,8 +124,7 @@ export async function readPostback(
 	if (!isMultipartForm(headers)) {
 		if (raw.rawBody === undefined) await raw.readRawBody?.();
 	} else {
-		// n8n has read the form, and reading it again throws. n8n 1 hides from that reader that the
-		// connection was cut, and gives the fields that had come.
+		// n8n has read the form. If the connection was cut, n8n 1 gives the fields that had come.
 		await ended(raw);
 		if (raw.complete === false) {
 			throw new Error('The connection was cut before the end of the form');
