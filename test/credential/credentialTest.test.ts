@@ -64,6 +64,22 @@ test('a good credential: one token, one empty request, and nothing is made', asy
 	expect(sandbox.transactions).toStrictEqual([]);
 });
 
+test.each<[string, string | undefined, string, RegExp]>([
+	[
+		'fewer scopes',
+		'pay.read',
+		'pay.read pay.write',
+		/^Error: .*did not grant the Scope pay\.write:/,
+	],
+	['others', 'openid,pay.read', 'a pay.read  b', /^Error: .*did not grant the Scope a and b:/],
+	['more', 'pay.write openid pay.read', 'pay.read pay.write', /refused the access token/],
+	['the same, which it need not say', undefined, 'pay.read pay.write', /refused the access token/],
+])('a token endpoint that grants %s', async (_what, granted, scope, words) => {
+	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
+	sandbox.tokenFaultFor = () => status(200, { body });
+	expect(await verdict({ ...client, clientId: randomUUID(), scope })).toMatch(words);
+});
+
 test.each([
 	[
 		'plain HTTP at a port of HTTPS',

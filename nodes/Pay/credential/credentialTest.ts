@@ -1,15 +1,17 @@
 import type {
 	ICredentialsDecrypted,
 	ICredentialTestFunctions,
+	IDataObject,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
 import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
 import { proxyPageIn } from '../service/proxyPage';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
-import { readAccount, type PayCredential } from './connection';
+import { readAccount, type Account, type PayCredential } from './connection';
 
 /** The person waits for the test. */
 const LIMITS = { timeout: 15_000 };
@@ -74,6 +76,15 @@ function whyUnreachable(url: string, error: unknown): string {
 	return `The service cannot be reached: ${describeFailure(failure)}. Check the Base URL and the network.`;
 }
 
+/** The scopes not granted, which a token endpoint has to report (RFC 6749, section 5.1). */
+function scopesNotGranted({ token }: Account, body: unknown): string[] {
+	const { scope } = (typeof body === 'string' ? jsonOrText(body) : (body ?? {})) as IDataObject;
+	if (!('clientCredentials' in token) || typeof scope !== 'string') return [];
+	const granted = scope.split(/[\s,]+/);
+	const asked = token.clientCredentials.scope.split(/\s+/);
+	return asked.filter((one) => one !== '' && !granted.includes(one));
+}
+
 /**
  * Tests a credential without being able to move money: posts an empty object to the QR code
  * endpoint, which lacks both required fields (sections 2.1 and 4.1).
@@ -96,9 +107,12 @@ export async function testPayCredential(
 			followAllRedirects: false,
 			...LIMITS,
 		})) as TestResponse;
+	let granted: unknown;
 	const postForm: PostForm = async (url, headers, body) => {
 		try {
-			return await post(url, headers, body);
+			const response = await post(url, headers, body);
+			granted = response.body;
+			return response;
 		} catch (error) {
 			return { reason: describeFailure(failureOf(error)) };
 		}
@@ -112,6 +126,12 @@ export async function testPayCredential(
 			// What is tested is whether the service gives a token now, not whether it did.
 			forgetToken(account, bearer.accessToken);
 			bearer = await bearerToken(account, postForm, LIMITS);
+		}
+		const missing = scopesNotGranted(account, granted).join(' and ');
+		if (missing !== '') {
+			return wrong(
+				`The token endpoint did not grant the Scope ${missing}: ask for it, or take it out`,
+			);
 		}
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');

@@ -2,31 +2,25 @@ import type { INode } from 'n8n-workflow';
 import type { Done } from './read';
 import { stoppingError, type FailedResult } from './report';
 
-/** What has become of the items of a run so far. Only {@link conclude} adds to `done`. */
-export interface Tally {
-	readonly node: INode;
-	/** How many items came in. */
-	readonly items: number;
-	/** Whether failures become items; otherwise the first one stops the run. */
-	readonly goesOn: boolean;
-	readonly done: Done[];
-	/** The external_ids of items that were read and have no result yet, by index. */
-	readonly waiting: Map<number, string>;
-	/** The external_ids whose requests were sent and have no response yet. */
-	readonly inFlight: Set<string>;
-	/** For the person in the editor. */
-	readonly hints: Set<string>;
-	/** Whether an item of the batch under way failed and the run does not go on: no request starts. */
-	isStopping: boolean;
-	/** How many characters of responses the run keeps. */
-	kept: number;
-}
+/** What has become of the items of a run so far. */
+export type Tally = ReturnType<typeof openTally>;
 
-/** A tally without any result. */
-export function openTally(node: INode, items: number, goesOn: boolean): Tally {
+/** A tally without any result, of so many items; `goesOn` says whether failures become items. */
+export function openTally(node: INode, items: number, goesOn: boolean) {
 	return {
-		...{ node, items, goesOn, done: [], isStopping: false, kept: 0 },
-		...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
+		...{ node, items, goesOn },
+		/** Only {@link conclude} adds to it. */
+		done: [] as Done[],
+		/** The external_ids of items that were read and have no result yet, by index. */
+		waiting: new Map<number, string>(),
+		/** The external_ids whose requests were sent and have no response yet. */
+		inFlight: new Set<string>(),
+		/** For the person in the editor. */
+		hints: new Set<string>(),
+		/** Whether an item of the batch under way failed and the run does not go on. */
+		isStopping: false,
+		/** How many characters of responses the run keeps. */
+		kept: 0,
 	};
 }
 

@@ -1,14 +1,6 @@
 import { LABELS, wrongInCredential } from './label';
 import { optionalText } from './text';
 
-/** The Postback Secrets of a credential. */
-export interface Secrets {
-	/** What postback URLs are signed with; empty where there is none. */
-	current: string;
-	/** All that a proof may have been made with. */
-	taken: string[];
-}
-
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST = 16;
 
@@ -23,8 +15,8 @@ function parseSecret(value: unknown, field: string): string {
 	);
 }
 
-/** Reads the Postback Secrets; throws an InputError for one that is too short or not text. */
-export function parseSecrets(fields: Readonly<Record<string, unknown>>): Secrets {
+/** Reads what URLs are signed with, "" where that is missing, and all that is taken. InputError. */
+export function parseSecrets(fields: Readonly<Record<string, unknown>>) {
 	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
 	return { current, taken: [current, previous].filter((secret) => secret !== '') };

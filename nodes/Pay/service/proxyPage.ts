@@ -8,17 +8,8 @@ const PAGES: ReadonlyArray<[string, RegExp]> = [
 /** More characters than a proxy's own page has. */
 const LONGEST_PAGE = 20_000;
 
-/** A page of a proxy or web server on the way, instead of a response of the service. */
-export interface ProxyPage {
-	by: string;
-	/** What a person would read there. */
-	text: string;
-	/** It was asked in plain HTTP at a port that takes only HTTPS. */
-	wantsHttps: boolean;
-}
-
-/** Reads the page of a proxy; undefined, where a response does not look like one. */
-export function proxyPageIn(response: unknown): ProxyPage | undefined {
+/** Whose page, if any, came instead of a response of the service, and what a person would read there. */
+export function proxyPageIn(response: unknown) {
 	if (typeof response !== 'string' || response.length > LONGEST_PAGE) return undefined;
 	const [by] = PAGES.find(([, form]) => form.test(response)) ?? [];
 	if (by === undefined) return undefined;
