@@ -160,7 +160,7 @@ export class PayApi implements ICredentialType {
 			typeOptions: { password: true },
 			default: '',
 			description:
-				'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger or a wait takes only what it signed.',
+				'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger takes only what it signed.',
 		},
 		{
 			displayName: 'Previous Postback Secret',

@@ -128,14 +128,14 @@ describe('what goes over the wire', () => {
 });
 
 describe('what comes back', () => {
-	const answer = async (body: string, contentType = 'application/json') => {
+	const responseOf = async (body: string, contentType = 'application/json') => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 200, body, contentType });
 		return outputOf(await run({}), 'Success')[0]?.json.response;
 	};
 
 	test('a body keeps every digit', async () => {
 		expect(
-			await answer('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
+			await responseOf('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
 		).toStrictEqual({
 			id: '12345678901234567890',
 			small: 1.5,
@@ -144,8 +144,8 @@ describe('what comes back', () => {
 	});
 
 	test.each(['<html>', '', '{"id":', 'OK'])('%p stays the text it is', async (text) => {
-		expect(await answer(text)).toBe(text);
-		expect(await answer(text, 'text/html')).toBe(text);
+		expect(await responseOf(text)).toBe(text);
+		expect(await responseOf(text, 'text/html')).toBe(text);
 	});
 });
 

@@ -745,7 +745,6 @@ function newcomer() {
 				const modal = byId('editCredential-modal');
 				await fillIn(inputOf(modal, 'baseUrl'), `${n8n.url}/webhook`);
 				await fillIn(inputOf(modal, 'accessToken'), 'anything');
-				await fillIn(inputOf(modal, 'postbackSecret'), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
 				await saveAndClose(true);
 				await page.keyboard.press('Escape');
 				hand.clicks++;
@@ -776,7 +775,9 @@ function newcomer() {
 				await click(shown);
 				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
 				await click(byId('credential-edit-button'));
-				await fillIn(inputOf(byId('editCredential-modal'), 'postbackUrl'), url);
+				const modal = byId('editCredential-modal');
+				await fillIn(inputOf(modal, 'postbackUrl'), url);
+				await fillIn(inputOf(modal, 'postbackSecret'), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
 				await saveAndClose(false);
 				await page.keyboard.press('Escape');
 				hand.clicks++;

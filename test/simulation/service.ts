@@ -1,3 +1,5 @@
+import type { Outcome } from '../../nodes/Pay/service/outcome';
+
 /**
  * What a request to the service meets, drawn by the scenario. `books` says whether the service
  * carries it out, whatever its answer is: a gateway answers a 401 to what was carried out behind it.
@@ -27,10 +29,7 @@ export type Fate =
 	| { does: 'proxyAnswers'; status: number };
 
 /** What an answer's status says of the request, as the table of outcomes has it. */
-export function saidBy(
-	status: number,
-	kind: 'payment' | 'qrCode',
-): 'accepted' | 'rejected' | 'notSent' | 'unknown' {
+export function saidBy(status: number, kind: 'payment' | 'qrCode'): Exclude<Outcome, 'duplicate'> {
 	if (status >= 200 && status < 300) return 'accepted';
 	if (status === 407) return 'notSent';
 	if (status === 307 || status === 308) return 'rejected';

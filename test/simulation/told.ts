@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
+import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { isOptionOdd, isSameItem, type Send, type Try, type TypedItem, type World } from './world';
 
-type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
 
 /** How a run of the node ended. */

@@ -1,4 +1,5 @@
 import type { Scheduler } from 'fast-check';
+import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { Clock } from './clock';
 import { DuplicateStore, storedForm, type Moment, type Write } from './duplicateStore';
 import { EXCEPTIONS, type Repetition } from './exceptions';
@@ -65,7 +66,7 @@ export interface Send {
 	/** Whether the service carries it out. */
 	booked: boolean;
 	/** What the node was told, once it was: an answer's meaning, or that it failed provenly unsent. */
-	heard: 'accepted' | 'rejected' | 'notSent' | 'unknown' | undefined;
+	heard: Exclude<Outcome, 'duplicate'> | undefined;
 	heardAt: number;
 }
 

@@ -52,7 +52,7 @@ export function refusePostback(
 
 /** Refuses a request whose URL proves nothing. */
 export const refuseUnproven = (context: IWebhookFunctions) =>
-	refusePostback(context, 401, 'This address takes only postbacks with a valid signature');
+	refusePostback(context, 401, 'This address takes only postbacks with a valid proof');
 
 /** The status of an error that n8n found in the request, such as a body over its limit. */
 function statusOf(error: unknown): number {
