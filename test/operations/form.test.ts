@@ -3,7 +3,7 @@ import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 
-/** A field and all below it, one a line: its path, type, default, choices, and what is set of it. */
+/** A field and all below it, one a line: its path, type, default, choices and settings. */
 function fieldsOf(properties: INodeProperties[], path: string): string[] {
 	return properties.flatMap((field) => {
 		const { name, type, options = [], default: value, ...more } = field;

@@ -36,7 +36,7 @@ function fieldsOfSchema(schema: Schema, prefix = ''): Fields {
 	);
 }
 
-/** What the compiler has compared with the types of the two bodies. */
+/** The members of the contract, which the types of the two bodies are derived from. */
 function fieldsOfTree(member: Member, prefix = ''): Fields {
 	if (typeof member === 'string') return [`${prefix}: ${member}`];
 	if (!isTree(member)) return fieldsOfTree(member[0], `${prefix}[]`);

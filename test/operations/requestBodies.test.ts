@@ -88,7 +88,7 @@ test.each([
 	expect(uncleanIn(unclean, name).length).toBeGreaterThanOrEqual(5);
 });
 
-/** Reads a body from parameters, those that are not given being as the editor leaves them. */
+/** Reads a body from some parameters; all others are as the editor leaves them. */
 const LEFT = { amount: 5, external_id: 'a', payerQuestion: '', payer: {}, creditParty: {} };
 const chargeOf = (given: Record<string, unknown>) =>
 	qrCode.readRequest((name) => ({ specifySplit: 'none', ...LEFT, ...given })[name]);

@@ -27,7 +27,7 @@ async function decode(png: Buffer) {
 	return { text: found?.text, level: found?.ecLevel, width, height };
 }
 
-test('200 payloads up to the largest version are read back as they were', async () => {
+test('100 payloads up to the largest version are read back as they were', async () => {
 	// Version 40 with error correction M holds 2,331 bytes, 3,391 letters and digits, 5,596 digits.
 	const payload = fc.oneof(
 		{
@@ -53,7 +53,7 @@ test('200 payloads up to the largest version are read back as they were', async 
 			expect(width).toBe(height);
 			expect(width).toBeGreaterThanOrEqual(400);
 		}),
-		{ numRuns: runs(200), examples: [['z'.repeat(2331)]] },
+		{ numRuns: runs(100), examples: [['z'.repeat(2331)]] },
 	);
 });
 

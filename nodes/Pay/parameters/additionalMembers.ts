@@ -20,7 +20,7 @@ type Members = Record<string, unknown>;
 const FIELD = 'additionalMembers';
 const LABEL = labelOf(FIELD);
 
-/** As it would be sent: what an expression gives may hold functions, which would then decide. */
+/** The text that would be sent: an expression may give an object with a toJSON of its own. */
 function textOf(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
 	try {
