@@ -630,7 +630,7 @@ describe('the fault matrix', () => {
 		expect(told).not.toMatch(/retry on fail|try again later|retry the request/i);
 	}
 
-	test.each(CASES)(
+	test.concurrent.each(CASES)(
 		'$name is $outcome, and sent again only where nothing was carried out',
 		async (each) => {
 			await Promise.all(SETTINGS.map(async (settings) => await runCase(each, settings)));
