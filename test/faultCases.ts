@@ -112,7 +112,7 @@ function status(
 }
 
 function odd(name: string, play: (socket: Socket) => void): FaultCase {
-	return { name, outcome: 'unknown', arrives: true, timeout: 1000, play };
+	return { name, outcome: 'unknown', arrives: true, timeout: 3000, play };
 }
 
 const drips = (line: string) => (socket: Socket) => {
@@ -141,7 +141,7 @@ export const CASES: FaultCase[] = [
 		outcome: 'unknown',
 		arrives: true,
 		fault: { kind: 'no-answer' },
-		timeout: 1000,
+		timeout: 3000,
 	},
 	{ name: 'reset before the body', outcome: 'unknown', arrives: true, resetOnHead: true },
 	{
