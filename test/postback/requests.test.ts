@@ -182,7 +182,7 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	['the wait on n8n 2', () => waiting({ resumeToken: TOKEN }), `signature=${TOKEN}&`],
 ];
 
-const RUNS = { numRuns: runs(600) };
+const RUNS = { numRuns: runs(300) };
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
 	const node = make();
