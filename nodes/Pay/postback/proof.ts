@@ -71,9 +71,8 @@ const hashOf = (proof: string) =>
 	createHash('sha256').update(proof).digest('base64url').slice(0, 22);
 
 /**
- * Appends a random proof to a resume URL, which one execution takes once: it keeps the proof's hash,
- * and nobody who reads the execution, or knows a secret, can make the URL.
- * @throws InputError as {@link signUrl}
+ * Appends a random proof to a resume URL; the execution keeps its hash. Nobody who reads the execution,
+ * or knows a secret, can make the URL. Throws as {@link signUrl}.
  */
 export function withRandomProof(url: string, reference: Reference): { url: string; hash: string } {
 	const mac = randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
