@@ -27,7 +27,7 @@ export function isTooDeep(value: unknown): boolean {
 	return hasLevels(value, MAX_LEVELS);
 }
 
-/** Parses JSON, integers beyond 2^53 as strings; what is no JSON, or nested too deep, stays text. */
+/** Parses JSON, integers beyond 2^53 as strings; other text, or JSON nested too deep, stays text. */
 export function jsonOrText(text: string): unknown {
 	try {
 		const value: unknown = LONG_INTEGER.test(text)

@@ -190,7 +190,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test('without a field or values it is not published', async () => {
 			const options = { startWhen: { match: { field: '', values: [] } } };
-			await expectRefusal(/Start Only When: The field or its values/, { options });
+			await expectRefusal(/Start Only When .* and its values must both be there/, { options });
 		});
 	});
 

@@ -31,7 +31,7 @@ function valueOf(element: XmlElement): unknown {
  * Not with what n8n has parsed: it has one parser for all requests, and of two that come at the same
  * moment both get the body of the second (measured with xml2js as n8n 2.41 and 1.123 use it). Anyone's
  * request could so put its "paid" under another's proof.
- * @returns undefined for what is no XML, is too long, or is nested too deep to be parsed
+ * @returns undefined for text that is not XML, is too long, or is nested too deep to be parsed
  */
 export function parseXmlBody(text: string): unknown {
 	if (text.length > MAX_LENGTH) return undefined;

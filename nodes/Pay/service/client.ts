@@ -18,7 +18,7 @@ interface Connection {
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/** Why a 2xx with this body, as it came, is no acceptance, in words; undefined where it is one. */
+	/** Why a 2xx with this body, as it came, is not an acceptance, in words; undefined where it is one. */
 	doubt?: (response: unknown) => string | undefined;
 	/** A header that carries the request's external_id too. */
 	externalIdHeader?: string;

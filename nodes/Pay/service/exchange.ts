@@ -156,7 +156,7 @@ async function ask(
 	if (stop.aborted) release();
 	try {
 		const whole = await readBody(body);
-		// A body without a length ends with the connection; a reset is no such end.
+		// A body without a length ends with the connection; a reset is not such an end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
 		return { end: 'responded', statusCode, body: whole, byProxy };
 	} catch (error) {

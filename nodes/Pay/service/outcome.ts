@@ -78,7 +78,7 @@ export function sentOfFailure({ code = '', syscall, name = '', sent }: Transport
 /**
  * The outcome of a request that ended without a whole response: `notSent` only on proof, else
  * `unknown`, because a payment that is wrongly called "not sent" is paid twice. A part of a request
- * is no request: its length is announced, and what came of its JSON cannot be read.
+ * is not a request: its length is announced, and what came of its JSON cannot be read.
  */
 export function outcomeOfFailure(failure: TransportFailure): Outcome {
 	return sentOfFailure(failure) === 'whole' ? 'unknown' : 'notSent';
