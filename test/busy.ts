@@ -7,10 +7,10 @@ export function slowness(): number {
 	const begun = performance.now();
 	const before = process.cpuUsage();
 	let used = 0;
-	while (used < 20) {
+	while (used < 40) {
 		const { user, system } = process.cpuUsage(before);
 		used = (user + system) / 1000;
 	}
 	const factor = (performance.now() - begun) / used;
-	return factor < 4 ? 1 : Math.ceil(factor);
+	return factor < 6 ? 1 : Math.ceil(factor);
 }
