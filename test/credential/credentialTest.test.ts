@@ -69,9 +69,9 @@ test.each<[string, string | undefined, string, RegExp]>([
 		'fewer scopes',
 		'pay.read',
 		'pay.read pay.write',
-		/^Error: .*did not grant the Scope pay\.write:/,
+		/^Error: .*did not grant pay\.write:/,
 	],
-	['others', 'openid,pay.read', 'a pay.read  b', /^Error: .*did not grant the Scope a and b:/],
+	['others', 'openid,pay.read', 'a pay.read  b', /^Error: .*did not grant a and b:/],
 	['more', 'pay.write openid pay.read', 'pay.read pay.write', /refused the access token/],
 	['the same, which it need not say', undefined, 'pay.read pay.write', /refused the access token/],
 ])('a token endpoint that grants %s', async (_what, granted, scope, words) => {

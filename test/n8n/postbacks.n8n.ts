@@ -17,11 +17,14 @@ async function startProxy(): Promise<{ server: Server; url: string; target: { po
 	const target = { port: 0 };
 	const server = createServer((incoming, outgoing) => {
 		const path = (incoming.url ?? '').replace(PREFIX, '');
-		const { method, headers } = incoming;
+		const { method } = incoming;
+		// New connections each time: an idle one is closed after 5 s, perhaps just as it is used again.
+		const connection = 'close';
+		const headers = { ...incoming.headers, connection };
 		const onward = httpRequest(
 			{ host: '127.0.0.1', port: target.port, path, method, headers },
 			(answer) => {
-				outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+				outgoing.writeHead(answer.statusCode ?? 502, { ...answer.headers, connection });
 				answer.pipe(outgoing);
 			},
 		);

@@ -50,7 +50,7 @@ const ROWS: Row[] = [
 	{
 		name: 'a scope that nobody knows, beside a known one',
 		data: { scope: 'pay.read pay.admin' },
-		test: /^Error: The token endpoint did not grant the scope pay\.admin /,
+		test: /^Error: The token endpoint did not grant pay\.admin: /,
 	},
 	{ name: 'a wrong path', data: { tokenUrl: '/oauth/token' }, test: NONE, run: NONE },
 	{ name: 'the bare address', data: { tokenUrl: '' }, test: NONE, run: NONE },

@@ -130,7 +130,7 @@ export async function testPayCredential(
 		const missing = scopesNotGranted(account, granted).join(' and ');
 		if (missing !== '') {
 			return wrong(
-				`The token endpoint did not grant the Scope ${missing}: ask for it, or take it out`,
+				`The token endpoint did not grant ${missing}: ask the service for it, or remove it from Scope`,
 			);
 		}
 	} catch (error) {
