@@ -44,6 +44,18 @@ test.each([
 	expect(redact(text, [secret])).toBe(shown);
 });
 
+test("another charge's postback URL that a response repeats loses its proof", () => {
+	const mac = 'aCQVBr5ec8KvwwQU3OrBf-';
+	const reference = Buffer.from('["qrCode",1,"a"]').toString('base64url');
+	const proof = `${reference}.${mac}`;
+	const url = (value: string) => `https://n8n.test/webhook-waiting/9?x=1&pay_proof=${value}`;
+	const response = { list: [{ postbackUrl: url(proof) }], said: `"${proof}"` };
+	expect(redact(response, [])).toStrictEqual({
+		list: [{ postbackUrl: url('***') }],
+		said: `"${reference}.***"`,
+	});
+});
+
 test('a token of digits is replaced where it is echoed as a number', () => {
 	expect(redact({ token: 12345678 }, ['12345678'])).toStrictEqual({ token: '***' });
 });

@@ -2,7 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { isTooDeep, jsonOrText } from '../json';
 import { redact } from '../service/redact';
-import { PROOF_IN_TEXT, withoutProof, type Reference } from './proof';
+import { withoutProof, type Reference } from './proof';
 import { parseXmlBody } from './xml';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -108,18 +108,8 @@ export function parsePostback(
 	if (query.signature === resumeToken) delete query.signature;
 	const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	// A list: the names of members are searched too, and these are ours.
-	const redacted = redact([query, Object.fromEntries(kept), body, rawBody], secrets, [
-		PROOF_IN_TEXT,
-	]) as [Postback['query'], Postback['headers'], unknown, string];
-	return {
-		method,
-		query: redacted[0],
-		headers: redacted[1],
-		body: redacted[2],
-		rawBody: redacted[3],
-		content,
-	};
+	const received = { query, headers: Object.fromEntries(kept), body, rawBody };
+	return { method, content, ...(redact(received, secrets) as typeof received) };
 }
 
 /** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { InputError } from '../inputError';
-import { PROOF_PARAMETER } from '../service/redact';
+import { MAC_LENGTH, PROOF_PARAMETER } from '../service/redact';
 
 /** What a postback URL with a proof is about: the charge or payment it was made for. */
 export interface Reference {
@@ -9,24 +9,11 @@ export interface Reference {
 	amount: number;
 }
 
-/** In base64url characters: 132 bits. */
-const MAC_LENGTH = 22;
-
 /** Web servers and proxies take 8 KB for a request's first line; a longer postback would be lost. */
 export const MAX_URL_LENGTH = 8000;
 
 /** What comes after the mac was appended by the service, `?status=paid` for example. */
 const PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
-
-/**
- * What makes a proof one, wherever a text repeats it: a value of the parameter, and the mac behind a
- * reference, which begins with the same characters whatever it is about. Searched in time that grows
- * with the text's length: all of it hangs on the place that is looked at.
- */
-export const PROOF_IN_TEXT = new RegExp(
-	`(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+|(?<=WyJ[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`,
-	'gi',
-);
 
 function macOf(reference: string, secret: string): string {
 	const hash = createHmac('sha256', secret).update(reference).digest('base64url');

@@ -1,7 +1,19 @@
 /** The query parameter of a signed postback URL. */
 export const PROOF_PARAMETER = 'pay_proof';
+/** Of its mac, in base64url characters: 132 bits. */
+export const MAC_LENGTH = 22;
 /** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
 const PROOFS = [PROOF_PARAMETER, 'signature'];
+
+/**
+ * What makes a proof one, wherever a text repeats it, that of another charge too: a value of the
+ * parameter, and the mac behind a reference, which begins with the same characters whatever it is
+ * about. Searched in time that grows with the text's length: all of it hangs on the place looked at.
+ */
+const PROOF_IN_TEXT = new RegExp(
+	`(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+|(?<=WyJ[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`,
+	'gi',
+);
 
 /** Shorter ones are words that responses are full of, the text of a QR code too. */
 const SHORTEST_SECRET = 8;
@@ -63,15 +75,15 @@ function patternOf(secret: string): RegExp {
 }
 
 /**
- * Replaces secrets that a service or proxy repeats in its response by `***`, in texts, names and
+ * Replaces secrets, and every proof, that a service or proxy repeats by `***`, in texts, names and
  * numbers at any depth, also as they look in JSON, HTML, a URL, hex and Base64, once or several times over.
  */
-export function redact(value: unknown, secrets: string[], known: RegExp[] = []): unknown {
+export function redact(value: unknown, secrets: string[]): unknown {
 	const patterns = [...new Set(secrets)]
 		.filter((secret) => secret.length >= SHORTEST_SECRET)
 		.sort((a, b) => b.length - a.length)
 		.map(patternOf)
-		.concat(known);
+		.concat(PROOF_IN_TEXT);
 	const inText = (text: string) =>
 		patterns.reduce((rest, pattern) => rest.replace(pattern, '***'), text);
 	const inValue = (each: unknown): unknown => {
