@@ -56,11 +56,16 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 	['a resume URL', ['resume', SIGNED], true],
 	['a resume URL, and no secret', ['resume', {}], true],
 	['one that has no known form', ['resume', SIGNED, '', 'https://n8n.example.com/r'], true],
-	['a resume URL from an expression', ['url', SIGNED, `${RESUME}?x=1`], true],
-	['a resume URL from an expression, and no secret', ['url', {}, RESUME], true],
-	['one in the credential', ['credential', { ...SIGNED, postbackUrl: RESUME }], true],
+	['a resume URL from an expression', ['url', SIGNED, `${RESUME}?signature=0123&x=1`], true],
+	['a resume URL from an expression, and no secret', ['url', {}, `${RESUME}?signature=0123`], true],
+	['one of n8n 1, with a parameter', ['url', SIGNED, `${RESUME}?x=1`, RESUME], true],
+	['one in the credential', ['credential', { postbackUrl: RESUME }, '', RESUME], true],
 	["another execution's", ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'], false],
-	['it, as a proxy has it', ['url', SIGNED, 'https://a.example/n8n/webhook-waiting/42'], true],
+	[
+		'it, as a proxy has it',
+		['url', SIGNED, 'https://a.example/n8n/webhook-waiting/42?signature=0123'],
+		true,
+	],
 	['one that ends like it', ['url', SIGNED, 'https://n8n.example.com/webhook/42'], false],
 	['a trigger', ['credential', SIGNED], false],
 ])('%s: what proves its postback', (_name, args, here) => {
@@ -71,6 +76,14 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 	expectPostback?.();
 	const hashes = awaitedProofs(store, 'a', '42', () => false);
 	expect(verifyRandomProof(query, hashes)).toStrictEqual(here ? ABOUT : null);
+});
+
+test.each<[string, Parameters<typeof target>]>([
+	['a parameter that begins with ?', ['url', SIGNED, `${RESUME}?signature=0123?x=1`]],
+	['? alone', ['url', SIGNED, `${RESUME}?signature=0123?`]],
+	['no token, as a credential gives it', ['credential', { postbackUrl: RESUME }]],
+])('a resume URL that n8n 2 takes no call to is refused: %s', (_name, args) => {
+	expect(() => target(...args)).toThrow(/resume URL without n8n's token as it was/);
 });
 
 test('what an execution keeps of its resume URLs proves nothing, and no two are alike', () => {

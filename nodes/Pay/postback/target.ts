@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { InputError } from '../inputError';
 import { wrongField } from '../parameters/label';
 import type { ReadParameter } from '../parameters/parameter';
 import { expectPostback, type ExpectationStore } from './expectation';
@@ -61,10 +62,17 @@ export interface AskingExecution {
 
 /** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
 function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
-	const { pathname } = new URL(url);
+	const { pathname, searchParams } = new URL(url);
 	if (!pathname.endsWith(`/${id}`)) return false;
-	const own = new URL(String(resumeUrl())).pathname.split('/').slice(-2);
-	return pathname.endsWith(`/${own.join('/')}`);
+	const own = new URL(String(resumeUrl()));
+	if (!pathname.endsWith(`/${own.pathname.split('/').slice(-2).join('/')}`)) return false;
+	// n8n 2 takes no call without its token, which "?order=1" behind the resume URL breaks.
+	if (searchParams.get('signature') === own.searchParams.get('signature')) return true;
+	throw new InputError(
+		'postbackUrl',
+		"The postback URL is this execution's resume URL without n8n's token as it was",
+		'Choose "Resume This Execution" as Postback. To append parameters, begin them with &.',
+	);
 }
 
 /**
@@ -92,13 +100,8 @@ export function readPostbackTarget(
 			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		};
 	}
-	const url = parsePostbackUrl(
-		choice === 'resume'
-			? execution.resumeUrl()
-			: choice === 'url'
-				? read('postbackUrl')
-				: account.postbackUrl,
-	);
+	const elsewhere = choice === 'url' ? read('postbackUrl') : account.postbackUrl;
+	const url = parsePostbackUrl(choice === 'resume' ? execution.resumeUrl() : elsewhere);
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback);
 	if (choice !== 'resume' && !isHere(url, execution)) {
 		return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
