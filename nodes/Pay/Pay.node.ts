@@ -10,7 +10,7 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
 import { execute, findOperation, properties } from './operations';
-import { resumeWebhooks } from './operations/postback/wait.operation';
+import { onMessage, resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refusePostback } from './postback/receive';
 
 export class Pay implements INodeType {
@@ -39,6 +39,8 @@ export class Pay implements INodeType {
 		webhooks: resumeWebhooks,
 		properties,
 	};
+
+	onMessage = onMessage;
 
 	methods = { credentialTest: { testPayCredential } };
 

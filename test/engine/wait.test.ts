@@ -186,7 +186,11 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 		},
 	);
 	expect(errorOf(run)).toBeUndefined();
-	expect(context.awaited).toStrictEqual({ hashes: ['newer'], match: undefined });
+	expect(context.awaited).toStrictEqual({
+		hashes: ['newer'],
+		given: ['first', 'newer'],
+		match: undefined,
+	});
 });
 
 test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { itemsOf, pause, until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
@@ -235,6 +238,80 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 	});
 
+	// n8n's own client of web sockets, for Node 20 has none.
+	interface Socket extends EventTarget {
+		send: (text: string) => void;
+		terminate: () => void;
+		on: (event: string, listener: () => void) => void;
+	}
+	const required = createRequire(join(__dirname, '../../dev/n8n1/package.json'));
+	const WebSocket = required('./node_modules/ws') as new (
+		url: string,
+	) => Socket & NodeJS.EventEmitter;
+
+	test('a chat message of anyone who counts executions ends no wait', async () => {
+		const { executionId, url } = await startWaiting(n8n, sandbox, payApi);
+		const token = new URL(url).searchParams.get('signature') ?? '';
+		const address = `${n8n.url.replace('http', 'ws')}/chat?sessionId=x&executionId=${executionId}&isPublic=true&token=${token}`;
+		const socket = new WebSocket(address);
+		await once(socket, 'message');
+		const said = { sessionId: 'x', action: 'sendMessage', chatInput: 'paid' };
+		socket.send(JSON.stringify(said));
+		// n8n has said in its log why it does not go on.
+		await until('the refusal', async () => /resumes no Pay node|Refused chat resume/.test(n8n.log));
+		socket.terminate();
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		expect(await deliver(url)).toBe(200);
+		expect(itemsOf(await ended(n8n, executionId), 'After')[0]).toHaveProperty('postback');
+	});
+
+	// n8n 1 ends it, without a postback: docs/postbacks.md says so.
+	(version === 'n8n2' ? test : test.skip)(
+		'the end of a sub-workflow that nobody waits for any more ends no wait',
+		async () => {
+			const trigger = node(
+				'When called',
+				'n8n-nodes-base.executeWorkflowTrigger',
+				{ inputSource: 'passthrough' },
+				{ typeVersion: 1.1 },
+			);
+			const [charge, wait] = chargeAndWait();
+			const child = await n8n.importWorkflow(chain('Child', [trigger, charge, wait]), { payApi });
+			await n8n.publish(child);
+			const each = node(
+				'Call',
+				'n8n-nodes-base.executeWorkflow',
+				{ workflowId: { __rl: true, value: child, mode: 'id' }, mode: 'each', options: {} },
+				{ typeVersion: 1.2 },
+			);
+			const [own, first, second] = [randomUUID(), randomUUID(), randomUUID()] as const;
+			const last = {
+				...charge,
+				parameters: { ...(charge.parameters as object), external_id: own },
+			};
+			const entry = start();
+			const one = node('One', 'n8n-nodes-base.limit', {});
+			const { executionId } = await begin(
+				chain('Parent', [entry, splitItems(), each, one, last, wait, noOp('After')]),
+				entry,
+				{ items: [{ id: first }, { id: second }] },
+			);
+			await until('both children', async () => (await n8n.executionIds(child)).length === 2);
+			for (const id of await n8n.executionIds(child)) await waits(n8n, id);
+			await until('the first', async () => (await deliver(sent(first))) === 200);
+			await until('the own charge', async () => sent(own) !== undefined);
+			await waits(n8n, executionId);
+			expect(await deliver(sent(second))).toBe(200);
+			for (const id of await n8n.executionIds(child)) await ended(n8n, id, 'Wait');
+			// What a child's end does to its parent is done a moment later.
+			await pause(2_000);
+			expect((await n8n.execution(executionId)).status).toBe('waiting');
+			expect(await deliver(sent(own))).toBe(200);
+			const [after] = itemsOf(await ended(n8n, executionId), 'After');
+			expect(after).toMatchObject({ postback: { reference: { external_id: own } } });
+		},
+	);
+
 	describe('a wait is ended by its own postback', () => {
 		test.each([
 			['a row with cents', '={{ { id: 17, amount: 4990, state: "open" } }}', {}],
@@ -292,6 +369,26 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await ended(n8n, executionId, 'After');
 			await ended(n8n, executionId, 'After 2');
 		});
+	});
+
+	test('a postback that comes while another charge is waited for may come again', async () => {
+		const [first, second] = [randomUUID(), randomUUID()] as const;
+		const [charge, wait] = chargeAndWait();
+		const each = node('Each', 'n8n-nodes-base.splitInBatches', { options: {} }, { typeVersion: 3 });
+		const entry = start();
+		const workflow = chain('Early', [entry, splitItems(), charge, each], {
+			Each: { main: [[], [{ node: 'Wait', type: 'main', index: 0 }]] },
+			Wait: { main: [[{ node: 'Each', type: 'main', index: 0 }]] },
+		});
+		workflow.nodes.push(wait);
+		const { executionId } = await begin(workflow, entry, {
+			items: [{ id: first }, { id: second }],
+		});
+		await waits(n8n, executionId);
+		expect(await deliver(sent(second))).toBe(409);
+		expect(await deliver(sent(first))).toBe(200);
+		await until('the second wait', async () => (await deliver(sent(second))) === 200);
+		await ended(n8n, executionId, 'Each');
 	});
 
 	describe('in a loop, a wait is ended by the postback of its own charge', () => {

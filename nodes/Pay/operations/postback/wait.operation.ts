@@ -1,4 +1,6 @@
 import {
+	NodeOperationError,
+	WAIT_FOR_SUB_EXECUTION,
 	WAIT_INDEFINITELY,
 	type IExecuteFunctions,
 	type INodeExecutionData,
@@ -12,12 +14,13 @@ import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { awaitedProofs, beginWait } from '../../postback/expectation';
+import { awaitedProofs, beginWait, type ExpectationStore } from '../../postback/expectation';
 import { verifyRandomProof } from '../../postback/proof';
 import {
 	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
+	refusePostback,
 	refuseUnproven,
 	toItem,
 } from '../../postback/receive';
@@ -144,10 +147,23 @@ export const resumeWebhooks: IWebhookDescription[] = [
 	},
 ];
 
+/**
+ * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
+ * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
+ */
+export const onMessage =
+	WAIT_FOR_SUB_EXECUTION === undefined
+		? async (context: IExecuteFunctions): Promise<never> => {
+				throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
+			}
+		: undefined;
+
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
 interface Awaited {
 	/** Of the proofs that end it, see `withRandomProof`. */
 	hashes: string[];
+	/** Of all that this execution gave: the others may end a later wait. */
+	given: string[];
 	/** Absent where any postback ends the wait. */
 	match?: FieldMatch;
 }
@@ -207,7 +223,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				? readFieldMatch(read('matchField'), read('matchValues'), 'matchField')
 				: undefined;
 		const limit = readLimit(read);
-		const store = context.getContext('flow');
+		const store: ExpectationStore = context.getContext('flow');
 		const executionId = context.getExecutionId();
 		const data = context.getWorkflowDataProxy(0);
 		const hashes = awaitedProofs(store, external_id, executionId, ({ node, run }) => {
@@ -228,8 +244,12 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		}
 		const wait = { node: context.getNode().name, run: Number(data.$runIndex) };
 		beginWait(store, { external_id, executionId, ...wait });
-		const awaited: Awaited = { hashes, match };
+		const given = (store.postbacks ?? []).flatMap((event) => ('hash' in event ? [event.hash] : []));
+		const awaited: Awaited = { hashes, given, match };
 		Object.assign(context.getContext('node'), { awaited });
+		// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
+		// parent waits for others. No sub-workflow has this id.
+		context.setMetadata({ waitingChildExecutionIds: [executionId] });
 		await context.putExecutionToWait(limit);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
@@ -263,6 +283,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const [item, awaited] = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const reference = verifyRandomProof(query, awaited?.hashes ?? []);
+	if (reference === null && verifyRandomProof(query, awaited?.given ?? []) !== null) {
+		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	}
 	if (reference === null) return refuseUnproven(context);
 	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
