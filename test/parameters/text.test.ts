@@ -153,12 +153,16 @@ describe('identifiers that look alike', () => {
 		['byte order mark', '\ufeff', /\(U\+FEFF\)/],
 		['no-break space', '\u00a0', /\(U\+00A0\)/],
 		['variation selector', '\ufe0f', /\(U\+FE0F\)/],
-		['en space', '\u2002', /holds a character that nobody sees \(U\+2002\)/],
+		['en space', '\u2002', /holds a line break or another character that nobody sees \(U\+2002\)/],
 		['combining grapheme joiner', '\u034f', /\(U\+034F\)/],
 		['tag', '\u{e0041}', /\(U\+E0041\)/],
 		['braille blank', '\u2800', /\(U\+2800\)/],
 		['object replacement character', '\ufffc', /\(U\+FFFC\)/],
-		['line separator', '\u2028', /holds a line break or another control character/],
+		[
+			'line separator',
+			'\u2028',
+			/holds a line break or another character that nobody sees \(U\+2028\)/,
+		],
 	])('a %s inside of one is refused, and its code named', (_name, character, message) => {
 		expect(() => parseExternalId(`payout${character}7`)).toThrow(message);
 	});

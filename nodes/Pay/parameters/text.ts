@@ -27,9 +27,8 @@ export const payerQuestionField: INodeProperties = {
 /** What a failed expression leaves behind when it is turned into text. */
 const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);
 
-const CONTROL_CHARACTER = /[\p{Cc}\p{Zl}\p{Zp}]/u;
 /** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
-const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Zs}/u;
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
@@ -109,19 +108,12 @@ export function parseExternalId(value: unknown): string {
 	}
 	refuseLeftover(text, field);
 	refuseLoneSurrogate(text, field);
-	if (CONTROL_CHARACTER.test(text)) {
-		throw wrongField(
-			field,
-			`holds a line break or another control character`,
-			'Remove it, for example with {{ $json.id.trim() }}.',
-		);
-	}
 	const [invisible] = INVISIBLE.exec(text) ?? [];
 	if (invisible !== undefined) {
 		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
 		throw wrongField(
 			field,
-			`holds a character that nobody sees (U+${code})`,
+			`holds a line break or another character that nobody sees (U+${code})`,
 			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
 		);
 	}
