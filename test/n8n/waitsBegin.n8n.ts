@@ -432,7 +432,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await taken(first);
 			const [second = ''] = await charges(ids[1]!, 1);
 			await waits(n8n, executionId);
-			expect(await deliver(first)).toBe(401);
+			expect(await deliver(first)).toBe(409);
 			await taken(second);
 			await ended(n8n, executionId);
 		});
@@ -444,7 +444,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await taken(first);
 			const [, second = ''] = await charges(id, 2);
 			await waits(n8n, executionId);
-			expect(await deliver(first)).toBe(401);
+			expect(await deliver(first)).toBe(409);
 			await taken(second);
 			const items = itemsOf(await ended(n8n, executionId), 'After');
 			expect(items.map((item) => item.postback)).toMatchObject(
