@@ -225,16 +225,17 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				let secrets;
 				try {
 					readMatch(this.getNodeParameter('options', {}) as Options);
-					if (this.getNodeParameter('authentication') === 'none') return true;
-					secrets = await readSecrets(this);
 				} catch (error) {
+					throw new NodeOperationError(this.getNode(), inWords(error));
+				}
+				if (this.getNodeParameter('authentication') === 'none') return true;
+				const secrets = await readSecrets(this).catch((error: unknown) => {
 					const said = inWords(error);
 					const isOurs = error instanceof InputError;
 					throw new NodeOperationError(this.getNode(), isOurs ? said : `${NO_SECRET} (${said})`);
-				}
+				});
 				if (secrets.current !== '') return true;
 				throw new NodeOperationError(this.getNode(), NO_SECRET);
 			},

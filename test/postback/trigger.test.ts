@@ -66,6 +66,12 @@ describe('publishing it', () => {
 	const gone = () => {
 		throw new Error('no such credential');
 	};
+	/** As an expression that fails. */
+	const unreadable = {
+		get startWhen(): never {
+			throw new Error('no such node');
+		},
+	};
 	/** What publishing comes to, with a credential and options as n8n hands them over. */
 	async function published(
 		credential: () => IDataObject,
@@ -136,6 +142,12 @@ describe('publishing it', () => {
 			() => ({}),
 			{ authentication: 'none', ...matching('', ['paid']) },
 			/^Start Only When /,
+		],
+		[
+			'with options that n8n cannot read, unsigned',
+			() => ({}),
+			{ authentication: 'none', options: unreadable },
+			/^no such node$/,
 		],
 	])(
 		'is refused %s, and the message says what to do',

@@ -15,10 +15,10 @@ const MAX_HIGHLIGHTED = 3;
 /** Shows hints beside the output, where this n8n can. */
 export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	try {
-		const failures = (tally.goesOn && failuresInWords(tally)) || [];
-		const shown = [failures, ...tally.hints].flat().slice(0, MAX_HINTS);
-		const location = 'outputPane';
-		context.addExecutionHints?.(...shown.map((message) => ({ message, location }) as const));
+		const failures = tally.goesOn ? failuresInWords(tally) : undefined;
+		const shown = [failures, ...tally.hints].filter((message) => message !== undefined);
+		const hints = shown.map((message) => ({ message, location: 'outputPane' }) as const);
+		context.addExecutionHints?.(...hints.slice(0, MAX_HINTS));
 	} catch {
 		// The items say all that matters.
 	}

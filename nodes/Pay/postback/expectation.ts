@@ -30,9 +30,10 @@ export function expectPostback(store: ExpectationStore, about: Asked): () => voi
 	return () => void (asked.isVoid = true);
 }
 
-/** Records that a wait begins. */
-export function beginWait(store: ExpectationStore, wait: Wait): void {
-	(store.postbacks ??= []).push(wait);
+/** Records that a wait begins; what it returns: the hashes of all proofs that were given before it. */
+export function beginWait(store: ExpectationStore, wait: Wait): string[] {
+	store.postbacks = [...(store.postbacks ?? []), wait];
+	return store.postbacks.flatMap((event) => ('hash' in event ? [event.hash] : []));
 }
 
 /**

@@ -14,7 +14,7 @@ import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { awaitedProofs, beginWait, type ExpectationStore } from '../../postback/expectation';
+import { awaitedProofs, beginWait } from '../../postback/expectation';
 import { verifyRandomProof } from '../../postback/proof';
 import {
 	isAwaited,
@@ -223,7 +223,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				? readFieldMatch(read('matchField'), read('matchValues'), 'matchField')
 				: undefined;
 		const limit = readLimit(read);
-		const store: ExpectationStore = context.getContext('flow');
+		const store = context.getContext('flow');
 		const executionId = context.getExecutionId();
 		const data = context.getWorkflowDataProxy(0);
 		const hashes = awaitedProofs(store, external_id, executionId, ({ node, run }) => {
@@ -243,8 +243,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const wait = { node: context.getNode().name, run: Number(data.$runIndex) };
-		beginWait(store, { external_id, executionId, ...wait });
-		const given = (store.postbacks ?? []).flatMap((event) => ('hash' in event ? [event.hash] : []));
+		const given = beginWait(store, { external_id, executionId, ...wait });
 		const awaited: Awaited = { hashes, given, match };
 		Object.assign(context.getContext('node'), { awaited });
 		// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
