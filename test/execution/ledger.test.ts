@@ -8,13 +8,13 @@ import {
 	settle,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
-import type { Kind } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const openLedger = (store: LedgerStore, kind: Kind, place: string, isTool = false) => {
 	const [node = '', run = ''] = place.split(', run ');
-	return open(store, { kind, node, run, isTool });
+	return open(store, { operation: OPERATIONS[kind], node, run, isTool });
 };
 
 const entry = (

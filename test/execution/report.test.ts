@@ -16,7 +16,7 @@ import { failuresInWords, idsByOutcome, type Summary } from '../../nodes/Pay/exe
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { Attempted } from '../../nodes/Pay/service/client';
-import type { Kind } from '../../nodes/Pay/service/contract';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const NODE: INode = {
 	...{ id: '1', name: 'Pay', type: 'n8n-nodes-pay.pay', typeVersion: 1 },
@@ -26,7 +26,7 @@ const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
 
 const said = (answer: Partial<Attempted> & Pick<Attempted, 'outcome'>, kind: Kind = 'payment') =>
-	attemptedResult(kind, REQUEST, answer) as FailedResult;
+	attemptedResult(OPERATIONS[kind], REQUEST, answer) as FailedResult;
 
 test('an acceptance is its facts alone', () => {
 	const answer: Attempted = {
@@ -35,7 +35,7 @@ test('an acceptance is its facts alone', () => {
 		statusCode: 201,
 		response: { id: 1 },
 	};
-	expect(attemptedResult('payment', REQUEST, answer)).toStrictEqual({
+	expect(attemptedResult(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
 		...FACTS,
 		amount: 5,
 		outcome: 'accepted',
@@ -120,19 +120,23 @@ test('an unknown QR code is told as one: it is safe to create it again', () => {
 	const result = said({ outcome: 'unknown', statusCode: 200, reason: 'which is odd' }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'unknown', statusCode: 200 });
 	expect(result.message).toBe('It is not known whether QR code "a" was created');
-	expect(result.description).toMatch(/HTTP 200, which is odd\.\. It is safe to create the QR code/);
+	expect(result.description).toMatch(/HTTP 200, which is odd\.\. A second QR code does no harm/);
 });
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {
 	const by = 'Pay, run 0, item 3';
 	const attempt: Attempt = { external_id: 'a', by, amount: 7, fingerprint: 'f' };
-	const died = stillUnknownResult(attempt);
+	const died = stillUnknownResult(OPERATIONS.payment, attempt);
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });
 	expect(died.message).toBe('It is not known whether payment "a" was made');
 	expect(died.description).toMatch(
 		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete response came: n8n ended/,
 	);
-	const answered = stillUnknownResult({ ...attempt, statusCode: 504, response: 'late' });
+	const answered = stillUnknownResult(OPERATIONS.payment, {
+		...attempt,
+		statusCode: 504,
+		response: 'late',
+	});
 	expect(answered).toMatchObject({ statusCode: 504, response: 'late' });
 	expect(answered.description).toMatch(/HTTP 504.*"late"/);
 });
@@ -207,6 +211,7 @@ test('a failed item has one member, error, with what is known and nothing empty'
 });
 
 const summaryOf = (results: Result[], waiting: Array<[number, string]> = []): Summary => ({
+	operation: OPERATIONS.payment,
 	items: results.length + waiting.length,
 	done: results.map((result, index) => ({ index, result })),
 	waiting: new Map(waiting),
@@ -296,13 +301,14 @@ describe('the tally', () => {
 				result.outcome === 'accepted' ? { index, result } : { index, result },
 		);
 	const tallied = (goesOn: boolean, count = 3) => {
-		const tally = openTally(NODE, count, goesOn);
+		const tally = openTally(NODE, OPERATIONS.payment, count, goesOn);
 		for (let index = 0; index < count; index++) tally.waiting.set(index, `${index}`);
 		return tally;
 	};
 
 	test('opens empty', () => {
-		expect(openTally(NODE, 2, true)).toStrictEqual({
+		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
+			operation: OPERATIONS.payment,
 			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, kept: 0 },
 			...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
 		});
@@ -378,6 +384,7 @@ describe('where the node goes on, what needs a person is put into words', () => 
 		results.map((result, index) => ({ index, result }));
 	const words = (...results: Array<Done['result']>) =>
 		failuresInWords({
+			operation: OPERATIONS[results[0]?.kind as Kind],
 			items: results.length,
 			done: done(...results),
 			waiting: new Map(),

@@ -6,6 +6,7 @@ import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
 import { sendBatch, type Run } from '../../nodes/Pay/execution/send';
 import { openTally } from '../../nodes/Pay/execution/tally';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const PASTED = { pasted: 'token-of-the-test' };
 let clients = 0;
@@ -22,7 +23,7 @@ const client = (): Account['token'] => ({
 let items = 0;
 const ready = (external_id: string, token: Account['token'] = PASTED, index = ++items): Ready => ({
 	index,
-	request: { amount: 1, external_id, creditParty: { key: 'k' } },
+	request: { amount: 1, external_id },
 	account: { baseUrl: 'https://a.test', schemeName: 'fast', token },
 	fingerprint: `of ${external_id}`,
 	finish: async () => undefined,
@@ -59,7 +60,7 @@ function runOf(
 		goesOn = true,
 		signal,
 	}: {
-		kind?: 'payment' | 'qrCode';
+		kind?: Kind;
 		options?: object;
 		whenRecorded?: () => void;
 		remembered?: string[];
@@ -82,12 +83,12 @@ function runOf(
 		lookAgain: async () => undefined,
 		close: async () => undefined,
 	};
-	const operation = { kind, batchSize: 10 } as Run['operation'];
+	const operation = { ...OPERATIONS[kind], batchSize: 10 };
 	const run: Run = {
 		context: {} as IExecuteFunctions,
 		operation,
 		settings: readSettings(options as never, 10),
-		ledger: openLedger({}, { kind, node: 'Pay', run: '0', isTool: false }),
+		ledger: openLedger({}, { operation, node: 'Pay', run: '0', isTool: false }),
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
 			asked.requests.push((request.headers as { Authorization: string }).Authorization);
@@ -98,7 +99,7 @@ function runOf(
 			return { statusCode: 200, body };
 		},
 		signal,
-		tally: openTally({ name: 'Pay' } as INode, 1, goesOn),
+		tally: openTally({ name: 'Pay' } as INode, operation, 1, goesOn),
 	};
 	return { run, asked };
 }
@@ -283,7 +284,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		};
 		const [one, two] = [runOf(slow), runOf(slow)];
 		const store = {};
-		const about = { kind: 'payment', run: '0', isTool: true } as const;
+		const about = { operation: OPERATIONS.payment, run: '0', isTool: true } as const;
 		one.run.ledger = openLedger(store, { ...about, node: nodes[0] });
 		two.run.ledger = openLedger(store, { ...about, node: nodes[1] });
 		const sending = [sendBatch(one.run, [first]), sendBatch(two.run, [second])];

@@ -5,7 +5,8 @@ import { middleware } from 'express-openapi-validator';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { labelOf } from '../../nodes/Pay/parameters/label';
-import { FORM_MEMBERS, isTree, type Member } from '../../nodes/Pay/service/contract';
+import { isTree, type Member } from '../../nodes/Pay/service/contract';
+import { OPERATIONS } from '../serviceOperations';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 
@@ -97,7 +98,7 @@ describe.each([
 	test('the editor, the types and openapi.yaml have the same fields and types', () => {
 		const documented = fieldsOfSchema(schema).sort();
 		expect(documented.length).toBeGreaterThanOrEqual(8);
-		expect(fieldsOfTree(FORM_MEMBERS[resource]).sort()).toStrictEqual(documented);
+		expect(fieldsOfTree(OPERATIONS[resource].members).sort()).toStrictEqual(documented);
 		expect(fieldsOfParameters(body).sort()).toStrictEqual(documented);
 	});
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import * as payment from '../../nodes/Pay/operations/payment/create.operation';
-import * as qrCode from '../../nodes/Pay/operations/qrCode/create.operation';
+import { createPayment as payment } from '../../nodes/Pay/operations/payment/create.operation';
+import { createQrCode as qrCode } from '../../nodes/Pay/operations/qrCode/create.operation';
 import { InputError } from '../../nodes/Pay/inputError';
 import { runs } from '../runs';
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
-import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../../nodes/Pay/service/contract';
+import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 import { runs } from '../runs';
 
 const BODIES = {
@@ -29,7 +30,7 @@ function formPaths(tree: MemberTree, path = ''): string[] {
 }
 
 const merged = (kind: Kind, value: unknown) =>
-	withAdditionalMembers(BODIES[kind], value, kind) as Record<string, unknown>;
+	withAdditionalMembers(BODIES[kind], value, OPERATIONS[kind].members) as Record<string, unknown>;
 
 /** What a parser of the other end reads. */
 const sent = (kind: Kind, value: unknown) =>
@@ -63,7 +64,10 @@ test('members are added beside those of the form, and into its objects', () => {
 test('an object that the form left out is made of what is added to it', () => {
 	const { payer: _none, ...body } = BODIES.qrCode;
 	const value = { payer: { phone: '1' } };
-	expect(withAdditionalMembers(body, value, 'qrCode')).toStrictEqual({ ...body, ...value });
+	expect(withAdditionalMembers(body, value, OPERATIONS.qrCode.members)).toStrictEqual({
+		...body,
+		...value,
+	});
 });
 
 describe.each(KINDS)('%s', (kind) => {
@@ -81,7 +85,7 @@ describe.each(KINDS)('%s', (kind) => {
 	test.each(variants)(
 		'every member of the form is refused by its name, written %s',
 		(_how, write) => {
-			const paths = formPaths(FORM_MEMBERS[kind]);
+			const paths = formPaths(OPERATIONS[kind].members);
 			expect(paths).toContain('amount');
 			for (const path of paths) {
 				const names = path.split('.');
@@ -99,9 +103,11 @@ describe.each(KINDS)('%s', (kind) => {
 
 	/** JSON whose names are often those of the form, or dangerous ones. */
 	const dangerous = ['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'then'];
-	const names = [...new Set(formPaths(FORM_MEMBERS[kind]).flatMap((path) => path.split('.')))];
+	const names = [
+		...new Set(formPaths(OPERATIONS[kind].members).flatMap((path) => path.split('.'))),
+	];
 	const name = fc.oneof(
-		fc.constantFrom(...dangerous, ...Object.keys(FORM_MEMBERS[kind])),
+		fc.constantFrom(...dangerous, ...Object.keys(OPERATIONS[kind].members)),
 		fc.constantFrom(...names).map((each) => each.toUpperCase()),
 		fc.constantFrom(...names),
 		fc.string(),
@@ -138,7 +144,7 @@ describe.each(KINDS)('%s', (kind) => {
 				taken++;
 				const body = merged(kind, value);
 				const read = sent(kind, value);
-				for (const path of formPaths(FORM_MEMBERS[kind])) {
+				for (const path of formPaths(OPERATIONS[kind].members)) {
 					const at = (from: unknown) =>
 						path
 							.split('.')

@@ -14,6 +14,7 @@ import { CORES, modulesOf } from '../wire/cores';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { startSquid } from './parts';
+import { OPERATIONS } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
 const TOKEN = 'token-of-the-squid-test';
@@ -70,7 +71,7 @@ async function pay(name: string) {
 	};
 	let answer: Attempted | undefined;
 	const methods = await methodsOf(async () => {
-		answer = await postRequest(httpRequest, connection, 'payment', {
+		answer = await postRequest(httpRequest, connection, OPERATIONS.payment, {
 			...{ amount: 1, external_id: name },
 		});
 	});

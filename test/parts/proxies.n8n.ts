@@ -10,6 +10,7 @@ import { CORES, modulesOf } from '../wire/cores';
 import { requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { Bank, CLOSED, ports, startHaproxy, startNginx, startSquid } from './parts';
+import { OPERATIONS } from '../serviceOperations';
 
 /** One payment through a proxy, and what the books and the node must say of it. */
 interface Row {
@@ -305,7 +306,7 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 		timeout: 20_000,
 		externalIdHeader,
 	};
-	const answer = await postRequest(httpRequest, connection, 'payment', request);
+	const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, request);
 	judge(answer.outcome, bank.booked(external_id));
 	expect({ ...answer, booked: bank.booked(external_id) }).toMatchObject({
 		outcome,
@@ -313,7 +314,11 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 		...(row.statusCode !== undefined && { statusCode: row.statusCode }),
 	});
 	if (says === undefined) return;
-	const { message, description } = attemptedResult('payment', request, answer) as FailedResult;
+	const { message, description } = attemptedResult(
+		OPERATIONS.payment,
+		request,
+		answer,
+	) as FailedResult;
 	expect(`${message}. ${description}`).toMatch(says);
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { postForm, postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
+import { OPERATIONS } from '../serviceOperations';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',
@@ -10,7 +11,7 @@ const CONNECTION = {
 };
 const BODY = { amount: 1, external_id: 'x' };
 const post = async (httpRequest: HttpRequest, more: object = {}) =>
-	await postRequest(httpRequest, { ...CONNECTION, ...more }, 'payment', BODY);
+	await postRequest(httpRequest, { ...CONNECTION, ...more }, OPERATIONS.payment, BODY);
 
 const never = async () => await new Promise<unknown>(() => undefined);
 const throws = (error: unknown) => async () => {
@@ -146,7 +147,9 @@ describe('what an acceptance is', () => {
 test('a 409 leaves a payment unknown, and says nothing of a QR code but that it is refused', async () => {
 	const conflict = async () => ({ statusCode: 409, body: '{}' });
 	expect((await post(conflict)).outcome).toBe('unknown');
-	expect((await postRequest(conflict, CONNECTION, 'qrCode', BODY)).outcome).toBe('rejected');
+	expect((await postRequest(conflict, CONNECTION, OPERATIONS.qrCode, BODY)).outcome).toBe(
+		'rejected',
+	);
 });
 
 test.each([
@@ -398,7 +401,7 @@ describe('a body', () => {
 		const { response } = await postRequest(
 			async () => ({ statusCode: 201, body: echo }),
 			CONNECTION,
-			'payment',
+			OPERATIONS.payment,
 			body,
 		);
 		expect(response).toStrictEqual({ said: 'Bearer ***', url: 'x?pay_proof=***' });

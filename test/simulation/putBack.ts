@@ -8,7 +8,7 @@ const FAULTS: Record<string, Edit[]> = {
 	'a lost answer counts as not sent': [
 		['return nothing ? "nothing" : sent ?? "whole";', 'return "nothing";'],
 	],
-	'a 409 to a payment counts as rejected': [['statusCode === 409 && kind === "payment"', 'false']],
+	'a 409 to a payment counts as rejected': [['statusCode === 409 && once', 'false']],
 	'a 2xx that came outside of TLS counts as accepted': [
 		[
 			'byProxy ? "notSent" : outcomeOfStatus',
@@ -22,7 +22,7 @@ const FAULTS: Record<string, Edit[]> = {
 		],
 	],
 	'a payment is repeated after a 401': [
-		['if (kind === "payment" || !isKept) return first;', 'if (!isKept) return first;'],
+		['if (operation.once || !isKept) return first;', 'if (!isKept) return first;'],
 	],
 	'Additional Members may hold the amount': [
 		['if (own !== void 0 && !isTree(own)) {', 'if (false) {'],
@@ -44,7 +44,7 @@ const FAULTS: Record<string, Edit[]> = {
 		],
 	],
 	'the ledger ignores case': [
-		['`payment ${external_id}`', '`payment ${external_id.toLowerCase()}`'],
+		['`${kind} ${external_id}`', '`${kind} ${external_id.toLowerCase()}`'],
 	],
 	'the ledger is not consulted again before the attempt is written down': [
 		['const done = triedBefore(run, item);\n  if (done !== void 0) return done;\n', ''],

@@ -3,6 +3,7 @@ import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { slowness } from '../busy';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
+import { OPERATIONS } from '../serviceOperations';
 
 /** What one row came to. */
 export interface Played {
@@ -61,7 +62,7 @@ export async function playCorpus(
 			timeout,
 		};
 		const begun = Date.now();
-		const answer = await postRequest(httpRequest, connection, 'payment', body);
+		const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, body);
 		return { answer, counted, timeout, took: Date.now() - begun };
 	}
 

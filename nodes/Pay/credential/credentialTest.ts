@@ -120,7 +120,7 @@ export async function testPayCredential(
 	let url, bearer;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
-		url = account.baseUrl + pathOf('qrCode', account.schemeName);
+		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
 		bearer = await bearerToken(account, postForm, LIMITS);
 		if (bearer.isKept) {
 			// What is tested is whether the service gives a token now, not whether it did.

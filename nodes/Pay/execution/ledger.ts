@@ -1,4 +1,4 @@
-import type { Kind } from '../service/contract';
+import type { ServiceOperation } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 
 /** One attempt as written down: before it starts without an outcome, after it with one. */
@@ -6,7 +6,7 @@ export interface Attempt {
 	external_id: string;
 	/** Node, run and item that made it. */
 	by: string;
-	amount: number;
+	amount?: number;
 	/** Of what was sent, see `Ready`. */
 	fingerprint: string;
 	outcome?: Outcome;
@@ -15,6 +15,10 @@ export interface Attempt {
 	/** Why it ended without a clear response, in words. */
 	reason?: string;
 }
+
+/** Whose attempt it was, in words. */
+export const triedBy = ({ by, amount }: Attempt) =>
+	amount === undefined ? by : `${by}, amount ${amount}`;
 
 /** What the ledger says about an item that is about to be sent. */
 type Verdict =
@@ -30,7 +34,7 @@ type Verdict =
 export interface LedgerStore {
 	/** Attempts by what they are known by, see {@link attemptKey}. */
 	attempts?: Record<string, Attempt>;
-	/** The external_id that a payment was last sent with, by {@link placeOf}. */
+	/** The external_id that each place last sent what is made once with, by {@link placeOf}. */
 	places?: Record<string, string>;
 }
 
@@ -40,7 +44,7 @@ export interface LedgerStore {
  */
 export interface Ledger {
 	readonly store: Required<LedgerStore>;
-	readonly kind: Kind;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'once'>;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
@@ -52,7 +56,7 @@ export interface Ledger {
 interface Entry {
 	index: number;
 	fingerprint: string;
-	request: { external_id: string; amount: number };
+	request: { external_id: string; amount?: number };
 }
 
 /** Opens the ledger of an execution; `store` is written to in place. */
@@ -70,12 +74,11 @@ function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
 	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
 }
 
-/** Payments are kept by external_id alone, QR codes also by place: a second one harms nobody. */
+/** What is made once is kept by external_id alone, all else also by place. */
 function attemptKey(ledger: Ledger, entry: Entry): string {
+	const { kind, once } = ledger.operation;
 	const { external_id } = entry.request;
-	return ledger.kind === 'payment'
-		? `payment ${external_id}`
-		: `qrCode ${byOf(ledger, entry.index)}: ${external_id}`;
+	return once ? `${kind} ${external_id}` : `${kind} ${byOf(ledger, entry.index)}: ${external_id}`;
 }
 
 /** What a payment is known by if its external_id changes with each try; of a tool: what it asks for. */
@@ -94,9 +97,10 @@ export function mayBePaid(ledger: Ledger, entry: Entry): boolean {
 
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, entry: Entry): Verdict {
-	const { attempts, places } = ledger.store;
+	const { store, operation } = ledger;
+	const { attempts, places } = store;
 	const ofId = attempts[attemptKey(ledger, entry)];
-	if (ledger.kind === 'qrCode') {
+	if (!operation.once) {
 		return ofId?.outcome === 'accepted' && ofId.fingerprint === entry.fingerprint
 			? { do: 'replay', attempt: ofId }
 			: { do: 'send' };
@@ -104,7 +108,7 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 	const isOfItem = (attempt: Attempt) =>
 		attempt.by === byOf(ledger, entry.index) &&
 		(!ledger.isTool || attempt.fingerprint === entry.fingerprint);
-	const ofPlace = attempts[`payment ${places[placeOf(ledger, entry)]}`];
+	const ofPlace = attempts[`${operation.kind} ${places[placeOf(ledger, entry)]}`];
 	// Another item may have sent that external_id since.
 	const earlier = ofPlace !== undefined && isOfItem(ofPlace) ? ofPlace : undefined;
 	const attempt = isFree(ofId) ? earlier : ofId;
@@ -133,19 +137,20 @@ export function begin(
 	const { external_id, amount } = request;
 	const attempt: Attempt = { external_id, by: byOf(ledger, entry.index), amount, fingerprint };
 	ledger.store.attempts[attemptKey(ledger, entry)] = attempt;
-	if (ledger.kind === 'payment') ledger.store.places[placeOf(ledger, entry)] = external_id;
+	if (ledger.operation.once) ledger.store.places[placeOf(ledger, entry)] = external_id;
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
 	};
 }
 
-/** Drops what a run that went well no longer needs. Payments stay: no later run may repeat them. */
+/** Drops what a run that went well no longer needs. What is made once stays: no run may repeat it. */
 export function settle(ledger: Ledger): void {
 	const { attempts } = ledger.store;
+	const { kind, once } = ledger.operation;
 	const mine = byOf(ledger, '');
 	for (const [key, attempt] of Object.entries(attempts)) {
-		if (!key.startsWith(`${ledger.kind} `) || !attempt.by.startsWith(mine)) continue;
-		if (ledger.kind === 'qrCode') {
+		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
+		if (!once) {
 			delete attempts[key];
 		} else if (attempt.outcome === 'accepted') {
 			delete attempt.statusCode;

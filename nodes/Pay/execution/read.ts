@@ -13,7 +13,7 @@ import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
-import type { Kind, ServiceRequest } from '../service/contract';
+import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { optionsDiffer } from './refusals';
 import { refusedResult, type Result } from './report';
 
@@ -33,8 +33,7 @@ export interface ItemPlan {
 }
 
 /** What the run needs to know of an operation of the service. */
-export interface RequestOperation {
-	kind: Kind;
+export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	/** @throws InputError */
@@ -134,7 +133,7 @@ export async function readItem(
 	{ context, operation, settings, execution, hints }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
-	const { kind } = operation;
+	const { kind, once, members } = operation;
 	let id: string | undefined;
 	try {
 		const read = reader(context, index);
@@ -150,13 +149,15 @@ export async function readItem(
 		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-		const postback = readPostbackTarget(read, reference, account, execution, isLocal);
+		const postback = Object.hasOwn(members, 'postbackUrl')
+			? readPostbackTarget(read, reference, account, execution, isLocal)
+			: {};
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
 		if (postback.hint !== undefined) hints.add(postback.hint);
 		if (plan.hint !== undefined) hints.add(plan.hint);
-		// The postback of a QR code from before the editor's Retry goes to an execution that has ended.
-		const here = kind === 'qrCode' && postback.expect !== undefined ? execution.id : undefined;
+		// What is not made once is made anew by the editor's Retry: its postback went to the one that ended.
+		const here = !once && postback.expect !== undefined ? execution.id : undefined;
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
 		return { index, request, account, fingerprint, expectPostback, finish: plan.finish };

@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 import { quotedIds } from './summary';
-import type { Attempt } from './ledger';
+import { triedBy, type Attempt } from './ledger';
 
 /* Why this package does not send an item. Errors of a field are with its reader. */
 
@@ -36,10 +36,10 @@ export const sameIdAsItem = (first: number, index: number, external_id: string) 
 		`The outcome of item ${first} holds for this one too. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
 	);
 
-const wasSent = ({ by, amount, outcome }: Attempt) =>
-	outcome === 'accepted'
-		? `was already accepted in this execution (${by}, amount ${amount})`
-		: `was already sent in this execution (${by}, amount ${amount}), and it is not known whether it was made`;
+const wasSent = (attempt: Attempt) =>
+	attempt.outcome === 'accepted'
+		? `was already accepted in this execution (${triedBy(attempt)})`
+		: `was already sent in this execution (${triedBy(attempt)}), and it is not known whether it was made`;
 
 /** A payment that another item, node or run of this execution made or may have made. */
 export const sentInThisExecution = (attempt: Attempt) =>

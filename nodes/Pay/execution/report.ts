@@ -9,25 +9,25 @@ import {
 } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
 import type { Attempted } from '../service/client';
-import type { Kind } from '../service/contract';
+import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { proxyPageIn } from '../service/proxyPage';
 import type { Outcome } from '../service/outcome';
-import type { Attempt } from './ledger';
-import { idsByOutcome, NOUN, othersInWords, type Summary } from './summary';
+import { triedBy, type Attempt } from './ledger';
+import { idsByOutcome, othersInWords, type Summary } from './summary';
 
 /** What became of an item whose request was accepted. */
 export interface AcceptedResult {
-	kind: Kind;
+	kind: string;
 	outcome: 'accepted';
 	external_id: string;
-	amount: number;
+	amount?: number;
 	statusCode?: number;
 	response?: unknown;
 }
 
 /** What became of any other item, in facts and in words. */
 export interface FailedResult {
-	kind: Kind;
+	kind: string;
 	outcome: Exclude<Outcome, 'accepted'>;
 	/** Absent where the item has none that can be read. */
 	external_id?: string;
@@ -82,7 +82,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function refusedResult(
-	kind: Kind,
+	kind: string,
 	external_id: string | undefined,
 	error: unknown,
 	outcome: 'notSent' | 'duplicate' = 'notSent',
@@ -100,11 +100,14 @@ export function refusedResult(
 	};
 }
 
-/** Words for a payment whose response was lost, now or in an earlier try. */
-function unknownPayment(external_id: string, what: string) {
+/** Words for a request whose response was lost, now or in an earlier try. */
+function unknownInWords(operation: ServiceOperation, external_id: string, what: string) {
+	const { noun, done, once } = operation;
 	return {
-		message: `It is not known whether payment "${external_id}" was made`,
-		description: `Do not pay again yet. The request was sent, but ${what}. Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
+		message: `It is not known whether ${noun} "${external_id}" was ${done}`,
+		description: once
+			? `Do not pay again yet. The request was sent, but ${what}. Ask the service whether "${external_id}" was paid: this node does not send it a second time.`
+			: `The request was sent, but ${what}. A second ${noun} does no harm: it is safe to run this item again.`,
 	};
 }
 
@@ -122,14 +125,14 @@ function whyUnknown(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reas
 
 /** Facts and words for what one request came to. */
 export function attemptedResult(
-	kind: Kind,
-	request: { external_id: string; amount: number },
+	operation: ServiceOperation,
+	request: ServiceRequest,
 	attempted: Attempted,
 ): Result {
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response, reason, sent } = attempted;
+	const { kind, noun } = operation;
 	const facts = { kind, external_id, statusCode, response };
-	const noun = NOUN[kind];
 	switch (outcome) {
 		case 'accepted':
 			return { ...facts, outcome, amount };
@@ -157,28 +160,24 @@ export function attemptedResult(
 			return {
 				...facts,
 				outcome: 'unknown',
-				...(kind === 'payment'
-					? unknownPayment(external_id, whyUnknown(attempted))
-					: {
-							message: `It is not known whether QR code "${external_id}" was created`,
-							description: `The request was sent, but ${whyUnknown(attempted)}. It is safe to create the QR code again.`,
-						}),
+				...unknownInWords(operation, external_id, whyUnknown(attempted)),
 			};
 	}
 }
 
-/** Words for a payment that was sent in an earlier try and must not be sent again. */
-export function stillUnknownResult(attempt: Attempt): FailedResult {
-	const { external_id, amount, by, statusCode, response } = attempt;
+/** Words for what was sent in an earlier try and must not be sent again. */
+export function stillUnknownResult(operation: ServiceOperation, attempt: Attempt): FailedResult {
+	const { external_id, statusCode, response } = attempt;
 	return {
-		kind: 'payment',
+		kind: operation.kind,
 		outcome: 'unknown',
 		external_id,
 		statusCode,
 		response,
-		...unknownPayment(
+		...unknownInWords(
+			operation,
 			external_id,
-			`in an earlier try in this execution (${by}, amount ${amount}) ${whyUnknown(attempt)}`,
+			`in an earlier try in this execution (${triedBy(attempt)}) ${whyUnknown(attempt)}`,
 		),
 	};
 }

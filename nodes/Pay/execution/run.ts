@@ -20,14 +20,14 @@ import { conclude, openTally, type Tally } from './tally';
 
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
-	const { kind, batchSize } = operation;
+	const { batchSize, once } = operation;
 	const settings = readSettings(context.getNodeParameter('options', 0, {}) as Options, batchSize);
 	const { helpers } = context;
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
 	let records: Records | undefined;
-	if (kind === 'payment') {
+	if (once) {
 		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
 		const { checkProcessedAndRecord, removeProcessed } = helpers;
 		if (typeof checkProcessedAndRecord !== 'function' || typeof removeProcessed !== 'function') {
@@ -41,7 +41,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
-	const ledger = openLedger(store, { kind, node: name, run, isTool });
+	const ledger = openLedger(store, { operation, node: name, run, isTool });
 	const { httpRequest } = helpers;
 	return {
 		...{ context, operation, settings, ledger, records, tally, httpRequest, signal },
@@ -70,7 +70,7 @@ async function readAll(run: Run): Promise<Step> {
 			continue;
 		}
 		const { external_id } = item.request;
-		const first = operation.kind === 'payment' ? firstUse.get(external_id) : undefined;
+		const first = operation.once ? firstUse.get(external_id) : undefined;
 		if (first === undefined) firstUse.set(external_id, index);
 		const done =
 			first === undefined
@@ -136,7 +136,7 @@ export async function runRequests(
 ): Promise<INodeExecutionData[][]> {
 	const count = context.getInputData().length;
 	if (count === 0) return [[]];
-	const tally = openTally(context.getNode(), count, goesOn(context));
+	const tally = openTally(context.getNode(), operation, count, goesOn(context));
 	const stopLogging = logWhenCancelled(context, tally);
 	let run: Run | undefined;
 	try {

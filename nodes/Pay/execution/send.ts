@@ -23,7 +23,7 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
-	/** Payments only: a second QR code harms nobody. */
+	/** Only of what is made once. */
 	records: Records | undefined;
 	httpRequest: HttpRequest;
 	postForm: PostForm;
@@ -51,10 +51,10 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	switch (verdict.do) {
 		case 'replay': {
 			const accepted = { ...attempt, outcome: 'accepted' } as const;
-			return { index, result: attemptedResult(run.operation.kind, attempt, accepted), finish };
+			return { index, result: attemptedResult(run.operation, attempt, accepted), finish };
 		}
 		case 'stayUnknown':
-			return { index, result: stillUnknownResult(attempt) };
+			return { index, result: stillUnknownResult(run.operation, attempt) };
 		case 'refuse': {
 			const otherId = attempt.external_id !== request.external_id;
 			const ofItem = otherId ? sentUnderAnotherId : acceptedWithOtherDetails;
@@ -116,20 +116,24 @@ function doubtOf({ acceptance }: Settings) {
  */
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
 	const { operation, settings, httpRequest } = run;
-	const { kind } = operation;
 	const { account, request } = item;
 	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(settings) };
 	const { accessToken, isKept } = bearer;
-	const first = await postRequest(httpRequest, { ...connection, accessToken }, kind, request);
+	const first = await postRequest(httpRequest, { ...connection, accessToken }, operation, request);
 	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;
 	forgetToken(account, accessToken);
-	if (kind === 'payment' || !isKept) return first;
+	if (operation.once || !isKept) return first;
 	try {
 		const renewed = await tokenFor(run, item);
 		// The same token would be refused once more.
 		const isOver = run.signal?.aborted === true || run.tally.isStopping;
 		if (renewed.accessToken === accessToken || isOver) return first;
-		const second = await postRequest(httpRequest, { ...connection, ...renewed }, kind, request);
+		const second = await postRequest(
+			httpRequest,
+			{ ...connection, ...renewed },
+			operation,
+			request,
+		);
 		// The first request did reach the service.
 		return second.outcome === 'notSent' ? first : second;
 	} catch {
@@ -176,7 +180,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	end(attempted);
 	if (attempted.outcome === 'rejected' || attempted.outcome === 'notSent') expectNone?.();
 	tally.inFlight.delete(request.external_id);
-	return { index, result: attemptedResult(operation.kind, request, attempted), finish };
+	return { index, result: attemptedResult(operation, request, attempted), finish };
 }
 
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */

@@ -1,18 +1,18 @@
-import type { Kind } from '../service/contract';
+import type { ServiceOperation } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 
 /** The items of a run by what became of them, see `Tally`. */
 export interface Summary {
 	readonly items: number;
+	readonly operation: Pick<ServiceOperation, 'noun' | 'once'>;
 	readonly done: ReadonlyArray<{
 		index: number;
-		result: { kind: Kind; outcome: Outcome; external_id?: string };
+		result: { outcome: Outcome; external_id?: string };
 	}>;
 	/** The external_ids of items that were read and not reached. */
 	readonly waiting: ReadonlyMap<number, string>;
 }
 
-export const NOUN: Record<Kind, string> = { qrCode: 'QR code', payment: 'payment' };
 const OUTCOMES = ['accepted', 'rejected', 'unknown', 'duplicate', 'notSent'] as const;
 
 /** Some external_ids, as many as a person reads. */
@@ -48,9 +48,7 @@ function countsInWords(summary: Summary, outcomes: readonly Outcome[]): string {
 		.join(', ');
 }
 
-function nounOf({ items, done }: Summary): string {
-	return `${NOUN[done[0]?.result.kind ?? 'payment']}${items === 1 ? '' : 's'}`;
-}
+const nounOf = ({ items, operation }: Summary) => operation.noun + (items === 1 ? '' : 's');
 
 /** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(summary: Summary): string | undefined {
@@ -61,7 +59,7 @@ export function failuresInWords(summary: Summary): string | undefined {
 		return others === '' ? undefined : `Of ${summary.items} ${noun}: ${others}.`;
 	}
 	const verb = unknown.length === 1 ? 'is' : 'are';
-	const advice = noun.startsWith(NOUN.payment) ? ' Ask the service before you pay again.' : '';
+	const advice = summary.operation.once ? ' Ask the service before you pay again.' : '';
 	const more = others === '' ? '' : ` Also: ${others}.`;
 	return `${unknown.length} of ${summary.items} ${noun} ${verb} unknown: ${quotedIds(unknown)}.${advice}${more}`;
 }

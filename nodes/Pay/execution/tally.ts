@@ -1,4 +1,5 @@
 import type { INode } from 'n8n-workflow';
+import type { ServiceOperation } from '../service/contract';
 import type { Done } from './read';
 import { stoppingError, type FailedResult } from './report';
 
@@ -6,9 +7,14 @@ import { stoppingError, type FailedResult } from './report';
 export type Tally = ReturnType<typeof openTally>;
 
 /** A tally without any result, of so many items; `goesOn` says whether failures become items. */
-export function openTally(node: INode, items: number, goesOn: boolean) {
+export function openTally(
+	node: INode,
+	operation: Pick<ServiceOperation, 'noun' | 'once'>,
+	items: number,
+	goesOn: boolean,
+) {
 	return {
-		...{ node, items, goesOn },
+		...{ node, operation, items, goesOn },
 		/** Only {@link conclude} adds to it. */
 		done: [] as Done[],
 		/** The external_ids of items that were read and have no result yet, by index. */

@@ -7,8 +7,8 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import { failAll } from '../execution/report';
-import * as createPayment from './payment/create.operation';
-import * as createQrCode from './qrCode/create.operation';
+import { createPayment } from './payment/create.operation';
+import { createQrCode } from './qrCode/create.operation';
 import * as waitForPostback from './postback/wait.operation';
 
 /** An operation of the Pay node: what the editor shows of it, and what it does. */

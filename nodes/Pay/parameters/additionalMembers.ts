@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers, isTooDeep, parseTypedJson } from '../json';
-import { FORM_MEMBERS, isTree, type Kind, type MemberTree } from '../service/contract';
+import { isTree, type MemberTree } from '../service/contract';
 import { labelOf } from './label';
 import { withoutEmpty } from './text';
 
@@ -75,7 +75,14 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 	return Object.fromEntries(merged);
 }
 
-/** A body without empty members, with {@link additionalMembersOption} merged; throws an InputError. */
-export function withAdditionalMembers<T extends object>(body: T, value: unknown, kind: Kind): T {
-	return merge({ ...withoutEmpty(body) }, parseMembers(value), FORM_MEMBERS[kind], '') as T;
+/**
+ * A body without empty members, with {@link additionalMembersOption} merged; throws an InputError.
+ * @param known the members that the form sets
+ */
+export function withAdditionalMembers<T extends object>(
+	body: T,
+	value: unknown,
+	known: MemberTree,
+): T {
+	return merge({ ...withoutEmpty(body) }, parseMembers(value), known, '') as T;
 }

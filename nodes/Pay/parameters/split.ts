@@ -1,15 +1,14 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseTypedJson } from '../json';
-import type { RequestOf } from '../service/contract';
 import { parseAmount } from './amount';
 import { wrongField } from './label';
+import type { BodyMember } from './member';
 import type { ReadParameter } from './parameter';
 import { documentedMembers, optionalIdentifier, withoutEmpty } from './text';
 
-type SplitRecipient = NonNullable<RequestOf['qrCode']['split']>[number];
+type SplitRecipient = { username?: string; percentageSplit?: number };
 
-/** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
-export const splitFields: INodeProperties[] = [
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Split',
 		name: 'specifySplit',
@@ -94,7 +93,7 @@ function parseSplitJson(value: unknown): unknown {
 }
 
 /** Reads the recipients; undefined if there are none. Throws an InputError. */
-export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
+function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const how = read('specifySplit');
 	if (how === undefined || how === 'none') return undefined;
 	if (how !== 'fields' && how !== 'json') {
@@ -118,3 +117,9 @@ export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	);
 	return split.length > 0 ? split : undefined;
 }
+
+/** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
+export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
+	...{ name: 'split', fields, read: readSplit },
+	type: [{ username: 'string', percentageSplit: 'number' }],
+};

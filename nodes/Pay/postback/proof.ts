@@ -5,8 +5,9 @@ import { MAC_LENGTH, PROOF_PARAMETER } from '../service/redact';
 /** What a postback URL with a proof is about: the charge or payment it was made for. */
 export interface Reference {
 	external_id: string;
-	kind: 'qrCode' | 'payment';
-	amount: number;
+	kind: string;
+	/** Absent where the operation has none. */
+	amount?: number;
 }
 
 /** Web servers and proxies take 8 KB for a request's first line; a longer postback would be lost. */
@@ -72,9 +73,9 @@ function decode(encoded: string): Reference | null {
 	if (!Array.isArray(value)) return null;
 	// More members are taken, so that what a later version signs is not lost with this one.
 	const [kind, amount, external_id] = value as unknown[];
-	if (kind !== 'qrCode' && kind !== 'payment') return null;
-	if (typeof amount !== 'number' || typeof external_id !== 'string') return null;
-	return { external_id, kind, amount };
+	if (typeof kind !== 'string' || typeof external_id !== 'string') return null;
+	if (typeof amount === 'number') return { external_id, kind, amount };
+	return amount === null ? { external_id, kind } : null;
 }
 
 /** The reference of a query's proof if that is genuine; a repeated parameter is a list, and refused. */

@@ -1,13 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { wrongField } from '../parameters/label';
+import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
 import { expectPostback, type ExpectationStore } from './expectation';
 import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
 import { signUrl, withRandomProof, type Reference } from './proof';
 
-/** Where the service sends its status notifications, and `postbackUrl` (sections 2.1, 2.2, 6). */
-export const postbackFields: INodeProperties[] = [
+const fields: INodeProperties[] = [
 	{
 		displayName: 'Postback',
 		name: 'postback',
@@ -50,6 +50,12 @@ export const postbackFields: INodeProperties[] = [
 			'URL that receives the notifications, for example the Production URL of a Pay Trigger',
 	},
 ];
+
+/** `postbackUrl` (sections 2.1, 2.2, 6). It depends on the account, see {@link readPostbackTarget}. */
+export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
+	...{ name: 'postbackUrl', fields, type: 'string' },
+	read: () => undefined,
+};
 
 const CHOICES: unknown[] = ['credential', 'none', 'resume', 'url'];
 

@@ -1,5 +1,5 @@
 import { jsonOrText } from '../json';
-import { pathOf, type Kind, type ServiceRequest } from './contract';
+import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, LONGEST_RESPONSE, type Exchange, type HttpRequest } from './exchange';
 import {
 	outcomeOfFailure,
@@ -75,7 +75,7 @@ function notSentByProxy(statusCode: number): string {
 
 function toAttempted(
 	came: Exchange,
-	kind: Kind,
+	once: boolean,
 	doubt: Connection['doubt'],
 	secrets: string[],
 ): Attempted {
@@ -97,7 +97,7 @@ function toAttempted(
 		}
 		case 'responded': {
 			const { statusCode, body, byProxy } = came;
-			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, kind);
+			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, once);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
 			const response = redact(whole, secrets);
 			if (outcome === 'notSent') {
@@ -118,7 +118,7 @@ function toAttempted(
 export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	kind: Kind,
+	{ path, once }: Pick<ServiceOperation, 'path' | 'once'>,
 	body: ServiceRequest,
 ): Promise<Attempted> {
 	const { baseUrl, schemeName, accessToken, timeout, doubt, externalIdHeader } = connection;
@@ -126,7 +126,7 @@ export async function postRequest(
 	try {
 		const options = {
 			method: 'POST',
-			url: baseUrl + pathOf(kind, schemeName),
+			url: baseUrl + pathOf({ path }, schemeName),
 			headers: {
 				Authorization: `Bearer ${accessToken}`,
 				'Content-Type': 'application/json',
@@ -140,7 +140,7 @@ export async function postRequest(
 		const secrets = [accessToken, ...proofsOf(body.postbackUrl)];
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toAttempted(await exchange(httpRequest, options, clock), kind, doubt, secrets);
+		return toAttempted(await exchange(httpRequest, options, clock), once, doubt, secrets);
 	} catch {
 		return begun
 			? { outcome: 'unknown', sent: 'whole', reason: 'the response could not be read' }

@@ -1,5 +1,3 @@
-import type { Kind } from './contract';
-
 /** What became of one attempt; every attempt ends in exactly one of these. */
 export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
@@ -21,8 +19,9 @@ export interface TransportFailure {
 /**
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
  * only what HTTP itself defines counts (RFC 9110, section 15).
+ * @param once whether the request must not be carried out twice
  */
-export function outcomeOfStatus(statusCode: number, kind: Kind): Outcome {
+export function outcomeOfStatus(statusCode: number, once: boolean): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
 	// The same request is wanted elsewhere, so it was not carried out here. After the other redirects it
 	// may have been: "see the result there".
@@ -31,8 +30,8 @@ export function outcomeOfStatus(statusCode: number, kind: Kind): Outcome {
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';
-	// The usual response to a payment that is known already or in progress.
-	if (statusCode === 409 && kind === 'payment') return 'unknown';
+	// The usual response to what is known already or in progress.
+	if (statusCode === 409 && once) return 'unknown';
 	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }
 

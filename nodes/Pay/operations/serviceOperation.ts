@@ -1,0 +1,67 @@
+import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { ItemPlan, Options, RequestOperation } from '../execution/read';
+import { runRequests } from '../execution/run';
+import { acceptanceOptions } from '../parameters/acceptance';
+import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
+import { batchingOption } from '../parameters/batching';
+import { fieldsOf, readBody, treeOf, type BodyOf, type FormPart } from '../parameters/member';
+import { showFor, type ReadParameter } from '../parameters/parameter';
+import { timeoutOption } from '../parameters/wholeNumber';
+import type { ServiceOperation, ServiceRequest } from '../service/contract';
+
+/** All that an operation of the service is; its form says which members its body has. */
+interface Definition<Form extends readonly FormPart[]> extends Omit<ServiceOperation, 'members'> {
+	resource: string;
+	option: INodePropertyOptions & { value: string };
+	/** Items in flight at once unless the user says otherwise. */
+	batchSize: number;
+	form: Form;
+	/** Options that it alone has. */
+	options?: INodeProperties[];
+	/** What else an item needs: read now, since nothing may fail once its request was sent. */
+	plan?: (read: ReadParameter, body: BodyOf<Form>) => Omit<ItemPlan, 'request'>;
+}
+
+/** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
+export function serviceOperation<const Form extends readonly FormPart[]>({
+	resource,
+	option,
+	form,
+	options = [],
+	plan,
+	...about
+}: Definition<Form>) {
+	const members = treeOf(form);
+	const readRequest = (read: ReadParameter) => {
+		const { additionalMembers } = (read('options') ?? {}) as Options;
+		return withAdditionalMembers(readBody(form, read), additionalMembers, members);
+	};
+	const operation: RequestOperation = {
+		...about,
+		members,
+		readPlan: (read) => {
+			const request = readRequest(read);
+			return { ...plan?.(read, request), request: request as unknown as ServiceRequest };
+		},
+	};
+	const all = [
+		...acceptanceOptions,
+		additionalMembersOption,
+		batchingOption(about.batchSize),
+		timeoutOption,
+		...options,
+	];
+	const optionsField: INodeProperties = {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: {},
+		options: all.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
+	};
+	return {
+		...{ option, operation, readRequest },
+		description: showFor([...fieldsOf(form), optionsField], resource, option.value),
+		execute: async (context: IExecuteFunctions) => await runRequests(context, operation),
+	};
+}

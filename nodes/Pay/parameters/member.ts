@@ -1,0 +1,98 @@
+import type { INodeProperties } from 'n8n-workflow';
+import type { Member, MemberTree } from '../service/contract';
+import { amountField, parseAmount } from './amount';
+import type { ReadParameter } from './parameter';
+import {
+	externalIdField,
+	optionalText,
+	parseExternalId,
+	payerQuestionField,
+	readMembers,
+} from './text';
+
+/** A member of a request body: its fields in the editor, what JSON holds there, how it is read. */
+export interface BodyMember<Name extends string = string, Value = unknown> {
+	readonly name: Name;
+	readonly fields: INodeProperties[];
+	readonly type: Member;
+	/** Reads it, undefined where it is left out; throws an InputError. */
+	readonly read: (read: ReadParameter) => Value;
+}
+
+type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'description'> & {
+	name: Name;
+	placeholder?: string;
+};
+type Parse<Value> = (value: unknown, field: string) => Value;
+
+/** A text of a group, with the rule by which it is read. */
+export const text = <const Name extends string>(field: Named<Name>, parse = optionalText) => ({
+	name: field.name,
+	field: { type: 'string', default: '', ...field } satisfies INodeProperties,
+	parse,
+});
+
+function member<const Name extends string, Value>(
+	name: Name,
+	field: INodeProperties,
+	type: Member,
+	parse: Parse<Value>,
+): BodyMember<Name, Value> {
+	return { name, fields: [field], type, read: (read) => parse(read(name), name) };
+}
+
+/** An object of optional texts (creditParty, payer): a collection in the editor. */
+export function group<const Name extends string, const Text extends string>(
+	field: Named<Name>,
+	texts: Array<ReturnType<typeof text<Text>>>,
+	open: INodeProperties['default'] = {},
+): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
+	const parsers = Object.fromEntries(texts.map(({ name, parse }) => [name, parse]));
+	// n8n lists the fields of a collection by their names; a body has them as the document does.
+	const options = texts
+		.map((each) => each.field)
+		.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
+	const form = { type: 'collection', placeholder: 'Add Field', default: open, options } as const;
+	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
+	return member(field.name, { ...form, ...field }, type, (value, name) =>
+		readMembers(value, name, parsers as Record<Text, typeof optionalText>),
+	);
+}
+
+/** A text that a body may hold. */
+export const textMember = <const Name extends string>(field: Named<Name>) =>
+	member(field.name, text(field).field, 'string', optionalText);
+
+/** Members that both bodies have (sections 2.1 and 2.2). */
+export const amount = member('amount', amountField, 'number', (value, field) =>
+	parseAmount(value, field),
+);
+export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
+export const payerQuestion = member('payerQuestion', payerQuestionField, 'string', optionalText);
+
+/** What a form is made of: members of the body, and fields that are none. */
+export type FormPart = BodyMember | INodeProperties;
+
+const isMember = (part: FormPart): part is BodyMember => 'fields' in part;
+
+/** The body of a form, before {@link treeOf} is asked what it may hold. */
+export type BodyOf<Form extends readonly FormPart[]> = {
+	[Part in Extract<Form[number], BodyMember> as Part['name']]: ReturnType<Part['read']>;
+};
+
+/** What a body of this form may hold. */
+export const treeOf = (form: readonly FormPart[]): MemberTree =>
+	Object.fromEntries(form.filter(isMember).map(({ name, type }) => [name, type]));
+
+/** The fields of a form, in their order. */
+export const fieldsOf = (form: readonly FormPart[]): INodeProperties[] =>
+	form.flatMap((part) => (isMember(part) ? part.fields : [part]));
+
+/** Reads every member of a form, objects and lists last; throws an InputError. */
+export const readBody = <Form extends readonly FormPart[]>(form: Form, read: ReadParameter) =>
+	Object.fromEntries(
+		form
+			.filter(isMember)
+			.sort((a, b) => Number(typeof a.type !== 'string') - Number(typeof b.type !== 'string'))
+			.map((part) => [part.name, part.read(read)]),
+	) as BodyOf<Form>;
