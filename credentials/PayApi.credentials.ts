@@ -18,6 +18,80 @@ const allowHttp: INodeProperties = {
 		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
 };
 
+/** What the service's document does not show; entered once, it holds for every node. */
+const described = { displayOptions: { show: { describeService: [true] } } };
+const describeService: INodeProperties[] = [
+	{
+		displayName: 'Describe the Service',
+		name: 'describeService',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether to enter what the service says when it accepts, and when money has moved. It holds for every node with this credential.',
+	},
+	{
+		displayName: 'Accepted When Field',
+		name: 'acceptedField',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. success',
+		...described,
+		description:
+			'Field of a response that says whether the service accepted the request, with dots between the levels. A response without one of the values below is reported as unknown. Left empty, every 2xx response is an acceptance.',
+	},
+	{
+		displayName: 'Accepted When Values',
+		name: 'acceptedValues',
+		type: 'string',
+		typeOptions: { rows: 2 },
+		default: '',
+		placeholder: 'e.g. true',
+		...described,
+		description: 'Values of that field that mean an acceptance, one a line',
+	},
+	{
+		displayName: 'QR Code Path',
+		name: 'qrCodePath',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. data.qrCode',
+		...described,
+		description:
+			'Where in a response the text or image of the QR code is, with dots between the levels. Only needed when it is not recognized by itself.',
+	},
+	{
+		displayName: 'Status Field',
+		name: 'statusField',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. data.status',
+		...described,
+		description:
+			"Field of a postback's body, or of its query, that says what became of a charge or payment. Look at one postback in a Pay Trigger first.",
+	},
+	{
+		displayName: 'Paid Values',
+		name: 'paidValues',
+		type: 'string',
+		typeOptions: { rows: 3 },
+		default: '',
+		placeholder: 'e.g. paid',
+		...described,
+		description:
+			'Values of that field that mean "paid", one a line. Upper and lower case do not count.',
+	},
+	{
+		displayName: 'Failed Values',
+		name: 'failedValues',
+		type: 'string',
+		typeOptions: { rows: 3 },
+		default: '',
+		placeholder: 'e.g. failed',
+		...described,
+		description: 'Values of that field that mean it will never be paid, one a line',
+	},
+];
+
 export class PayApi implements ICredentialType {
 	name = 'payApi';
 
@@ -171,6 +245,7 @@ export class PayApi implements ICredentialType {
 			description:
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 		},
+		...describeService,
 		{ ...allowHttp, displayOptions: { show: { baseUrl: PLAIN_HTTP } } },
 		{
 			...allowHttp,

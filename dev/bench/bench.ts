@@ -152,11 +152,11 @@ const variants = (service: Service, baseUrl: string) => ({
 		},
 	},
 	'Accepted When Field and Additional Members': {
-		options: {
-			acceptedField: 'success',
-			acceptedValues: ['true'],
-			additionalMembers: '{ "payer": { "phone": "1" } }',
+		credential: {
+			...{ baseUrl, accessToken: 'token', describeService: true },
+			...{ acceptedField: 'success', acceptedValues: 'true' },
 		},
+		options: { additionalMembers: '{ "payer": { "phone": "1" } }' },
 	},
 });
 

@@ -12,6 +12,7 @@ import {
 import { testPayCredential } from './credential/credentialTest';
 import { asError, InputError } from './inputError';
 import { readFieldMatch } from './parameters/fieldMatch';
+import { wrongField } from './parameters/label';
 import { parseSecrets } from './parameters/postbackSecret';
 import { verify, type Reference } from './postback/proof';
 import {
@@ -34,7 +35,10 @@ type Options = { responseBody?: unknown; startWhen?: { match?: Record<string, un
 
 /** Reads the option Start Only When; throws an InputError. */
 const readMatch = ({ startWhen: { match } = {} }: Options) =>
-	match && readFieldMatch(match.field, match.values, 'startWhen');
+	match &&
+	readFieldMatch(match.field, match.values, (what, advice) =>
+		wrongField('startWhen', what, advice),
+	);
 
 /** All of it in the message: n8n's toast shows nothing else. */
 const inWords = (error: unknown) =>

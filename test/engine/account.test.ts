@@ -279,15 +279,21 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		],
 		[
 			'an acceptance without values',
-			() => ({ options: { acceptedField: 'success' } }),
+			() => ({ credential: { describeService: true, acceptedField: 'success' } }),
 			'acceptedField',
 			/Accepted When Field .* must both be there/,
 		],
 		[
 			'an acceptance without a field',
-			() => ({ options: { acceptedValues: ['true'] } }),
+			() => ({ credential: { describeService: true, acceptedValues: 'true' } }),
 			'acceptedField',
 			/Accepted When Field/,
+		],
+		[
+			'words for paid without a field',
+			() => ({ credential: { describeService: true, paidValues: 'paid' } }),
+			'statusField',
+			/Status Field/,
 		],
 		[
 			'additional members that are no JSON',
@@ -338,7 +344,12 @@ describe('wrong configurations end before a payment is sent, and name the field'
 });
 
 describe('an answer that does not confirm (Accepted When Field)', () => {
-	const options = { acceptedField: 'success', acceptedValues: ['true'] };
+	const CONFIRMED = {
+		describeService: true,
+		acceptedField: 'success',
+		acceptedValues: 'true\r\nok',
+	};
+	const account = (fields: IDataObject = CONFIRMED) => ({ baseUrl: sandbox.url, ...fields });
 	const answer = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
 
 	test.each([
@@ -354,51 +365,51 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 		sandbox.faultFor = answer(body);
 		const [id] = ids(1) as [string];
 		const more: Partial<RunOptions> = {
-			credential: { baseUrl: sandbox.url },
+			credential: account(),
 			settings: { retryOnFail: true, maxTries: 4 },
 		};
-		const run = await pay([{ id }], more, options);
+		const run = await pay([{ id }], more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: id });
 		expect(errorOf(run)?.description).toMatch(/"success" does not confirm/);
-		await pay([{ id }], { ...more, previous: run }, options);
+		await pay([{ id }], { ...more, previous: run });
 		sandbox.faultFor = answer('{"success":true}');
-		const next = await pay([{ id }], more, options);
+		const next = await pay([{ id }], more);
 		expect(errorOf(next)?.context?.data).toMatchObject({ outcome: 'duplicate' });
 		expect(sandbox.received).toHaveLength(1);
 	});
 
 	test.each([
-		['true', '{"success":true}', options],
-		['"true"', '{"success":"true"}', options],
-		['another case, of name and value', '{"Success":"TRUE"}', options],
+		['true', '{"success":true}', CONFIRMED],
+		['"true"', '{"success":"true"}', CONFIRMED],
+		['another case, of name and value', '{"Success":"TRUE"}', CONFIRMED],
 		[
 			'its field as the output shows it',
 			'{"success":true}',
-			{ ...options, acceptedField: 'response.success' },
+			{ ...CONFIRMED, acceptedField: 'response.success' },
 		],
 		[
 			'a number, one level down',
 			'{"data":{"code":0}}',
-			{ acceptedField: 'data.code', acceptedValues: ['0', '1'] },
+			{ ...CONFIRMED, acceptedField: 'data.code', acceptedValues: '0\n1' },
 		],
 	])('%s: it is accepted', async (_what, body, some) => {
 		sandbox.faultFor = answer(body);
-		const run = await pay([{ id: ids(1)[0]! }], { credential: { baseUrl: sandbox.url } }, some);
+		const run = await pay([{ id: ids(1)[0]! }], { credential: account(some) });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test('a refusal stays one, whatever its body says', async () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"success":true}' });
-		const more = { credential: { baseUrl: sandbox.url }, settings: continuing };
-		expect(outcomes(await pay([{ id: ids(1)[0]! }], more, options))).toStrictEqual(['rejected']);
+		const more = { credential: account(), settings: continuing };
+		expect(outcomes(await pay([{ id: ids(1)[0]! }], more))).toStrictEqual(['rejected']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
 		sandbox.faultFor = answer('{"success":false}');
 		const run = await runWorkflow({
-			credential: { baseUrl: sandbox.url },
+			credential: account(),
 			items: [{ id: 'a' }],
-			parameters: { ...FIELDS, resource: 'qrCode', options },
+			parameters: { ...FIELDS, resource: 'qrCode' },
 			settings: { retryOnFail: true, maxTries: 3 },
 		});
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });

@@ -191,7 +191,7 @@ describe('the QR image', () => {
 		const png = qrPng('of the service').toString('base64');
 		const body = JSON.stringify({ data: { image: png } });
 		sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
-		const done = await run({ ...image, options: { qrCodePath: ' data.image ' } });
+		const done = await run(image, { describeService: true, qrCodePath: ' data.image ' });
 		const [item] = outputOf(done, 'Pay');
 		expect(item?.binary?.qr?.data).toBe(png);
 		expect(item?.json).not.toHaveProperty('qrCode');
@@ -210,7 +210,7 @@ describe('the QR image', () => {
 	});
 
 	test.each([
-		['nothing to draw', '{"id":"1"}', {}, /Set QR Code Path/],
+		['nothing to draw', '{"id":"1"}', {}, /as QR Code Path in the Pay API credential/],
 		[
 			'a path that leads nowhere',
 			'{"id":"1"}',
@@ -225,9 +225,9 @@ describe('the QR image', () => {
 		],
 	])(
 		'%s: the charge stays accepted, and a hint says what to do',
-		async (_name, body, options, hint) => {
+		async (_name, body, described, hint) => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
-			const done = await run({ ...image, options });
+			const done = await run(image, { describeService: true, ...described });
 			expect(outputOf(done, 'Pay')[0]).toMatchObject({ json: { outcome: 'accepted' } });
 			expect(outputOf(done, 'Pay')[0]?.binary).toBeUndefined();
 			expect(hintsOf(done)).toStrictEqual([expect.stringMatching(hint)]);
@@ -245,9 +245,12 @@ describe('the QR image', () => {
 		['the path leads to a text', '{"id":"1"}', { qrCodePath: 'id' }, []],
 	])(
 		'where no image is asked for and %s, a hint is shown if the item lacks qrCode, else none',
-		async (_name, body, options, hints) => {
+		async (_name, body, described, hints) => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
-			const done = await run({ ...image, qrCodeImage: false, options });
+			const done = await run(
+				{ ...image, qrCodeImage: false },
+				{ describeService: true, ...described },
+			);
 			expect('qrCode' in (outputOf(done, 'Pay')[0]?.json ?? {})).toBe(hints.length === 0);
 			expect(hintsOf(done)).toStrictEqual(hints.map((hint) => expect.stringMatching(hint)));
 		},

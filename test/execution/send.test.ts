@@ -53,7 +53,6 @@ function runOf(
 	httpRequest: HttpRequest,
 	{
 		kind = 'payment',
-		options = {},
 		whenRecorded,
 		remembered = [],
 		reason,
@@ -61,7 +60,6 @@ function runOf(
 		signal,
 	}: {
 		kind?: Kind;
-		options?: object;
 		whenRecorded?: () => void;
 		remembered?: string[];
 		reason?: string;
@@ -87,7 +85,7 @@ function runOf(
 	const run: Run = {
 		context: {} as IExecuteFunctions,
 		operation,
-		settings: readSettings(options as never, 10),
+		settings: readSettings({}, 10),
 		ledger: openLedger({}, { operation, node: 'Pay', run: '0', isTool: false }),
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
@@ -328,7 +326,8 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	first.run.postForm = async () =>
 		await new Promise((resolve) => (hang = () => resolve({ reason: 'it hung up' })));
 	const long = sendBatch(first.run, [ready('a', token)]);
-	const short = runOf(ok, { options: { timeout: 30 } });
+	const short = runOf(ok);
+	short.run.settings.timeout = 30;
 	const [late] = await sendBatch(short.run, [ready('b', token)]);
 	expect(late?.result).toMatchObject({
 		outcome: 'notSent',
@@ -349,7 +348,7 @@ test('a run that waits for the token of another run keeps its own time-out and c
 });
 
 describe('Accepted When Field', () => {
-	const options = { acceptedField: 'success', acceptedValues: ['true'] };
+	const acceptance = { field: 'success', values: ['true'] };
 
 	test.each<[string, string, HttpRequest]>([
 		['a 2xx that confirms', 'accepted', ok],
@@ -357,8 +356,10 @@ describe('Accepted When Field', () => {
 		['a 422', 'rejected', status(422)],
 		["a proxy's 502", 'notSent', status(502, 'proxy')],
 	])('%s is %s, here and in the ledger', async (_what, outcome, answer) => {
-		const { run } = runOf(answer, { options });
-		expect(outcomes(await sendBatch(run, [ready('a', PASTED, 3)]))).toStrictEqual([['a', outcome]]);
+		const { run } = runOf(answer);
+		const item = ready('a', PASTED, 3);
+		const confirmed = { ...item, account: { ...item.account, acceptance } };
+		expect(outcomes(await sendBatch(run, [confirmed]))).toStrictEqual([['a', outcome]]);
 		expect(Object.values(run.ledger.store.attempts)).toMatchObject([
 			{ by: 'Pay, run 0, item 3', outcome },
 		]);

@@ -2,6 +2,8 @@ import { InputError } from '../../nodes/Pay/inputError';
 import { valueAt } from '../../nodes/Pay/json';
 import { mismatchOf, readFieldMatch } from '../../nodes/Pay/parameters/fieldMatch';
 
+const refusal = (what: string, advice: string) => new InputError('field', what, advice);
+
 test.each([
 	['a member', { status: 'paid' }, 'status', 'paid'],
 	['a member of a member', { data: { status: 'paid' } }, 'data.status', 'paid'],
@@ -21,7 +23,7 @@ test.each([
 });
 
 describe('a field has one of some values', () => {
-	const match = readFieldMatch(' status ', [' paid ', '', 7, true], 'matchField');
+	const match = readFieldMatch(' status ', [' paid ', '', 7, true], refusal);
 
 	test.each([
 		['in the body', [{ status: 'paid' }], true],
@@ -59,7 +61,7 @@ describe('a field has one of some values', () => {
 		'%s is found however its names are spelled',
 		(field) => {
 			const found = mismatchOf(
-				readFieldMatch(field, ['paid'], 'matchField'),
+				readFieldMatch(field, ['paid'], refusal),
 				field.includes('0') ? { data: [{ Status: 'Paid' }] } : { data: { status: 'PAID' } },
 			);
 			expect(found).toBeUndefined();
@@ -74,6 +76,6 @@ describe('a field has one of some values', () => {
 		['several values as one', 'status', ['paid, approved']],
 		['one of them', 'status', ['paid', 'a,b']],
 	])('%s is refused', (_name, field, values) => {
-		expect(() => readFieldMatch(field, values, 'matchField')).toThrow(InputError);
+		expect(() => readFieldMatch(field, values, refusal)).toThrow(InputError);
 	});
 });

@@ -1,7 +1,7 @@
 import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
 import type { Moment } from './duplicateStore';
 import { DuplicateStore } from './duplicateStore';
-import { answerText, saidBy, transportError } from './service';
+import { answerText, CONFIRMING, saidBy, transportError } from './service';
 import { tokenOf, type Send, type StoreFate, type Try, type TypedItem, type World } from './world';
 
 /** What the node's context needs to know beyond the try itself. */
@@ -253,6 +253,8 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
 				// A process keeps tokens from one scenario to the next.
 				clientId: `${world.workflow.id} ${account}`,
+				describeService: by.options.confirmed,
+				...{ acceptedField: 'status', acceptedValues: CONFIRMING },
 			};
 		},
 		evaluateExpression(expression: string) {

@@ -1,6 +1,5 @@
 import { contextOf } from './context';
 import type { NodeProcess } from './nodeProcess';
-import { CONFIRMING } from './service';
 import { checkTold, type Result } from './told';
 import type { Kind, Options, Try, TypedItem, World } from './world';
 
@@ -173,7 +172,7 @@ function parametersOf(
 	defaults: Record<string, unknown>,
 	kind: Kind,
 	item: TypedItem,
-	{ confirmed, batchSize, timeout }: Options,
+	{ batchSize, timeout }: Options,
 ): Record<string, unknown> {
 	return {
 		...defaults,
@@ -183,7 +182,6 @@ function parametersOf(
 		options: {
 			batching: { batch: { batchSize } },
 			timeout: item.timeout ?? timeout,
-			...(confirmed ? { acceptedField: 'status', acceptedValues: [CONFIRMING] } : {}),
 			...(item.members === undefined ? {} : { additionalMembers: item.members }),
 			...(kind === 'payment' ? { allowAiPayments: true } : {}),
 		},

@@ -1,4 +1,5 @@
 import { InputError } from '../inputError';
+import { readDescription, type ServiceDescription } from '../parameters/description';
 import { wrongInCredential } from '../parameters/label';
 import { parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
@@ -15,8 +16,8 @@ export interface ClientCredentials {
 	sendIn: 'header' | 'body';
 }
 
-/** A checked credential: where requests go, and in whose name. */
-export interface Account {
+/** A checked credential: where requests go, in whose name, and what the service says. */
+export interface Account extends ServiceDescription {
 	baseUrl: string;
 	schemeName: string;
 	/** A token as it was pasted, or how to get one. */
@@ -126,5 +127,6 @@ export function readAccount(credential: PayCredential): Account {
 		externalIdHeader: parseExternalIdHeader(credential.externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
+		...readDescription(credential),
 	};
 }

@@ -7,9 +7,7 @@ import {
 	type PayCredential,
 } from '../credential/connection';
 import { isLoopback } from '../loopback';
-import { readAcceptance } from '../parameters/acceptance';
 import { readBatching, type Batching } from '../parameters/batching';
-import type { FieldMatch } from '../parameters/fieldMatch';
 import type { ReadParameter } from '../parameters/parameter';
 import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
@@ -37,7 +35,7 @@ export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	/** @throws InputError */
-	readPlan(read: ReadParameter): ItemPlan;
+	readPlan(read: ReadParameter, account: Account): ItemPlan;
 }
 
 /** An item that may be sent. */
@@ -73,7 +71,6 @@ export type Options = Readonly<Record<string, unknown>>;
 export interface Settings extends Batching {
 	/** In milliseconds, for one whole exchange. */
 	timeout: number;
-	acceptance?: FieldMatch;
 	allowAiPayments: boolean;
 	/** The options as they were read, for items to be compared with. */
 	source: string;
@@ -89,7 +86,6 @@ export function readSettings(options: Options, batchSize: number): Settings {
 	return {
 		...readBatching(options.batching, batchSize),
 		timeout: readTimeout(options.timeout),
-		acceptance: readAcceptance(options.acceptedField, options.acceptedValues),
 		allowAiPayments: options.allowAiPayments === true,
 		source: governing(options),
 	};
@@ -143,7 +139,7 @@ export async function readItem(
 		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
 		// Each item's own: an expression in the credential may name another account for another item.
 		const account = readAccount(await context.getCredentials<PayCredential>('payApi', index));
-		const plan = operation.readPlan(read);
+		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
 		id = external_id;
 		checkHeaderValue(account, external_id);

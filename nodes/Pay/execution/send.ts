@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
+import type { Account } from '../credential/connection';
 import { mismatchOf } from '../parameters/fieldMatch';
 import { postRequest, type Attempted } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
@@ -100,8 +101,8 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	return noted;
 }
 
-/** A 2xx without what the user entered under Accepted When Field confirms nothing. */
-function doubtOf({ acceptance }: Settings) {
+/** A 2xx without what the credential has as Accepted When Field confirms nothing. */
+function doubtOf({ acceptance }: Account) {
 	if (acceptance === undefined) return undefined;
 	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
 	// The output shows the body as `response`, so a path may begin with it.
@@ -117,7 +118,7 @@ function doubtOf({ acceptance }: Settings) {
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
-	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(settings) };
+	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(account) };
 	const { accessToken, isKept } = bearer;
 	const first = await postRequest(httpRequest, { ...connection, accessToken }, operation, request);
 	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;

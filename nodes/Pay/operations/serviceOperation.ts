@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type { Account } from '../credential/connection';
 import type { ItemPlan, Options, RequestOperation } from '../execution/read';
 import { runRequests } from '../execution/run';
-import { acceptanceOptions } from '../parameters/acceptance';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { batchingOption } from '../parameters/batching';
 import { fieldsOf, readBody, treeOf, type BodyOf, type FormPart } from '../parameters/member';
@@ -19,7 +19,7 @@ interface Definition<Form extends readonly FormPart[]> extends Omit<ServiceOpera
 	/** Options that it alone has. */
 	options?: INodeProperties[];
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	plan?: (read: ReadParameter, body: BodyOf<Form>) => Omit<ItemPlan, 'request'>;
+	plan?: (read: ReadParameter, body: BodyOf<Form>, account: Account) => Omit<ItemPlan, 'request'>;
 }
 
 /** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
@@ -39,18 +39,12 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 	const operation: RequestOperation = {
 		...about,
 		members,
-		readPlan: (read) => {
+		readPlan: (read, account) => {
 			const request = readRequest(read);
-			return { ...plan?.(read, request), request: request as unknown as ServiceRequest };
+			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };
 		},
 	};
-	const all = [
-		...acceptanceOptions,
-		additionalMembersOption,
-		batchingOption(about.batchSize),
-		timeoutOption,
-		...options,
-	];
+	const all = [additionalMembersOption, batchingOption(about.batchSize), timeoutOption, ...options];
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',

@@ -1,5 +1,5 @@
+import type { InputError } from '../inputError';
 import { valueAt } from '../json';
-import { wrongField } from './label';
 
 /** That a field has one of some values. */
 export interface FieldMatch {
@@ -11,19 +11,29 @@ export interface FieldMatch {
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 
+/** The values of a list, or of a text with one a line, without the blank ones. */
+const listed = (values: unknown): unknown[] =>
+	[values]
+		.flat()
+		.flatMap((value: unknown) => (typeof value === 'string' ? value.split(/[\r\n]+/) : value))
+		.filter((value) => !isBlank(value));
+
 /** Whether a person entered neither a field nor a value. */
 export const isUnset = (field: unknown, values: unknown) =>
-	isBlank(field) && [values].flat().every(isBlank);
+	isBlank(field) && listed(values).length === 0;
 
 /**
- * Reads what a person entered as field and values; spaces around them count for nothing. Throws an
- * InputError for the parameter of that name when one is missing, or several values were typed as one.
+ * Reads what a person entered as field and values; spaces around them count for nothing. Throws what
+ * it is given to refuse with where one is missing, or several values were typed as one.
  */
-export function readFieldMatch(field: unknown, values: unknown, name: string): FieldMatch {
-	const given = [values].flat().filter((value) => !isBlank(value));
+export function readFieldMatch(
+	field: unknown,
+	values: unknown,
+	refusal: (what: string, advice: string) => InputError,
+): FieldMatch {
+	const given = listed(values);
 	if (isBlank(field) || typeof field !== 'string' || given.length === 0 || !given.every(isScalar)) {
-		throw wrongField(
-			name,
+		throw refusal(
 			'and its values must both be there, as text',
 			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
 		);
@@ -31,10 +41,9 @@ export function readFieldMatch(field: unknown, values: unknown, name: string): F
 	const texts = given.map((value) => String(value).trim());
 	const several = texts.find((value) => value.includes(','));
 	if (several === undefined) return { field: field.trim(), values: texts };
-	throw wrongField(
-		name,
+	throw refusal(
 		`cannot have the value ${JSON.stringify(several)}, which holds a comma`,
-		'Enter each value by itself: press Add Value for the next one.',
+		'Enter each value by itself.',
 	);
 }
 

@@ -17,7 +17,6 @@ export const LABELS: Readonly<Record<string, string>> = {
 	splitJson: 'Split (JSON)',
 	username: 'Username',
 	percentageSplit: 'Percentage',
-	acceptedField: 'Accepted When Field',
 	matchField: 'Field',
 	startWhen: 'Start Only When',
 	additionalMembers: 'Additional Members',

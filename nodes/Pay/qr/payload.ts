@@ -66,7 +66,7 @@ function chosenSource(response: unknown, path: string): { source: QrSource } | {
  */
 export function findQrSource(
 	response: unknown,
-	path: string,
+	path = '',
 ): { source: QrSource } | { hint: string } {
 	if (path !== '') return chosenSource(response, path);
 	const fields = textFields(response);
@@ -89,6 +89,6 @@ export function findQrSource(
 	const offered =
 		distinct.size === 0 ? fields.filter(({ value }) => imageIn(value) !== 'other') : candidates;
 	return {
-		hint: `No QR code: ${problem}. Set QR Code Path under Options to one of its text fields: ${choices(offered)}.`,
+		hint: `No QR code: ${problem}. Enter one of its text fields as QR Code Path in the Pay API credential, under Describe the Service: ${choices(offered)}.`,
 	};
 }

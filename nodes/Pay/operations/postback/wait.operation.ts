@@ -12,6 +12,7 @@ import {
 import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
+import { wrongField } from '../../parameters/label';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait } from '../../postback/expectation';
@@ -220,7 +221,9 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const external_id = parseExternalId(read('external_id'));
 		const match =
 			read('resumeWhen') === 'match'
-				? readFieldMatch(read('matchField'), read('matchValues'), 'matchField')
+				? readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
+						wrongField('matchField', what, advice),
+					)
 				: undefined;
 		const limit = readLimit(read);
 		const store = context.getContext('flow');

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { Finish, Options } from '../../execution/read';
+import type { Finish } from '../../execution/read';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
 import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
@@ -64,7 +64,7 @@ function readImageField(read: ReadParameter): string | undefined {
  * Adds what an accepted response holds for the customer: the text to copy, and the image if it is
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
  */
-function finishWith(property: string | undefined, path: string): Finish {
+function finishWith(property: string | undefined, path?: string): Finish {
 	return async (item, prepareBinaryData) => {
 		const { response, ...facts } = item.json;
 		const found = findQrSource(response, path);
@@ -97,20 +97,7 @@ export const createQrCode = serviceOperation({
 	},
 	batchSize: 25,
 	form: [amount, externalId, payerQuestion, ...imageFields, postbackUrl, payer, split],
-	options: [
-		{
-			displayName: 'QR Code Path',
-			name: 'qrCodePath',
-			type: 'string',
-			default: '',
-			placeholder: 'e.g. data.qrCode',
-			description:
-				'Where in the response the payload of the QR image is, with dots between the levels. Only needed when it is not recognized by itself.',
-		},
-	],
-	plan: (read) => {
-		const { qrCodePath } = (read('options') ?? {}) as Options;
-		const path = optionalText(qrCodePath, 'qrCodePath')?.trim() ?? '';
-		return { finish: finishWith(readImageField(read), path) };
-	},
+	plan: (read, _body, { qrCodePath }) => ({
+		finish: finishWith(readImageField(read), qrCodePath),
+	}),
 });

@@ -1,0 +1,61 @@
+import { isUnset, mismatchOf, readFieldMatch, type FieldMatch } from './fieldMatch';
+import { wrongInCredential } from './label';
+import { optionalText } from './text';
+
+/** Where a postback says what became of a charge or payment, and the service's words for it. */
+export interface StatusValues {
+	field: string;
+	paid: string[];
+	failed: string[];
+}
+
+/** What the service says, as the credential describes it; the document shows none of it. */
+export interface ServiceDescription {
+	/** What confirms an acceptance; without it each 2xx does. */
+	acceptance?: FieldMatch;
+	/** Where a response holds the QR code's text, if that is not known by its own form. */
+	qrCodePath?: string;
+	status?: StatusValues;
+}
+
+const refusal = (field: string, label: string) => (what: string, advice: string) =>
+	wrongInCredential(field, `The ${label}`, what, advice);
+
+function readStatus(fields: Readonly<Record<string, unknown>>): StatusValues | undefined {
+	const { statusField, paidValues, failedValues } = fields;
+	const all = [paidValues, failedValues].flat();
+	if (isUnset(statusField, all)) return undefined;
+	const refuse = refusal('statusField', 'Status Field');
+	const { field } = readFieldMatch(statusField, all, refuse);
+	const wordsOf = (values: unknown) =>
+		isUnset('', values) ? [] : readFieldMatch(field, values, refuse).values;
+	const [paid, failed] = [wordsOf(paidValues), wordsOf(failedValues)];
+	const isFailed = (word: string) => mismatchOf({ field, values: failed }, { [field]: word });
+	const both = paid.find((word) => isFailed(word) === undefined);
+	if (both === undefined) return { field, paid, failed };
+	throw refusal('failedValues', 'Failed Values')(
+		`have ${JSON.stringify(both)}, and the Paid Values have it too`,
+		'Remove it from one of them: upper and lower case do not count.',
+	);
+}
+
+/** Reads what a credential says of its service; throws an InputError. */
+export function readDescription(fields: Readonly<Record<string, unknown>>): ServiceDescription {
+	const { describeService = false, acceptedField, acceptedValues, qrCodePath } = fields;
+	if (describeService === false) return {};
+	if (describeService !== true) {
+		const refuse = refusal('describeService', 'switch Describe the Service');
+		throw refuse('must be true or false', 'Turn it on or off.');
+	}
+	return {
+		acceptance: isUnset(acceptedField, acceptedValues)
+			? undefined
+			: readFieldMatch(
+					acceptedField,
+					acceptedValues,
+					refusal('acceptedField', 'Accepted When Field'),
+				),
+		qrCodePath: optionalText(qrCodePath, 'qrCodePath')?.trim(),
+		status: readStatus(fields),
+	};
+}
