@@ -79,8 +79,8 @@ export function processorTime(pid: number): number {
 		);
 }
 
-/** What n8n answers, with 503, while its database does not. */
-const NOT_READY = 'Database is not ready!';
+/** What n8n answers, with 503 or 500, while its database does not, or another process holds it. */
+const NOT_READY = /Database is not ready!|SQLITE_BUSY/;
 
 /** Tries again until the work gives something, or says what it waited for. */
 export async function until<T>(
@@ -281,9 +281,9 @@ export class N8n {
 			return { answer, text: await answer.text() };
 		};
 		let { answer, text } = await ask();
-		// Busy with its database for over five seconds, n8n says so before it looks at the request.
-		// Nothing else is asked again: it may have been carried out.
-		for (let tries = 0; tries < 60 && answer.status === 503 && text.includes(NOT_READY); tries++) {
+		// Busy with its database for over five seconds, n8n says so before it looks at the request, and
+		// what SQLite refuses was not written. Nothing else is asked again: it may have been carried out.
+		for (let tries = 0; tries < 60 && answer.status >= 500 && NOT_READY.test(text); tries++) {
 			await pause(1_000);
 			({ answer, text } = await ask());
 		}

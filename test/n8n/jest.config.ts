@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 import { join } from 'node:path';
 import base from '../../jest.config';
@@ -9,8 +10,9 @@ const config: Config = {
 	testMatch: ['<rootDir>/test/{n8n,parts}/**/*.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
-	// Starting n8n keeps a core busy, waiting for what it does hardly any.
-	maxWorkers: 2,
+	// Less than half of a file's time is processor time; the rest it waits for what n8n does.
+	maxWorkers: 2 * availableParallelism(),
+	testSequencer: '<rootDir>/test/n8n/longestFirst.js',
 	testTimeout: 600_000,
 	// A failed test may leave a connection open; that must not keep the whole run from ending.
 	forceExit: true,
