@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { itemsOf, until, type N8n } from '../../dev/n8n';
-import { call, chain, node, noOp, start } from '../../dev/workflow';
+import { call, chain, node, noOp, pay, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, multipart, SPELLINGS } from './deliveries';
@@ -8,6 +9,7 @@ import { allFinished, startN8n, VERSIONS } from './nodes';
 import { ended, startWaiting, type Waiting } from './chargeAndWait';
 
 const SECRET = 'the postback secret of the test';
+const PAID = '{"data":{"status":"paid"}}';
 const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -72,6 +74,83 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				postback: { reference: about, body: { data: { status: 'paid' } } },
 			});
 		});
+	});
+
+	describe.each(['webhook', 'form'])("n8n's own Wait (%s) in the same execution", (resume) => {
+		const own = () =>
+			node(
+				'Approval',
+				'n8n-nodes-base.wait',
+				{ resume, httpMethod: 'POST', formTitle: 'Approve', options: {} },
+				{ typeVersion: 1.1, webhookId: randomUUID() },
+			);
+		/** Its own address: what a person who approves is given. */
+		const addressOf = ({ bare }: Waiting) =>
+			bare
+				.replace('/pay-postback', '')
+				.replace('webhook-waiting', resume === 'form' ? 'form-waiting' : 'webhook-waiting');
+		/** As the service repeats it; n8n 2 redirects what comes to a form's execution. */
+		const refused = async ({ url }: Waiting) => {
+			const headers = { 'Content-Type': 'application/json', Connection: 'close' };
+			const { status } = await fetch(url, { method: 'POST', headers, body: PAID });
+			expect([404, 409]).toContain(status);
+		};
+		const reached = async ({ executionId }: Waiting, name: string) =>
+			await until(`the wait behind ${name}`, async () => {
+				const { status, data } = await n8n.execution(executionId);
+				return status === 'waiting' && name in data.resultData.runData;
+			});
+
+		test('is no approval that a repeated "paid" gives: behind it nothing is paid', async () => {
+			const payout = pay('Payout', {
+				external_id: '=payout-{{ $("Charge").first().json.external_id }}',
+				amount: 1,
+				creditParty: { key: 'k' },
+				postback: 'none',
+			});
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				after: [own(), payout, noOp('After')],
+			});
+			expect(await deliver(waiting.url)).toBe(200);
+			await reached(waiting, 'Wait');
+			await refused(waiting);
+			await stillWaits(waiting);
+			const paid = () =>
+				sandbox
+					.bodies('payment')
+					.filter(({ external_id }) => external_id === `payout-${waiting.about.external_id}`);
+			expect(paid()).toStrictEqual([]);
+			expect(await deliver(addressOf(waiting), multipart([]))).toBe(200);
+			await ended(n8n, waiting.executionId);
+			expect(paid()).toHaveLength(1);
+		});
+
+		test('takes no postback from the wait behind it', async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				before: [own()],
+				wait: { external_id: '={{ $("Charge").first().json.external_id }}' },
+			});
+			await refused(waiting);
+			await stillWaits(waiting);
+			expect(await deliver(addressOf(waiting), multipart([]))).toBe(200);
+			await until('the postback to be taken', async () => (await deliver(waiting.url)) === 200);
+			const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+			expect(item).toMatchObject({ postback: { reference: waiting.about } });
+		});
+	});
+
+	test.each([
+		['the resume URL itself, as it was given out earlier', 200],
+		['a segment that nothing listens at', 404],
+	])('with a genuine proof at %s: %d', async (name, expected) => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		const segment = name.startsWith('the') ? '' : '/postback';
+		const { url, executionId } = waiting;
+		expect(await deliver(url.replace('/pay-postback', segment))).toBe(expected);
+		if (expected !== 200) expect(await deliver(`${url}&status=paid`)).toBe(200);
+		const [item] = itemsOf(await ended(n8n, executionId), 'After');
+		expect(item).toHaveProperty('postback');
+		if (expected !== 200) expect(item).toMatchObject({ postback: { query: { status: 'paid' } } });
 	});
 
 	test.each<[string, object | undefined]>([

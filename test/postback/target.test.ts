@@ -78,6 +78,27 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 	expect(verifyRandomProof(query, hashes)).toStrictEqual(here ? ABOUT : null);
 });
 
+const HERE = `${RESUME}/pay-postback`;
+test.each<[string, Parameters<typeof target>, string]>([
+	['as n8n 2 gives it', ['resume', SIGNED], `${HERE}?signature=0123&`],
+	['as n8n 1 gives it', ['resume', SIGNED, '', RESUME], `${HERE}?`],
+	[
+		'typed, with a parameter and a fragment',
+		['url', SIGNED, `${RESUME}?signature=0123&to=a/b#c?d`],
+		`${HERE}?signature=0123&to=a/b&`,
+	],
+	[
+		'in capitals',
+		['url', SIGNED, 'HTTPS://A.example/webhook-waiting/42?x', RESUME],
+		`HTTPS://A.example/webhook-waiting/42/pay-postback?x&`,
+	],
+	['with the segment typed too', ['url', SIGNED, HERE, RESUME], `${HERE}?`],
+	['no execution: a trigger', ['credential', SIGNED], 'https://credential.example/?'],
+])('a resume URL gets a segment that only a Pay wait listens at: %s', (_name, args, before) => {
+	const { url } = target(...args);
+	expect(url!.split('pay_proof=')[0]).toBe(before);
+});
+
 test.each<[string, Parameters<typeof target>]>([
 	['a parameter that begins with ?', ['url', SIGNED, `${RESUME}?signature=0123?x=1`]],
 	['? alone', ['url', SIGNED, `${RESUME}?signature=0123?`]],

@@ -30,6 +30,21 @@ export function parsePostbackUrl(value: unknown): string {
 	return text;
 }
 
+/**
+ * What a resume URL that the service is given ends in. n8n's own Wait and forms of the execution listen
+ * without it: a repeated "paid" would be their approval.
+ */
+export const RESUME_SEGMENT = 'pay-postback';
+
+/** Appends {@link RESUME_SEGMENT} to a resume URL's path, once; the rest is left byte for byte. */
+export function withResumeSegment(url: string): string {
+	return url.replace(/^[^?#]*/, (address) =>
+		new URL(address).pathname.endsWith(`/${RESUME_SEGMENT}`)
+			? address
+			: `${address.replace(/\/$/, '')}/${RESUME_SEGMENT}`,
+	);
+}
+
 const PRIVATE_HOST =
 	/^(localhost|.*\.localhost|.*\.local|.*\.internal|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|0\.0\.0\.0|\[::1?\]|\[f[cd].*\]|\[fe[89ab].*\])$/i;
 

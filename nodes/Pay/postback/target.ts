@@ -4,7 +4,12 @@ import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
 import { expectPostback, type ExpectationStore } from './expectation';
-import { parsePostbackUrl, postbackUrlHint } from './postbackUrl';
+import {
+	parsePostbackUrl,
+	postbackUrlHint,
+	RESUME_SEGMENT,
+	withResumeSegment,
+} from './postbackUrl';
 import { signUrl, withRandomProof, type Reference } from './proof';
 
 const fields: INodeProperties[] = [
@@ -68,7 +73,8 @@ export interface AskingExecution {
 
 /** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
 function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
-	const { pathname, searchParams } = new URL(url);
+	const { pathname: path, searchParams } = new URL(url);
+	const pathname = path.replace(`/${id}/${RESUME_SEGMENT}`, `/${id}`);
 	if (!pathname.endsWith(`/${id}`)) return false;
 	const own = new URL(String(resumeUrl()));
 	if (!pathname.endsWith(`/${own.pathname.split('/').slice(-2).join('/')}`)) return false;
@@ -114,7 +120,7 @@ export function readPostbackTarget(
 	}
 	const { id: executionId, store } = execution;
 	const { external_id } = reference;
-	const { url: proving, hash } = withRandomProof(url, reference);
+	const { url: proving, hash } = withRandomProof(withResumeSegment(url), reference);
 	const expect = () => expectPostback(store, { external_id, executionId, hash });
 	return { url: proving, hint, expect };
 }

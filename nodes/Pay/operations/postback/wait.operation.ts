@@ -16,6 +16,7 @@ import { wrongField } from '../../parameters/label';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait } from '../../postback/expectation';
+import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
 import {
 	isAwaited,
@@ -136,17 +137,20 @@ export const description: INodeProperties[] = showFor(
 	'wait',
 );
 
-/** The node listens at the resume URL of an execution that waits here, and nowhere else. */
-export const resumeWebhooks: IWebhookDescription[] = [
-	{
+/**
+ * The node listens at the resume URL of an execution that waits here, and nowhere else. The service is
+ * given that with a segment of its own; URLs that were given out earlier have none.
+ */
+export const resumeWebhooks = ['', RESUME_SEGMENT].map(
+	(path): IWebhookDescription => ({
 		name: 'default',
 		httpMethod: POSTBACK_METHODS,
 		responseMode: 'onReceived',
 		responseData: 'noData',
-		path: '',
+		path,
 		restartWebhook: true,
-	},
-];
+	}),
+);
 
 /**
  * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
