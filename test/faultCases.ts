@@ -161,9 +161,9 @@ export const CASES: FaultCase[] = [
 	odd('103, then the end', (socket) => socket.end('HTTP/1.1 103 Hints\r\n\r\n')),
 	status(200, 'accepted', { body: '{"error":""}' }, '200 with error ""'),
 	status(200, 'accepted', { body: '{"error":{"message":"x"}}' }, '200 with error object'),
-	status(200, 'accepted', { body: '<html>', contentType: 'text/html' }, '200 HTML'),
+	status(200, 'unknown', { body: '<html>', contentType: 'text/html' }, '200 HTML'),
 	status(200, 'accepted', { body: '' }, '200 empty'),
-	status(200, 'accepted', { body: '{"id":' }, '200 broken JSON'),
+	status(200, 'unknown', { body: '{"id":' }, '200 broken JSON'),
 	status(201, 'accepted'),
 	status(204, 'accepted', { body: '' }),
 	...[300, 301, 302, 303].map((code) =>

@@ -120,9 +120,22 @@ test.each<[string, Fault, RegExp]>([
 	['308', status(308, { location: '/elsewhere' }), /^Error: .*redirects elsewhere/],
 	['500', status(500), /^Error: The service is failing \(HTTP 500\)/],
 	['503', status(503), /^Error: The service is failing/],
-	['a page', status(200, { body: '<html>', contentType: 'text/html' }), /^Error: A web page/],
-	['a page that says it is JSON', status(400, { body: '\n <!DOCTYPE html>' }), /^Error: A web/],
-	['a text that says it is a page', status(400, { contentType: 'text/html' }), /^Error: A web/],
+	[
+		'a page',
+		status(200, { body: '<html><title>Log in</title>', contentType: 'text/html' }),
+		/^Error: The response is a web page titled "Log in" \(HTTP 200\)/,
+	],
+	[
+		'a page that says it is JSON',
+		status(400, { body: '\n <!DOCTYPE html>' }),
+		/^Error: .* web page/,
+	],
+	[
+		'a text that says it is a page',
+		status(400, { body: 'Hi', contentType: 'text/html' }),
+		/^Error: .* web page/,
+	],
+	['JSON that says it is a page', status(400, { body: '{}', contentType: 'text/html' }), /^OK/],
 	['JSON that quotes a page', status(400, { body: '{"not":"<html>"}' }), /^OK/],
 	[
 		'a connection that is cut',

@@ -154,9 +154,37 @@ describe('what comes back', () => {
 		});
 	});
 
-	test.each(['<html>', '', '{"id":', 'OK'])('%p stays the text it is', async (text) => {
-		expect(await responseOf(text)).toBe(text);
-		expect(await responseOf(text, 'text/html')).toBe(text);
+	test.each([
+		['', 'application/json'],
+		['', 'text/html'],
+		['OK', 'text/plain'],
+		['{"id":', 'text/plain'],
+		['', 'text/plain'],
+	])('%p of type %s stays the text it is', async (text, type) => {
+		expect(await responseOf(text, type)).toBe(text);
+	});
+
+	const PAGE = '<html><head><title>Log\n in</title></head></html>';
+	const TITLED = /the response is a web page titled "Log in", so the Base URL may not/;
+	test.each([
+		['payment', PAGE, 'text/html', TITLED],
+		['payment', PAGE, 'application/json', TITLED],
+		['qrCode', `<!-- x -->\n${PAGE}`, 'text/plain', TITLED],
+		['qrCode', 'Log in', 'text/html', /the response is a web page, so/],
+		['payment', '{"id":', 'application/json', /says that it is JSON and cannot be read/],
+		['qrCode', 'OK', 'application/problem+json', /says that it is JSON and cannot be read/],
+	])('a %s whose response is %p of type %s is unknown', async (resource, body, type, words) => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 200, body, contentType: type });
+		const facts = { outcome: 'unknown', response: body, description: expect.stringMatching(words) };
+		const [item] = outputOf(
+			await runWorkflow({
+				credential: { baseUrl: sandbox.url },
+				parameters: { resource, amount: 1, external_id: 'page' },
+				settings: { onError: 'continueErrorOutput' },
+			}),
+			'Error',
+		);
+		expect(item?.json.error).toMatchObject(facts);
 	});
 });
 

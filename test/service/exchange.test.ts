@@ -22,10 +22,10 @@ test('an answer that came whole is one, although the clock had run out meanwhile
 	const clock = new AbortController();
 	const httpRequest: HttpRequest = async () => {
 		clock.abort();
-		return { statusCode: 200, body: '{}' };
+		return { statusCode: 200, body: '{}', headers: { 'content-type': 'a/b' } };
 	};
 	expect(await exchange(httpRequest, OPTIONS, clock.signal)).toStrictEqual({
-		...{ end: 'responded', statusCode: 200, body: '{}', byProxy: false },
+		...{ end: 'responded', statusCode: 200, body: '{}', contentType: 'a/b', byProxy: false },
 	});
 });
 

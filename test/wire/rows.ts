@@ -241,7 +241,15 @@ const BODIES: Row[] = [
 	),
 	answer('null', { ...ACCEPTED, response: null }, http('200 OK', 'null')),
 	answer('a list', { ...ACCEPTED, response: [1, 2] }, http('200 OK', '[1,2]')),
-	answer('HTML', { ...ACCEPTED, response: '<html>' }, http('200 OK', '<html>')),
+	answer('HTML', { ...UNKNOWN, response: '<html>' }, http('200 OK', '<html>')),
+	// On n8n 2 a 201 comes as an error, whose headers stand elsewhere.
+	...['200 OK', '201 Made'].map((status) =>
+		answer(
+			`${status} that says it is JSON and is not`,
+			{ ...UNKNOWN, reason: 'the response says that it is JSON and cannot be read as JSON' },
+			http(status, '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
+		),
+	),
 	answer('an empty body', { ...ACCEPTED, response: '' }, http('200 OK', '')),
 	answer('the head of JSON', { ...ACCEPTED, response: '{"id":' }, http('200 OK', '{"id":')),
 	{

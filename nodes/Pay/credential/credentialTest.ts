@@ -9,7 +9,7 @@ import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
 import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
-import { proxyPageIn } from '../service/proxyPage';
+import { proxyPageIn, webPageIn } from '../service/page';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
@@ -23,13 +23,6 @@ interface TestResponse {
 }
 
 const wrong = (message: string): INodeCredentialTestResult => ({ status: 'Error', message });
-
-function isPage({ headers, body }: TestResponse): boolean {
-	return (
-		/\bhtml\b/i.test(String(headers?.['content-type'] ?? '')) ||
-		(typeof body === 'string' && /^\s*<(!doctype|html)/i.test(body))
-	);
-}
 
 /** What is wrong with the credential or the service; undefined where the token was accepted. */
 function faultShownBy(response: TestResponse): string | undefined {
@@ -55,9 +48,8 @@ function faultShownBy(response: TestResponse): string | undefined {
 	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499) {
 		return `The service is failing ${which}`;
 	}
-	return isPage(response)
-		? `A web page answered ${which}, not a service: the Base URL is wrong`
-		: undefined;
+	const webPage = webPageIn(response.body, response.headers?.['content-type']);
+	return webPage && `The response is ${webPage} ${which}, not a service's: the Base URL is wrong`;
 }
 
 /** The code of what n8n's request function threw. */

@@ -10,7 +10,7 @@ import {
 import { asError, InputError } from '../inputError';
 import type { Attempted } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { proxyPageIn } from '../service/proxyPage';
+import { proxyPageIn } from '../service/page';
 import type { Outcome } from '../service/outcome';
 import { triedBy, type Attempt } from './ledger';
 import { idsByOutcome, othersInWords, type Summary } from './summary';

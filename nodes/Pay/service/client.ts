@@ -9,6 +9,7 @@ import {
 	type Sent,
 	type TransportFailure,
 } from './outcome';
+import { unconfirmedBy } from './page';
 import { proofsOf, redact } from './redact';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
@@ -96,7 +97,7 @@ function toAttempted(
 			return { outcome: 'unknown', sent: 'whole', reason };
 		}
 		case 'responded': {
-			const { statusCode, body, byProxy } = came;
+			const { statusCode, body, contentType, byProxy } = came;
 			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, once);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
 			const response = redact(whole, secrets);
@@ -104,7 +105,9 @@ function toAttempted(
 				const reason = notSentByProxy(statusCode);
 				return { outcome, sent: 'nothing', statusCode, response, reason };
 			}
-			const reason = outcome === 'accepted' ? doubt?.(whole) : undefined;
+			const text = typeof whole === 'string' ? body : undefined;
+			const unread = () => redact(unconfirmedBy(text, contentType), secrets) as string | undefined;
+			const reason = outcome === 'accepted' ? (doubt?.(whole) ?? unread()) : undefined;
 			if (reason === undefined) return { outcome, sent: 'whole', statusCode, response };
 			return { outcome: 'unknown', sent: 'whole', statusCode, response, reason };
 		}

@@ -11,6 +11,7 @@ export type Exchange =
 			statusCode: number;
 			/** The text as it came, or what n8n had parsed already. */
 			body: unknown;
+			contentType: unknown;
 			/** Whether it is proven to be a proxy's own response. Over plain HTTP nothing proves that. */
 			byProxy: boolean;
 	  }
@@ -47,29 +48,39 @@ interface NodeRequest {
 	destroy?: () => void;
 }
 
+/** By names in lower case, as Node and axios have them. */
+type Headers = Readonly<Record<string, unknown>>;
+
 interface Thrown {
 	name?: string;
 	code?: string;
 	syscall?: string;
 	request?: NodeRequest;
-	response?: { status?: number; data?: unknown };
+	response?: { status?: number; data?: unknown; headers?: Headers };
 	cause?: { code?: string; syscall?: string };
 }
 
 interface Head {
 	statusCode: number;
 	body: unknown;
+	contentType: unknown;
 	request?: NodeRequest;
 }
 
 function headOfResult(result: unknown): Head {
-	const { statusCode, body } = result as { statusCode?: unknown; body?: { req?: NodeRequest } };
-	return { statusCode: Number(statusCode), body, request: body?.req };
+	const { statusCode, body, headers } = result as {
+		statusCode?: unknown;
+		body?: { req?: NodeRequest };
+		headers?: Headers;
+	};
+	const contentType = headers?.['content-type'];
+	return { statusCode: Number(statusCode), body, contentType, request: body?.req };
 }
 
 function headOfError({ request, response }: Thrown): Head | undefined {
 	if (typeof response?.status !== 'number') return undefined;
-	return { statusCode: response.status, body: response.data, request };
+	const { status, data, headers } = response;
+	return { statusCode: status, body: data, contentType: headers?.['content-type'], request };
 }
 
 /**
@@ -139,7 +150,7 @@ async function ask(
 		if (failed === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
 		head = failed;
 	}
-	const { statusCode, body, request } = head;
+	const { statusCode, body, contentType, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
 	// n8n's helper forgets the signal once it has the head, so the rest is ended here.
 	const release = () => {
@@ -158,7 +169,7 @@ async function ask(
 		const whole = await readBody(body);
 		// A body without a length ends with the connection; a reset is not such an end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
-		return { end: 'responded', statusCode, body: whole, byProxy };
+		return { end: 'responded', statusCode, body: whole, contentType, byProxy };
 	} catch (error) {
 		release();
 		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };

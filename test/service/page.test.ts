@@ -1,4 +1,4 @@
-import { proxyPageIn } from '../../nodes/Pay/service/proxyPage';
+import { proxyPageIn } from '../../nodes/Pay/service/page';
 
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
