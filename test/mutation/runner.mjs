@@ -28,6 +28,9 @@ const SLOW = [
 /** As `testTimeout` in jest.config.ts, but a mutant that hangs should not hang for long. */
 const TEST_TIMEOUT = 10_000;
 
+/** A name of Stryker's own in the code it mutates; dev/install.ts pins the version that has it. */
+const COUNTER = /stryCov_9fa48\(([^)]*)\)/g;
+
 class Runner {
 	/** Stryker's copy of the project, in which the mutants wait to be switched on. */
 	#root = process.cwd();
@@ -229,10 +232,12 @@ class Runner {
 		for (const [key, ids] of loadedBy) {
 			const source = key.slice('load:'.length);
 			const own = new Set(
-				[...readFileSync(source, 'utf8').matchAll(/stryCov_9fa48\(([^)]*)\)/g)].flatMap(
-					([, list]) => [...list.matchAll(/"(\d+)"/g)].map(([, id]) => id),
+				[...readFileSync(source, 'utf8').matchAll(COUNTER)].flatMap(([, list]) =>
+					[...list.matchAll(/"(\d+)"/g)].map(([, id]) => id),
 				),
 			);
+			if (own.size === 0)
+				throw new Error(`${source}: Stryker counts by another name than ${COUNTER}`);
 			for (const { id: test, fileName } of tests) {
 				const file = relative(this.#root, fileName);
 				const isQuick = !SLOW.some((part) => file.includes(`test/${part}`));
