@@ -52,7 +52,9 @@ describe('options hold for the whole run', () => {
 
 	test('an item whose options differ stops the run before anything is sent', async () => {
 		const run = await pay(items, options);
-		expect(errorOf(run)?.message).toMatch(/Options of this item differ from those of item 0/);
+		expect(errorOf(run)?.message).toMatch(
+			/Options of this item differ from those of the first item/,
+		);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 1, data: { field: 'options' } });
 		expect(arrived()).toStrictEqual([]);
 	});
@@ -562,6 +564,19 @@ describe('the report', () => {
 		expect(hintsOf(each)).toHaveLength(10);
 		const all = await pay(itemsFor('x', 'y'), {}, { parameters: to('http://10.0.0.1') });
 		expect(hintsOf(all)).toHaveLength(1);
+	});
+
+	test('a hint is about what was sent: a run that sent nothing has none of its own', async () => {
+		const creditParty = { key: '' };
+		const more = { parameters: { creditParty }, settings: CONTINUE };
+		const hints = async (...ids: string[]) => hintsOf(await pay(itemsFor(...ids), {}, more));
+		expect(await hints('a', 'b')).toStrictEqual([
+			'"a", "b": sent without a recipient key, so the request did not say where the money goes.',
+			expect.stringMatching(/^You will not be told when this is paid/),
+		]);
+		expect(await hints('a', 'b')).toStrictEqual([
+			'Of 2 payments: none accepted in this run, 2 duplicate.',
+		]);
 	});
 
 	test('an item with a bad postback is told by its id and the field', async () => {

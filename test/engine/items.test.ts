@@ -192,8 +192,12 @@ const hintsOf = (run: IRun) =>
 	(run.data.resultData.runData.Pay?.[0]?.hints ?? []).map(({ message }) => message);
 
 test.each<[string, object, unknown[]]>([
-	['no recipient', {}, [expect.stringMatching(/has no recipient key/)]],
-	['a name alone', { name: 'N' }, [expect.stringMatching(/has no recipient key/)]],
+	['no recipient', {}, [expect.stringMatching(/^"[^"]+": sent without a recipient key/)]],
+	[
+		'a name alone',
+		{ name: 'N' },
+		[expect.stringMatching(/^"[^"]+": sent without a recipient key/)],
+	],
 	['a key', { key: 'k' }, []],
 ])('a payment with %s: only without a key there is a hint', async (_, party, hints) => {
 	const creditParty = { key: '', keyType: '', ...party };

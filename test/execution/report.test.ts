@@ -261,13 +261,13 @@ describe('the error that stops the node', () => {
 			failed('notSent'),
 		];
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
-			'd lost Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
-				'Also failed: item 2 "of rejected" rejected; item 3 "of unknown" unknown; ' +
-				'item 4 "of duplicate" duplicate; item 5 "of notSent" notSent; item 6 "" notSent. ' +
+			'd lost This is about "lost" (item 0, counted from 0). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
+				'Also failed: "of rejected" (item 2) rejected; "of unknown" (item 3) unknown; ' +
+				'"of duplicate" (item 4) duplicate; "of notSent" (item 5) notSent; "" (item 6) notSent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([told, accepted('a')]).description).toBe(
-			'd lost Of 2 payments: 1 accepted, 1 unknown. ' +
+			'd lost This is about "lost" (item 0, counted from 0). Of 2 payments: 1 accepted, 1 unknown. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 	});
@@ -277,8 +277,10 @@ describe('the error that stops the node', () => {
 			told,
 			...Array.from({ length: count }, (_, index) => failed('rejected', `r${index}`)),
 		];
-		expect(errorOf(many(20)).description).toMatch(/item 20 "r19" rejected\. The error/);
-		expect(errorOf(many(22)).description).toMatch(/item 20 "r19" rejected; and 2 more\. The error/);
+		expect(errorOf(many(20)).description).toMatch(/"r19" \(item 20\) rejected\. The error/);
+		expect(errorOf(many(22)).description).toMatch(
+			/"r19" \(item 20\) rejected; and 2 more\. The error/,
+		);
 	});
 
 	test('of an answer holds its status; of an item that was refused it is an operation error', () => {
@@ -310,7 +312,7 @@ describe('the tally', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
 			operation: OPERATIONS.payment,
 			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, kept: 0 },
-			...{ waiting: new Map(), inFlight: new Set(), hints: new Set() },
+			...{ waiting: new Map(), inFlight: new Set(), hints: new Set(), itemHints: new Map() },
 		});
 	});
 
@@ -405,7 +407,9 @@ describe('where the node goes on, what needs a person is put into words', () => 
 	});
 
 	test('no advice to ask where nothing is unknown, nor for QR codes', () => {
-		expect(words(failed('rejected', 'a'))).toBe('Of 1 payment: 1 rejected.');
+		expect(words(failed('rejected', 'a'))).toBe(
+			'Of 1 payment: none accepted in this run, 1 rejected.',
+		);
 		expect(words({ ...failed('unknown', 'a'), kind: 'qrCode' })).toBe(
 			'1 of 1 QR code is unknown: "a".',
 		);

@@ -358,7 +358,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await shows(byId('ndv'), ...PAYMENT_FIELDS);
 			expect((await shownIn(byId('ndv'))).slice(0, 7)).toStrictEqual(PAYMENT_FIELDS);
 			await picture('pay-payment');
-			const hint = byId('output-panel').getByText(/has no recipient key/);
+			const hint = byId('output-panel').getByText(/without a recipient key/);
 			await execute();
 			await hint.first().waitFor();
 			expect(sandbox.bodies('payment').at(-1)).not.toHaveProperty('creditParty');

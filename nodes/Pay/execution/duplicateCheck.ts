@@ -24,7 +24,7 @@ function checkFailed(error: Error): InputError {
 	return new InputError(
 		'',
 		`The duplicate check failed: ${error.message}`,
-		"Nothing was sent. Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it knows the External ID. If it does not, pay with a new one.",
+		"Nothing was sent. Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Pay with a new External ID only if the service says that it was not made.",
 	);
 }
 

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { failuresInWords, idsByOutcome } from './summary';
+import { failuresInWords, idsByOutcome, quotedIds } from './summary';
 import type { Tally } from './tally';
 
 /*
@@ -16,7 +16,8 @@ const MAX_HIGHLIGHTED = 3;
 export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	try {
 		const failures = tally.goesOn ? failuresInWords(tally) : undefined;
-		const shown = [failures, ...tally.hints].filter((message) => message !== undefined);
+		const ofItems = [...tally.itemHints].map(([hint, ids]) => `${quotedIds(ids)}: ${hint}`);
+		const shown = [failures, ...ofItems, ...tally.hints].filter((each) => each !== undefined);
 		const hints = shown.map((message) => ({ message, location: 'outputPane' }) as const);
 		context.addExecutionHints?.(...hints.slice(0, MAX_HINTS));
 	} catch {

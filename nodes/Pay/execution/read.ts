@@ -48,6 +48,8 @@ export interface Ready {
 	/** Records that this execution may wait for the item's postback, see `expectPostback`. */
 	expectPostback?: () => () => void;
 	finish?: Finish;
+	/** Of its postback, and of the item itself: shown only if it is sent. */
+	hints?: { postback?: string; item?: string };
 }
 
 /** An item that has a result: there is nothing left to do but to report it. */
@@ -120,13 +122,11 @@ interface ReadingContext {
 	operation: RequestOperation;
 	settings: Settings;
 	execution: AskingExecution;
-	/** For the person in the editor. */
-	hints: Set<string>;
 }
 
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(
-	{ context, operation, settings, execution, hints }: ReadingContext,
+	{ context, operation, settings, execution }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
 	const { kind, once, members } = operation;
@@ -150,13 +150,12 @@ export async function readItem(
 			: {};
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
-		if (postback.hint !== undefined) hints.add(postback.hint);
-		if (plan.hint !== undefined) hints.add(plan.hint);
 		// What is not made once is made anew by the editor's Retry: its postback went to the one that ended.
 		const here = !once && postback.expect !== undefined ? execution.id : undefined;
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
-		return { index, request, account, fingerprint, expectPostback, finish: plan.finish };
+		const hints = { postback: postback.hint, item: plan.hint };
+		return { index, request, account, fingerprint, expectPostback, finish: plan.finish, hints };
 	} catch (error) {
 		return { index, result: refusedResult(kind, id, error) };
 	}

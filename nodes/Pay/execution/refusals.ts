@@ -24,7 +24,7 @@ export const noDuplicateStore = () =>
 export const optionsDiffer = () =>
 	new InputError(
 		'options',
-		'The Options of this item differ from those of item 0, and they hold for the whole run',
+		'The Options of this item differ from those of the first item, and they hold for the whole run',
 		'Use no expression under Options that depends on the item, or send such items through a separate Pay node.',
 	);
 
@@ -32,8 +32,8 @@ export const optionsDiffer = () =>
 export const sameIdAsItem = (first: number, index: number, external_id: string) =>
 	new InputError(
 		'external_id',
-		`Items ${first} and ${index} have the same External ID (external_id) "${external_id}"`,
-		`The outcome of item ${first} holds for this one too. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
+		`Payment "${external_id}" is on the list twice: items ${first} and ${index}, counted from 0, have this External ID (external_id)`,
+		`The outcome of item ${first} holds for both. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
 	);
 
 const wasSent = (attempt: Attempt) =>
@@ -71,8 +71,8 @@ export const sentUnderAnotherId = (attempt: Attempt) =>
 export const recordedBefore = (external_id: string) =>
 	new InputError(
 		'external_id',
-		`Payment "${external_id}" was not sent again: this node has already sent it, or tried to`,
-		'Ask the service whether it was paid. If it was not, pay it with a new External ID.',
+		`Payment "${external_id}" may well have been paid already, so it was not sent again: this node sent it before, or was about to`,
+		'Look under Executions for the run that sent it. Ask the service: only if it says that this payment was not made, pay it with a new External ID.',
 	);
 
 /** What to do about payments that were not made and whose record stays. */

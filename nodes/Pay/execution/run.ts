@@ -59,8 +59,7 @@ async function readAll(run: Run): Promise<Step> {
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
 		store: context.getContext('flow'),
 	};
-	const { hints } = tally;
-	const reading = { context, operation, settings, execution, hints };
+	const reading = { context, operation, settings, execution };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {

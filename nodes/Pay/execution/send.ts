@@ -158,6 +158,15 @@ function kept(tally: Tally, attempted: Attempted): Attempted {
 	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
+/** Takes the hints of an item that was sent. */
+function takeHints({ hints, itemHints }: Tally, { request, hints: own }: Ready): void {
+	if (own?.postback !== undefined) hints.add(own.postback);
+	if (own?.item === undefined) return;
+	const ids = itemHints.get(own.item) ?? [];
+	ids.push(request.external_id);
+	itemHints.set(own.item, ids);
+}
+
 /** Sends one item, unless the node is about to stop; after the request nothing throws. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const { operation, tally } = run;
@@ -181,6 +190,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	end(attempted);
 	if (attempted.outcome === 'rejected' || attempted.outcome === 'notSent') expectNone?.();
 	tally.inFlight.delete(request.external_id);
+	if (attempted.outcome !== 'notSent') takeHints(tally, item);
 	return { index, result: attemptedResult(operation, request, attempted), finish };
 }
 

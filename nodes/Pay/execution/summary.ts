@@ -56,7 +56,8 @@ export function failuresInWords(summary: Summary): string | undefined {
 	const unknown = idsOf(summary, 'unknown');
 	const noun = nounOf(summary);
 	if (unknown.length === 0) {
-		return others === '' ? undefined : `Of ${summary.items} ${noun}: ${others}.`;
+		const accepted = countsInWords(summary, ['accepted']) || 'none accepted in this run';
+		return others === '' ? undefined : `Of ${summary.items} ${noun}: ${accepted}, ${others}.`;
 	}
 	const verb = unknown.length === 1 ? 'is' : 'are';
 	const advice = summary.operation.once ? ' Ask the service before you pay again.' : '';
@@ -67,14 +68,15 @@ export function failuresInWords(summary: Summary): string | undefined {
 /** What became of the other items of a run that stops, beside the one that the error is about. */
 export function othersInWords(summary: Summary, itemIndex: number): string {
 	if (summary.items === 1) return '';
+	const own = summary.done.find(({ index }) => index === itemIndex)?.result.external_id ?? '';
 	const failed = summary.done
 		.filter(({ index, result }) => result.outcome !== 'accepted' && index !== itemIndex)
 		.map(
 			({ index, result: { external_id = '', outcome } }) =>
-				`item ${index} "${external_id}" ${outcome}`,
+				`"${external_id}" (item ${index}) ${outcome}`,
 		);
 	const more = failed.length > 20 ? `; and ${failed.length - 20} more` : '';
 	const also = failed.length === 0 ? '' : ` Also failed: ${failed.slice(0, 20).join('; ')}${more}.`;
 	const counts = countsInWords(summary, OUTCOMES);
-	return `Of ${summary.items} ${nounOf(summary)}: ${counts}.${also} The error's context holds every external_id by outcome.`;
+	return `This is about "${own}" (item ${itemIndex}, counted from 0). Of ${summary.items} ${nounOf(summary)}: ${counts}.${also} The error's context holds every external_id by outcome.`;
 }

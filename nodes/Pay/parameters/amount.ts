@@ -16,7 +16,7 @@ export const amountField: INodeProperties = {
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;
 
-const PLAIN_NUMBER = /^(0|[1-9]\d*)(\.\d+)?$/;
+const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
 /** "1.000": a thousand where the point groups digits, one where it is the decimal point. */
 const THREE_DECIMALS = /^(\d+)\.(\d{3})$/;
 
@@ -50,14 +50,17 @@ function bothReadings(whole: string, thousandths: string): string {
 }
 
 /**
- * How to write a text that is not a plain number. The formula offered changes a single comma: what
- * it makes of "1,000" or "1.234,56" is refused here. One that drops points would make 1050 of 10.50.
+ * Right for a whole column of numbers, "10.50", "10,50" and "1.234,56": it drops points only in front
+ * of a comma. What it makes of any other text ("1,000", "1,234.56", "R$ 5") is refused here.
  */
+const FORMULA = '{{ String($json.amount).replace(/\\.(?=.*,)/g, "").replace(",", ".") }}';
+
+/** How to write a text that is not a plain number. */
 function spelling(text: string): string {
 	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
 	if (whole !== undefined && thousandths !== undefined) return bothReadings(whole, thousandths);
 	if (/^\d+,\d+$/.test(text)) {
-		return `Write ${text.replace(',', '.')}, with a decimal point. In an expression: {{ $json.amount.replace(",", ".") }}.`;
+		return `Write ${text.replace(',', '.')}, with a decimal point. For a whole list, as an expression: ${FORMULA}.`;
 	}
 	const grouped =
 		/^\d{1,3}(\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(\.\d{3}){2,}$/.test(text)
@@ -67,7 +70,7 @@ function spelling(text: string): string {
 				: undefined;
 	return grouped === undefined
 		? 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.'
-		: `Write ${grouped}, with a decimal point and without separators between thousands.`;
+		: `Write ${grouped}, with a decimal point and without separators between thousands.${/,\d{1,2}$/.test(text) ? ` For a whole list, as an expression: ${FORMULA}.` : ''}`;
 }
 
 /**
@@ -103,7 +106,7 @@ export function parseAmount(
 			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ $json.amount.round(2) }}. Else check the value and where it comes from.',
 		);
 	}
-	if (amount < 0 || (amount === 0 && bound === 'above 0')) {
+	if (amount < 0 || text.startsWith('-') || (amount === 0 && bound === 'above 0')) {
 		throw wrongField(
 			field,
 			`must be ${bound}, but is ${quote(value)}`,

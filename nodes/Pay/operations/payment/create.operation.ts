@@ -36,7 +36,7 @@ const creditParty = group(
 	{ key: '', keyType: '' },
 );
 
-const NO_KEY = 'This payment has no recipient key: the request did not say where the money goes.';
+const NO_KEY = 'sent without a recipient key, so the request did not say where the money goes.';
 
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = serviceOperation({
