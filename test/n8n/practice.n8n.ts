@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
-import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
+import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { chain, node, pay } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/forms';
 import { startReceiver } from '../sandbox/service';
+import { makeBook } from './book';
 import { ended, waits } from './chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
@@ -157,29 +158,15 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 	describe('in-doubt', () => {
 		const PERSON = { user: 'person', password: 'a password' };
 		const Authorization = `Basic ${Buffer.from(Object.values(PERSON).join(':')).toString('base64')}`;
-		let projectId: string;
-		let tableId: string;
+		let book: Awaited<ReturnType<typeof makeBook>>;
 		let workflowId: string;
-		const rows = async () => {
-			const { data } = await n8n.rest<{ data: { data: Array<Record<string, unknown>> } }>(
-				'GET',
-				`/projects/${projectId}/data-tables/${tableId}/rows`,
-			);
-			return data.data.map(({ external_id, outcome, answer, source }) => ({
-				...{ external_id, outcome, answer, source },
-			}));
-		};
 		/** The example with what a person does after the import, as its note says. */
-		async function imported(
-			change: (nodes: ReturnType<typeof example>['nodes']) => void = () => {},
-		) {
-			const workflow = example('in-doubt');
+		async function imported(change: (nodes: Workflow['nodes']) => void = () => {}) {
+			const workflow = book.in('in-doubt');
 			const named = (name: string) => workflow.nodes.find((each) => each.name === name)!;
 			named('Was it paid?').credentials = {
 				httpBasicAuth: await n8n.createCredential(PERSON, 'httpBasicAuth', 'Person'),
 			};
-			const dataTableId = { __rl: true, mode: 'id', value: tableId };
-			Object.assign(named('Write the answer down').parameters as object, { dataTableId });
 			change(workflow.nodes);
 			return await n8n.importWorkflow(workflow, credentials);
 		}
@@ -206,16 +193,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		}
 
 		beforeAll(async () => {
-			const personal = await n8n.rest<{ data: { id: string } }>('GET', '/projects/personal');
-			projectId = personal.data.id;
-			const { data: table } = await n8n.rest('POST', `/projects/${projectId}/data-tables`, {
-				name: 'answers',
-				columns: ['external_id', 'outcome', 'answer', 'source'].map((name) => ({
-					name,
-					type: 'string',
-				})),
-			});
-			tableId = table.id;
+			book = await makeBook(n8n);
 			workflowId = await imported();
 		});
 
@@ -223,19 +201,18 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			const executionId = await n8n.run(workflowId, 'Start');
 			await waits(n8n, executionId);
 			const first = await n8n.execution(executionId);
-			expect(itemsOf(first, 'Accepted').map(({ external_id }) => external_id)).toStrictEqual([
-				'invoice-3001',
-			]);
 			expect(JSON.stringify(first.data.resultData.runData.Pay?.[0] ?? {})).toMatch(
 				/1 of 3 payments is unknown.*invoice-3002/,
 			);
-			expect(itemsOf(first, 'Correct it and run again').map(({ id }) => id)).toStrictEqual([
-				'invoice-3003',
+			expect(itemsOf(first, 'Report')[0]?.line).toStrictEqual([
+				'invoice-3001: accepted',
+				expect.stringMatching(/^invoice-3002: unknown\. /),
+				expect.stringMatching(/^invoice-3003: rejected\. /),
 			]);
 			const told = await pageOf(executionId, 1);
 			expect(told).toMatchObject({ external_id: 'invoice-3002', outcome: 'unknown' });
 			const page = String(told.page);
-			expect(told.text).toContain(`Then answer here: ${page}`);
+			expect(told.text).toContain(`then answer here: ${page}`);
 
 			expect((await fetch(page)).status).toBe(401);
 			expect(await answer(page, 'It was paid', 'a guess', {})).toBe(401);
@@ -243,52 +220,67 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			expect(shown).toContain('Was payment invoice-3002 of 5.03 made?');
 			const offered = [...shown.matchAll(/<option value='([^']+)'/g)].map(([, value]) => value);
 			expect(offered).toStrictEqual(['It was paid', 'It was not paid']);
-			expect(await rows()).toStrictEqual([]);
+			const written = (decision: string | null, source: string | null) => [
+				{ external_id: 'invoice-3001', outcome: 'accepted', decision: null, source: null },
+				{ external_id: 'invoice-3002', outcome: 'unknown', decision, source },
+				{ external_id: 'invoice-3003', outcome: 'rejected', decision: null, source: null },
+			];
+			expect(await book.rows()).toStrictEqual(written(null, null));
+
+			// A second run before anybody has decided asks about this one alone, with its date.
+			const second = await n8n.run(workflowId, 'Start');
+			const again = await pageOf(second, 1);
+			expect(again).toMatchObject({ external_id: 'invoice-3002', outcome: 'duplicate' });
+			expect(again.text).toMatch(/: in doubt: unknown on \d+ \w+ \d{4} \(execution \d+\)/);
+
 			expect(
 				await answer(page, 'It was not paid', 'Ana at the service, Monday', { Authorization }),
 			).toBe(200);
 			await ended(n8n, executionId, 'Write the answer down');
-			expect(await rows()).toStrictEqual([
-				{
-					external_id: 'invoice-3002',
-					outcome: 'unknown',
-					answer: 'It was not paid',
-					source: 'Ana at the service, Monday',
-				},
+			const decided = written('It was not paid', 'Ana at the service, Monday');
+			expect(await book.rows()).toStrictEqual(decided);
+			// Its answer comes second, and replaces nothing.
+			expect(await answer(String(again.page), 'It was paid', 'a guess', { Authorization })).toBe(
+				200,
+			);
+			await ended(n8n, second, 'Write the answer down');
+			expect(await book.rows()).toStrictEqual(decided);
+
+			// Now it is decided, the next run asks nothing.
+			const third = await n8n.finished(await n8n.run(workflowId, 'Start'));
+			expect([third.status, itemsOf(third, 'Report')[0]?.line]).toStrictEqual([
+				'success',
+				[
+					expect.stringMatching(/^invoice-3001: accepted on \d+ \w+ \d{4} \(execution \d+\)$/),
+					expect.stringMatching(
+						/^invoice-3002: It was not paid \(Ana at the service, Monday\), un/,
+					),
+					expect.stringMatching(/^invoice-3003: rejected\. /),
+				],
 			]);
 		});
 
-		test('a second run asks about what was sent before too, and a later answer replaces the earlier one', async () => {
-			const executionId = await n8n.run(workflowId, 'Start');
-			for (const [turn, id] of [
-				[1, 'invoice-3001'],
-				[2, 'invoice-3002'],
-			] as const) {
-				const told = await pageOf(executionId, turn);
-				expect(told).toMatchObject({ external_id: id, outcome: 'duplicate' });
-				expect(
-					await answer(String(told.page), 'It was paid', `call ${turn}`, { Authorization }),
-				).toBe(200);
+		test('of thirty payments, a second run asks about the one in doubt, and about none whose row is there', async () => {
+			const ids = Array.from({ length: 30 }, (_none, n) => `supplier-${n}`);
+			const amountOf = (n: number) => (n === 7 ? 5.03 : n === 8 ? 4.22 : 10 + n);
+			const payments = ids.map((id, n) => ({ id, amount: amountOf(n), key: 'a@example.com' }));
+			const id = await imported((nodes) => {
+				const list = nodes.find(({ name }) => name === 'Payments')!.parameters as object;
+				Object.assign(list, { jsonOutput: JSON.stringify({ payments }) });
+			});
+			for (const status of ['unknown', 'duplicate']) {
+				const executionId = await n8n.run(id, 'Start');
+				await waits(n8n, executionId);
+				const execution = await n8n.execution(executionId);
+				expect(itemsOf(execution, 'To be asked?')).toMatchObject([
+					{ external_id: 'supplier-7', outcome: status },
+				]);
 			}
-			const written = async () =>
-				(await rows()).filter(({ source }) => /^call \d/.test(String(source)));
-			await until('both answers', async () => (await written()).length === 2);
-			expect(await rows()).toStrictEqual(
-				expect.arrayContaining([
-					{
-						external_id: 'invoice-3001',
-						outcome: 'duplicate',
-						answer: 'It was paid',
-						source: 'call 1',
-					},
-					{
-						external_id: 'invoice-3002',
-						outcome: 'duplicate',
-						answer: 'It was paid',
-						source: 'call 2',
-					},
-				]),
+			const rows = (await book.rows()).filter(({ external_id }) =>
+				ids.includes(String(external_id)),
 			);
+			expect(rows).toHaveLength(30);
+			expect(rows.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(28);
 		});
 
 		test('a run that stops sounds the alarm, with where and why', async () => {
