@@ -105,6 +105,8 @@ export class PayApi implements ICredentialType {
 	documentationUrl = 'https://example.com/n8n-nodes-pay#credential';
 
 	properties: INodeProperties[] = [
+		// Never stored. It is there where n8n has resolved the credential, see accounts.ts.
+		{ displayName: 'Resolved', name: 'isResolved', type: 'hidden', default: true },
 		{
 			displayName: 'Base URL',
 			name: 'baseUrl',

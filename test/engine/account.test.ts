@@ -96,6 +96,51 @@ describe('whose account an item is sent with', () => {
 		expect(arrivals(sandbox)).toHaveLength(3);
 	});
 
+	/** What n8n gives in place of the credential as it was typed. */
+	const helper = (getDecrypted: unknown) => () =>
+		({ additionalData: { credentialsHelper: { getDecrypted } } }) as object;
+	const resolved = { baseUrl: '', accessToken: 'token-0', isResolved: true };
+	test.each<[string, RunOptions['context']]>([
+		['gives it', undefined],
+		['has no way to it', () => ({ additionalData: undefined }) as object],
+		['has no function for it', helper(undefined)],
+		['throws', helper(async () => await Promise.reject(new Error('not here')))],
+		['resolves it all the same', helper(async () => ({ ...resolved, baseUrl: sandbox.url }))],
+		['gives another one', helper(async () => ({ accessToken: 'token-0', baseUrl: 'https://b.c' }))],
+	])(
+		'each item has its own account where n8n, asked for what was typed, %s',
+		async (_n8n, context) => {
+			const items = ids(3).map((id) => ({ id }));
+			const accessToken = '={{ "token-" + ($itemIndex === 1 ? 1 : 0) }}';
+			// As n8n fills it in.
+			const filledIn = context === undefined ? {} : { isResolved: true };
+			const credential = { baseUrl: sandbox.url, accessToken, ...filledIn };
+			await pay(items, { credential, context });
+			expect(arrivals(sandbox)).toStrictEqual(
+				items.map(({ id }, index) => `${id} Bearer token-${index === 1 ? 1 : 0}`),
+			);
+		},
+	);
+
+	test.each<[string, IDataObject, number]>([
+		['once without an expression', { accessToken: 'token' }, 1],
+		['for each item with one in any field', { accessToken: 'token', scope: '={{ "" }}' }, 4],
+	])('the account is read %s', async (_when, credential, expected) => {
+		const read = jest.fn();
+		const context: RunOptions['context'] = (real) => ({
+			getCredentials: async (...asked) => {
+				read();
+				return await real.getCredentials(...asked);
+			},
+		});
+		const run = await pay(
+			ids(3).map((id) => ({ id })),
+			{ credential: { baseUrl: sandbox.url, ...credential }, context },
+		);
+		expect(outcomes(run)).toStrictEqual(Array(3).fill('accepted'));
+		expect(read).toHaveBeenCalledTimes(expected);
+	});
+
 	test('client credentials that depend on the item: one token each, none for another', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'secret of a' },

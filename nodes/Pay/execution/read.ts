@@ -1,11 +1,7 @@
 import { createHash } from 'crypto';
 import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import {
-	checkHeaderValue,
-	readAccount,
-	type Account,
-	type PayCredential,
-} from '../credential/connection';
+import type { accountReader } from '../credential/accounts';
+import { checkHeaderValue, type Account } from '../credential/connection';
 import { isLoopback } from '../loopback';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { ReadParameter } from '../parameters/parameter';
@@ -122,11 +118,12 @@ interface ReadingContext {
 	operation: RequestOperation;
 	settings: Settings;
 	execution: AskingExecution;
+	accountOf: Awaited<ReturnType<typeof accountReader>>;
 }
 
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(
-	{ context, operation, settings, execution }: ReadingContext,
+	{ context, operation, settings, execution, accountOf }: ReadingContext,
 	index: number,
 ): Promise<Ready | Done> {
 	const { kind, once, members } = operation;
@@ -137,8 +134,7 @@ export async function readItem(
 		// So that the error of an item with a bad amount names the item.
 		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
 		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
-		// Each item's own: an expression in the credential may name another account for another item.
-		const account = readAccount(await context.getCredentials<PayCredential>('payApi', index));
+		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
 		id = external_id;

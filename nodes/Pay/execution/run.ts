@@ -1,4 +1,5 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';
@@ -59,7 +60,8 @@ async function readAll(run: Run): Promise<Step> {
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
 		store: context.getContext('flow'),
 	};
-	const reading = { context, operation, settings, execution };
+	const accountOf = await accountReader(context);
+	const reading = { context, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {
