@@ -15,6 +15,7 @@ import { credentialRequest, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { startSquid } from './parts';
 import { OPERATIONS } from '../serviceOperations';
+import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 const ROOT = join(__dirname, '..', '..');
 const TOKEN = 'token-of-the-squid-test';
@@ -68,6 +69,7 @@ async function pay(name: string) {
 		schemeName: 'pay',
 		accessToken: TOKEN,
 		timeout: 20_000,
+		hide: (response: unknown) => hideSecrets(response, [TOKEN], undefined),
 	};
 	let answer: Attempted | undefined;
 	const methods = await methodsOf(async () => {

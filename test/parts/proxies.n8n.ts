@@ -11,6 +11,7 @@ import { requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { Bank, CLOSED, ports, startHaproxy, startNginx, startSquid } from './parts';
 import { OPERATIONS } from '../serviceOperations';
+import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 /** One payment through a proxy, and what the books and the node must say of it. */
 interface Row {
@@ -305,6 +306,7 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 		accessToken,
 		timeout: 20_000,
 		externalIdHeader,
+		hide: (response: unknown) => hideSecrets(response, [accessToken], undefined),
 	};
 	const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, request);
 	judge(answer.outcome, bank.booked(external_id));

@@ -2,12 +2,15 @@ import { Readable } from 'node:stream';
 import { postForm, postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
+import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',
 	schemeName: 'pay',
 	accessToken: 'token-of-the-test',
 	timeout: 5_000,
+	hide: (response: unknown) =>
+		hideSecrets(response, ['token-of-the-test'], 'https://a.test/?pay_proof=ref.mac-of-it'),
 };
 const BODY = { amount: 1, external_id: 'x' };
 const post = async (httpRequest: HttpRequest, more: object = {}) =>
@@ -126,8 +129,8 @@ describe('what an acceptance is', () => {
 		(response as { status?: string }).status === 'accepted-for-good' ? undefined : 'which doubts';
 
 	test('is judged before secrets are taken out of the answer', async () => {
-		const token = { accessToken: 'accepted-for-good' };
-		expect(await post(answer({ status: 'accepted-for-good' }), { ...token, doubt })).toStrictEqual({
+		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
+		expect(await post(answer({ status: 'accepted-for-good' }), { hide, doubt })).toStrictEqual({
 			...{ outcome: 'accepted', sent: 'whole', statusCode: 200, response: { status: '***' } },
 		});
 	});

@@ -4,6 +4,7 @@ import { slowness } from '../busy';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
 import { OPERATIONS } from '../serviceOperations';
+import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 /** What one row came to. */
 export interface Played {
@@ -60,6 +61,7 @@ export async function playCorpus(
 			schemeName: 'pay',
 			accessToken: row.token ?? TOKEN,
 			timeout,
+			hide: (response: unknown) => hideSecrets(response, [row.token ?? TOKEN], body.postbackUrl),
 		};
 		const begun = Date.now();
 		const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, body);

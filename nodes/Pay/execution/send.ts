@@ -2,6 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
 import { mismatchOf } from '../parameters/fieldMatch';
+import { hideSecrets } from '../postback/proof';
 import { postRequest, type Attempted } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
@@ -118,9 +119,13 @@ function doubtOf({ acceptance }: Account) {
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
-	const connection = { ...account, timeout: settings.timeout, doubt: doubtOf(account) };
+	const shared = { ...account, timeout: settings.timeout, doubt: doubtOf(account) };
+	const postWith = async (accessToken: string) => {
+		const hide = (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl);
+		return await postRequest(httpRequest, { ...shared, accessToken, hide }, operation, request);
+	};
 	const { accessToken, isKept } = bearer;
-	const first = await postRequest(httpRequest, { ...connection, accessToken }, operation, request);
+	const first = await postWith(accessToken);
 	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;
 	forgetToken(account, accessToken);
 	if (operation.once || !isKept) return first;
@@ -129,12 +134,7 @@ async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bea
 		// The same token would be refused once more.
 		const isOver = run.signal?.aborted === true || run.tally.isStopping;
 		if (renewed.accessToken === accessToken || isOver) return first;
-		const second = await postRequest(
-			httpRequest,
-			{ ...connection, ...renewed },
-			operation,
-			request,
-		);
+		const second = await postWith(renewed.accessToken);
 		// The first request did reach the service.
 		return second.outcome === 'notSent' ? first : second;
 	} catch {

@@ -1,8 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { isTooDeep, jsonOrText } from '../json';
-import { redact } from '../service/redact';
-import { withoutProof, type Reference } from './proof';
+import { hideSecrets, withoutProof, type Reference } from './proof';
 import { parseXmlBody } from './xml';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -109,7 +108,7 @@ export function parsePostback(
 	const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	const received = { query, headers: Object.fromEntries(kept), body, rawBody };
-	return { method, content, ...(redact(received, secrets) as typeof received) };
+	return { method, content, ...(hideSecrets(received, secrets) as typeof received) };
 }
 
 /** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */

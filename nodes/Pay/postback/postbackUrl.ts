@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
-import { PROOF_PARAMETER } from '../service/redact';
+import { PROOF_PARAMETER } from './proof';
 
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';

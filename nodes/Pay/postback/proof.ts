@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'crypto';
 import { InputError } from '../inputError';
-import { MAC_LENGTH, PROOF_PARAMETER } from '../service/redact';
+import { redact } from '../service/redact';
 
 /** What a postback URL with a proof is about: the charge or payment it was made for. */
 export interface Reference {
@@ -9,6 +9,38 @@ export interface Reference {
 	/** Absent where the operation has none. */
 	amount?: number;
 }
+
+/** The query parameter of a signed postback URL. */
+export const PROOF_PARAMETER = 'pay_proof';
+/** Of its mac, in base64url characters: 132 bits. */
+const MAC_LENGTH = 22;
+/** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
+const PROOFS = [PROOF_PARAMETER, 'signature'];
+
+/**
+ * What makes a proof one, wherever a text repeats it, that of another charge too: a value of the
+ * parameter, and the mac behind a reference, which begins with the same characters whatever it is
+ * about. Searched in time that grows with the text's length: all of it hangs on the place looked at.
+ */
+const PROOF_IN_TEXT = new RegExp(
+	`(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+|(?<=WyJ[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`,
+	'gi',
+);
+
+/** The proofs that a postback URL holds. */
+function proofsOf(postbackUrl: string | undefined): string[] {
+	if (postbackUrl === undefined || !URL.canParse(postbackUrl)) return [];
+	const { searchParams } = new URL(postbackUrl);
+	// In `reference.mac` only the mac is secret.
+	return PROOFS.flatMap((name) => searchParams.getAll(name)).flatMap((proof) => [
+		proof,
+		proof.slice(proof.lastIndexOf('.') + 1),
+	]);
+}
+
+/** A value without secrets, any proof, and those of a postback URL: `***` stands in their place. */
+export const hideSecrets = (value: unknown, secrets: readonly string[], postbackUrl?: string) =>
+	redact(value, [...secrets, ...proofsOf(postbackUrl)], PROOF_IN_TEXT);
 
 /** Web servers and proxies take 8 KB for a request's first line; a longer postback would be lost. */
 export const MAX_URL_LENGTH = 8000;

@@ -10,7 +10,6 @@ import {
 	type TransportFailure,
 } from './outcome';
 import { unconfirmedBy } from './page';
-import { proofsOf, redact } from './redact';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
@@ -23,6 +22,8 @@ interface Connection {
 	doubt?: (response: unknown) => string | undefined;
 	/** A header that carries the request's external_id too. */
 	externalIdHeader?: string;
+	/** Replaces in a response what no output may show, the access token first of all. */
+	hide: (response: unknown) => unknown;
 }
 
 /** What one attempt came to. */
@@ -74,12 +75,7 @@ function notSentByProxy(statusCode: number): string {
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
-function toAttempted(
-	came: Exchange,
-	once: boolean,
-	doubt: Connection['doubt'],
-	secrets: string[],
-): Attempted {
+function toAttempted(came: Exchange, once: boolean, { doubt, hide }: Connection): Attempted {
 	switch (came.end) {
 		case 'failed': {
 			const reason = describeFailure(came.failure, came.timedOut);
@@ -100,7 +96,7 @@ function toAttempted(
 			const { statusCode, body, contentType, byProxy } = came;
 			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, once);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
-			const response = redact(whole, secrets);
+			const response = hide(whole);
 			if (outcome === 'notSent') {
 				const reason = notSentByProxy(statusCode);
 				return { outcome, sent: 'nothing', statusCode, response, reason };
@@ -124,7 +120,7 @@ export async function postRequest(
 	{ path, once }: Pick<ServiceOperation, 'path' | 'once'>,
 	body: ServiceRequest,
 ): Promise<Attempted> {
-	const { baseUrl, schemeName, accessToken, timeout, doubt, externalIdHeader } = connection;
+	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
 	let begun = false;
 	try {
 		const options = {
@@ -140,10 +136,9 @@ export async function postRequest(
 			},
 			body: JSON.stringify(body),
 		} as const;
-		const secrets = [accessToken, ...proofsOf(body.postbackUrl)];
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toAttempted(await exchange(httpRequest, options, clock), once, doubt, secrets);
+		return toAttempted(await exchange(httpRequest, options, clock), once, connection);
 	} catch {
 		return begun
 			? { outcome: 'unknown', sent: 'whole', reason: 'the response could not be read' }
