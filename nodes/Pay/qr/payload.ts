@@ -89,6 +89,6 @@ export function findQrSource(
 	const offered =
 		distinct.size === 0 ? fields.filter(({ value }) => imageIn(value) !== 'other') : candidates;
 	return {
-		hint: `No QR code: ${problem}. Enter one of its text fields as QR Code Path in the Pay API credential, under Describe the Service: ${choices(offered)}.`,
+		hint: `No QR code: ${problem}. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: ${choices(offered)}.`,
 	};
 }

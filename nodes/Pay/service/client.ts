@@ -102,7 +102,7 @@ function toAttempted(came: Exchange, once: boolean, { doubt, hide }: Connection)
 				return { outcome, sent: 'nothing', statusCode, response, reason };
 			}
 			const text = typeof whole === 'string' ? body : undefined;
-			const unread = () => redact(unconfirmedBy(text, contentType), secrets) as string | undefined;
+			const unread = () => hide(unconfirmedBy(text, contentType)) as string | undefined;
 			const reason = outcome === 'accepted' ? (doubt?.(whole) ?? unread()) : undefined;
 			if (reason === undefined) return { outcome, sent: 'whole', statusCode, response };
 			return { outcome: 'unknown', sent: 'whole', statusCode, response, reason };
