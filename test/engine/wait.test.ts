@@ -54,13 +54,14 @@ const limited = (resumeAmount: unknown, resumeUnit: unknown) => ({
 	resumeUnit: `={{ ${JSON.stringify(resumeUnit)} }}`,
 });
 
-test.each<[string, number, string, number]>([
+test.each<[string, number | string, string, number]>([
+	['text', ' 5 ', 'seconds', 5_000],
 	['seconds', 2, 'seconds', 2_000],
 	['minutes', 1.5, 'minutes', 90_000],
 	['hours', 1, 'hours', 3_600_000],
 	['days', 3, 'days', 259_200_000],
 	['nothing', 0, 'hours', 0],
-])('waits at most %s: %d %s are %d ms', async (_what, amount, unit, ms) => {
+])('waits at most %s: %s %s are %d ms', async (_what, amount, unit, ms) => {
 	const before = Date.now();
 	const { run, till } = await wait(limited(amount, unit));
 	const after = Date.now();
@@ -129,11 +130,18 @@ test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
 		/its values must both be there/,
 		'matchField',
 	],
-	['for a text', limited('5', 'hours'), {}, /must be a number/, 'resumeAmount'],
-	['for less than nothing', limited(-1, 'hours'), {}, /must be a number/, 'resumeAmount'],
-	['for null', limited(null, 'hours'), {}, /must be a number/, 'resumeAmount'],
-	['for weeks', limited(1, 'weeks'), {}, /must be a number/, 'resumeAmount'],
-	['for what every object has', limited(1, 'constructor'), {}, /must be a number/, 'resumeAmount'],
+	[
+		'for less than nothing',
+		limited(-1, 'hours'),
+		{},
+		/must be 0 or more, but is -1/,
+		'resumeAmount',
+	],
+	['for a word', limited('five', 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
+	['for an empty text', limited('', 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
+	['for null', limited(null, 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
+	['for weeks', limited(1, 'weeks'), {}, /must be one of seconds/, 'resumeUnit'],
+	['for what every object has', limited(1, 'constructor'), {}, /must be one of/, 'resumeUnit'],
 	['for what nobody asked for', { external_id: 'b' }, {}, /could never end/, 'external_id'],
 	[
 		'for several values as one',
@@ -192,6 +200,40 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 		match: undefined,
 	});
 });
+
+/** Runs the wait behind one whose limit is so far off, and how it ended. */
+async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', cancelled = false) {
+	const store: ExpectationStore = asked();
+	const until = Date.now() + ms;
+	beginWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
+	const begun: number[] = [];
+	const { run } = await wait(
+		{},
+		{
+			items: [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }],
+			context: () => ({
+				putExecutionToWait: async () => void begun.push(Date.now()),
+				getContext: () => store as IDataObject,
+				...(cancelled && { getExecutionCancelSignal: () => AbortSignal.abort() }),
+			}),
+		},
+	);
+	expect(errorOf(run)).toBeUndefined();
+	return begun[0]! - until;
+}
+
+// n8n sets a timer at most 70 s before a limit.
+test.each([
+	['by a postback', -4_000, false, true],
+	['by its limit', -4_000, false, false],
+	['by a postback', 100_000, false, false],
+	['by a postback', 60_000, true, false],
+] as const)(
+	"a wait behind one that was ended %s %d ms before its limit (cancelled: %s) outlasts n8n's timer: %s",
+	async (ended, ms, cancelled, outlasts) => {
+		expect((await waitAfter(ms, ended, cancelled)) >= 5_000).toBe(outlasts);
+	},
+);
 
 test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {
 	const json = { external_id: 'a', postback: { body: { status: 'paid' } } };

@@ -6,7 +6,7 @@ import { Sandbox } from '../../sandbox/service';
 import { deliver, multipart, SPELLINGS } from './deliveries';
 import { sendRaw } from './hostileRequests';
 import { allFinished, startN8n, VERSIONS } from './nodes';
-import { ended, startWaiting, type Waiting } from './chargeAndWait';
+import { chargeAndWait, ended, startWaiting, waits, type Waiting } from './chargeAndWait';
 
 const SECRET = 'the postback secret of the test';
 const PAID = '{"data":{"status":"paid"}}';
@@ -50,7 +50,37 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				settings: { onError },
 			});
 		}
+		for (const order of ['a charge', 'a wait']) await startTwo(order);
 	});
+	/** Two charges and two waits; the first wait has a limit of so many seconds. */
+	const LIMIT = 65;
+	const two: Record<string, { waiting: Waiting; since: number }> = {};
+	async function startTwo(order: string) {
+		const first = { limitWaitTime: true, resumeAmount: LIMIT, resumeUnit: 'seconds' };
+		const [charge, wait] = chargeAndWait({
+			external_id: '={{ $("Charge").first().json.external_id }}-2',
+		});
+		charge.name = 'Charge 2';
+		Object.assign(charge.parameters as object, {
+			external_id: '={{ $("Charge").first().json.external_id }}-2',
+		});
+		wait.name = 'Wait 2';
+		const row = node(
+			'Row',
+			'n8n-nodes-base.set',
+			{
+				...{ mode: 'raw', jsonOutput: '={{ $("Charge").first().json }}', options: {} },
+			},
+			{ typeVersion: 3.4 },
+		);
+		const waiting = await startWaiting(n8n, sandbox, payApi, {
+			wait: first,
+			...(order === 'a charge'
+				? { after: [charge, wait, noOp('After')] }
+				: { before: [charge, row], after: [wait, noOp('After')] }),
+		});
+		two[order] = { waiting, since: Date.now() };
+	}
 	afterAll(async () => {
 		await n8n?.stop();
 		await sandbox?.close();
@@ -138,6 +168,31 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(item).toMatchObject({ postback: { reference: waiting.about } });
 		});
 	});
+
+	// docs/postbacks.md says what n8n 1 does.
+	if (version === 'n8n2') {
+		test("a postback in the last seconds of a limit: n8n's timer for it does not end the wait behind", async () => {
+			await Promise.all(
+				Object.values(two).map(async ({ waiting, since }) => {
+					const { executionId, about, url } = waiting;
+					const after = async (seconds: number) =>
+						await until('the time', async () => Date.now() > since + seconds * 1000, 90);
+					// n8n has set its timer by now: it looks once a minute.
+					await after(LIMIT - 5);
+					expect(await deliver(url)).toBe(200);
+					await after(LIMIT + 7);
+					const external_id = `${about.external_id}-2`;
+					const second = await until('the second charge', async () =>
+						sandbox.bodies('qrcode').find((body) => body.external_id === external_id),
+					);
+					await waits(n8n, executionId);
+					expect(await deliver(String(second.postbackUrl))).toBe(200);
+					const [item] = itemsOf(await ended(n8n, executionId), 'After');
+					expect(item?.postback).toMatchObject({ reference: { ...about, external_id } });
+				}),
+			);
+		});
+	}
 
 	test.each([
 		['the resume URL itself, as it was given out earlier', 200],

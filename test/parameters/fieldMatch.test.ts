@@ -52,9 +52,24 @@ describe('a field has one of some values', () => {
 	test.each([
 		['missing', [{ state: 'paid' }, {}], 'the field "status" is missing'],
 		['another', [{ status: 'secret-value' }], 'the field "status" has another value'],
+		[
+			'in a list at the top',
+			[[{ status: 'paid' }], {}],
+			'the field "status" is missing, and the first entry of the list would be "0.status"',
+		],
 		['a list', [{ status: ['paid'] }], 'the field "status" is not a single value'],
 	])('why it does not match, without the value: %s', (_name, sources, why) => {
 		expect(mismatchOf(match, ...sources)).toBe(why);
+	});
+
+	test.each([
+		['data.status', { 'data[status]': 'paid' }],
+		['data[status]', { data: { status: 'paid' } }],
+		['data[Status]', { 'data[status]': 'paid' }],
+		['list.0.a', { 'list[0][a]': 'paid' }],
+		['0.status', [{ status: 'paid' }]],
+	])('%s is found in a form as in a query: %j', (field, source) => {
+		expect(mismatchOf(readFieldMatch(field, ['paid'], refusal), source)).toBeUndefined();
 	});
 
 	test.each(['Data.Status', 'data.status', 'DATA.0.status'])(

@@ -3,6 +3,7 @@ import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';
+import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
 import { openLedger, settle, type LedgerStore } from './ledger';
@@ -145,6 +146,10 @@ export async function runRequests(
 		run = started.run;
 		for (const { index, request } of started.ready) tally.waiting.set(index, request.external_id);
 		conclude(tally, started.done);
+		if (started.ready.some(({ expectPostback }) => expectPostback !== undefined)) {
+			const pause = await outlastTimers(context);
+			if (pause !== undefined) tally.hints.add(pause);
+		}
 		if (run !== undefined) await sendAll(run, started.ready);
 		const items = await toItems(context, tally);
 		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {

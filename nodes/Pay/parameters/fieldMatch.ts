@@ -47,11 +47,14 @@ export function readFieldMatch(
 	);
 }
 
+/** A form has data[status] where n8n reads the same query as data.status; capitals do not count. */
+const plain = (name: string) => name.toLowerCase().replace(/\[([^\]]+)\]/g, '.$1');
+
 /** The value at a path in lower case, whatever its names are in; of several, the first. */
 function looselyAt(value: unknown, path: string): unknown {
 	if (typeof value !== 'object' || value === null) return undefined;
 	for (const [name, member] of Object.entries(value)) {
-		const key = name.toLowerCase();
+		const key = plain(name);
 		const isOnTheWay = path.startsWith(`${key}.`);
 		const found = isOnTheWay ? looselyAt(member, path.slice(key.length + 1)) : undefined;
 		if (found !== undefined) return found;
@@ -68,11 +71,14 @@ function looselyAt(value: unknown, path: string): unknown {
 export function mismatchOf({ field, values }: FieldMatch, ...sources: unknown[]) {
 	let value: unknown;
 	for (const source of sources) {
-		value = valueAt(source, field) ?? looselyAt(source, field.toLowerCase());
+		value = valueAt(source, field) ?? looselyAt(source, plain(field));
 		if (value !== undefined && value !== null) break;
 	}
 	const shown = JSON.stringify(field);
-	if (value === undefined || value === null) return `the field ${shown} is missing`;
+	if (value === undefined || value === null) {
+		const inList = `, and the first entry of the list would be ${JSON.stringify(`0.${field}`)}`;
+		return `the field ${shown} is missing${Array.isArray(sources[0]) ? inList : ''}`;
+	}
 	if (!isScalar(value)) return `the field ${shown} is not a single value`;
 	const text = String(value).trim().toLowerCase();
 	const isOne = values.some((wanted) => wanted.toLowerCase() === text);

@@ -18,6 +18,8 @@ export const LABELS: Readonly<Record<string, string>> = {
 	username: 'Username',
 	percentageSplit: 'Percentage',
 	matchField: 'Field',
+	resumeAmount: 'Wait at Most',
+	resumeUnit: 'Wait at Most (Unit)',
 	startWhen: 'Start Only When',
 	additionalMembers: 'Additional Members',
 	postbackUrl: 'Postback URL',

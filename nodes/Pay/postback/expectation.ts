@@ -10,11 +10,13 @@ interface Asked {
 }
 
 /** A wait that began: a run of a node. */
-interface Wait {
+export interface Wait {
 	external_id: string;
 	executionId: string;
 	node: string;
 	run: number;
+	/** When its time limit passes, in milliseconds; absent without one. */
+	until?: number;
 }
 
 /** n8n's context object of the execution, saved with it. */

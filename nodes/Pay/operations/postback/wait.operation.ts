@@ -18,6 +18,7 @@ import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait } from '../../postback/expectation';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
+import { endedByPostback, outlastTimers } from '../../postback/timer';
 import {
 	isAwaited,
 	POSTBACK_METHODS,
@@ -173,19 +174,22 @@ interface Awaited {
 	match?: FieldMatch;
 }
 
-function readLimit(read: ReadParameter): Date {
-	if (read('limitWaitTime') !== true) return WAIT_INDEFINITELY;
-	const amount = read('resumeAmount');
-	const unit: unknown = UNITS[String(read('resumeUnit'))];
-	// An expression may give the name of what every object has.
-	if (typeof amount !== 'number' || !(amount >= 0) || typeof unit !== 'number') {
-		throw new InputError(
-			'resumeAmount',
-			'Wait at Most must be a number',
-			'Enter how long to wait.',
-		);
+/** Reads how long to wait, in milliseconds; an expression may give the number as text. */
+function readLimit(read: ReadParameter): number {
+	if (read('limitWaitTime') !== true) return Infinity;
+	const given = read('resumeAmount');
+	const text = typeof given === 'string' ? given.trim() : '';
+	const amount = text === '' ? given : Number(text);
+	const unit = read('resumeUnit');
+	if (typeof amount !== 'number' || !(amount >= 0)) {
+		const what = `must be 0 or more, but is ${JSON.stringify(given) ?? 'undefined'}`;
+		throw wrongField('resumeAmount', what, 'Enter how long to wait.');
 	}
-	return new Date(Math.min(Date.now() + amount * unit, WAIT_INDEFINITELY.getTime()));
+	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
+		const names = Object.keys(UNITS).join(', ');
+		throw wrongField('resumeUnit', `must be one of ${names}`, 'Choose one from the list.');
+	}
+	return amount * UNITS[unit]!;
 }
 
 /**
@@ -232,16 +236,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const limit = readLimit(read);
 		const store = context.getContext('flow');
 		const executionId = context.getExecutionId();
-		const data = context.getWorkflowDataProxy(0);
-		const hashes = awaitedProofs(store, external_id, executionId, ({ node, run }) => {
-			try {
-				const output = data.$items(node, 0, run) as INodeExecutionData[];
-				return output.some(({ json }) => 'postback' in json);
-			} catch {
-				// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
-				return true;
-			}
-		});
+		const hashes = awaitedProofs(store, external_id, executionId, endedByPostback(context));
 		if (hashes.length === 0) {
 			throw new InputError(
 				'external_id',
@@ -249,14 +244,18 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				'Set Postback of the Pay node before this one to "Resume This Execution". Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
-		const wait = { node: context.getNode().name, run: Number(data.$runIndex) };
+		await outlastTimers(context);
+		const till = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
+		const run = Number(context.getWorkflowDataProxy(0).$runIndex);
+		const until = till < WAIT_INDEFINITELY ? till.getTime() : undefined;
+		const wait = { node: context.getNode().name, run, until };
 		const given = beginWait(store, { external_id, executionId, ...wait });
 		const awaited: Awaited = { hashes, given, match };
 		Object.assign(context.getContext('node'), { awaited });
 		// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 		// parent waits for others. No sub-workflow has this id.
 		context.setMetadata({ waitingChildExecutionIds: [executionId] });
-		await context.putExecutionToWait(limit);
+		await context.putExecutionToWait(till);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {
