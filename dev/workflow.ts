@@ -31,10 +31,12 @@ export function start(parameters: object = {}): Node & { webhookId: string } {
 	};
 }
 
-/** A Pay Trigger with an address of its own. */
+/** A Pay Trigger with an address of its own; the editor leaves the body to it, as here. */
 export function payTrigger(parameters: object = {}): Node & { webhookId: string } {
+	const { options } = parameters as { options?: object };
+	const all = options ? { ...parameters, options: { binaryData: true, ...options } } : parameters;
 	return {
-		...node('Pay Trigger', 'n8n-nodes-pay.payTrigger', parameters),
+		...node('Pay Trigger', 'n8n-nodes-pay.payTrigger', all),
 		webhookId: randomUUID(),
 	};
 }

@@ -1,6 +1,8 @@
 import './lowestN8n';
 import {
 	NodeConnectionTypes,
+	NodeOperationError,
+	WAIT_FOR_SUB_EXECUTION,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeType,
@@ -10,8 +12,19 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
 import { execute, findOperation, properties } from './operations';
-import { onMessage, resumeWebhooks } from './operations/postback/wait.operation';
+import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refusePostback } from './postback/receive';
+
+/**
+ * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
+ * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
+ */
+const onMessage =
+	WAIT_FOR_SUB_EXECUTION === undefined
+		? async (context: IExecuteFunctions): Promise<never> => {
+				throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
+			}
+		: undefined;
 
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {

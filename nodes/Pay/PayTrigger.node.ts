@@ -13,6 +13,7 @@ import { testPayCredential } from './credential/credentialTest';
 import { asError, InputError } from './inputError';
 import { readFieldMatch } from './parameters/fieldMatch';
 import { wrongField } from './parameters/label';
+import { LEAVE_BODY, leaveBodyOption, leavesBody, bodyNotLeft } from './parameters/leaveBody';
 import { parseSecrets } from './parameters/postbackSecret';
 import { verify, type Reference } from './postback/proof';
 import {
@@ -135,8 +136,9 @@ export class PayTrigger implements INodeType {
 				name: 'options',
 				type: 'collection',
 				placeholder: 'Add Option',
-				default: {},
+				default: { ...LEAVE_BODY },
 				options: [
+					leaveBodyOption,
 					{
 						displayName: 'Respond',
 						name: 'respond',
@@ -230,7 +232,11 @@ export class PayTrigger implements INodeType {
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				try {
-					readMatch(this.getNodeParameter('options', {}) as Options);
+					const options = this.getNodeParameter('options', {}) as Options;
+					// What was published before an update goes on listening, as n8n reads bodies for it.
+					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());
+					if (!leavesBody(options) && !isAlone) throw bodyNotLeft();
+					readMatch(options);
 				} catch (error) {
 					throw new NodeOperationError(this.getNode(), inWords(error));
 				}

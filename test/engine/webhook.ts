@@ -108,6 +108,7 @@ export function webhookNode(setting: Setting): Callee {
 			const called: Omit<Called, 'result'> = { log: [] };
 			const response = {
 				headersSent: false,
+				setHeader: () => response,
 				status(code: number) {
 					called.status = code;
 					return response;

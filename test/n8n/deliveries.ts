@@ -5,8 +5,6 @@ export interface Spelling {
 	body?: string | Buffer;
 	/** Appended to the signed URL. */
 	query?: string;
-	/** What n8n 1 answers before the node is asked, where it takes no such body. */
-	onN8n1?: number;
 }
 
 const PAID = '{"data":{"status":"paid"}}';
@@ -33,13 +31,17 @@ export function multipart(
 	};
 }
 
+const inLatin1 = (type: string, charset: string, text: string): Spelling => ({
+	headers: { 'Content-Type': `${type}; charset=${charset}` },
+	body: Buffer.from(text, 'latin1'),
+});
+
 /** Each says that `data.status` is `paid`. */
 export const SPELLINGS: Record<string, Spelling> = {
 	JSON: { headers: { 'Content-Type': 'application/json' }, body: PAID },
 	'JSON with a byte order mark': {
 		headers: { 'Content-Type': 'application/json; charset=utf-8' },
 		body: Buffer.from(`\uFEFF${PAID}`),
-		onN8n1: 422,
 	},
 	'JSON sent as text/plain': { headers: { 'Content-Type': 'text/plain' }, body: PAID },
 	'JSON sent as text/json': { headers: { 'Content-Type': 'text/json' }, body: PAID },
@@ -51,6 +53,25 @@ export const SPELLINGS: Record<string, Spelling> = {
 		headers: { 'Content-Type': 'application/json; charset=utf-16le' },
 		body: Buffer.from(PAID, 'utf16le'),
 	},
+	...Object.fromEntries(
+		['ISO-8859-1', 'windows-1252', 'us-ascii'].flatMap(
+			(charset): Array<[string, Spelling]> => [
+				[
+					`JSON in ${charset}`,
+					inLatin1('application/json', charset, '{"n":"é","data":{"status":"paid"}}'),
+				],
+				[
+					`XML in ${charset}`,
+					inLatin1('text/xml', charset, '<data><n>é</n><status>paid</status></data>'),
+				],
+				[
+					`a form in ${charset}`,
+					inLatin1('application/x-www-form-urlencoded', charset, 'n=%E9&data[status]=paid'),
+				],
+				[`text in ${charset}`, inLatin1('text/plain', charset, '{"n":"é","data.status":"paid"}')],
+			],
+		),
+	),
 	'JSON of a type of its own': {
 		headers: { 'Content-Type': 'application/vnd.x+json' },
 		body: PAID,

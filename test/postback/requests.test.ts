@@ -58,14 +58,28 @@ const json = fc
 		return { type, bytes, means };
 	});
 
-const form = fc.dictionary(word, word, { maxKeys: 4 }).map((means): Sent => {
+/** Brackets in the names of forms mean something, see postback.test.ts. */
+const fields = fc.dictionary(
+	word.filter((name) => !/[[\]]/.test(name)),
+	word,
+	{ maxKeys: 4 },
+);
+const form = fields.map((means): Sent => {
 	const bytes = Buffer.from(new URLSearchParams(means).toString());
 	// An empty form is an empty text.
 	return { type: 'application/x-www-form-urlencoded', bytes, means };
 });
 
-const multipart = members.map((means): Sent => {
-	return { type: 'multipart/form-data; boundary=B', bytes: Buffer.from('--B--'), means };
+const multipart = fields.map((means): Sent => {
+	const parts = Object.entries(means).map(([name, value]) => {
+		const escaped = name.replaceAll(/["\\]/g, '\\$&');
+		return `--B\r\nContent-Disposition: form-data; name="${escaped}"\r\n\r\n${value}\r\n`;
+	});
+	return {
+		type: 'multipart/form-data; boundary=B',
+		bytes: Buffer.from(`${parts.join('')}--B--`),
+		means,
+	};
 });
 
 const text = fc
@@ -84,24 +98,14 @@ const xml = fc
 const reading = fc.constantFrom('read', 'left to the node', 'cut off', 'too large', 'never there');
 
 function handedOver(
-	{ type, bytes, means }: Sent,
+	{ bytes }: Sent,
 	how: string,
 	zipped: boolean,
-): Pick<HandedOver, 'rawBody' | 'readRawBody' | 'body'> {
-	if (type?.startsWith('multipart/form-data')) {
-		const fails = how === 'cut off' || how === 'never there';
-		return {
-			body: fails ? { data: undefined, files: undefined } : { data: means, files: {} },
-			readRawBody: async () => {
-				throw new Error('Request body stream was aborted or is not readable');
-			},
-		};
-	}
+): Pick<HandedOver, 'rawBody' | 'readRawBody'> {
 	const sent = zipped ? gzipSync(bytes) : bytes;
 	switch (how) {
 		case 'read':
-			// What n8n parsed may be another request's body (its XML parser mixes simultaneous ones).
-			return { rawBody: bytes, body: { status: 'of another request' } };
+			return { rawBody: bytes };
 		case 'left to the node':
 			return { readRawBody: async () => (zipped ? gunzipSync(sent) : bytes) };
 		case 'cut off':
@@ -223,10 +227,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 		await fc.assert(
 			fc.asyncProperty(provenBy(genuine), request, async ([query, says], each) => {
 				const { result, status } = await called(query, each);
-				const isForm = each.sent.type?.startsWith('multipart/') ?? false;
-				const isReadable = isForm
-					? !['cut off', 'never there'].includes(each.how)
-					: ['read', 'left to the node'].includes(each.how);
+				const isReadable = ['read', 'left to the node'].includes(each.how);
 				if (!isReadable) {
 					assert.deepEqual(result, { noWebhookResponse: true });
 					assert.ok((status ?? 0) >= 400);

@@ -68,6 +68,7 @@ describe('publishing it', () => {
 	};
 	/** As an expression that fails. */
 	const unreadable = {
+		binaryData: true,
 		get startWhen(): never {
 			throw new Error('no such node');
 		},
@@ -76,10 +77,14 @@ describe('publishing it', () => {
 	async function published(
 		credential: () => IDataObject,
 		parameters: { authentication?: string; options?: IDataObject } = {},
+		mode = 'activate',
 	) {
-		const given = { authentication: 'signedUrl', options: {}, ...parameters };
+		const typed = parameters.options;
+		const options = typed === unreadable ? typed : { binaryData: true, ...typed };
+		const given = { authentication: 'signedUrl', ...parameters, options };
 		const context = {
 			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: {} }),
+			getActivationMode: () => mode,
 			getNodeParameter: (name: keyof typeof given) => given[name],
 			getCredentials: async () => credential(),
 		} as unknown as IHookFunctions;
@@ -102,6 +107,19 @@ describe('publishing it', () => {
 		],
 	])('succeeds %s', async (_how, credential, parameters) => {
 		expect(await published(credential, parameters)).toBe(true);
+	});
+
+	test.each([
+		['activate', false],
+		['update', false],
+		['manual', false],
+		['init', true],
+		['leadershipChange', true],
+	])('with options that do not leave the body, in the mode %s: %s', async (mode, taken) => {
+		const options = { binaryData: undefined };
+		const done = published(() => ({ postbackSecret: ONE }), { options }, mode);
+		if (taken) expect(await done).toBe(true);
+		else await expect(done).rejects.toThrow(/without "binaryData": true.*ISO-8859-1\. \S/);
 	});
 
 	const SHORT = /^The Postback Secret of .* at least 16 characters\. \S/;

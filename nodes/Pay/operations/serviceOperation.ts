@@ -4,6 +4,7 @@ import type { ItemPlan, Options, RequestOperation } from '../execution/read';
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { batchingOption } from '../parameters/batching';
+import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import { fieldsOf, readBody, treeOf, type BodyOf, type FormPart } from '../parameters/member';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import { timeoutOption } from '../parameters/wholeNumber';
@@ -44,13 +45,20 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };
 		},
 	};
-	const all = [additionalMembersOption, batchingOption(about.batchSize), timeoutOption, ...options];
+	const all = [
+		additionalMembersOption,
+		batchingOption(about.batchSize),
+		leaveBodyOption,
+		timeoutOption,
+		...options,
+	];
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
-		default: {},
+		// For the node as a wait: n8n keeps a value when another operation is chosen.
+		default: { ...LEAVE_BODY },
 		options: all.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 	return {

@@ -1,34 +1,25 @@
-import { createHash } from 'crypto';
 import {
 	sleep,
-	type IBinaryData,
 	type INodeExecutionData,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
-import { isMultipartForm, parsePostback, toJson, type Postback } from './postback';
+import { BodyError } from './form';
+import { parsePostback, toJson, type Postback } from './postback';
 import type { Reference } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
 export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
 
+/** What n8n and Node.js give of a request beside what n8n's types name. */
 interface RawRequest {
 	/** False until the request's end has come, and for good where the connection was cut before. */
 	complete?: boolean;
-	destroyed?: boolean;
 	on?: (event: string, listener: () => void) => void;
-	resume?: () => void;
 	rawBody?: Buffer;
+	/** Keeps n8n's limit of size, of what is unzipped too. */
 	readRawBody?: () => Promise<void>;
-}
-
-/** A file of a multipart form as n8n left it. */
-interface FormFile {
-	filepath: string;
-	originalFilename?: string | null;
-	newFilename?: string;
-	mimetype?: string | null;
 }
 
 function log(context: IWebhookFunctions, message: string): void {
@@ -73,24 +64,13 @@ export async function answered(
 		return await work();
 	} catch (error) {
 		try {
+			// Else a body that was left half read stands before the connection's next request.
+			context.getResponseObject().setHeader('Connection', 'close');
 			return refusePostback(context, statusOf(error), 'The postback could not be taken', error);
 		} catch {
 			return { noWebhookResponse: true };
 		}
 	}
-}
-
-/** How long a form's last bytes may take, in milliseconds. */
-const LAST_BYTES = 10_000;
-
-/** Awaits the end of a request, which may come after the last boundary, where n8n is done with a form. */
-async function ended(request: RawRequest): Promise<void> {
-	if (request.complete !== false || request.destroyed === true) return;
-	const end = new Promise<void>((resolve) => {
-		for (const event of ['end', 'close', 'error']) request.on?.(event, resolve);
-		request.resume?.();
-	});
-	await Promise.race([end, sleep(LAST_BYTES)]);
 }
 
 /** Whether the workflow goes on with a postback. If not, only the log says so and why. */
@@ -108,58 +88,43 @@ export function isAwaited(
 	return false;
 }
 
+/** How long a body may take, in milliseconds. */
+const BODY_TIME = 60_000;
+
+/** The bytes of a body, unzipped. */
+async function readBytes(request: RawRequest, encoding: string): Promise<Buffer> {
+	if (!/^(|identity|gzip|deflate)$/.test(encoding)) {
+		throw new BodyError(415, `A body in the encoding "${encoding.slice(0, 20)}" cannot be read`);
+	}
+	const reading = request.rawBody === undefined ? request.readRawBody?.() : undefined;
+	if (request.complete !== false) await reading;
+	else {
+		const late = sleep(BODY_TIME).then(() => {
+			throw new BodyError(408, 'The body took too long');
+		});
+		// n8n never learns that a zipped body was cut.
+		const cut = new Promise<never>((_, reject) => {
+			const judge = () => request.complete === false && reject(new Error('The body was cut off'));
+			request.on?.('close', judge);
+		});
+		await Promise.race([reading, late, cut]);
+	}
+	return request.rawBody ?? Buffer.alloc(0);
+}
+
 /**
- * Reads the request that called a webhook, without its files. Only after its proof: an unproven body
- * may be anything, or never end. A request to a resume URL holds n8n's own token.
+ * Reads the request that called a webhook, which n8n leaves unread for {@link leaveBody}. Only after its
+ * proof: an unproven body may be anything, or never end. A request to a resume URL holds n8n's own token.
  */
 export async function readPostback(
 	context: IWebhookFunctions,
 	resumeToken?: string,
 ): Promise<Postback> {
 	const request = context.getRequestObject();
-	const { method } = request;
-	const raw = request as RawRequest;
 	const headers = context.getHeaderData() as Record<string, unknown>;
 	const query = context.getQueryData() as Record<string, unknown>;
-	if (!isMultipartForm(headers)) {
-		if (raw.rawBody === undefined) await raw.readRawBody?.();
-	} else {
-		// n8n has read the form. If the connection was cut, n8n 1 gives the fields that had come.
-		await ended(raw);
-		if (raw.complete === false) {
-			throw new Error('The connection was cut before the end of the form');
-		}
-	}
-	const bytes = raw.rawBody ?? Buffer.alloc(0);
-	return parsePostback({ method, query, headers }, bytes, context.getBodyData(), resumeToken);
-}
-
-async function hashOf(context: IWebhookFunctions, { id, data }: IBinaryData): Promise<string> {
-	const hash = createHash('sha256');
-	if (id === undefined) return hash.update(data, 'base64').digest('hex');
-	for await (const chunk of await context.helpers.getBinaryStream(id)) hash.update(chunk as Buffer);
-	return hash.digest('hex');
-}
-
-/** Keeps the files of a multipart form: one by its field's name, more with numbers behind it. */
-async function keepFiles(context: IWebhookFunctions) {
-	const kept: Array<{ name: string; hash: string; binary: IBinaryData }> = [];
-	if (!isMultipartForm(context.getHeaderData() as Record<string, unknown>)) return kept;
-	const { files } = context.getBodyData() as { files?: Record<string, FormFile | FormFile[]> };
-	for (const [field, found] of Object.entries(files ?? {})) {
-		const list = [found].flat();
-		for (const [index, file] of list.entries()) {
-			const { filepath, originalFilename, newFilename, mimetype } = file;
-			const binary = await context.nodeHelpers.copyBinaryFile(
-				filepath,
-				originalFilename ?? newFilename ?? field,
-				mimetype ?? undefined,
-			);
-			const name = list.length === 1 ? field : `${field}${index}`;
-			kept.push({ name, hash: await hashOf(context, binary), binary });
-		}
-	}
-	return kept;
+	const bytes = await readBytes(request as RawRequest, String(headers['content-encoding'] ?? ''));
+	return parsePostback({ method: request.method, query, headers }, bytes, resumeToken);
 }
 
 /** The item for a postback, or that which waited for it and the postback, its files beside its own. */
@@ -169,20 +134,16 @@ export async function toItem(
 	reference: Reference | null,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const files = await keepFiles(context);
-	const json = toJson(
-		postback,
-		reference,
-		files.map(({ name, hash }) => [name, hash]),
-	);
+	const json = toJson(postback, reference);
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(input?.binary ?? {}));
 	const given = new Set(binary.keys());
-	for (const file of files) {
+	for (const file of postback.files) {
 		const wanted = given.has(file.name) ? `postback_${file.name}` : file.name;
 		let name = wanted;
 		for (let count = 2; binary.has(name); count++) name = `${wanted}_${count}`;
-		binary.set(name, file.binary);
+		const { bytes, filename, type } = file;
+		binary.set(name, await context.helpers.prepareBinaryData(bytes, filename, type));
 	}
 	return {
 		json: input ? { ...input.json, postback: json } : json,

@@ -25,12 +25,8 @@ function valueOf(element: XmlElement): unknown {
 }
 
 /**
- * Parses XML into the form that n8n gives it: names in lower case, repeated elements as lists,
+ * Parses XML into the form that n8n's Webhook node gives it: names in lower case, repeated elements as lists,
  * attributes under `$`, text beside other things under `_`.
- *
- * Not with what n8n has parsed: it has one parser for all requests, and of two that come at the same
- * moment both get the body of the second (measured with xml2js as n8n 2.41 and 1.123 use it). Anyone's
- * request could so put its "paid" under another's proof.
  * @returns undefined for text that is not XML, is too long, or is nested too deep to be parsed
  */
 export function parseXmlBody(text: string): unknown {

@@ -19,6 +19,11 @@ func main() {
 	switch os.Getenv("KIND") {
 	case "json":
 		json.NewEncoder(body).Encode(map[string]string{"status": "PAID", "name": name})
+	case "latin1":
+		contentType = "application/json; charset=ISO-8859-1"
+		for _, letter := range `{"status":"PAID","name":"` + name + `"}` {
+			body.WriteByte(byte(letter))
+		}
 	case "form":
 		contentType = "application/x-www-form-urlencoded"
 		body.WriteString(url.Values{"status": {"PAID"}, "name": {name}}.Encode())

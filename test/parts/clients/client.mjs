@@ -4,6 +4,10 @@ const form = new FormData();
 for (const [key, value] of Object.entries(fields)) form.set(key, value);
 const kinds = {
 	json: { body: JSON.stringify(fields), headers: { 'Content-Type': 'application/json' } },
+	latin1: {
+		body: Buffer.from(JSON.stringify(fields), 'latin1'),
+		headers: { 'Content-Type': 'application/json; charset=ISO-8859-1' },
+	},
 	form: { body: new URLSearchParams(fields) },
 	multipart: { body: form },
 	xml: { body: XML, headers: { 'Content-Type': 'application/xml' } },

@@ -2,6 +2,10 @@
 $fields = ['status' => 'PAID', 'name' => getenv('NAME')];
 $kinds = [
 	'json' => [json_encode($fields), ['Content-Type: application/json']],
+	'latin1' => [
+		iconv('UTF-8', 'ISO-8859-1', json_encode($fields, JSON_UNESCAPED_UNICODE)),
+		['Content-Type: application/json; charset=ISO-8859-1'],
+	],
 	'form' => [http_build_query($fields), []],
 	'multipart' => [$fields, []],
 	'xml' => [getenv('XML'), ['Content-Type: application/xml']],

@@ -1,3 +1,4 @@
+import json
 import os
 
 import requests
@@ -5,6 +6,10 @@ import requests
 fields = {"status": "PAID", "name": os.environ["NAME"]}
 kinds = {
     "json": {"json": fields},
+    "latin1": {
+        "data": json.dumps(fields, ensure_ascii=False).encode("latin-1"),
+        "headers": {"Content-Type": "application/json; charset=ISO-8859-1"},
+    },
     "form": {"data": fields},
     "multipart": {"files": {name: (None, value) for name, value in fields.items()}},
     "xml": {"data": os.environ["XML"].encode(), "headers": {"Content-Type": "application/xml"}},

@@ -8,6 +8,9 @@ case ENV['KIND']
 when 'json'
   request['Content-Type'] = 'application/json'
   request.body = fields.to_json
+when 'latin1'
+  request['Content-Type'] = 'application/json; charset=ISO-8859-1'
+  request.body = fields.to_json.encode('ISO-8859-1')
 when 'form' then request.set_form_data(fields)
 when 'multipart' then request.set_form(fields.to_a, 'multipart/form-data')
 when 'xml'

@@ -1,6 +1,4 @@
 import {
-	NodeOperationError,
-	WAIT_FOR_SUB_EXECUTION,
 	WAIT_INDEFINITELY,
 	type IExecuteFunctions,
 	type INodeExecutionData,
@@ -13,6 +11,7 @@ import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
 import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
 import { wrongField } from '../../parameters/label';
+import { bodyNotLeft, LEAVE_BODY, leavesBody } from '../../parameters/leaveBody';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait } from '../../postback/expectation';
@@ -133,6 +132,7 @@ export const description: INodeProperties[] = showFor(
 			displayOptions: { show: { limitWaitTime: [true] } },
 			description: 'Unit of the time to wait',
 		},
+		{ displayName: 'Options', name: 'options', type: 'hidden', default: LEAVE_BODY },
 	],
 	'postback',
 	'wait',
@@ -152,17 +152,6 @@ export const resumeWebhooks = ['', RESUME_SEGMENT].map(
 		restartWebhook: true,
 	}),
 );
-
-/**
- * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
- * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
- */
-export const onMessage =
-	WAIT_FOR_SUB_EXECUTION === undefined
-		? async (context: IExecuteFunctions): Promise<never> => {
-				throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
-			}
-		: undefined;
 
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
 interface Awaited {
@@ -226,6 +215,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
+		if (!leavesBody(read('options'))) throw bodyNotLeft();
 		const external_id = parseExternalId(read('external_id'));
 		const match =
 			read('resumeWhen') === 'match'

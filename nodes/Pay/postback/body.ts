@@ -1,0 +1,88 @@
+import { isTooDeep, jsonOrText } from '../json';
+import { nested, readMultipart, type PostedFile } from './form';
+import { parseXmlBody } from './xml';
+
+/** A body as its sender meant it. */
+export interface Body {
+	body: unknown;
+	/** Its text as it came; empty for a multipart form. */
+	rawBody: string;
+	/** What makes it this one and no other, files apart. */
+	content: string | Buffer;
+	files: PostedFile[];
+}
+
+const BYTE_ORDER_MARK = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
+const MULTIPART = /^multipart\/form-data\b/i;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+const XML = /^[^;]+[/+]xml\s*(;|$)/i;
+const JSON_TYPE = /^([^;]+[/+-])?json\s*(;|$)/i;
+const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]+)/i;
+const XML_ENCODING = /^<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.:-]+)/;
+
+/** The charset that a type names, or an XML document itself. */
+function charsetOf(bytes: Buffer, contentType: string): string | undefined {
+	const named = CHARSET.exec(contentType)?.[1];
+	if (named !== undefined || !XML.test(contentType)) return named;
+	return XML_ENCODING.exec(bytes.toString('latin1', 0, 200))?.[1];
+}
+
+/** Decodes by a charset's name; one that nobody knows, or that only its sender does, is UTF-8. */
+function decode(bytes: Buffer, charset = 'utf-8'): string {
+	try {
+		return new TextDecoder(charset).decode(bytes);
+	} catch {
+		return bytes.toString('utf8');
+	}
+}
+
+/** The text of a body: as its byte order mark says, else as its charset does. */
+function textOf(bytes: Buffer, charset: string | undefined): string {
+	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
+	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
+	return decode(bytes, mark === undefined ? charset : byMark[mark as keyof typeof byMark]);
+}
+
+/** Names and values of a form, whose percent signs stand for bytes in its charset. */
+function parseForm(text: string, charset = 'utf-8'): Record<string, unknown> {
+	// No percent sign stands for half a character.
+	const ofBytes = /^utf-?16/i.test(charset) ? 'utf-8' : charset;
+	const plain = (coded: string) =>
+		coded
+			.replaceAll('+', ' ')
+			.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+				decode(Buffer.from(run.replaceAll('%', ''), 'hex'), ofBytes),
+			);
+	const pairs = text.split('&').filter((pair) => pair !== '');
+	return nested(
+		pairs.map((pair) => {
+			const [name = '', ...value] = pair.split('=');
+			return [plain(name), plain(value.join('='))];
+		}),
+	);
+}
+
+function parseText(text: string, contentType: string, charset?: string): unknown {
+	const value = jsonOrText(text);
+	// Services name JSON in many ways: as text, as a form, not at all.
+	if (typeof value === 'object' && value !== null) return value;
+	if (JSON_TYPE.test(contentType) || contentType === '') return value;
+	if (FORM.test(contentType)) return parseForm(text, charset);
+	const xml = XML.test(contentType) ? parseXmlBody(text) : undefined;
+	return xml === undefined || isTooDeep(xml) ? text : xml;
+}
+
+/** Reads a body of any type. Throws for a multipart form that is broken or has too many parts. */
+export function parseBody(bytes: Buffer, contentType: string): Body {
+	if (MULTIPART.test(contentType)) {
+		const { fields, files } = readMultipart(bytes, contentType, (part, type) => {
+			const text = textOf(part, charsetOf(part, type) ?? charsetOf(part, contentType));
+			return JSON_TYPE.test(type) || XML.test(type) ? parseText(text, type) : text;
+		});
+		const body = nested(fields);
+		return { body, rawBody: '', content: JSON.stringify(body), files };
+	}
+	const charset = charsetOf(bytes, contentType);
+	const rawBody = textOf(bytes, charset);
+	return { body: parseText(rawBody, contentType, charset), rawBody, content: bytes, files: [] };
+}
