@@ -92,6 +92,47 @@ const describeService: INodeProperties[] = [
 	},
 ];
 
+/** Only for money that goes out. */
+const limited = { displayOptions: { show: { limitPayments: [true] } } };
+const limits: INodeProperties[] = [
+	{
+		displayName: 'Limit Payments',
+		name: 'limitPayments',
+		type: 'boolean',
+		default: false,
+		description: 'Whether payments above a limit, or to another recipient, are refused unsent',
+	},
+	{
+		displayName: 'Highest Payment',
+		name: 'highestPayment',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 500.00',
+		...limited,
+		description: 'No single payment may be above it. Written as the amounts are.',
+	},
+	{
+		displayName: 'Highest Sum',
+		name: 'highestSum',
+		type: 'string',
+		default: '',
+		placeholder: 'e.g. 2000.00',
+		...limited,
+		description:
+			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole.',
+	},
+	{
+		displayName: 'Only Recipients',
+		name: 'onlyRecipients',
+		type: 'string',
+		typeOptions: { rows: 3 },
+		default: '',
+		placeholder: 'e.g. ana@example.com',
+		...limited,
+		description: 'Payment keys, one a line: no other is paid',
+	},
+];
+
 export class PayApi implements ICredentialType {
 	name = 'payApi';
 
@@ -248,6 +289,7 @@ export class PayApi implements ICredentialType {
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 		},
 		...describeService,
+		...limits,
 		{ ...allowHttp, displayOptions: { show: { baseUrl: PLAIN_HTTP } } },
 		{
 			...allowHttp,

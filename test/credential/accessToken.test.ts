@@ -26,6 +26,7 @@ function account(more: Partial<ClientCredentials> = {}): Account {
 	return {
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
+		limits: {},
 		token: {
 			clientCredentials: {
 				tokenUrl: 'https://id.example.com/token',

@@ -264,3 +264,11 @@ describe("n8n's own request function, in whose place another stands here", () =>
 		expect(sandbox.received).toHaveLength(2);
 	});
 });
+
+test('a limit that cannot be read fails the test of the credential, before any request', async () => {
+	const limits = { limitPayments: true, highestPayment: '1.000,00' };
+	expect(await verdict({ ...client, ...limits })).toMatch(
+		/^Error: No payment goes out, because a limit of the Pay API credential cannot be read: Highest Payment \(highestPayment\) must be a number, but is "1\.000,00"\. Write 1000\.00/,
+	);
+	expect([sandbox.received, sandbox.tokenRequests]).toStrictEqual([[], []]);
+});

@@ -6,8 +6,10 @@ import {
 	mayBePaid,
 	openLedger as open,
 	settle,
+	sumOf,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
+import { unitsOf } from '../../nodes/Pay/parameters/amount';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
 import { OPERATIONS, type Kind } from '../serviceOperations';
@@ -26,6 +28,7 @@ const entry = (
 	index,
 	fingerprint,
 	request: { external_id, amount },
+	accountId: 'account',
 });
 
 const ids = ['a', 'b', 'c'];
@@ -79,6 +82,11 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 					if (result !== 'lost') end({ outcome: result });
 				}
 				if (settled) settle(ledger);
+				const counted = Object.values(store.attempts ?? {}).filter(
+					(one) => one.outcome !== 'rejected' && one.outcome !== 'notSent',
+				);
+				const sum = counted.reduce((total, one) => total + unitsOf(one.amount ?? 0), 0n);
+				assert.equal(sumOf(ledger, 'account'), sum);
 				// The execution is saved and read again between tries.
 				if (stored) store = JSON.parse(JSON.stringify(store)) as LedgerStore;
 			}
@@ -206,6 +214,7 @@ test('after a run that went well only what later runs need remains', () => {
 			},
 		},
 		places: { 'Pay, run 0, item 0': 'a' },
+		sums: { account: String(unitsOf(5)) },
 	});
 });
 

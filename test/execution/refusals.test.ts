@@ -26,6 +26,9 @@ const FIELDS: Record<
 	sentUnderAnotherId: [() => refusals.sentUnderAnotherId(attempt('accepted')), 'external_id'],
 	recordedBefore: [() => refusals.recordedBefore('a'), 'external_id'],
 	cancelled: [refusals.cancelled, ''],
+	abovePayment: [() => refusals.abovePayment(2, 1), 'amount'],
+	otherRecipient: [() => refusals.otherRecipient('eve'), 'creditParty.key'],
+	aboveSum: [() => refusals.aboveSum(2n, 1), 'amount'],
 };
 
 test.each(Object.entries(FIELDS))('%s names its field', (_name, [refusal, field]) => {

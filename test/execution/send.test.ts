@@ -24,7 +24,8 @@ let items = 0;
 const ready = (external_id: string, token: Account['token'] = PASTED, index = ++items): Ready => ({
 	index,
 	request: { amount: 1, external_id },
-	account: { baseUrl: 'https://a.test', schemeName: 'fast', token },
+	account: { baseUrl: 'https://a.test', schemeName: 'fast', token, limits: {} },
+	accountId: 'account',
 	fingerprint: `of ${external_id}`,
 	finish: async () => undefined,
 });
@@ -307,6 +308,20 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		expect(outcomes(done)).toStrictEqual([
 			['a', 'accepted'],
 			['a', 'unknown'],
+		]);
+		expect(sent).toBe(1);
+		expect(two.asked.removed).toStrictEqual([['b']]);
+	});
+
+	test('two that are each within the sum, but not together: the second is not sent, and free again', async () => {
+		const [a, b] = ['a', 'b'].map((id) => {
+			const item = ready(id);
+			return { ...item, account: { ...item.account, limits: { highestSum: 1.5 } } };
+		}) as [Ready, Ready];
+		const { done, sent, two } = await both(a, b, ['Pay', 'Refund']);
+		expect(outcomes(done)).toStrictEqual([
+			['a', 'accepted'],
+			['b', 'notSent'],
 		]);
 		expect(sent).toBe(1);
 		expect(two.asked.removed).toStrictEqual([['b']]);

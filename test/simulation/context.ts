@@ -253,6 +253,9 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
 				// A process keeps tokens from one scenario to the next.
 				clientId: `${world.workflow.id} ${account}`,
+				limitPayments: world.settings.limits !== undefined,
+				...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
+				...world.settings.limits,
 				describeService: by.options.confirmed,
 				...{ acceptedField: 'status', acceptedValues: CONFIRMING },
 			};

@@ -55,8 +55,8 @@ const FAULTS: Record<string, Edit[]> = {
 	'the fingerprint is without the recipient': [
 		[
 			'execution/read.ts',
-			'const left = { external_id: void 0,',
-			'const left = { creditParty: void 0, external_id: void 0,',
+			'...{ external_id: void 0, payerQuestion',
+			'...{ creditParty: void 0, external_id: void 0, payerQuestion',
 		],
 	],
 	'the ledger knows a payment by its external_id alone': [
@@ -72,8 +72,8 @@ const FAULTS: Record<string, Edit[]> = {
 	'the ledger is not consulted again before the attempt is written down': [
 		[
 			'execution/send.ts',
-			'const done = triedBefore(run, item);\n  if (done !== void 0) return done;\n',
-			'',
+			'const done = triedBefore(run, item) ?? withinLimits',
+			'const done = withinLimits',
 		],
 	],
 	'an attempt is written down after its response': [
@@ -128,6 +128,23 @@ const FAULTS: Record<string, Edit[]> = {
 			'execution/send.ts',
 			'if (run.signal?.aborted) return refuseItem(run, item, cancelled());\n',
 			'',
+		],
+	],
+	'a sum is that of one list': [
+		['execution/limits.ts', 'sum: sumOf(ledger, accountId)', 'sum: 0n'],
+	],
+	'a limit that cannot be read is none': [
+		[
+			'credential/limits.ts',
+			'return new InputError(field, message, advice);\n  }\n}',
+			'return {};\n  }\n}',
+		],
+	],
+	'limits hide what is unknown': [
+		[
+			'execution/run.ts',
+			'first === void 0 ? triedBefore(run, item)',
+			'first === void 0 ? withinLimits(run, [item]).done[0] ?? triedBefore(run, item)',
 		],
 	],
 	'a refused duplicate is told as not sent': [

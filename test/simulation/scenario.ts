@@ -201,6 +201,14 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	honoursAbort: fc.boolean(),
 	statusErrors: fc.boolean(),
 	savesProgress: fc.boolean(),
+	limits: once(
+		4,
+		fc.constantFrom<Settings['limits']>(
+			...[{ highestSum: '11.5' }, { highestSum: '12' }, { highestSum: '260.5' }],
+			...[{ highestPayment: '10.50' }, { onlyRecipients: 'key-1' }],
+			{ highestPayment: '1.000,00' },
+		),
+	),
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
 	fates: fc.array(fate, { maxLength: 5 }),

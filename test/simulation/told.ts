@@ -156,7 +156,9 @@ function contradiction(
 			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
 			if (by.kind === 'qrCode') return undefined;
 			const before = toRefuse(world, by, item);
-			if (before) return `${before.by.execution.name} sent it, which ended ${before.heard}`;
+			// What is above a limit is not asked after in the duplicate check.
+			if (before && world.settings.limits === undefined)
+				return `${before.by.execution.name} sent it, which ended ${before.heard}`;
 			const out = earlier.find(
 				(send) =>
 					(isOpen(send) || send.heard === 'accepted') &&

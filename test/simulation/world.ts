@@ -96,6 +96,8 @@ export interface Settings {
 	clientCredentials: boolean;
 	tokenFates: TokenFate[];
 	storeFates: Array<StoreFate | undefined>;
+	/** What the credential limits; some of it cannot be read. */
+	limits: { highestPayment?: string; highestSum?: string; onlyRecipients?: string } | undefined;
 	/** Whether there was a payment before: the first record of a list is an INSERT. */
 	warm: boolean;
 }
@@ -325,6 +327,7 @@ export class World {
 		this.checkTyped(send, url, token, body, what);
 		this.checkOrder(send, what);
 		if (kind === 'payment') this.checkOnce(send, what);
+		if (kind === 'payment') this.checkLimits(send, what);
 		by.sends.push(send);
 		this.sends.push(send);
 		return send;
@@ -411,6 +414,29 @@ export class World {
 			if (EXCEPTIONS.some(({ holds }) => holds(repetition))) continue;
 			const ended = `which ended ${earlier.heard ?? 'open'} (${JSON.stringify(repetition)})`;
 			this.violate('once', `${what} after ${describe(earlier)}, ${ended}`);
+		}
+	}
+
+	/** No payment is above a limit: alone, and with all that its execution may have paid before. */
+	private checkLimits({ by, item }: Send, what: string) {
+		const { highestPayment, highestSum, onlyRecipients } = this.settings.limits ?? {};
+		const mayBePaid = ({ heard, arrived }: Send) =>
+			heard === undefined || heard === 'accepted' || (heard === 'unknown' && arrived);
+		const counted = this.sends.filter(
+			(send) =>
+				(send.by === by || by.knows.has(send.by)) &&
+				send.kind === 'payment' &&
+				send.item.account === item.account &&
+				mayBePaid(send),
+		);
+		const sum = counted.reduce((total, send) => total + (send.item.value ?? 0), item.value ?? 0);
+		// What is no number is above nothing and below nothing.
+		const isWithin = (value: number, limit?: string) =>
+			limit === undefined || value <= Number(limit);
+		if (!isWithin(item.value ?? 0, highestPayment)) this.violate('limit', `${what}: too much`);
+		if (!isWithin(sum, highestSum)) this.violate('limit', `${what}: the sum is ${sum}`);
+		if (onlyRecipients !== undefined && onlyRecipients !== item.key) {
+			this.violate('limit', `${what}: to ${item.key}`);
 		}
 	}
 

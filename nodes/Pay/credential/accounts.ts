@@ -32,7 +32,7 @@ export async function accountReader(
 	// An expression never comes to its own text.
 	const isPlain = ([name, value]: [string, unknown]) => value === first?.[name];
 	if (typed === undefined || first === undefined || !Object.entries(typed).every(isPlain)) {
-		return async (index) => readAccount(await resolve(index));
+		return async (index) => readAccount(await resolve(index), typed);
 	}
 	let account: Account | undefined;
 	return () => (account ??= readAccount(first));

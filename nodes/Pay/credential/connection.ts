@@ -3,6 +3,7 @@ import { readDescription, type ServiceDescription } from '../parameters/descript
 import { wrongInCredential } from '../parameters/label';
 import { parseSecrets } from '../parameters/postbackSecret';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
+import { readLimits, type Limits } from './limits';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
 export type PayCredential = Readonly<Record<string, unknown>>;
@@ -27,6 +28,8 @@ export interface Account extends ServiceDescription {
 	/** Not yet checked: only items that ask for it need it. */
 	postbackUrl?: unknown;
 	postbackSecret?: string;
+	/** What may go out, or why nothing may: charges go on. */
+	limits: Limits | InputError;
 }
 
 const invalid = (field: string, label: string, what: string, advice: string) =>
@@ -113,7 +116,7 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 }
 
 /** Checks a credential before any request (section 5); throws an InputError, never with a secret. */
-export function readAccount(credential: PayCredential): Account {
+export function readAccount(credential: PayCredential, typed?: PayCredential): Account {
 	const schemeName = parseSchemeName(credential.schemeName);
 	const { current, taken } = parseSecrets(credential);
 	if (current === '' && taken.length > 0) {
@@ -128,5 +131,6 @@ export function readAccount(credential: PayCredential): Account {
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
+		limits: readLimits(credential, typed),
 	};
 }

@@ -112,6 +112,7 @@ export async function testPayCredential(
 	let url, bearer;
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
+		if (account.limits instanceof InputError) throw account.limits;
 		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
 		bearer = await bearerToken(account, postForm, LIMITS);
 		if (bearer.isKept) {

@@ -1,3 +1,4 @@
+import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 
@@ -36,6 +37,8 @@ export interface LedgerStore {
 	attempts?: Record<string, Attempt>;
 	/** The external_id that each place last sent what is made once with, by {@link placeOf}. */
 	places?: Record<string, string>;
+	/** What may have gone out, by account: `unitsOf` it, as text. */
+	sums?: Record<string, string>;
 }
 
 /**
@@ -57,12 +60,15 @@ interface Entry {
 	index: number;
 	fingerprint: string;
 	request: { external_id: string; amount?: number };
+	/** Whose money it is, see `Ready`. */
+	accountId: string;
 }
 
 /** Opens the ledger of an execution; `store` is written to in place. */
 export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Ledger {
 	store.attempts ??= {};
 	store.places ??= {};
+	store.sums ??= {};
 	return { ...about, store: store as Required<LedgerStore> };
 }
 
@@ -128,18 +134,28 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 		: { do: 'refuse', attempt, sameItem };
 }
 
+/** What may have gone out of an account in this execution, as `unitsOf` has it. */
+export const sumOf = ({ store }: Ledger, accountId: string) => BigInt(store.sums[accountId] ?? 0);
+
 /** Writes an attempt down before its request starts; what it returns writes down the outcome. */
 export function begin(
 	ledger: Ledger,
 	entry: Entry,
 ): (end: Pick<Attempt, 'outcome' | 'statusCode' | 'response' | 'reason'>) => void {
-	const { fingerprint, request } = entry;
+	const { fingerprint, request, accountId } = entry;
 	const { external_id, amount } = request;
+	const addToSum = (units: bigint) => {
+		ledger.store.sums[accountId] = String(sumOf(ledger, accountId) + units);
+	};
 	const attempt: Attempt = { external_id, by: byOf(ledger, entry.index), amount, fingerprint };
 	ledger.store.attempts[attemptKey(ledger, entry)] = attempt;
-	if (ledger.operation.once) ledger.store.places[placeOf(ledger, entry)] = external_id;
+	const { once } = ledger.operation;
+	const units = once ? unitsOf(amount ?? 0) : 0n;
+	if (once) ledger.store.places[placeOf(ledger, entry)] = external_id;
+	if (once) addToSum(units);
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
+		if (once && isFree(attempt)) addToSum(-units);
 	};
 }
 

@@ -39,6 +39,8 @@ export interface Ready {
 	index: number;
 	request: ServiceRequest;
 	account: Account;
+	/** Whose money it is, for sums: a hash over where requests go and in whose name. */
+	accountId: string;
 	/** Of everything that identifies the request, except its external_id. */
 	fingerprint: string;
 	/** Records that this execution may wait for the item's postback, see `expectPostback`. */
@@ -98,19 +100,26 @@ function reader(context: IExecuteFunctions, index: number): ReadParameter {
 	};
 }
 
+/** A short hash over values. */
+const hashOf = (...values: unknown[]) =>
+	createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
+
+/** Where an account's requests go, and in whose name. Not the token: it changes, the account stays. */
+const whose = ({ baseUrl, schemeName, token }: Account) => [
+	baseUrl,
+	schemeName,
+	'clientCredentials' in token ? token.clientCredentials.clientId : '',
+];
+
 /**
- * A hash over where a request goes, and its body except the external_id, which people let change with
- * each try, the description and the postback URL. Not the token: it changes, the account stays.
+ * A hash over whose request it is, and its body except the external_id, which people let change with
+ * each try, the description and the postback URL.
  */
-function fingerprintOf({ baseUrl, schemeName, token }: Account, request: object): string {
-	const left = { external_id: undefined, payerQuestion: undefined, postbackUrl: undefined };
-	const matters = { ...request, ...left };
-	const client = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
-	return createHash('sha256')
-		.update(JSON.stringify([baseUrl, schemeName, client, matters]))
-		.digest('base64url')
-		.slice(0, 22);
-}
+const fingerprintOf = (account: Account, request: object) =>
+	hashOf(...whose(account), {
+		...request,
+		...{ external_id: undefined, payerQuestion: undefined, postbackUrl: undefined },
+	});
 
 /** The parts of n8n and of the run that reading an item needs. */
 interface ReadingContext {
@@ -151,7 +160,9 @@ export async function readItem(
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
-		return { index, request, account, fingerprint, expectPostback, finish: plan.finish, hints };
+		const accountId = hashOf(...whose(account));
+		const { finish } = plan;
+		return { index, request, account, accountId, fingerprint, expectPostback, finish, hints };
 	} catch (error) {
 		return { index, result: refusedResult(kind, id, error) };
 	}

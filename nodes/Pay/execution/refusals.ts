@@ -1,4 +1,6 @@
 import { InputError } from '../inputError';
+import { unitsInWords } from '../parameters/amount';
+import { wrongField } from '../parameters/label';
 import { quotedIds } from './summary';
 import { triedBy, type Attempt } from './ledger';
 
@@ -18,6 +20,32 @@ export const noDuplicateStore = () =>
 		'',
 		'This n8n has no store for the duplicate check here, so no payment can be made',
 		'Update n8n, or move the payment into a separate workflow.',
+	);
+
+const RAISE = 'If it is right, change the limits of the Pay API credential.';
+
+/** A payment above the account's Highest Payment. */
+export const abovePayment = (amount: number, limit: number) =>
+	wrongField(
+		'amount',
+		`is ${amount}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
+		`Check the amount and its decimal point. ${RAISE}`,
+	);
+
+/** A payment to a key that the account does not list. */
+export const otherRecipient = (key: string | undefined) =>
+	wrongField(
+		'creditParty.key',
+		`${key === undefined ? 'is empty, so it' : `"${key}"`} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
+		`Check the recipient. ${RAISE}`,
+	);
+
+/** Payments that together are above the account's Highest Sum. */
+export const aboveSum = (sum: bigint, limit: number) =>
+	wrongField(
+		'amount',
+		`is too much: the payments of this execution would come to ${unitsInWords(sum)}, above the Highest Sum (highestSum) of the Pay API credential: ${limit}`,
+		`None of the payments that wait here is sent. Check them. ${RAISE}`,
 	);
 
 /** Options that hold for the whole run, but not for this item. */

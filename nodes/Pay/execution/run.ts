@@ -17,7 +17,7 @@ import {
 } from './read';
 import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
 import { goesOn, isRunByAiAgent, refusedResult, toItem } from './report';
-import { refuseItem, sendBatch, triedBefore, type Run } from './send';
+import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
@@ -81,7 +81,8 @@ async function readAll(run: Run): Promise<Step> {
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}
-	return step;
+	const { ready, done } = withinLimits(run, step.ready);
+	return { ready, done: [...step.done, ...done] };
 }
 
 /** Sets a run up and reads its items; what concerns all of them makes each fail alike. */

@@ -7,6 +7,7 @@ import { postRequest, type Attempted } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, type Ledger } from './ledger';
+import { refusedByLimits } from './limits';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
 import {
 	acceptedWithOtherDetails,
@@ -64,6 +65,15 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 			return refuseItem(run, item, why(attempt), 'duplicate');
 		}
 	}
+}
+
+/** Refuses the items that the limits of their accounts do not let out. */
+export function withinLimits(run: Run, items: Ready[]): Step {
+	const refused = refusedByLimits(run.ledger, items);
+	return {
+		ready: items.filter((item) => !refused.has(item)),
+		done: [...refused].map(([item, error]) => refuseItem(run, item, error)),
+	};
 }
 
 const idsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
@@ -181,7 +191,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
 	if (tally.isStopping) return undefined;
 	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `begin`.
-	const done = triedBefore(run, item);
+	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
 	if (done !== undefined) return done;
 	const expectNone = item.expectPostback?.();
 	const end = begin(run.ledger, item);

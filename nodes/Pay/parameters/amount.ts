@@ -121,3 +121,18 @@ export function parseAmount(
 	// JSON knows no -0.
 	return amount + 0;
 }
+
+/** 15 digits have no more decimal places. */
+const MAX_PLACES = MAX_DIGITS - 1;
+
+/** An amount in units of the last decimal place that one can have: only integers add up exactly. */
+export function unitsOf(amount: number): bigint {
+	const [whole = '', fraction = ''] = plainForm(amount).split('.');
+	return BigInt(whole + fraction.padEnd(MAX_PLACES, '0'));
+}
+
+/** A sum of such units as a person writes it. */
+export function unitsInWords(units: bigint): string {
+	const digits = String(units).padStart(MAX_PLACES + 1, '0');
+	return `${digits.slice(0, -MAX_PLACES)}.${digits.slice(-MAX_PLACES)}`.replace(/\.?0+$/, '');
+}

@@ -30,6 +30,10 @@ export const LABELS: Readonly<Record<string, string>> = {
 	postback: 'Postback',
 	postbackSecret: 'Postback Secret',
 	previousPostbackSecret: 'Previous Postback Secret',
+	limitPayments: 'Limit Payments',
+	highestPayment: 'Highest Payment',
+	highestSum: 'Highest Sum',
+	onlyRecipients: 'Only Recipients',
 };
 
 /** A field as an error calls it: the form's label, and the API's own name once. */

@@ -31,6 +31,7 @@ export interface ServiceRequest {
 	external_id: string;
 	amount?: number;
 	postbackUrl?: string;
+	creditParty?: { key?: string };
 }
 
 /** Path below the base address (section 4); the scheme's name replaces "pay" in the document's path. */

@@ -1,0 +1,63 @@
+import { asError, InputError } from '../inputError';
+import { parseAmount } from '../parameters/amount';
+import { wrongField } from '../parameters/label';
+import { optionalIdentifier } from '../parameters/text';
+
+/** What may go out of an account: Limit Payments of its credential. */
+export interface Limits {
+	highestPayment?: number;
+	/** Of all payments of an execution. */
+	highestSum?: number;
+	/** Keys, as they are sent. */
+	onlyRecipients?: ReadonlySet<string>;
+}
+
+/** A credential's fields, "" where nothing was entered. */
+type Fields = Readonly<Record<string, unknown>>;
+
+function parseRecipients(value: unknown, field: string): Set<string> {
+	const lines = (optionalIdentifier(value, field) ?? '').split(/[\r\n]+/);
+	const keys = lines.flatMap(
+		(line) => optionalIdentifier(line.trim().normalize('NFC'), field) ?? [],
+	);
+	if (keys.length > 0) return new Set(keys);
+	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
+}
+
+function parseLimits(fields: Fields, typed: Fields): Limits {
+	const { limitPayments } = fields;
+	if (!Object.hasOwn(fields, 'limitPayments') || limitPayments === false) return {};
+	if (limitPayments !== true) {
+		throw wrongField(
+			'limitPayments',
+			'must be on or off',
+			'Let the expression give true or false.',
+		);
+	}
+	// What an expression leaves empty was not left empty.
+	const isEmpty = (field: string) =>
+		[fields[field], typed[field] ?? ''].every((each) => each === '');
+	const limit = <T>(field: string, parse: (value: unknown, field: string) => T) =>
+		!Object.hasOwn(fields, field) || isEmpty(field) ? undefined : parse(fields[field], field);
+	const limits = {
+		highestPayment: limit('highestPayment', (value, field) => parseAmount(value, field)),
+		highestSum: limit('highestSum', (value, field) => parseAmount(value, field)),
+		onlyRecipients: limit('onlyRecipients', parseRecipients),
+	};
+	if (Object.values(limits).some((one) => one !== undefined)) return limits;
+	throw wrongField('limitPayments', 'is on without a limit', 'Enter a limit, or turn it off.');
+}
+
+/**
+ * Reads what may go out; an error where that cannot be read, for then nothing may.
+ * @param typed the fields as they were typed, as far as that is known
+ */
+export function readLimits(fields: Fields, typed: Fields = {}): Limits | InputError {
+	try {
+		return parseLimits(fields, typed);
+	} catch (error) {
+		const { field = 'limitPayments', advice = '' } = error instanceof InputError ? error : {};
+		const message = `No payment goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;
+		return new InputError(field, message, advice);
+	}
+}

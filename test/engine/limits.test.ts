@@ -1,0 +1,178 @@
+import type { IDataObject, IRun } from 'n8n-workflow';
+import type { Sandbox } from '../../sandbox/service';
+import { errorOf, outputOf, payNode, runWorkflow, sinkNode, sourceNode, to } from './engine';
+import { withSandbox, type RunOptions } from './engine';
+
+let sandbox: Sandbox;
+withSandbox((started) => (sandbox = started));
+
+const FIELDS = {
+	amount: '={{ $json.amount }}',
+	external_id: '={{ $json.id }}',
+	creditParty: { key: '={{ $json.key ?? "ana" }}', keyType: '' },
+};
+const CONTINUES = { onError: 'continueRegularOutput' } as const;
+const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id as string);
+const limited = (limits: IDataObject): IDataObject => ({
+	...{ baseUrl: sandbox.url, limitPayments: true },
+	...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
+	...limits,
+});
+/** Items with these amounts and the ids a, b, c … */
+const amounts = (...list: unknown[]) =>
+	list.map((amount, index): IDataObject => ({ id: 'abcdef'[index], amount: amount as number }));
+const pay = async (limits: IDataObject, items: IDataObject[], more: Partial<RunOptions> = {}) =>
+	await runWorkflow({ credential: limited(limits), items, parameters: FIELDS, ...more });
+const told = (run: IRun, node = 'Pay', round = 0) =>
+	outputOf(run, node, round).map(({ json }) => {
+		const { outcome, field } = (json.error ?? json) as IDataObject;
+		return field === undefined ? outcome : `${String(outcome)}: ${String(field)}`;
+	});
+/** The service refuses, or loses, the first request of these ids. */
+function faultOnce(status: number, ...ids: string[]) {
+	const left = new Set(ids);
+	sandbox.faultFor = ({ body }) => {
+		const { external_id } = JSON.parse(body) as { external_id: string };
+		return left.delete(external_id) ? { kind: 'status', status } : undefined;
+	};
+}
+afterEach(() => (sandbox.faultFor = undefined));
+
+test.each<[string, IDataObject, IDataObject[], string[]]>([
+	['an amount above the highest payment', { highestPayment: '10.50' }, amounts(1050), ['amount']],
+	['one just above it', { highestPayment: '10.50' }, amounts('10.51'), ['amount']],
+	['another key', { onlyRecipients: 'bob\n anan ' }, amounts(1), ['creditParty.key']],
+	['a key in another case', { onlyRecipients: 'Ana' }, amounts(1), ['creditParty.key']],
+	['no key', { onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, key: '' }], ['creditParty.key']],
+	['a list above the sum, whole', { highestSum: '2' }, amounts(1, 1, 1), Array(3).fill('amount')],
+	['0.1 + 0.2 above 0.3', { highestSum: 0.29 }, amounts(0.1, 0.2), Array(2).fill('amount')],
+	['the 15th digit', { highestSum: '3' }, amounts(3, '0.00000000000001'), Array(2).fill('amount')],
+])('%s: not sent, not recorded', async (_name, limits, items, fields) => {
+	const run = await pay(limits, items, { settings: CONTINUES });
+	expect(told(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
+	expect(arrived()).toStrictEqual([]);
+	// With the limits gone the same ids go out: nothing remembers them.
+	const again = await pay({ limitPayments: false }, amounts(...items.map(() => 1)));
+	expect(told(again)).toStrictEqual(items.map(() => 'accepted'));
+});
+
+test.each<[string, IDataObject, IDataObject[]]>([
+	['an amount that is the highest', { highestPayment: '10.50' }, amounts('10.5', 1)],
+	['listed keys', { onlyRecipients: 'bob\r\n\r\n ana \r\n' }, amounts(1e6)],
+	['a sum that is the highest', { highestSum: '0.3' }, amounts(0.1, 0.2)],
+	['limits that are off', { limitPayments: false, highestSum: '1,5' }, amounts(9, 9)],
+])('%s: sent', async (_name, limits, items) => {
+	expect(told(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
+});
+
+test('what is refused names the field, the value and the limit, and where to change it', async () => {
+	const limits = { highestPayment: '10.50', highestSum: '11', onlyRecipients: 'ana' };
+	const words = async (items: IDataObject[]) => errorOf(await pay(limits, items))?.message;
+	expect([
+		await words(amounts(1050)),
+		await words([{ id: 'a', amount: 1, key: 'eve' }]),
+		await words(amounts(10.5, 0.7)),
+	]).toStrictEqual([
+		'Amount (amount) is 1050, above the Highest Payment (highestPayment) of the Pay API credential: 10.5',
+		'Key (creditParty.key) "eve" is not among the Only Recipients (onlyRecipients) of the Pay API credential',
+		'Amount (amount) is too much: the payments of this execution would come to 11.2, above the Highest Sum (highestSum) of the Pay API credential: 11',
+	]);
+});
+
+test.each<[string, IDataObject, string]>([
+	['1.000,00', { highestPayment: '1.000,00' }, 'highestPayment'],
+	['1.000', { highestSum: '1.000' }, 'highestSum'],
+	['0', { highestSum: '0' }, 'highestSum'],
+	['an expression that finds nothing', { highestPayment: '={{ $json.no }}' }, 'highestPayment'],
+	['an empty text', { highestSum: '9', highestPayment: '={{ "" }}' }, 'highestPayment'],
+	['null', { highestSum: '={{ null }}' }, 'highestSum'],
+	['recipients that are not found', { onlyRecipients: '={{ $json.no }}' }, 'onlyRecipients'],
+	['a list of recipients', { onlyRecipients: '={{ ["ana"] }}' }, 'onlyRecipients'],
+	['no recipient', { onlyRecipients: ' \n ' }, 'onlyRecipients'],
+	['a leftover among them', { onlyRecipients: 'ana\nundefined' }, 'onlyRecipients'],
+	['a switch that finds nothing', { limitPayments: '={{ $json.no }}' }, 'limitPayments'],
+	['a switch that is a text', { limitPayments: '={{ "false" }}' }, 'limitPayments'],
+	['no limit at all', {}, 'limitPayments'],
+])('a limit that cannot be read lets no payment out: %s', async (_name, limits, field) => {
+	const run = await pay(limits, amounts(1), { settings: CONTINUES });
+	expect(told(run)).toStrictEqual([`notSent: ${field}`]);
+	expect(JSON.stringify(outputOf(run, 'Pay'))).toMatch(/cannot be read/);
+	const parameters = { ...FIELDS, resource: 'qrCode' };
+	const charge = await pay(limits, amounts(1), { parameters });
+	expect(told(charge)).toStrictEqual(['accepted']);
+	expect(arrived()).toStrictEqual([]);
+});
+
+describe('the sum of an execution', () => {
+	const twoNodes = (settings: object = {}) => ({
+		nodes: [
+			sourceNode('Source', amounts(2, 2)),
+			payNode('Pay', FIELDS, CONTINUES),
+			payNode(
+				'Next',
+				{ ...FIELDS, external_id: '={{ "next-" + $itemIndex }}', amount: 2 },
+				settings,
+			),
+			sinkNode('Success'),
+		],
+		connections: { Source: to(['Pay']), Pay: to(['Next']), Next: to(['Success']) },
+	});
+
+	test.each<[string, () => void, string[]]>([
+		['accepted counts', () => undefined, ['notSent: amount', 'notSent: amount']],
+		['unknown counts', () => faultOnce(500, 'a', 'b'), ['notSent: amount', 'notSent: amount']],
+		['rejected does not count', () => faultOnce(422, 'a'), ['accepted', 'accepted']],
+	])('goes on in the next node: %s', async (_name, prepare, expected) => {
+		prepare();
+		const workflow = twoNodes(CONTINUES);
+		const run = await pay({ highestSum: '6' }, [], { workflow });
+		expect(told(run, 'Next')).toStrictEqual(expected);
+	});
+
+	test('goes on in the next round of a loop', async () => {
+		const nodes = [
+			...[sourceNode('Source', [{}]), sourceNode('First', [{ id: 'a', amount: 2 }])],
+			...[sourceNode('Second', [{ id: 'b', amount: 2 }]), payNode('Pay', FIELDS, CONTINUES)],
+		];
+		const connections = {
+			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
+		};
+		const run = await pay({ highestSum: '3.99' }, [], { workflow: { nodes, connections } });
+		expect([...told(run), ...told(run, 'Pay', 1)]).toStrictEqual(['accepted', 'notSent: amount']);
+	});
+
+	test('counts a payment once, however often the node is run again', async () => {
+		faultOnce(422, 'c');
+		const limits = { highestSum: '3' };
+		const settings = { retryOnFail: true, maxTries: 3 };
+		const run = await pay(limits, amounts(1, 1, 1), { settings });
+		expect(errorOf(run)).toBeUndefined();
+		expect(arrived()).toStrictEqual(['a', 'b', 'c', 'c']);
+	});
+
+	test("holds for the editor's Retry, which hides nothing that is unknown", async () => {
+		faultOnce(500, 'b');
+		const failed = await pay({ highestSum: '3' }, amounts(1, 1, 1));
+		const again = await pay({ highestPayment: '0.5' }, [], { previous: failed });
+		expect(errorOf(again)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: 'b' });
+		expect(arrived()).toStrictEqual(['a', 'b']);
+	});
+
+	test('is of one account: another address has its own', async () => {
+		const credential = {
+			...limited({ highestSum: '1' }),
+			baseUrl: `={{ $itemIndex === 0 ? "${sandbox.url}" : "${sandbox.url}/other" }}`,
+		};
+		const run = await runWorkflow({
+			...{ credential, items: amounts(1, 1), parameters: FIELDS, settings: CONTINUES },
+		});
+		expect(told(run)[0]).toBe('accepted');
+		expect(told(run)[1]).not.toMatch(/notSent/);
+	});
+
+	test('a token that changes makes no other account of it', async () => {
+		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex }}' };
+		const run = await pay(limits, amounts(1, 1), { settings: CONTINUES });
+		expect(told(run)).toStrictEqual(['notSent: amount', 'notSent: amount']);
+	});
+});
