@@ -18,8 +18,11 @@ const allowHttp: INodeProperties = {
 		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
 };
 
-/** What the service's document does not show; entered once, it holds for every node. */
-const described = { displayOptions: { show: { describeService: [true] } } };
+/** What the service's document does not show: entered once, it holds for every node. */
+const described = (field: Omit<INodeProperties, 'type' | 'default'>): INodeProperties => ({
+	...{ type: 'string', default: '', displayOptions: { show: { describeService: [true] } } },
+	...field,
+});
 const describeService: INodeProperties[] = [
 	{
 		displayName: 'Describe the Service',
@@ -29,67 +32,49 @@ const describeService: INodeProperties[] = [
 		description:
 			'Whether to enter what the service says when it accepts, and when money has moved. It holds for every node with this credential.',
 	},
-	{
+	described({
 		displayName: 'Accepted When Field',
 		name: 'acceptedField',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. success',
-		...described,
 		description:
 			'Field of a response that says whether the service accepted the request, with dots between the levels. A response without one of the values below is reported as unknown. Left empty, every 2xx response is an acceptance.',
-	},
-	{
+	}),
+	described({
 		displayName: 'Accepted When Values',
 		name: 'acceptedValues',
-		type: 'string',
 		typeOptions: { rows: 2 },
-		default: '',
 		placeholder: 'e.g. true',
-		...described,
 		description: 'Values of that field that mean an acceptance, one a line',
-	},
-	{
+	}),
+	described({
 		displayName: 'QR Code Path',
 		name: 'qrCodePath',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. data.qrCode',
-		...described,
 		description:
 			'Where in a response the text or image of the QR code is, with dots between the levels. Only needed when it is not recognized by itself.',
-	},
-	{
+	}),
+	described({
 		displayName: 'Status Field',
 		name: 'statusField',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. data.status',
-		...described,
 		description:
 			"Field of a postback's body, or of its query, that says what became of a charge or payment. Look at one postback in a Pay Trigger first.",
-	},
-	{
+	}),
+	described({
 		displayName: 'Paid Values',
 		name: 'paidValues',
-		type: 'string',
 		typeOptions: { rows: 3 },
-		default: '',
 		placeholder: 'e.g. paid',
-		...described,
 		description:
 			'Values of that field that mean "paid", one a line. Upper and lower case do not count.',
-	},
-	{
+	}),
+	described({
 		displayName: 'Failed Values',
 		name: 'failedValues',
-		type: 'string',
 		typeOptions: { rows: 3 },
-		default: '',
 		placeholder: 'e.g. failed',
-		...described,
 		description: 'Values of that field that mean it will never be paid, one a line',
-	},
+	}),
 ];
 
 /** Only for money that goes out. */

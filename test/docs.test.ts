@@ -108,6 +108,7 @@ const OTHER_NAMES = new Set([
 		'eventId',
 		'error.outcome',
 	],
+	...['state', 'failed', 'other', 'status', 'field'],
 	...['statusCode', 'message', 'signature', 'query', 'null', 'undefined', 'true', 'success'],
 	...[
 		'data.status',

@@ -110,7 +110,7 @@ describe('the workflows of GitHub', () => {
 	});
 });
 
-test('every field takes an expression, but for the choice of resource and operation, and the options of the trigger', () => {
+test('every field takes an expression, but for the choice of resource and operation, and what a trigger starts at and responds', () => {
 	const walk = (fields: INodeProperties[]): INodeProperties[] =>
 		fields.flatMap((field) => {
 			const inner = (field.options ?? []).flatMap((option) =>
@@ -123,13 +123,8 @@ test('every field takes an expression, but for the choice of resource and operat
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
 	expect([...new Set(fixed)].sort()).toStrictEqual([
-		'field',
-		'operation',
-		'resource',
-		'respond',
-		'responseBody',
-		'responseCode',
-		'values',
+		...['matchField', 'matchValues', 'operation', 'resource'],
+		...['respond', 'responseBody', 'responseCode', 'startWhen'],
 	]);
 });
 

@@ -2,20 +2,20 @@ import './lowestN8n';
 import {
 	NodeConnectionTypes,
 	NodeOperationError,
-	type FunctionsBase,
 	type IHookFunctions,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
+import type { PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { asError, InputError } from './inputError';
-import { readFieldMatch } from './parameters/fieldMatch';
-import { wrongField } from './parameters/label';
+import { conditionFields, matchOf, readCondition } from './parameters/condition';
+import { readDescription, type StatusValues } from './parameters/description';
 import { LEAVE_BODY, leaveBodyOption, leavesBody, bodyNotLeft } from './parameters/leaveBody';
 import { parseSecrets } from './parameters/postbackSecret';
-import { verify, type Reference } from './postback/proof';
+import { verify } from './postback/proof';
 import {
 	answered,
 	isAwaited,
@@ -29,16 +29,20 @@ import {
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
 
-const readSecrets = async (context: Pick<FunctionsBase, 'getCredentials'>) =>
-	parseSecrets(await context.getCredentials('payApi'));
+type Context = IHookFunctions | IWebhookFunctions;
 
-type Options = { responseBody?: unknown; startWhen?: { match?: Record<string, unknown> } };
+/** Without authentication a trigger has no credential. */
+const isUnsigned = (context: Context) => context.getNodeParameter('authentication') === 'none';
+const readCredential = async (context: Context): Promise<PayCredential> =>
+	isUnsigned(context) ? {} : await context.getCredentials('payApi');
 
-/** Reads the option Start Only When; throws an InputError. */
-const readMatch = ({ startWhen: { match } = {} }: Options) =>
-	match &&
-	readFieldMatch(match.field, match.values, (what, advice) =>
-		wrongField('startWhen', what, advice),
+/** What a postback must hold to start the workflow; throws an InputError. */
+const readMatch = (context: Context, status: StatusValues | undefined) =>
+	matchOf(
+		readCondition((name) => context.getNodeParameter(name, ''), 'startWhen'),
+		status,
+		'startWhen',
+		'this trigger, which has one where Authentication is Signed URL',
 	);
 
 /** All of it in the message: n8n's toast shows nothing else. */
@@ -131,6 +135,15 @@ export class PayTrigger implements INodeType {
 				default: '',
 				displayOptions: { show: { authentication: ['none'] } },
 			},
+			...conditionFields(
+				{
+					displayName: 'Start Only When',
+					name: 'startWhen',
+					noDataExpression: true,
+					description: 'Which postbacks start the workflow',
+				},
+				['Any Postback', 'Paid', 'Paid or Failed', 'A Field Has a Value'],
+			),
 			{
 				displayName: 'Options',
 				name: 'options',
@@ -180,43 +193,6 @@ export class PayTrigger implements INodeType {
 						default: 200,
 						description: 'HTTP status to respond to postbacks with',
 					},
-					{
-						displayName: 'Start Only When',
-						name: 'startWhen',
-						type: 'fixedCollection',
-						placeholder: 'Add Condition',
-						default: {},
-						description:
-							'Which postbacks start the workflow. All others are verified and answered too, but not stored: n8n logs that they came.',
-						options: [
-							{
-								displayName: 'A Field Has a Value',
-								name: 'match',
-								values: [
-									{
-										displayName: 'Field',
-										name: 'field',
-										type: 'string',
-										noDataExpression: true,
-										default: '',
-										placeholder: 'e.g. data.status',
-										description:
-											"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback first.",
-									},
-									{
-										displayName: 'Values',
-										name: 'values',
-										type: 'string',
-										noDataExpression: true,
-										typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
-										default: [],
-										description:
-											'Values that start the workflow, each by itself. Upper and lower case do not count.',
-									},
-								],
-							},
-						],
-					},
 				],
 			},
 		],
@@ -231,23 +207,22 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
+				const refusal = (said: string) => new NodeOperationError(this.getNode(), said);
 				try {
-					const options = this.getNodeParameter('options', {}) as Options;
+					const options = this.getNodeParameter('options', {});
 					// What was published before an update goes on listening, as n8n reads bodies for it.
 					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());
-					if (!leavesBody(options) && !isAlone) throw bodyNotLeft();
-					readMatch(options);
+					if (!leavesBody(options) && !isAlone) throw refusal(inWords(bodyNotLeft()));
+					const credential = await readCredential(this).catch((error: unknown) => {
+						throw refusal(`${NO_SECRET} (${inWords(error)})`);
+					});
+					const { current } = parseSecrets(credential);
+					readMatch(this, readDescription(credential).status);
+					if (current === '' && !isUnsigned(this)) throw refusal(NO_SECRET);
+					return true;
 				} catch (error) {
-					throw new NodeOperationError(this.getNode(), inWords(error));
+					throw error instanceof NodeOperationError ? error : refusal(inWords(error));
 				}
-				if (this.getNodeParameter('authentication') === 'none') return true;
-				const secrets = await readSecrets(this).catch((error: unknown) => {
-					const said = inWords(error);
-					const isOurs = error instanceof InputError;
-					throw new NodeOperationError(this.getNode(), isOurs ? said : `${NO_SECRET} (${said})`);
-				});
-				if (secrets.current !== '') return true;
-				throw new NodeOperationError(this.getNode(), NO_SECRET);
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
 				return true;
@@ -257,17 +232,16 @@ export class PayTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await answered(this, async () => {
-			let reference: Reference | null = null;
-			if (this.getNodeParameter('authentication') !== 'none') {
-				const { taken } = await readSecrets(this);
-				reference = verify(this.getQueryData() as Record<string, unknown>, taken);
-				if (reference === null) return refuseUnproven(this);
-			}
+			const credential = await readCredential(this);
+			const { taken } = parseSecrets(credential);
+			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
+			if (reference === null && !isUnsigned(this)) return refuseUnproven(this);
+			const { status } = readDescription(credential);
 			const postback = await readPostback(this);
-			const options = this.getNodeParameter('options', {}) as Options;
-			const webhookResponse = String(options.responseBody ?? '');
-			if (!isAwaited(this, readMatch(options), postback)) return { webhookResponse };
-			return { webhookResponse, workflowData: [[await toItem(this, postback, reference)]] };
+			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
+			const webhookResponse = String(responseBody ?? '');
+			if (!isAwaited(this, readMatch(this, status), postback)) return { webhookResponse };
+			return { webhookResponse, workflowData: [[await toItem(this, postback, reference, status)]] };
 		});
 	}
 }

@@ -93,6 +93,20 @@ test.each([
 	expect(await verdict(client)).toBe(words);
 });
 
+test.each([
+	[{ statusField: 'status' }, /^Error: The Status Field of .* must both be there, as text\. \S/],
+	[{ paidValues: 'paid' }, /^Error: The Status Field of .* must both be there, as text\. \S/],
+	[
+		{ statusField: 's', paidValues: 'a\r\nPaid', failedValues: ' paid' },
+		/^Error: The Failed Values of .* have "Paid", and the Paid Values have it too\. \S/,
+	],
+	[{ acceptedField: 'ok' }, /^Error: The Accepted When Field of .* must both be there/],
+	[{ statusField: 'status', paidValues: 'paid\n' }, /^OK/],
+])('a description of the service is read too: %j', async (fields, words) => {
+	expect(await verdict({ ...client, describeService: true, ...fields })).toMatch(words);
+	expect(sandbox.received).toHaveLength(words.source.includes('OK') ? 1 : 0);
+});
+
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
 	expect(await verdict(client)).toMatch(/^OK/);
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });

@@ -195,9 +195,8 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 	);
 	expect(errorOf(run)).toBeUndefined();
 	expect(context.awaited).toStrictEqual({
-		hashes: ['newer'],
+		proofs: [{ hash: 'newer', status: undefined, match: undefined }],
 		given: ['first', 'newer'],
-		match: undefined,
 	});
 });
 
@@ -262,7 +261,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
 		resumeToken: 'token',
-		awaited: { hashes: [hash], match: { field: 'status', values: ['paid'] } },
+		awaited: { proofs: [{ hash, match: { field: 'status', values: ['paid'] } }] },
 	});
 	const send = async (status: string) =>
 		await node.call({
@@ -298,11 +297,15 @@ describe('the charge before it', () => {
 	withSandbox((started) => (sandbox = started));
 
 	/** Source -> Charge (Resume This Execution) -> Wait, in n8n's engine. */
-	async function chargeAndWait(items: IDataObject[], baseUrl = sandbox.url) {
+	async function chargeAndWait(
+		items: IDataObject[],
+		baseUrl = sandbox.url,
+		{ words = {}, resumeWhen = 'any' }: { words?: IDataObject; resumeWhen?: string } = {},
+	) {
 		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
-		const wait = { resource: 'postback', operation: 'wait', resumeWhen: 'any' };
+		const wait = { resource: 'postback', operation: 'wait', resumeWhen };
 		return await runWorkflow({
-			credential: { baseUrl },
+			credential: { baseUrl, ...words },
 			parameters: {},
 			workflow: {
 				nodes: [
@@ -366,4 +369,63 @@ describe('the charge before it', () => {
 		expect(sandbox.received).toHaveLength(0);
 		expect(run.data.executionData!.contextData['flow']).not.toHaveProperty('postbacks');
 	});
+
+	const WORDS = {
+		...{ describeService: true, statusField: 'data.status' },
+		...{ paidValues: 'paid\r\nSettled', failedValues: '\nno' },
+	};
+	/** What a wait that has begun makes of a postback that says a word; its credential is not asked. */
+	async function told({ data }: IRun, word: string) {
+		const [body] = sandbox.bodies('qrcode') as [IDataObject];
+		const node = webhookNode({
+			item: { json: { external_id: 'a' } },
+			awaited: data.executionData!.contextData['node:Wait']!.awaited as IDataObject,
+			credential: () => {
+				throw new Error('a wait has none');
+			},
+		});
+		const { result } = await node.call({
+			method: 'POST',
+			query: Object.fromEntries(new URL(body.postbackUrl as string).searchParams),
+			headers: {},
+			rawBody: Buffer.from(JSON.stringify({ data: { status: word } })),
+		});
+		const [item] = result.workflowData?.flat() ?? [];
+		return item && (item.json.postback as IDataObject).state;
+	}
+
+	test.each([
+		['paid', { SETTLED: 'paid', no: undefined, pending: undefined }],
+		['paidOrFailed', { paid: 'paid', No: 'failed', pending: undefined }],
+		['any', { paid: 'paid', no: 'failed', pending: 'other' }],
+	])(
+		'hands the words of its account on: at %s the wait goes on with %j',
+		async (resumeWhen, states) => {
+			const run = await chargeAndWait([{ id: 'a' }], undefined, { words: WORDS, resumeWhen });
+			expect(errorOf(run)).toBeUndefined();
+			expect(run.waitTill).toBeInstanceOf(Date);
+			for (const [word, state] of Object.entries(states)) expect(await told(run, word)).toBe(state);
+		},
+	);
+
+	test('whose account has no words: what comes out has no state', async () => {
+		const run = await chargeAndWait([{ id: 'a' }]);
+		expect(await told(run, 'paid')).toBeUndefined();
+	});
+
+	test.each([
+		['paid', {}, /mean "paid"$/, /credential of the Pay node.*Status Field, Paid Values\.$/],
+		['paid', { ...WORDS, paidValues: '' }, /mean "paid"$/, /Describe the Service/],
+		['paidOrFailed', { ...WORDS, failedValues: '' }, /mean "paid" and "failed"$/, /Failed Values/],
+		['paid', { ...WORDS, describeService: false }, /mean "paid"$/, /Describe the Service/],
+		['Paid', WORDS, /Resume \(resumeWhen\) must be one of any, paid, .* is "Paid"$/, /Choose one/],
+	])(
+		'has no words for %s with %j: it does not wait, and says where to enter them',
+		async (resumeWhen, words, why, advice) => {
+			const run = await chargeAndWait([{ id: 'a' }], undefined, { words, resumeWhen });
+			expect(errorOf(run)?.message).toMatch(why);
+			expect(errorOf(run)?.description).toMatch(advice);
+			expect(run.waitTill).toBeUndefined();
+		},
+	);
 });

@@ -585,6 +585,37 @@ describe.each(VERSIONS)('%s', (each) => {
 	if (each !== 'n8n2') return;
 	beyondTheForms();
 
+	test('what the service says is shown once it is turned on, and its test says what of it cannot be used', async () =>
+		await watched(async () => {
+			const modal = await newCredential();
+			await inputOf(modal, 'baseUrl').fill(sandbox.url);
+			await inputOf(modal, 'accessToken').fill(TOKEN);
+			const before = await shownIn(modal);
+			await modal.getByTestId('parameter-input-describeService').locator('.el-switch').click();
+			await shows(modal, ...DESCRIBED);
+			expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(
+				DESCRIBED,
+			);
+			const text = (name: string) =>
+				modal.getByTestId(`parameter-input-${name}`).locator('input, textarea').first();
+			await text('paidValues').fill('paid\nSettled');
+			await text('failedValues').fill('failed');
+			await kept();
+			await byId('credential-save-button').click();
+			await modal.getByText('More details').click();
+			await modal.getByText(/Status Field .* must both be there/).waitFor();
+			await text('statusField').fill('data.status');
+			await text('failedValues').fill('failed\nsettled');
+			await kept();
+			await byId('credential-save-button').click();
+			await modal.getByText('More details').click();
+			await modal.getByText(/"Settled", and the Paid Values have it too/).waitFor();
+			await text('failedValues').fill('failed\nrefused');
+			await text('failedValues').scrollIntoViewIfNeeded();
+			await picture('credential-described');
+			await saved(modal);
+		}));
+
 	test('a credential whose test fails says why, and passes once it is corrected', async () =>
 		await watched(async () => {
 			const modal = await newCredential();
@@ -652,6 +683,9 @@ const QR_CODE_FIELDS = [
 	'qrCodeImage',
 	'postback',
 	'specifySplit',
+];
+const DESCRIBED = [
+	...['acceptedField', 'acceptedValues', 'qrCodePath', 'statusField', 'paidValues', 'failedValues'],
 ];
 const WAIT_FIELDS = ['resource', 'operation', 'external_id', 'resumeWhen', 'limitWaitTime'];
 

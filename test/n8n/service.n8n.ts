@@ -245,7 +245,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			async (_what, ...match) => {
 				const [field, value] = match;
 				const trigger = payTrigger({
-					options: { startWhen: { match: { field, values: [value] } } },
+					startWhen: 'match',
+					matchField: field,
+					matchValues: [value],
 				});
 				const id = await n8n.importWorkflow(chain('Told', [trigger, noOp('After')]), { payApi });
 				await n8n.activate(id);

@@ -129,13 +129,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	describe('Start Only When', () => {
-		const startWhen = { match: { field: 'data.status', values: ['paid', 'failed'] } };
+		const matching = (matchField: string, matchValues: string[]) => ({
+			...{ startWhen: 'match', matchField, matchValues },
+		});
 
 		test.each(['signedUrl', 'none'])(
 			'others are answered like these, and start nothing: %s',
 			async (authentication) => {
-				const options = { startWhen, responseCode: 202, responseBody: 'thanks' };
-				const { id, url, bare } = await publish({ authentication, options });
+				const options = { responseCode: 202, responseBody: 'thanks' };
+				const match = matching('data.status', ['paid', 'failed']);
+				const { id, url, bare } = await publish({ authentication, options, ...match });
 				const post = async (address: string, status: string) => {
 					const answer = await fetch(address, {
 						method: 'POST',
@@ -166,8 +169,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test.each(['body.data.status', 'postback.body.data.status', 'Data.Status', 'query.state'])(
 			'the field may be typed as it is seen: %s',
 			async (field) => {
-				const options = { startWhen: { match: { field, values: ['paid'] } } };
-				const { id, url } = await publish({ options });
+				const { id, url } = await publish(matching(field, ['paid']));
 				expect(await deliver(url)).toBe(200);
 				expect(await deliver(`${url}&state=Paid`)).toBe(200);
 				await taken(id, field === 'query.state' ? 1 : 2);
@@ -175,6 +177,41 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect(n8n.log).toMatch(/the field \\?"query.state\\?" is missing/);
 			},
 		);
+	});
+
+	test.each([
+		['paid', [['settled', 'paid']]],
+		[
+			'paidOrFailed',
+			[
+				['Refused', 'failed'],
+				['SETTLED', 'paid'],
+			],
+		],
+		[
+			'any',
+			[
+				['pending', 'other'],
+				['refused', 'failed'],
+				['settled', 'paid'],
+			],
+		],
+	])('with the words of its credential, at %s it starts with %j', async (startWhen, states) => {
+		const credential = await n8n.createCredential(
+			credentialWith({
+				...{ describeService: true, statusField: 'data.status' },
+				...{ paidValues: 'paid\r\nsettled\n', failedValues: 'refused' },
+			}),
+		);
+		const { id, url } = await publish({ startWhen }, credential);
+		let count = 0;
+		for (const word of ['pending', 'Refused', 'SETTLED']) {
+			const body = JSON.stringify({ data: { status: word } });
+			expect(await deliver(url, { ...SPELLINGS.JSON, body })).toBe(200);
+			const state = states.find(([one]) => one!.toLowerCase() === word.toLowerCase())?.[1];
+			if (state !== undefined) expect((await taken(id, ++count)).json.state).toBe(state);
+		}
+		expect((await allFinished(n8n, id, count)).length).toBe(states.length);
 	});
 
 	test('signed before the secret was replaced, it is taken while the previous one is entered', async () => {
@@ -229,12 +266,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await made({ postbackSecret: '={{ $json.secret }}' }),
 		];
 		const enter = /enter 30 random characters as Postback Secret/;
-		const options = { startWhen: { match: { field: '', values: [] } } };
+		const unmatched = {
+			...{ startWhen: 'match', matchField: 'status', matchValues: ['paid, settled'] },
+		};
 		// n8n 2 looks at each some 15 s after it has answered.
 		await Promise.all([
 			expectRefusal(enter, {}, none),
 			expectRefusal(/The Postback Secret of .* at least 16 characters/, {}, weak),
-			expectRefusal(/Start Only When .* and its values must both be there/, { options }),
+			expectRefusal(/Field .* which holds a comma/, unmatched),
+			expectRefusal(/No credential says .* mean \\?"paid/, { startWhen: 'paid' }),
+			expectRefusal(/which has one where Authentication is Signed URL/, {
+				...{ startWhen: 'paid', authentication: 'none' },
+			}),
 		]);
 		for (const credential of [none, dependent]) {
 			const id = await n8n.importWorkflow(chain('Listening', [payTrigger()]), {

@@ -241,6 +241,31 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await ended(n8n, waiting.executionId);
 	});
 
+	test.each([
+		['paid', 'SETTLED', 'paid'],
+		['paidOrFailed', 'refused', 'failed'],
+	])(
+		'at %s it goes on with "%s", whose state is %s, in the words of the account when it was charged',
+		async (resumeWhen, word, state) => {
+			const words = {
+				...{ describeService: true, statusField: 'data.status' },
+				...{ paidValues: 'paid\r\nsettled', failedValues: 'refused' },
+			};
+			const credential = await n8n.createCredential(credentialWith(words));
+			const waiting = await startWaiting(n8n, sandbox, credential, { wait: { resumeWhen } });
+			await n8n.changeCredential(credential, credentialWith({ ...words, paidValues: 'pending' }));
+			const says = (status: string) => ({
+				...SPELLINGS.JSON,
+				body: JSON.stringify({ data: { status } }),
+			});
+			expect(await deliver(waiting.url, says('pending'))).toBe(200);
+			await stillWaits(waiting);
+			expect(await deliver(waiting.url, says(word))).toBe(200);
+			const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+			expect(item).toMatchObject({ postback: { state, body: { data: { status: word } } } });
+		},
+	);
+
 	test.each(Object.keys(SPELLINGS))('"paid" is seen in %s', async (name) => {
 		const waiting = await startWaiting(n8n, sandbox, payApi, {
 			wait: { resumeWhen: 'match', matchField: 'data.status', matchValues: ['paid'] },

@@ -236,7 +236,7 @@ describe('a multipart form', () => {
 
 	test('has one eventId whatever its boundary, and another for another file', () => {
 		const form = part('name="a"', '1') + part('name="f"; filename="f"', 'x');
-		const id = (of: Request) => toJson(parsed(of), ABOUT).eventId;
+		const id = (of: Request) => toJson(parsed(of), { reference: ABOUT }).eventId;
 		const other = request(
 			`${form}--B--`.replaceAll('--B', '--C'),
 			'multipart/form-data; boundary="C"',
@@ -366,7 +366,7 @@ test('the same postback has the same eventId; any difference that matters gives 
 		query: { pay_proof: PROOF, x: '1', y: '2' },
 	});
 	const id = (more: Partial<Request>, about: Reference | null = ABOUT) =>
-		toJson(parsed({ ...base, ...more }), about).eventId;
+		toJson(parsed({ ...base, ...more }), { reference: about }).eventId;
 	const same = id({});
 	expect(same).toMatch(/^[0-9a-f]{64}$/);
 	expect(id({ headers: { 'x-try': '2' } })).toBe(same);
@@ -480,20 +480,15 @@ test.each(['WyJ', 'WyJ.', 'pay_proof', 'pay_proof=', 'WyJ%2e', 'a.WyJ-'])(
 );
 
 test('the item has its fields in the order in which a person looks for them', () => {
-	expect(Object.keys(toJson(parsed(request('')), null))).toStrictEqual([
-		'reference',
-		'body',
-		'eventId',
-		'receivedAt',
-		'method',
-		'query',
-		'headers',
-		'rawBody',
-	]);
+	const fields = (about: object) =>
+		Object.keys(toJson(parsed(request('')), { reference: null, ...about }));
+	const rest = ['body', 'eventId', 'receivedAt', 'method', 'query', 'headers', 'rawBody'];
+	expect(fields({})).toStrictEqual(['reference', ...rest]);
+	expect(fields({ state: 'paid' })).toStrictEqual(['reference', 'state', ...rest]);
 	// So does the editor's preview, of the trigger and of the wait.
-	const fields = Object.keys(toJson(parsed(request('')), null));
-	expect(Object.keys(triggerPreview.properties)).toStrictEqual(fields);
-	expect(Object.keys(waitPreview.properties.postback.properties)).toStrictEqual(fields);
+	for (const preview of [triggerPreview, waitPreview.properties.postback]) {
+		expect(Object.keys(preview.properties)).toStrictEqual(fields({ state: 'paid' }));
+	}
 });
 
 test.each<[string, string, unknown]>([
@@ -546,7 +541,7 @@ test('headers that are lists stay lists, and a proof is hidden in capitals too',
 test('the eventId is this one for good, and the order of the query is none of it', () => {
 	const about = { ...ABOUT };
 	const idOf = (query: Record<string, unknown>) =>
-		toJson(parsed(request('body', 'text/plain', { query })), about).eventId;
+		toJson(parsed(request('body', 'text/plain', { query })), { reference: about }).eventId;
 	const list = [
 		'POST',
 		about,

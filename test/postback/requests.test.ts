@@ -179,7 +179,7 @@ const request = fc.record({
 
 /** The two nodes; n8n 1 has no token of its own in resume URLs. */
 const waiting = (more: object = {}) =>
-	webhookNode({ item: WAITING, awaited: { hashes: [own.hash] }, ...more });
+	webhookNode({ item: WAITING, awaited: { proofs: [{ hash: own.hash }] }, ...more });
 const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	['the trigger', () => webhookNode({ credential: () => credential }), ''],
 	['the wait on n8n 1', waiting, ''],
@@ -271,9 +271,9 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 	test.each([
 		['the trigger, its credential deleted', webhookNode({ credential: gone }), 500],
 		['the wait, which wrote down nothing', waiting({ awaited: undefined }), 401],
-		['the wait, which awaits no charge', waiting({ awaited: { hashes: [] } }), 401],
+		['the wait, which awaits no charge', waiting({ awaited: { proofs: [] } }), 401],
 		['the wait, its notes in another form', waiting({ awaited: { charges: ['a'] } }), 401],
-		['the wait, its notes broken', waiting({ awaited: { hashes: 5 } }), 500],
+		['the wait, its notes broken', waiting({ awaited: { proofs: 5 } }), 500],
 	])('%s', async (_name, node, expected) => {
 		const post = { method: 'POST', headers: {}, rawBody: Buffer.from('{}'), body: {} };
 		for (const proof of [signed(ABOUT, SECRET), proofIn(own.url)]) {

@@ -66,44 +66,48 @@ describe('publishing it', () => {
 	const gone = () => {
 		throw new Error('no such credential');
 	};
-	/** As an expression that fails. */
-	const unreadable = {
-		binaryData: true,
-		get startWhen(): never {
-			throw new Error('no such node');
-		},
-	};
-	/** What publishing comes to, with a credential and options as n8n hands them over. */
+	/** What publishing comes to, with a credential and parameters as n8n hands them over. */
 	async function published(
 		credential: () => IDataObject,
-		parameters: { authentication?: string; options?: IDataObject } = {},
+		parameters: IDataObject | (() => never) = {},
 		mode = 'activate',
 	) {
-		const typed = parameters.options;
-		const options = typed === unreadable ? typed : { binaryData: true, ...typed };
-		const given = { authentication: 'signedUrl', ...parameters, options };
+		const options = {
+			binaryData: true,
+			...(parameters as IDataObject as { options?: object }).options,
+		};
+		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
 			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: {} }),
 			getActivationMode: () => mode,
-			getNodeParameter: (name: keyof typeof given) => given[name],
+			getNodeParameter: (name: keyof typeof given) =>
+				name === 'startWhen' && typeof parameters === 'function' ? parameters() : given[name],
 			getCredentials: async () => credential(),
 		} as unknown as IHookFunctions;
 		expect(await checkExists.call(context)).toBe(false);
 		expect(await remove.call(context)).toBe(true);
 		return await create.call(context);
 	}
-	const matching = (field: unknown, values: unknown) => ({
-		options: { startWhen: { match: { field, values } } } as IDataObject,
+	/** As an expression that fails. */
+	const unreadable = () => {
+		throw new Error('no such node');
+	};
+	const matching = (matchField: unknown, matchValues: unknown) =>
+		({ startWhen: 'match', matchField, matchValues }) as IDataObject;
+	const described = (words: IDataObject) => () => ({
+		...{ postbackSecret: ONE, describeService: true, statusField: 'status' },
+		...words,
 	});
 
 	test.each<[string, () => IDataObject, Parameters<typeof published>[1]]>([
 		['with a secret', () => ({ postbackSecret: ONE }), {}],
 		['without authentication, whatever is in the credential', gone, { authentication: 'none' }],
 		['with a condition', () => ({ postbackSecret: ONE }), matching('status', ['paid'])],
+		['at Paid, with words for it', described({ paidValues: 'ok' }), { startWhen: 'paid' }],
 		[
-			'with a condition that was not filled in',
-			() => ({ postbackSecret: ONE }),
-			{ options: { startWhen: {} } },
+			'at Paid or Failed, with words for both',
+			described({ paidValues: 'ok', failedValues: 'no' }),
+			{ startWhen: 'paidOrFailed' },
 		],
 	])('succeeds %s', async (_how, credential, parameters) => {
 		expect(await published(credential, parameters)).toBe(true);
@@ -147,25 +151,55 @@ describe('publishing it', () => {
 			'with a condition without values',
 			() => ({ postbackSecret: ONE }),
 			matching('status', []),
-			/^Start Only When \(startWhen\) and its values must both be there.*\. \S/,
+			/^Field \(matchField\) and its values must both be there.*\. \S/,
 		],
 		[
 			'with several values as one',
 			() => ({ postbackSecret: ONE }),
 			matching('status', ['paid, approved']),
-			/^Start Only When \(startWhen\) .*"paid, approved", which holds a comma. Enter each value by itself/,
+			/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by itself/,
 		],
 		[
 			'with a condition without a field, unsigned',
 			() => ({}),
 			{ authentication: 'none', ...matching('', ['paid']) },
-			/^Start Only When /,
+			/^Field \(matchField\) /,
 		],
 		[
-			'with options that n8n cannot read, unsigned',
-			() => ({}),
-			{ authentication: 'none', options: unreadable },
+			'with a condition that n8n cannot read',
+			() => ({ postbackSecret: ONE }),
+			unreadable,
 			/^no such node$/,
+		],
+		[
+			'with a condition that there is not',
+			() => ({ postbackSecret: ONE }),
+			{ startWhen: 'Paid' },
+			/^Start Only When \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/,
+		],
+		[
+			'at Paid, without words for it',
+			() => ({ postbackSecret: ONE }),
+			{ startWhen: 'paid' },
+			/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/,
+		],
+		[
+			'at Paid or Failed, with words for paid alone',
+			described({ paidValues: 'ok' }),
+			{ startWhen: 'paidOrFailed' },
+			/mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/,
+		],
+		[
+			'with a word that is both, whatever starts it',
+			described({ paidValues: 'ok', failedValues: 'OK' }),
+			{},
+			/^The Failed Values of the Pay API credential have "ok", and the Paid Values have it too\. \S/,
+		],
+		[
+			'at Paid, unsigned: it has no credential',
+			gone,
+			{ authentication: 'none', startWhen: 'paid' },
+			/^No credential says .*this trigger, which has one where Authentication is Signed URL/,
 		],
 	])(
 		'is refused %s, and the message says what to do',
@@ -198,14 +232,15 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 ])(
 	'an unsigned trigger with %s',
 	async (_what, { startWhen, ...options }, body, answer, starts) => {
-		const match = { field: 'status', values: ['paid'] };
+		const match = { startWhen: 'match', matchField: 'status', matchValues: ['paid'] };
 		const node = webhookNode({
 			credential: () => {
 				throw new Error('nobody asks for it');
 			},
 			parameters: {
 				authentication: 'none',
-				options: { ...options, ...(startWhen ? { startWhen: { match } } : {}) },
+				options,
+				...(startWhen ? match : {}),
 			} as never,
 		});
 		const { result } = await node.call({
@@ -221,6 +256,31 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 		);
 	},
 );
+
+test.each([
+	['any', 'PAID', 'paid', true],
+	['any', 'no', 'failed', true],
+	['any', 'pending', 'other', true],
+	['paid', 'Settled', 'paid', true],
+	['paid', 'no', '', false],
+	['paidOrFailed', 'no', 'failed', true],
+	['paidOrFailed', 'pending', '', false],
+])('with words in the credential, at %s, "%s" gives %p', async (startWhen, word, state, starts) => {
+	const credential = {
+		...{ postbackSecret: ONE, describeService: true, statusField: 'data.status' },
+		...{ paidValues: 'paid\r\nsettled', failedValues: 'no' },
+	};
+	const node = webhookNode({ credential: () => credential, parameters: { startWhen } });
+	const url = signUrl('https://a.example/', { external_id: 'a', kind: 'payment' }, ONE);
+	const { result } = await node.call({
+		method: 'POST',
+		query: Object.fromEntries(new URL(url).searchParams),
+		headers: {},
+		rawBody: Buffer.from(JSON.stringify({ data: { status: word } })),
+	});
+	const states = result.workflowData?.flat().map(({ json }) => json.state);
+	expect(states).toStrictEqual(starts ? [state] : undefined);
+});
 
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();

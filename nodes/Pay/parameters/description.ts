@@ -59,3 +59,9 @@ export function readDescription(fields: Readonly<Record<string, unknown>>): Serv
 		status: readStatus(fields),
 	};
 }
+
+/** What a postback says became of its charge or payment, in the words of the account. */
+export function stateOf({ field, paid, failed }: StatusValues, ...sources: unknown[]) {
+	const says = (values: string[]) => mismatchOf({ field, values }, ...sources) === undefined;
+	return says(paid) ? 'paid' : says(failed) ? 'failed' : 'other';
+}

@@ -21,6 +21,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 	resumeAmount: 'Wait at Most',
 	resumeUnit: 'Wait at Most (Unit)',
 	startWhen: 'Start Only When',
+	resumeWhen: 'Resume',
 	additionalMembers: 'Additional Members',
 	postbackUrl: 'Postback URL',
 	binaryPropertyName: 'Output Binary Field',

@@ -1,3 +1,5 @@
+import type { StatusValues } from '../parameters/description';
+
 /** A postback that an execution asked for to itself. */
 interface Asked {
 	external_id: string;
@@ -5,6 +7,8 @@ interface Asked {
 	executionId: string;
 	/** Of the random proof in the postback's URL. */
 	hash: string;
+	/** The words of the account: a wait has none of its own. */
+	status?: StatusValues;
 	/** Set where the request was rejected or not sent: no postback will come. */
 	isVoid?: true;
 }
@@ -37,6 +41,10 @@ export function beginWait(store: ExpectationStore, wait: Wait): string[] {
 	store.postbacks = [...(store.postbacks ?? []), wait];
 	return store.postbacks.flatMap((event) => ('hash' in event ? [event.hash] : []));
 }
+
+/** The words with which an execution asked for a postback. */
+export const statusOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
+	postbacks.flatMap((event) => ('hash' in event && event.hash === hash ? [event.status] : []))[0];
 
 /**
  * The hashes of the proofs that may end a wait: those of this external_id that this very execution

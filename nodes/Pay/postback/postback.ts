@@ -37,15 +37,15 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 /** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */
 export function toJson(
 	{ method, query, headers, body, rawBody, content, files }: Postback,
-	reference: Reference | null,
+	about: { reference: Reference | null; state?: string },
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, reference, sorted, hashes]))
+		.update(JSON.stringify([method, about.reference, sorted, hashes]))
 		.update('\n')
 		.update(content)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
-	return { reference, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
+	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
 }

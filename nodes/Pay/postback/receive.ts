@@ -4,6 +4,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
+import { stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
 import { BodyError } from './form';
 import { parsePostback, toJson, type Postback } from './postback';
@@ -73,16 +74,20 @@ export async function answered(
 	}
 }
 
+/** Where a postback's fields are looked for: as nodes show it too, so that a path may be typed as seen. */
+function sourcesOf({ body, query }: Postback): unknown[] {
+	const shown = { body, query };
+	return [body, query, shown, { postback: shown }];
+}
+
 /** Whether the workflow goes on with a postback. If not, only the log says so and why. */
 export function isAwaited(
 	context: IWebhookFunctions,
 	match: FieldMatch | undefined,
-	{ body, query }: Postback,
+	postback: Postback,
 ): boolean {
 	if (match === undefined) return true;
-	// As nodes show a postback, so that a path may be typed as it is seen.
-	const shown = { body, query };
-	const why = mismatchOf(match, body, query, shown, { postback: shown });
+	const why = mismatchOf(match, ...sourcesOf(postback));
 	if (why === undefined) return true;
 	log(context, `Pay took a postback that the workflow does not go on with: ${why}`);
 	return false;
@@ -127,14 +132,19 @@ export async function readPostback(
 	return parsePostback({ method: request.method, query, headers }, bytes, resumeToken);
 }
 
-/** The item for a postback, or that which waited for it and the postback, its files beside its own. */
+/**
+ * The item for a postback, or that which waited for it and the postback, its files beside its own.
+ * @param status the words of the account, which give the postback's `state`
+ */
 export async function toItem(
 	context: IWebhookFunctions,
 	postback: Postback,
 	reference: Reference | null,
+	status?: StatusValues,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const json = toJson(postback, reference);
+	const state = status && stateOf(status, ...sourcesOf(postback));
+	const json = toJson(postback, state === undefined ? { reference } : { reference, state });
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(input?.binary ?? {}));
 	const given = new Set(binary.keys());

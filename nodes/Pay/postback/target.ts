@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import type { StatusValues } from '../parameters/description';
 import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
@@ -96,11 +97,11 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 export function readPostbackTarget(
 	read: ReadParameter,
 	reference: Reference,
-	account: { postbackUrl?: unknown; postbackSecret?: string },
+	account: { postbackUrl?: unknown; postbackSecret?: string; status?: StatusValues },
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expect?: () => () => void } {
-	const secret = account.postbackSecret;
+	const { postbackSecret: secret, status } = account;
 	const choice = read('postback');
 	if (!CHOICES.includes(choice)) {
 		const what = `must be one of ${CHOICES.join(', ')}, but is ${JSON.stringify(choice)}`;
@@ -121,6 +122,6 @@ export function readPostbackTarget(
 	const { id: executionId, store } = execution;
 	const { external_id } = reference;
 	const { url: proving, hash } = withRandomProof(withResumeSegment(url), reference);
-	const expect = () => expectPostback(store, { external_id, executionId, hash });
+	const expect = () => expectPostback(store, { external_id, executionId, hash, status });
 	return { url: proving, hint, expect };
 }

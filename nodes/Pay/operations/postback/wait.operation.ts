@@ -9,12 +9,14 @@ import {
 } from 'n8n-workflow';
 import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
-import { readFieldMatch, type FieldMatch } from '../../parameters/fieldMatch';
+import { conditionFields, matchOf, readCondition } from '../../parameters/condition';
+import type { StatusValues } from '../../parameters/description';
+import type { FieldMatch } from '../../parameters/fieldMatch';
 import { wrongField } from '../../parameters/label';
 import { bodyNotLeft, LEAVE_BODY, leavesBody } from '../../parameters/leaveBody';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { awaitedProofs, beginWait } from '../../postback/expectation';
+import { awaitedProofs, beginWait, statusOf } from '../../postback/expectation';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
@@ -59,47 +61,14 @@ export const description: INodeProperties[] = showFor(
 			required: true,
 			description: 'Identifier of the charge or payment to wait for',
 		},
-		{
-			displayName: 'Resume',
-			name: 'resumeWhen',
-			type: 'options',
-			options: [
-				{
-					name: 'On Any Postback',
-					value: 'any',
-					description: 'Go on with the first one, also when it says "pending" or "failed"',
-				},
-				{
-					name: 'When a Field Has a Value',
-					value: 'match',
-					description: 'Answer other postbacks too, but keep waiting. Those are not stored.',
-				},
-			],
-			default: 'any',
-			description: 'Which postback lets the workflow go on',
-		},
-		{
-			displayName: 'Field',
-			name: 'matchField',
-			type: 'string',
-			default: '',
-			required: true,
-			placeholder: 'e.g. data.status',
-			displayOptions: { show: { resumeWhen: ['match'] } },
-			description:
-				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback in a Pay Trigger first.",
-		},
-		{
-			displayName: 'Values',
-			name: 'matchValues',
-			type: 'string',
-			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
-			default: [],
-			required: true,
-			displayOptions: { show: { resumeWhen: ['match'] } },
-			description:
-				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count.',
-		},
+		...conditionFields(
+			{
+				displayName: 'Resume',
+				name: 'resumeWhen',
+				description: 'Which postback lets the workflow go on',
+			},
+			['On Any Postback', 'When Paid', 'When Paid or Failed', 'When a Field Has a Value'],
+		),
 		{
 			displayName: 'Limit Wait Time',
 			name: 'limitWaitTime',
@@ -153,14 +122,18 @@ export const resumeWebhooks = ['', RESUME_SEGMENT].map(
 	}),
 );
 
+/** Whose words a wait has. */
+const CHARGE = 'the Pay node that makes the charge or payment';
+
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
 interface Awaited {
-	/** Of the proofs that end it, see `withRandomProof`. */
-	hashes: string[];
-	/** Of all that this execution gave: the others may end a later wait. */
+	/**
+	 * Of what may end it: the proof's hash, see `withRandomProof`; what the postback must hold, absent
+	 * where any will do; the words of the account, if it has any.
+	 */
+	proofs: Array<{ hash: string; match?: FieldMatch; status?: StatusValues }>;
+	/** Hashes of all proofs that this execution gave: the others may end a later wait. */
 	given: string[];
-	/** Absent where any postback ends the wait. */
-	match?: FieldMatch;
 }
 
 /** Reads how long to wait, in milliseconds; an expression may give the number as text. */
@@ -217,12 +190,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		if (!leavesBody(read('options'))) throw bodyNotLeft();
 		const external_id = parseExternalId(read('external_id'));
-		const match =
-			read('resumeWhen') === 'match'
-				? readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
-						wrongField('matchField', what, advice),
-					)
-				: undefined;
+		const condition = readCondition(read, 'resumeWhen');
 		const limit = readLimit(read);
 		const store = context.getContext('flow');
 		const executionId = context.getExecutionId();
@@ -234,13 +202,17 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 				'Set Postback of the Pay node before this one to "Resume This Execution". Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 			);
 		}
+		const proofs = hashes.map((hash) => {
+			const status = statusOf(store, hash);
+			return { hash, status, match: matchOf(condition, status, 'resumeWhen', CHARGE) };
+		});
 		await outlastTimers(context);
 		const till = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
 		const run = Number(context.getWorkflowDataProxy(0).$runIndex);
 		const until = till < WAIT_INDEFINITELY ? till.getTime() : undefined;
 		const wait = { node: context.getNode().name, run, until };
 		const given = beginWait(store, { external_id, executionId, ...wait });
-		const awaited: Awaited = { hashes, given, match };
+		const awaited: Awaited = { proofs, given };
 		Object.assign(context.getContext('node'), { awaited });
 		// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 		// parent waits for others. No sub-workflow has this id.
@@ -260,14 +232,14 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
  * The item that waits, and what for. As text through n8n's expression engine: a key like "toString"
  * in it would break the engine's own copy.
  */
-function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited | null] {
+function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Partial<Awaited> | null] {
 	// Nothing of the node's name may be read as code; $node["constructor"] is not the node either.
 	const name = context
 		.getNode()
 		.name.replace(/[^]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
-	return JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
+	return JSON.parse(String(text)) as [INodeExecutionData, Partial<Awaited> | null];
 }
 
 /**
@@ -277,7 +249,9 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Awaited |
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const [item, awaited] = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
-	const reference = verifyRandomProof(query, awaited?.hashes ?? []);
+	const proofs = awaited?.proofs ?? [];
+	const proof = proofs.find(({ hash }) => verifyRandomProof(query, [hash]) !== null);
+	const reference = proof === undefined ? null : verifyRandomProof(query, [proof.hash]);
 	if (reference === null && verifyRandomProof(query, awaited?.given ?? []) !== null) {
 		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
@@ -286,6 +260,6 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	if (!isAwaited(context, awaited?.match, postback)) return { webhookResponse: '' };
-	return { workflowData: [[await toItem(context, postback, reference, item)]] };
+	if (!isAwaited(context, proof?.match, postback)) return { webhookResponse: '' };
+	return { workflowData: [[await toItem(context, postback, reference, proof?.status, item)]] };
 }

@@ -1,0 +1,98 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { InputError } from '../inputError';
+import type { StatusValues } from './description';
+import { readFieldMatch, type FieldMatch } from './fieldMatch';
+import { wrongField } from './label';
+import type { ReadParameter } from './parameter';
+
+const CHOICES = ['any', 'paid', 'paidOrFailed', 'match'] as const;
+
+/** Which postbacks a workflow goes on with, as a person chose it. */
+type Condition = Exclude<(typeof CHOICES)[number], 'match'> | FieldMatch;
+
+const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
+const MEANINGS = [
+	'Go on with each, also when it says "pending" or "failed"',
+	...[IN_CREDENTIAL, IN_CREDENTIAL],
+	'Others are verified and answered too, but not stored: n8n logs that they came',
+];
+
+/** The fields by which a wait and a trigger say which postbacks count; `names` are the choices'. */
+export function conditionFields(
+	field: Pick<INodeProperties, 'displayName' | 'name' | 'description' | 'noDataExpression'>,
+	names: [any: string, paid: string, paidOrFailed: string, match: string],
+): INodeProperties[] {
+	const { name, noDataExpression } = field;
+	const options = CHOICES.map((value, index) => ({
+		...{ name: names[index] ?? value, value, description: MEANINGS[index] },
+	}));
+	const displayOptions = { show: { [name]: ['match'] } };
+	return [
+		{ ...field, type: 'options', options, default: 'any' },
+		{
+			displayName: 'Field',
+			name: 'matchField',
+			type: 'string',
+			noDataExpression,
+			default: '',
+			required: true,
+			placeholder: 'e.g. data.status',
+			displayOptions,
+			description:
+				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+		},
+		{
+			displayName: 'Values',
+			name: 'matchValues',
+			type: 'string',
+			noDataExpression,
+			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
+			default: [],
+			required: true,
+			displayOptions,
+			description:
+				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count.',
+		},
+	];
+}
+
+/** Reads the fields of {@link conditionFields}; throws an InputError. */
+export function readCondition(read: ReadParameter, name: string): Condition {
+	const value = read(name);
+	const choice = CHOICES.find((each) => each === value);
+	if (choice === undefined) {
+		const what = `must be one of ${CHOICES.join(', ')}, but is ${JSON.stringify(value)}`;
+		throw wrongField(name, what, 'Choose one from the list.');
+	}
+	if (choice !== 'match') return choice;
+	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
+		wrongField('matchField', what, advice),
+	);
+}
+
+/**
+ * What a postback must hold for a condition, undefined where any will do.
+ * @param status the words of the account; an InputError where they are needed and missing
+ * @param whose credential they belong in
+ */
+export function matchOf(
+	condition: Condition,
+	status: StatusValues | undefined,
+	name: string,
+	whose: string,
+): FieldMatch | undefined {
+	if (condition === 'any') return undefined;
+	if (typeof condition === 'object') return condition;
+	const { field = '', paid = [], failed = [] } = status ?? {};
+	const wanted = condition === 'paid' ? [paid] : [paid, failed];
+	if (wanted.every((words) => words.length > 0)) return { field, values: wanted.flat() };
+	const [words, fields] =
+		condition === 'paid'
+			? ['"paid"', 'Paid Values']
+			: ['"paid" and "failed"', 'Paid Values and Failed Values'];
+	throw new InputError(
+		name,
+		`No credential says which words of the service mean ${words}`,
+		`Open the credential of ${whose}, turn on Describe the Service, and enter Status Field, ${fields}.`,
+	);
+}
