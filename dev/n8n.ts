@@ -82,22 +82,25 @@ export function processorTime(pid: number): number {
 /** What n8n answers, with 503 or 500, while its database does not, or another process holds it. */
 const NOT_READY = /Database is not ready!|SQLITE_BUSY/;
 
-/** Tries again until the work gives something, or says what it waited for. */
+/**
+ * Tries again until the work gives something, or says what it waited for. It asks less often the
+ * longer it has waited, never a tenth of that too late: n8n has other work than to answer.
+ */
 export async function until<T>(
 	what: string,
 	work: () => Promise<T | undefined | false>,
-	seconds = 120,
+	seconds = 300,
 ): Promise<T> {
-	const end = Date.now() + seconds * 1000;
+	const begun = Date.now();
 	let lastError: unknown;
-	while (Date.now() < end) {
+	while (Date.now() < begun + seconds * 1000) {
 		try {
 			const found = await work();
 			if (found !== undefined && found !== false) return found;
 		} catch (error) {
 			lastError = error;
 		}
-		await pause(100);
+		await pause(Math.min(Math.max(100, (Date.now() - begun) / 10), 1_000));
 	}
 	throw new Error(
 		`Waited ${seconds} s in vain for ${what}${lastError ? `: ${String(lastError)}` : ''}`,
@@ -244,9 +247,15 @@ export class N8n {
 				const isJson = answer.headers.get('content-type')?.includes('json');
 				return isJson && answer.status === probe.status;
 			},
-			240,
+			500,
 		);
-		await Promise.race([ready, ended]);
+		try {
+			await Promise.race([ready, ended]);
+		} catch (error) {
+			// Nobody has it in hand who could end it.
+			child.kill('SIGKILL');
+			throw error;
+		}
 		if (command === 'start') await this.signIn();
 	}
 
@@ -400,7 +409,7 @@ export class N8n {
 	}
 
 	/** Waits until an execution has ended (or waits for a webhook) and gives it. */
-	async finished(executionId: string, seconds = 120): Promise<Execution> {
+	async finished(executionId: string, seconds = 300): Promise<Execution> {
 		return await until(
 			`execution ${executionId}`,
 			async () => {

@@ -759,90 +759,106 @@ function newcomer() {
 		await click(byId('workflow-publish-button'));
 	}
 
-	test('from an installed package to a paid QR code, a postback and a payout it takes the clicks and fields that docs/examples.md tells', async () =>
-		await watched(async () => {
-			await counted('Paid QR code (README)', async () => {
-				await pasteExample('practice-service');
-				hand.clicks++;
-				await picture('practice-service');
-				await publish();
-				await until('the practice service', async () => {
-					const path = '/webhook/v2/pay/qrcode';
-					return (await fetch(n8n.url + path, { method: 'POST' })).status === 401;
-				});
-				await pasteExample('checkout');
-				hand.clicks++;
-				const creates = byId('canvas-node').filter({ hasText: 'Create a QR code' });
-				await creates.dblclick();
-				hand.clicks++;
-				await click(page.getByRole('button', { name: 'Connect to Pay' }));
-				const modal = byId('editCredential-modal');
-				await fillIn(inputOf(modal, 'baseUrl'), `${n8n.url}/webhook`);
-				await fillIn(inputOf(modal, 'accessToken'), 'anything');
-				await saveAndClose(true);
-				await page.keyboard.press('Escape');
-				hand.clicks++;
-				await byId('ndv').waitFor({ state: 'hidden' });
-				await click(byId('execute-workflow-button'));
-				const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
-				await last.getByTestId('canvas-node-status-success').waitFor();
-				await picture('checkout-executed');
-			});
+	/** From an installed package on: each goes on where the one before it ended. */
+	describe('with the clicks and fields that docs/examples.md tells, one gets to', () => {
+		let trigger = '';
 
-			await counted('QR code by hand', async () => {
-				await addAction('Create a QR code');
-				await fillIn(field('amount'), '49.9');
-				await fillIn(field('external_id'), 'order-1042');
-				await kept();
-				await click(byId('node-execute-button'));
-				await byId('output-panel').getByText('accepted').first().waitFor();
-			});
-
-			let trigger = '';
-			await counted('Postback in a workflow', async () => {
-				await page.goto(`${n8n.url}/workflow/new`);
-				await click(byId('canvas-plus-button'));
-				await chooseAction('On new Pay event');
-				await click(page.getByText('Webhook URLs', { exact: true }));
-				await click(page.getByText('Production URL', { exact: true }).first());
-				const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
-				await click(shown);
-				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-				await click(byId('credential-edit-button'));
-				const modal = byId('editCredential-modal');
-				await fillIn(inputOf(modal, 'postbackUrl'), url);
-				await fillIn(inputOf(modal, 'postbackSecret'), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
-				await saveAndClose(false);
-				await page.keyboard.press('Escape');
-				hand.clicks++;
-				await publish();
-				await until(
-					'the webhook',
-					async () => (await fetch(url, { method: 'POST' })).status === 401,
-				);
-				trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
-			});
-
-			await counted('Settled payout', async () => {
-				await addAction('Make a payment');
-				await fillIn(field('key'), 'ana@example.com');
-				await fillIn(field('keyType'), 'email');
-				await fillIn(field('amount'), '12.5');
-				await fillIn(field('external_id'), 'payout-1');
-				await kept();
-				await click(byId('node-execute-button'));
-				await byId('output-panel').getByText('accepted').first().waitFor();
-				const reported = await until('the postback', async () => {
-					const [id] = await n8n.executionIds(trigger);
-					return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
+		test('a paid QR code', async () =>
+			await watched(async () => {
+				await counted('Paid QR code (README)', async () => {
+					await pasteExample('practice-service');
+					hand.clicks++;
+					await picture('practice-service');
+					await publish();
+					await until('the practice service', async () => {
+						const path = '/webhook/v2/pay/qrcode';
+						return (await fetch(n8n.url + path, { method: 'POST' })).status === 401;
+					});
+					await pasteExample('checkout');
+					hand.clicks++;
+					const creates = byId('canvas-node').filter({ hasText: 'Create a QR code' });
+					await creates.dblclick();
+					hand.clicks++;
+					await click(page.getByRole('button', { name: 'Connect to Pay' }));
+					const modal = byId('editCredential-modal');
+					await fillIn(inputOf(modal, 'baseUrl'), `${n8n.url}/webhook`);
+					await fillIn(inputOf(modal, 'accessToken'), 'anything');
+					await saveAndClose(true);
+					await page.keyboard.press('Escape');
+					hand.clicks++;
+					await byId('ndv').waitFor({ state: 'hidden' });
+					await click(byId('execute-workflow-button'));
+					const last = byId('canvas-node').filter({ hasText: 'Fulfil the order' });
+					await last.getByTestId('canvas-node-status-success').waitFor();
+					await picture('checkout-executed');
 				});
-				expect(reported).toMatchObject({
-					reference: { external_id: 'payout-1', kind: 'payment', amount: 12.5 },
-					body: { status: 'paid' },
+			}));
+
+		test('a QR code made by hand', async () =>
+			await watched(async () => {
+				await counted('QR code by hand', async () => {
+					await addAction('Create a QR code');
+					await fillIn(field('amount'), '49.9');
+					await fillIn(field('external_id'), 'order-1042');
+					await kept();
+					await click(byId('node-execute-button'));
+					await byId('output-panel').getByText('accepted').first().waitFor();
 				});
-			});
+			}));
+
+		test('a postback in a workflow of one’s own', async () =>
+			await watched(async () => {
+				await counted('Postback in a workflow', async () => {
+					await page.goto(`${n8n.url}/workflow/new`);
+					await click(byId('canvas-plus-button'));
+					await chooseAction('On new Pay event');
+					await click(page.getByText('Webhook URLs', { exact: true }));
+					await click(page.getByText('Production URL', { exact: true }).first());
+					const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
+					await click(shown);
+					const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
+					await click(byId('credential-edit-button'));
+					const modal = byId('editCredential-modal');
+					await fillIn(inputOf(modal, 'postbackUrl'), url);
+					await fillIn(inputOf(modal, 'postbackSecret'), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
+					await saveAndClose(false);
+					await page.keyboard.press('Escape');
+					hand.clicks++;
+					await publish();
+					await until(
+						'the webhook',
+						async () => (await fetch(url, { method: 'POST' })).status === 401,
+					);
+					trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
+				});
+			}));
+
+		test('a settled payout', async () =>
+			await watched(async () => {
+				await counted('Settled payout', async () => {
+					await addAction('Make a payment');
+					await fillIn(field('key'), 'ana@example.com');
+					await fillIn(field('keyType'), 'email');
+					await fillIn(field('amount'), '12.5');
+					await fillIn(field('external_id'), 'payout-1');
+					await kept();
+					await click(byId('node-execute-button'));
+					await byId('output-panel').getByText('accepted').first().waitFor();
+					const reported = await until('the postback', async () => {
+						const [id] = await n8n.executionIds(trigger);
+						return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
+					});
+					expect(reported).toMatchObject({
+						reference: { external_id: 'payout-1', kind: 'payment', amount: 12.5 },
+						body: { status: 'paid' },
+					});
+				});
+			}));
+
+		test('and these are all that it tells', () => {
 			expect(counts).toStrictEqual(toldInExamples());
-		}));
+		});
+	});
 }
 
 /** What n8n does with what the nodes give. */

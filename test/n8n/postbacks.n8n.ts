@@ -193,21 +193,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(itemsOf(execution!, 'Pay Trigger')[0]?.reference).toStrictEqual(about('test'));
 		});
 
-		test('refuses to be published without a secret, and says which field is missing', async () => {
-			const bare = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
-			const entry = payTrigger();
-			const id = await n8n.importWorkflow(chain('No secret', [entry]), { payApi: bare });
-			const { versionId } = await n8n.workflow(id);
-			const refusal =
-				version === 'n8n2'
-					? n8n.rest('POST', `/workflows/${id}/activate`, { versionId })
-					: n8n.rest('PATCH', `/workflows/${id}`, { active: true, versionId });
-			await refusal.catch(() => undefined);
-			await until('the refusal', async () => /Postbacks could not be verified/.test(n8n.log));
-			expect((await post(n8n.url + webhookPath(entry))).status).toBe(404);
-			if (version === 'n8n1') await expect(refusal).rejects.toThrow(/Postback Secret/);
-		});
-
 		test('bodies of any size and kind are kept whole, or refused by n8n with its own status', async () => {
 			const { id, url } = await publishTrigger({ authentication: 'none' });
 			const bodies: Array<[string, Buffer, string | undefined]> = [

@@ -28,7 +28,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let sandbox: Sandbox;
 	let payApi: { id: string; name: string };
-	/** n8n looks about once a minute whose limit has passed, so these begin before the others. */
+	/** n8n looks about once a minute whose limit has passed, so these begin first and are looked at last. */
 	const limited = { order: '', second: '' };
 	const LIMIT = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
 
@@ -112,23 +112,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	describe('Postback: nothing but a postback', () => {
-		test('of a customer says "paid" at the time limit; what the nodes before gave is shown as it was', async () => {
-			const execution = await ended(n8n, limited.order, 'After', 150);
-			const [after] = itemsOf(execution, 'After');
-			expect(after).toMatchObject({ item: 'phone', outcome: 'accepted' });
-			expect(after).not.toHaveProperty('postback');
-			expect(itemsOf(execution, 'Wait')[0]).not.toHaveProperty('postback');
-			const shown = { postback: { body: { data: { status: 'paid' } } } };
-			expect(itemsOf(execution, 'Merge')[0]).toMatchObject(shown);
-			expect(itemsOf(execution, 'Order')[0]).toMatchObject(shown);
-		});
-
-		test('of the first wait goes out of the second at its time limit', async () => {
-			const execution = await ended(n8n, limited.second, 'After', 150);
-			expect(itemsOf(execution, 'Wait')[0]).toHaveProperty('postback');
-			expect(itemsOf(execution, 'After')[0]).not.toHaveProperty('postback');
-		});
-
 		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, {
 				before: [
@@ -701,6 +684,25 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			// An expression is not resolved where there is no workflow.
 			if (name !== 'that a number makes') expect(result.message).toMatch(words);
 			expect(result.status).toBe('Error');
+		});
+	});
+
+	describe('Postback: nothing but a postback, at the time limit', () => {
+		test('of a customer says "paid"; what the nodes before gave is shown as it was', async () => {
+			const execution = await ended(n8n, limited.order, 'After', 150);
+			const [after] = itemsOf(execution, 'After');
+			expect(after).toMatchObject({ item: 'phone', outcome: 'accepted' });
+			expect(after).not.toHaveProperty('postback');
+			expect(itemsOf(execution, 'Wait')[0]).not.toHaveProperty('postback');
+			const shown = { postback: { body: { data: { status: 'paid' } } } };
+			expect(itemsOf(execution, 'Merge')[0]).toMatchObject(shown);
+			expect(itemsOf(execution, 'Order')[0]).toMatchObject(shown);
+		});
+
+		test('of the first wait goes out of the second', async () => {
+			const execution = await ended(n8n, limited.second, 'After', 150);
+			expect(itemsOf(execution, 'Wait')[0]).toHaveProperty('postback');
+			expect(itemsOf(execution, 'After')[0]).not.toHaveProperty('postback');
 		});
 	});
 });
