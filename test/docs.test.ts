@@ -127,7 +127,7 @@ const OTHER_NAMES = new Set([
 	// Of proxies.
 	...['non_idempotent', 'proxy_next_upstream', 'h2c'],
 	...['addExecutionHints', 'customData', 'isToolExecution', 'getExecutionCancelSignal'],
-	...['checkProcessedAndRecord', 'removeProcessed'],
+	...['checkProcessedAndRecord', 'removeProcessed', 'getProcessedDataCount'],
 	...[
 		'receivedAt',
 		'fingerprint',

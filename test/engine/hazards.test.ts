@@ -679,6 +679,7 @@ describe('what some n8n lacks', () => {
 		},
 		checkProcessedAndRecord: async () => await paysOnlyWith('checkProcessedAndRecord'),
 		removeProcessed: async () => await paysOnlyWith('removeProcessed'),
+		getProcessedDataCount: async () => await paysOnlyWith('getProcessedDataCount'),
 	};
 
 	const document = readFileSync(join(__dirname, '..', '..', 'docs', 'install.md'), 'utf8');

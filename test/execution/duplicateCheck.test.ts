@@ -1,4 +1,3 @@
-import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/storedList';
 import { InputError } from '../../nodes/Pay/inputError';
 import { passing, randomOf, SharedList, type SimulatedProcess } from './sharedList';
 import { runs } from '../runs';
@@ -29,11 +28,11 @@ async function simulate<T>(work: Promise<T>): Promise<T> {
 }
 
 let count = 0;
-/** Processes of one n8n that share a list which already has entries. */
-function processes(number: number, takes: () => number) {
+/** Processes of one n8n that share a list which already has entries: those of these ids, or another. */
+function processes(number: number, takes: () => number, ids?: string[]) {
 	const list = new SharedList(takes);
 	// Long before the first change of a process, which takes time.
-	void list.fill();
+	void list.fill(ids);
 	const cluster = `cluster ${count++}`;
 	const all = Array.from({ length: number }, (_, each) => list.process(`${cluster}.${each}`));
 	return { list, all };
@@ -50,12 +49,11 @@ async function pay(
 	if (!known.has(id)) {
 		await passing(takesMs);
 		if (rejected) await records.remove([id]);
-		await records.lookAgain();
 	} else {
 		// What another run recorded is not this one's to remove.
 		expect(await records.remove([id])).toStrictEqual({ remembered: [] });
 	}
-	expect(await records.close()).toBeUndefined();
+	expect(await records.close()).toStrictEqual([]);
 	return !known.has(id);
 }
 
@@ -196,7 +194,7 @@ describe('one process', () => {
 		expect(error.advice).toMatch(/^Nothing was sent\..*recorded although it was not sent/);
 		expect(error.advice).not.toMatch(/Within This Execution|[Ss]ave the workflow/);
 		// Nothing was sent, so nothing is recorded later either.
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(false);
 	});
 
@@ -341,7 +339,7 @@ describe('one process', () => {
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
 		await simulate(records.remove(['a']));
 		await list.fill();
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(true);
 	});
 
@@ -360,7 +358,7 @@ describe('one process', () => {
 		// Another may have recorded it too, so it is not taken out; but this process looks after it no more.
 		expect(list.has('a')).toBe(true);
 		await list.fill();
-		expect(await simulate(careful.close())).toBeUndefined();
+		expect(await simulate(careful.close())).toStrictEqual([]);
 		await refusalOf(careful.record(['b']));
 		expect(await simulate(process.open().record(['d']))).toStrictEqual(new Set());
 		expect(list.has('a')).toBe(false);
@@ -373,7 +371,7 @@ describe('one process', () => {
 			const records = process.open();
 			await simulate(records.record([id]));
 			const begun = performance.now();
-			expect(await simulate(records.close())).toBeUndefined();
+			expect(await simulate(records.close())).toStrictEqual([]);
 			return performance.now() - begun;
 		};
 		expect(await cost('slow')).toBeGreaterThan(4_000);
@@ -383,25 +381,8 @@ describe('one process', () => {
 		expect(last).toBeGreaterThanOrEqual(300);
 		expect(last).toBeLessThan(400);
 		takes = 4_000;
-		// However slow, it is five seconds at most, beside the look itself, which takes six.
-		expect(await cost('slowest')).toBeLessThan(5_100 + 6_000);
-	});
-
-	test('a look after a batch waits for nothing, and is left out where it had to', async () => {
-		const { process } = one();
-		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
-		const records = process.open();
-		await simulate(records.record(['a']));
-		await simulate(records.lookAgain());
-		expect(calls).toHaveBeenCalledTimes(1);
-		await simulate(passing(400));
-		await simulate(records.lookAgain());
-		expect(calls).toHaveBeenCalledTimes(2);
-		await simulate(passing(400));
-		// It lasts, so there is nothing left to look at.
-		await simulate(records.lookAgain());
-		await simulate(records.close());
-		expect(calls).toHaveBeenCalledTimes(2);
+		// However slow, it is five seconds at most, beside the look itself: it asks for a second, and takes six.
+		expect(await cost('slowest')).toBeLessThan(5_100 + 1_000 + 6_000);
 	});
 
 	test('a record that others overwrite for a minute is told, and looked for no more', async () => {
@@ -413,12 +394,12 @@ describe('one process', () => {
 		const ids = Array.from({ length: 12 }, (_, each) => `${each}`);
 		await simulate(records.record(ids));
 		const begun = performance.now();
-		const words = await simulate(records.close());
+		const [words] = await simulate(records.close());
 		expect(words).toMatch(/"0", "1", .*"9" and 2 more: .*\(other executions overwrite it\)/);
 		expect(performance.now() - begun).toBeGreaterThan(60_000);
 		expect(performance.now() - begun).toBeLessThan(61_000);
 		const before = forgets.mock.calls.length;
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(forgets).toHaveBeenCalledTimes(before);
 	});
 
@@ -428,7 +409,7 @@ describe('one process', () => {
 		const ids = Array.from({ length: 10 }, (_, each) => `${each}`);
 		await simulate(records.record(ids));
 		faulty(process, Array(3).fill(new Error('down')));
-		expect(await simulate(records.close())).toMatch(/"8", "9": .*\(down\)/);
+		expect((await simulate(records.close()))[0]).toMatch(/"8", "9": .*\(down\)/);
 	});
 
 	test('of one id in two runs at the same moment, one goes on', async () => {
@@ -499,15 +480,15 @@ describe('one process', () => {
 		expect([list.has('9001'), list.has('9000')]).toStrictEqual([true, false]);
 	});
 
-	test('more ids at once than one change takes are all recorded, 2,000 at a time', async () => {
+	test('more ids than a process records again are all recorded and looked at, in one change each', async () => {
 		const { list, process } = one();
 		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
 		const records = process.open();
 		const ids = Array.from({ length: 2_500 }, (_, each) => `${each}`);
 		expect(await simulate(records.record(ids))).toStrictEqual(new Set());
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(ids.filter((id) => !list.has(id))).toStrictEqual([]);
-		expect(Math.max(...calls.mock.calls.map(([keys]) => keys.length))).toBe(2_000);
+		expect(calls.mock.calls.map(([keys]) => keys.length)).toStrictEqual([2_500, 2_500]);
 	});
 
 	test('a slow look that records an id again leaves it to its run, which can take it back', async () => {
@@ -517,7 +498,7 @@ describe('one process', () => {
 		await simulate(records.record(['a']));
 		await list.fill();
 		takes = 2_500;
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(true);
 		expect(await simulate(records.remove(['a']))).toStrictEqual({ remembered: [] });
 		expect(list.has('a')).toBe(false);
@@ -530,24 +511,94 @@ describe('one process', () => {
 		faulty(process, [undefined, down()]);
 		await simulate(records.record(['a']));
 		await list.fill();
-		expect(await simulate(records.close())).toBeUndefined();
+		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(true);
 		await simulate(records.record(['b']));
 		faulty(process, [down(), down(), down()]);
-		expect(await simulate(records.close())).toMatch(/"b".*database is down/);
+		expect((await simulate(records.close()))[0]).toMatch(/"b".*database is down/);
+	});
+});
+
+describe('a list that is full', () => {
+	const numbered = (from: number, to: number) =>
+		Array.from({ length: to - from }, (_, each) => `${from + each}`);
+	/** A list of so many payments, the oldest first, that no process of these made. */
+	function full(length: number) {
+		const { list, all } = processes(2, () => 1, numbered(0, length));
+		return { list, process: all[0]!, other: all[1]! };
+	}
+	/** One run of the node: what it paid, and its hints. */
+	async function run(process: SimulatedProcess, ids: string[], size: number, isLater = false) {
+		const records = process.open(undefined, isLater);
+		if (ids.length > size) records.keepAll();
+		const paid: string[] = [];
+		for (let at = 0; at < ids.length; at += size) {
+			const batch = ids.slice(at, at + size);
+			const known = await simulate(records.record(batch));
+			paid.push(...batch.filter((id) => !known.has(id)));
+		}
+		return { paid, hints: await simulate(records.close()) };
+	}
+
+	test.each([1, 5, 300])(
+		'batches of %d: what was forgotten is paid, and pushes out nothing',
+		async (size) => {
+			const { list, process } = full(10_000);
+			const asked = ['forgotten', 'forgotten too', ...numbered(0, 300)];
+			const { paid, hints } = await run(process, asked, size);
+			expect(paid).toStrictEqual(['forgotten', 'forgotten too']);
+			expect(hints).toStrictEqual([
+				expect.stringMatching(/knew the last 10000 payments of this node/),
+			]);
+			// A list that is run again loses none of it, nor the next time.
+			expect(list.length).toBe(10_002);
+			expect(await run(process, asked, size)).toStrictEqual({ paid: [], hints: [] });
+		},
+	);
+
+	test('10,001 payments of one run are all known afterwards, to another process too', async () => {
+		const { list, process, other } = full(0);
+		const ids = numbered(0, 10_001);
+		expect(await run(process, ids, 1_000)).toStrictEqual({ paid: ids, hints: [] });
+		expect(await run(other, ids.slice(0, 20), 1)).toStrictEqual({ paid: [], hints: [] });
+		expect(list.length).toBe(10_001);
 	});
 
-	test('the list ends at 10,000', async () => {
-		const { list, process } = one(() => 1);
+	test('two lists of 6,000 in turn: both stay known', async () => {
+		const { process, other } = full(0);
+		const both = [numbered(0, 6_000), numbered(6_000, 12_000)];
+		for (const ids of both) await run(process, ids, 1_000);
+		for (const ids of both) expect((await run(other, ids, 1_000)).paid).toStrictEqual([]);
+	});
+
+	test.each([
+		['10,000: it keeps one more', 10_000, 10_001, false],
+		['12,000: two go for each, so that it shrinks', 12_000, 11_998, false],
+		['12,000, in later turns of a loop: none goes', 12_000, 12_002, true],
+	])('two new payments and a list of %s', async (_, before, after, isLater) => {
+		const { list, process } = full(before);
+		for (const id of ['x', 'y']) await run(process, [id], 1, isLater);
+		expect(list.length).toBe(after);
+	});
+
+	test('while a run has batches to come, the payments of others drop nothing', async () => {
+		const { list, process } = full(12_000);
 		const records = process.open();
-		const ids = Array.from({ length: 12_000 }, (_, each) => `many ${each}`);
-		for (let at = 0; at < ids.length; at += 1_000) {
-			await simulate(records.record(ids.slice(at, at + 1_000)));
-		}
+		records.keepAll();
+		expect((await run(process, ['x'], 1)).paid).toStrictEqual(['x']);
+		expect(list.length).toBe(12_001);
 		await simulate(records.close());
-		expect(list.length).toBe(REMEMBERED_PAYMENTS);
-		const forgotten = ids.filter((id, each) => each >= 3_000 && each % 9 === 0 && !list.has(id));
-		expect(forgotten).toStrictEqual([]);
+		expect((await run(process, ['y'], 1)).paid).toStrictEqual(['y']);
+		// Two for each of both.
+		expect(list.length).toBe(11_998);
+	});
+
+	test.each([
+		[9_999, 0],
+		[10_000, 1],
+	])('a payment beside %d others: %d hints', async (length, count) => {
+		const { process } = full(length);
+		expect((await run(process, ['x'], 1)).hints).toHaveLength(count);
 	});
 });
 

@@ -79,8 +79,8 @@ function runOf(
 			asked.removed.push([...ids]);
 			return { remembered, reason };
 		},
-		lookAgain: async () => undefined,
-		close: async () => undefined,
+		keepAll: () => undefined,
+		close: async () => [],
 	};
 	const operation = { ...OPERATIONS[kind], batchSize: 10 };
 	const run: Run = {

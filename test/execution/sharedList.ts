@@ -42,11 +42,11 @@ export class SharedList {
 		this.store.clear();
 	}
 
-	/** As the node's earlier payments, now forgotten, have left it. */
-	async fill(): Promise<void> {
+	/** As the node's earlier payments have left it: those of these ids, or one that is forgotten. */
+	async fill(ids?: string[]): Promise<void> {
 		this.clear();
-		const options = { mode: 'entries', maxEntries: 10_000 } as const;
-		await this.store.checkProcessedAndRecord(['an earlier payment'], 'node', CONTEXT, options);
+		const keys = ids?.map((id) => `n8n-nodes-pay:payment:${id}`) ?? ['an earlier payment'];
+		await this.store.checkProcessedAndRecord(keys, 'node', CONTEXT, { mode: 'entries' });
 	}
 
 	process(name: string): SimulatedProcess {
@@ -60,6 +60,8 @@ export class SharedList {
 					await seen.checkProcessedAndRecord(keys, scope, CONTEXT, options),
 				removeProcessed: async (keys, scope, options) =>
 					await seen.removeProcessed(keys, scope, CONTEXT, options),
+				getProcessedDataCount: async (scope, options) =>
+					await seen.getProcessedDataCount(scope, CONTEXT, options),
 			};
 		});
 	}
@@ -82,7 +84,7 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(signal?: AbortSignal): Records {
-		return openRecords({ helpers: this.helpers, listKey: this.name, signal });
+	open(signal?: AbortSignal, isLater = false): Records {
+		return openRecords({ helpers: this.helpers, listKey: this.name, signal, isLater });
 	}
 }

@@ -62,6 +62,8 @@ function storeOf(world: World, by: Try) {
 				async (store) => await store.removeProcessed(items, scope, contextData, options),
 			)();
 		},
+		getProcessedDataCount: async (scope: StoreArguments[1], options: StoreArguments[2]) =>
+			await world.store.getProcessedDataCount(scope, contextData, options),
 		clearAllProcessedItems: async (...[, scope]: StoreArguments) => {
 			await call(async (store) => await store.clearAllProcessedItems(scope, contextData))();
 		},

@@ -1,16 +1,8 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import { RememberedList, type Entry } from './rememberedList';
+import { RememberedList } from './rememberedList';
 import { cancelled } from './refusals';
-import { LONGEST_CHANGE_MS } from './storedList';
+import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS, type Store } from './storedList';
 import { quotedIds } from './summary';
-
-/** How often one run tries again when the store fails while it looks. */
-const LOOKS_THAT_MAY_FAIL = 3;
-/** How long one run waits until all it recorded lasts. */
-const LONGEST_LOOKING_MS = 60_000;
-/** At most this many may wait for the look at the end. */
-const MOST_UNSETTLED = 1_000;
 
 /** One per node and process: within a process changes of one list go one after the other. */
 const lists = new Map<string, RememberedList>();
@@ -33,97 +25,99 @@ export type Records = ReturnType<typeof openRecords>;
 
 /** Opens the records of one run of a node. */
 export function openRecords(options: {
-	helpers: Pick<IExecuteFunctions['helpers'], 'checkProcessedAndRecord' | 'removeProcessed'>;
+	helpers: Store;
 	/** Workflow id and node id: n8n keeps a list for each. */
 	listKey: string;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
+	/** Whether the node has paid in this execution before. */
+	isLater: boolean;
 }) {
-	const { helpers, listKey, signal } = options;
+	const { helpers, listKey, signal, isLater } = options;
 	const list = lists.get(listKey) ?? new RememberedList();
 	lists.set(listKey, list);
-	/** What this run recorded and did not remove, by id. */
-	const mine = new Map<string, Entry>();
+	/** What this run recorded and did not remove. */
+	const mine = new Set<string>();
+	/** Not where a list runs again, or a loop's next turn: it asks for what would be dropped. */
+	let mayDrop = !isLater;
 	const overlongBefore = list.overlong;
 
 	/**
 	 * A process that was frozen in the middle of a change wrote an old list over what others recorded,
 	 * and n8n may have given its execution to another worker: what looks new may be paid already.
 	 */
-	function frozen(): Error | undefined {
+	function frozen(): InputError | undefined {
 		if (list.overlong === overlongBefore) return undefined;
-		return new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`);
+		const why = `n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`;
+		return checkFailed(new Error(why));
 	}
 
-	const unsettled = () => [...mine.values()].filter(({ state }) => state === 'recorded');
-
-	/** Changes the list until none of these entries is pending. */
-	async function settle(what: () => Entry[], quiet: boolean): Promise<Error | undefined> {
-		const end = performance.now() + LONGEST_LOOKING_MS;
-		let failures = 0;
-		for (let turn = 0; what().length > 0; turn++) {
-			// What still has no verdict after a turn waits behind too much that is not settled.
-			const failed = await list.change(helpers, quiet || turn > 0);
-			if (failed !== undefined && ++failures >= LOOKS_THAT_MAY_FAIL) return failed;
-			if (performance.now() > end) return failed ?? new Error('other executions overwrite it');
-		}
-		return undefined;
+	function forget(ids: readonly string[]) {
+		list.forget(ids);
+		for (const id of ids) mine.delete(id);
 	}
 
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
 	async function remove(
 		ids: readonly string[],
 	): Promise<{ remembered: string[]; reason?: string }> {
-		const own = ids.flatMap((id) => mine.get(id) ?? []);
+		const own = ids.filter((id) => mine.has(id));
 		if (own.length === 0) return { remembered: [] };
 		try {
 			await list.remove(helpers, own);
-			for (const { id } of own) mine.delete(id);
+			for (const id of own) mine.delete(id);
 			return { remembered: [] };
 		} catch (error) {
-			const reason = `n8n's database failed (${asError(error).message})`;
-			return { remembered: own.map(({ id }) => id), reason };
+			return { remembered: own, reason: `n8n's database failed (${asError(error).message})` };
 		}
 	}
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async function record(ids: readonly string[]): Promise<Set<string>> {
 		const frozenBefore = frozen();
-		if (frozenBefore !== undefined) throw checkFailed(frozenBefore);
-		if (unsettled().length > MOST_UNSETTLED) await settle(unsettled, true);
-		const batch = ids.map((id) => list.add(id));
-		const error = await settle(() => batch.filter(({ state }) => state === 'waiting'), false);
-		const isMine = ({ state }: Entry) => state === 'recorded' || state === 'lasting';
-		for (const entry of batch.filter(isMine)) mine.set(entry.id, entry);
-		const unsure = error ?? batch.find(({ state }) => state === 'failed')?.error ?? frozen();
-		if (unsure === undefined && signal?.aborted !== true) {
-			return new Set(batch.filter(({ state }) => state === 'known').map(({ id }) => id));
+		if (frozenBefore !== undefined) throw frozenBefore;
+		let known: Set<string>;
+		try {
+			known = await list.record(helpers, ids);
+		} catch (error) {
+			throw checkFailed(asError(error));
 		}
-		// What another may have recorded too must not be removed.
-		const { remembered } = unsure === undefined ? await remove(ids) : { remembered: [] };
-		for (const entry of batch) {
-			list.drop(entry);
-			if (mine.delete(entry.id)) list.forget(entry);
+		mayDrop &&= known.size === 0;
+		const fresh = ids.filter((id) => !known.has(id));
+		const frozenMeanwhile = frozen();
+		if (frozenMeanwhile !== undefined) {
+			// What another may have recorded too must not be removed.
+			forget(fresh);
+			throw frozenMeanwhile;
 		}
-		throw unsure === undefined ? cancelled(remembered) : checkFailed(unsure);
+		for (const id of fresh) mine.add(id);
+		if (signal?.aborted !== true) return known;
+		const { remembered } = await remove(fresh);
+		forget(fresh);
+		throw cancelled(remembered);
 	}
 
-	/** Looks again at what this run recorded, if that costs no waiting. Never throws. */
-	async function lookAgain(): Promise<void> {
-		if (unsettled().length > 0 && list.isQuiet) await list.change(helpers, false);
-	}
-
-	/** Looks again until all of it lasts; gives a hint where that is not sure. Never throws. */
-	async function close(): Promise<string | undefined> {
-		const error = await settle(unsettled, true);
-		if (error === undefined) return undefined;
-		const left = unsettled();
-		for (const entry of left) {
-			list.drop(entry);
-			mine.delete(entry.id);
+	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
+	async function close(): Promise<string[]> {
+		list.keepers.delete(mine);
+		const { left, reason } = await list.settle(helpers, mine, mayDrop);
+		const hints: string[] = [];
+		const before = list.length - mine.size;
+		if (mine.size > 0 && before >= REMEMBERED_PAYMENTS) {
+			hints.push(
+				`Before this run the duplicate check knew the last ${before} payments of this node, and perhaps none before them. If one of these is older, it was paid again: compare with your records.`,
+			);
 		}
-		return `n8n may forget ${quotedIds(left.map(({ id }) => id))}: the duplicate check could not make sure that they stay recorded (${error.message}). Do not send them again without asking the service.`;
+		if (reason !== undefined) {
+			hints.push(
+				`n8n may forget ${quotedIds(left)}: the duplicate check could not make sure that they stay recorded (${reason.message}). Do not send them again without asking the service.`,
+			);
+		}
+		return hints;
 	}
 
-	return { record, remove, lookAgain, close };
+	/** Has the list drop nothing until the run is closed: more batches come. */
+	const keepAll = () => void list.keepers.add(mine);
+
+	return { keepAll, record, remove, close };
 }

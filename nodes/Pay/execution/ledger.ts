@@ -101,6 +101,11 @@ export function mayBePaid(ledger: Ledger, entry: Entry): boolean {
 	return !isFree(ledger.store.attempts[attemptKey(ledger, entry)]);
 }
 
+/** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
+export function hasPaid({ store, node }: Ledger): boolean {
+	return Object.values(store.attempts).some(({ by }) => by.startsWith(`${node}, `));
+}
+
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, entry: Entry): Verdict {
 	const { store, operation } = ledger;

@@ -6,7 +6,7 @@ import { changingIdHint } from '../parameters/text';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
-import { openLedger, settle, type LedgerStore } from './ledger';
+import { hasPaid, openLedger, settle, type LedgerStore } from './ledger';
 import {
 	readItem,
 	readSettings,
@@ -28,22 +28,21 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
-	let records: Records | undefined;
-	if (once) {
-		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
-		const { checkProcessedAndRecord, removeProcessed } = helpers;
-		if (typeof checkProcessedAndRecord !== 'function' || typeof removeProcessed !== 'function') {
-			throw noDuplicateStore();
-		}
-		const changing = changingIdHint(parameters.external_id);
-		if (changing !== undefined) tally.hints.add(changing);
-		const listKey = JSON.stringify([context.getWorkflow().id, id]);
-		records = openRecords({ helpers, listKey, signal });
-	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
 	const ledger = openLedger(store, { operation, node: name, run, isTool });
+	let records: Records | undefined;
+	if (once) {
+		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
+		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
+		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
+		if (methods.some((method) => typeof method !== 'function')) throw noDuplicateStore();
+		const changing = changingIdHint(parameters.external_id);
+		if (changing !== undefined) tally.hints.add(changing);
+		const listKey = JSON.stringify([context.getWorkflow().id, id]);
+		records = openRecords({ helpers, listKey, signal, isLater: hasPaid(ledger) });
+	}
 	const { httpRequest } = helpers;
 	return {
 		...{ context, operation, settings, ledger, records, tally, httpRequest, signal },
@@ -102,6 +101,7 @@ async function start(
 
 async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
+	if (items.length > batchSize) run.records?.keepAll();
 	for (let start = 0; start < items.length; start += batchSize) {
 		if (start > 0 && batchInterval > 0) await sleep(batchInterval);
 		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
@@ -159,8 +159,7 @@ export async function runRequests(
 		return [items];
 	} finally {
 		// None of these throws: requests have been sent.
-		const doubt = await run?.records?.close();
-		if (doubt !== undefined) tally.hints.add(doubt);
+		for (const hint of (await run?.records?.close()) ?? []) tally.hints.add(hint);
 		highlight(context, tally);
 		showHints(context, tally);
 		stopLogging();

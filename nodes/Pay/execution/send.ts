@@ -206,7 +206,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
-	const { records, tally, ledger } = run;
+	const { tally, ledger } = run;
 	if (run.signal?.aborted) return batch.map((item) => refuseItem(run, item, cancelled()));
 	const { ready, done } = await record(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
@@ -219,7 +219,5 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 		}),
 	);
 	const notPaid = ready.filter((item) => !mayBePaid(ledger, item));
-	const results = await removeRecords(run, notPaid, [...done, ...sent.flat()]);
-	await records?.lookAgain();
-	return results;
+	return await removeRecords(run, notPaid, [...done, ...sent.flat()]);
 }

@@ -2,18 +2,18 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { asError } from '../inputError';
 import { within } from '../within';
 
-/** n8n reads and writes the whole list at each change, so its length is limited. */
+/** n8n reads and writes the whole list at each change, so what is older than so many may be dropped. */
 export const REMEMBERED_PAYMENTS = 10_000;
 
 /** What of n8n's duplicate store is used. */
 export type Store = Pick<
 	IExecuteFunctions['helpers'],
-	'checkProcessedAndRecord' | 'removeProcessed'
+	'checkProcessedAndRecord' | 'removeProcessed' | 'getProcessedDataCount'
 >;
 
 /** Scope `node`: a separate list, which no Remove Duplicates node shares, clears or converts. */
 const SCOPE = 'node';
-const OPTIONS = { mode: 'entries', maxEntries: REMEMBERED_PAYMENTS } as const;
+const OPTIONS = { mode: 'entries' } as const;
 
 /** No change waits longer for n8n's database: a silent connection must not stop all payments. */
 const LIMIT_MS = 30_000;
@@ -68,10 +68,19 @@ export class StoredList {
 		}
 	}
 
-	/** Adds keys, in its caller's turn; gives those that were there before. Throws when that is unsure. */
-	async record(store: Store, keys: string[]): Promise<Set<unknown>> {
+	/** How many keys the list holds. */
+	async length(store: Store): Promise<number> {
+		return await within(store.getProcessedDataCount(SCOPE, OPTIONS), LIMIT_MS, silent);
+	}
+
+	/**
+	 * Adds keys, in its caller's turn; gives those that were there before. Throws when that is unsure.
+	 * @param room how many the list may hold after it, without the oldest; without it nothing is dropped
+	 */
+	async record(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
+		const options = { ...OPTIONS, maxEntries: room };
 		const once = async () =>
-			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, OPTIONS));
+			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));
 		const found = await once().catch(async (error) => {
 			// Nothing was written then, so it is safe to do it again.
 			if (isRowMadeMeanwhile(error)) return await once();
