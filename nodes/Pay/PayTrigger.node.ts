@@ -3,6 +3,7 @@ import {
 	NodeConnectionTypes,
 	NodeOperationError,
 	type IHookFunctions,
+	type INodeProperties,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
@@ -15,6 +16,7 @@ import { conditionFields, matchOf, readCondition } from './parameters/condition'
 import { readDescription, type StatusValues } from './parameters/description';
 import { LEAVE_BODY, leaveBodyOption, leavesBody, bodyNotLeft } from './parameters/leaveBody';
 import { parseSecrets } from './parameters/postbackSecret';
+import { asTyped, refuseWholes } from './parameters/typed';
 import { verify } from './postback/proof';
 import {
 	answered,
@@ -195,7 +197,7 @@ export class PayTrigger implements INodeType {
 					},
 				],
 			},
-		],
+		].flatMap((field) => asTyped(field as INodeProperties)),
 	};
 
 	methods = { credentialTest: { testPayCredential } };
@@ -209,6 +211,7 @@ export class PayTrigger implements INodeType {
 			async create(this: IHookFunctions): Promise<boolean> {
 				const refusal = (said: string) => new NodeOperationError(this.getNode(), said);
 				try {
+					refuseWholes(new PayTrigger().description.properties, this.getNode().parameters);
 					const options = this.getNodeParameter('options', {});
 					// What was published before an update goes on listening, as n8n reads bodies for it.
 					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());

@@ -82,7 +82,7 @@ function runOf(
 		keepAll: () => undefined,
 		close: async () => [],
 	};
-	const operation = { ...OPERATIONS[kind], batchSize: 10 };
+	const operation = { ...OPERATIONS[kind], description: [], batchSize: 10 };
 	const run: Run = {
 		context: {} as IExecuteFunctions,
 		operation,

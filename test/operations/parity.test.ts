@@ -60,7 +60,9 @@ const NOT_IN_THE_BODY = [
 const TYPED_NUMBERS = ['amount', 'percentageSplit'];
 
 function fieldsOfParameters(properties: INodeProperties[], prefix = ''): Fields {
-	return properties.flatMap((property) => {
+	// A hidden field keeps what was typed in the collection of its name.
+	const shown = properties.filter(({ type }) => type !== 'hidden');
+	return shown.flatMap((property) => {
 		const name = prefix === '' ? property.name : `${prefix}.${property.name}`;
 		if (property.type === 'collection') {
 			return fieldsOfParameters(property.options as INodeProperties[], name);

@@ -70,17 +70,24 @@ describe('optional text', () => {
 		['', undefined],
 		[null, undefined],
 		[undefined, undefined],
-		['undefined', 'undefined'],
 	])('%p becomes %p', (value, expected) => {
 		expect(optionalText(value, 'name')).toBe(expected);
 	});
 
-	test.each([{}, [], NaN, Infinity, 2 ** 60, '[object Object]', () => 'x', Symbol('x')])(
-		'%p is refused',
-		(value) => {
-			expect(() => optionalText(value, 'name')).toThrow(InputError);
-		},
-	);
+	test.each([
+		{},
+		[],
+		NaN,
+		Infinity,
+		2 ** 60,
+		'a [object Object]',
+		'undefined',
+		'x__UNKNOWN__',
+		() => 'x',
+		Symbol('x'),
+	])('%p is refused', (value) => {
+		expect(() => optionalText(value, 'name')).toThrow(InputError);
+	});
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(
 		'%p is no payment key but what a failed expression leaves',
@@ -116,12 +123,10 @@ describe('an object of optional texts', () => {
 		readMembers(value, 'creditParty', { key: optionalIdentifier, name: optionalText });
 
 	test.each([
-		['an empty text', '', undefined],
 		['nothing in it', {}, undefined],
 		['empty texts', { key: '', name: '' }, undefined],
 		['one member', { key: 'k', name: '' }, { key: 'k' }],
 		['a number', { key: 5 }, { key: '5' }],
-		['a person of an odd name', { name: 'undefined' }, { name: 'undefined' }],
 	])('%s', (_what, value, expected) => {
 		expect(read(value)).toStrictEqual(expected);
 	});
@@ -135,6 +140,10 @@ describe('an object of optional texts', () => {
 		['a member of another name', { Key: 'k' }, 'creditParty'],
 		['an inherited one', { toString: 'k' }, 'creditParty'],
 		['a text', 'k', 'creditParty'],
+		['no text', '', 'creditParty'],
+		['a blank key', { key: ' ' }, 'creditParty.key'],
+		['a key with a line break', { key: 'a\nb' }, 'creditParty.key'],
+		['a name that an expression left', { name: 'undefined' }, 'creditParty.name'],
 		['a list', [], 'creditParty'],
 		['null', null, 'creditParty'],
 	])('%s is refused, and its field named', (_what, value, field) => {

@@ -1,10 +1,17 @@
 import { createHash } from 'crypto';
-import type { BinaryHelperFunctions, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type {
+	BinaryHelperFunctions,
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeParameters,
+	INodeProperties,
+} from 'n8n-workflow';
 import type { accountReader } from '../credential/accounts';
 import { checkHeaderValue, type Account } from '../credential/connection';
 import { isLoopback } from '../loopback';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { ReadParameter } from '../parameters/parameter';
+import { refuseNothing } from '../parameters/typed';
 import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
@@ -30,6 +37,7 @@ export interface ItemPlan {
 export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
+	description: INodeProperties[];
 	/** @throws InputError */
 	readPlan(read: ReadParameter, account: Account): ItemPlan;
 }
@@ -92,11 +100,14 @@ export function readSettings(options: Options, batchSize: number): Settings {
 }
 
 /** Resolves each parameter of an item once: an expression is what costs most in a run. */
-function reader(context: IExecuteFunctions, index: number): ReadParameter {
+function reader({ context, typed }: ReadingContext, index: number): ReadParameter {
 	const values = new Map<string, unknown>();
 	return (name) => {
-		if (!values.has(name)) values.set(name, context.getNodeParameter(name, index, undefined));
-		return values.get(name);
+		if (values.has(name)) return values.get(name);
+		const value: unknown = context.getNodeParameter(name, index, undefined);
+		refuseNothing(typed[name], value, name);
+		values.set(name, value);
+		return value;
 	};
 }
 
@@ -124,6 +135,8 @@ const fingerprintOf = (account: Account, request: object) =>
 /** The parts of n8n and of the run that reading an item needs. */
 interface ReadingContext {
 	context: IExecuteFunctions;
+	/** The node's parameters, before any expression is resolved. */
+	typed: INodeParameters;
 	operation: RequestOperation;
 	settings: Settings;
 	execution: AskingExecution;
@@ -131,14 +144,12 @@ interface ReadingContext {
 }
 
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
-export async function readItem(
-	{ context, operation, settings, execution, accountOf }: ReadingContext,
-	index: number,
-): Promise<Ready | Done> {
+export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
+	const { operation, settings, execution, accountOf } = reading;
 	const { kind, once, members } = operation;
 	let id: string | undefined;
 	try {
-		const read = reader(context, index);
+		const read = reader(reading, index);
 		const given = read('external_id');
 		// So that the error of an item with a bad amount names the item.
 		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();

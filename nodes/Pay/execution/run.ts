@@ -3,6 +3,7 @@ import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';
+import { refuseWholes } from '../parameters/typed';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
@@ -23,6 +24,7 @@ import { conclude, openTally, type Tally } from './tally';
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { batchSize, once } = operation;
+	refuseWholes(operation.description, context.getNode().parameters);
 	const settings = readSettings(context.getNodeParameter('options', 0, {}) as Options, batchSize);
 	const { helpers } = context;
 	const { name, id, parameters } = context.getNode();
@@ -61,7 +63,8 @@ async function readAll(run: Run): Promise<Step> {
 		store: context.getContext('flow'),
 	};
 	const accountOf = await accountReader(context);
-	const reading = { context, operation, settings, execution, accountOf };
+	const typed = context.getNode().parameters;
+	const reading = { context, typed, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {

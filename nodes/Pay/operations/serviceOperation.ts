@@ -37,7 +37,7 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		const { additionalMembers } = (read('options') ?? {}) as Options;
 		return withAdditionalMembers(readBody(form, read), additionalMembers, members);
 	};
-	const operation: RequestOperation = {
+	const operation: Omit<RequestOperation, 'description'> = {
 		...about,
 		members,
 		readPlan: (read, account) => {
@@ -61,9 +61,10 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		default: { ...LEAVE_BODY },
 		options: all.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
+	const description = showFor([...fieldsOf(form), optionsField], resource, option.value);
 	return {
-		...{ option, operation, readRequest },
-		description: showFor([...fieldsOf(form), optionsField], resource, option.value),
-		execute: async (context: IExecuteFunctions) => await runRequests(context, operation),
+		...{ option, operation, readRequest, description },
+		execute: async (context: IExecuteFunctions) =>
+			await runRequests(context, { ...operation, description }),
 	};
 }

@@ -2,8 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers, isTooDeep, parseTypedJson } from '../json';
 import { isTree, type MemberTree } from '../service/contract';
-import { labelOf } from './label';
-import { withoutEmpty } from './text';
+import { labelOf, wrongField } from './label';
+import { refuseLeftover, withoutEmpty } from './text';
 
 export const additionalMembersOption: INodeProperties = {
 	displayName: 'Additional Members',
@@ -23,15 +23,29 @@ const LABEL = labelOf(FIELD);
 /** The text that would be sent: an expression may give an object with a toJSON of its own. */
 function textOf(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
+	let lost: string | undefined;
+	let text: string;
 	try {
-		return JSON.stringify(value ?? {}) ?? '';
+		text =
+			JSON.stringify(value ?? {}, function (this: Members, name, member: unknown) {
+				const isNone = ['undefined', 'function', 'symbol'].includes(typeof member);
+				const written = typeof member === 'number' ? Number.isFinite(member) : !isNone;
+				// A toJSON gives null for a date that is none.
+				if (!written || (member === null && this[name] !== null)) lost ??= name;
+				return member;
+			}) ?? '';
 	} catch {
 		return '';
 	}
+	if (lost === undefined) return text;
+	throw wrongField(FIELD, `holds "${lost}" without a value`, 'Check the expression that gives it.');
 }
 
 function parseMembers(value: unknown): Members {
-	const { parsed, mistake } = parseTypedJson(textOf(value));
+	const text = textOf(value);
+	const [leftover] = /\[object Object\]|__UNKNOWN__/.exec(text) ?? [];
+	if (leftover !== undefined) refuseLeftover(leftover, FIELD);
+	const { parsed, mistake } = parseTypedJson(text);
 	if (isTooDeep(parsed)) {
 		throw new InputError(FIELD, `${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}

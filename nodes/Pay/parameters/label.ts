@@ -15,6 +15,8 @@ export const LABELS: Readonly<Record<string, string>> = {
 	specifySplit: 'Split',
 	split: 'Split Recipients',
 	splitJson: 'Split (JSON)',
+	options: 'Options',
+	batching: 'Batching',
 	username: 'Username',
 	percentageSplit: 'Percentage',
 	matchField: 'Field',

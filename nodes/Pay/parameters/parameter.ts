@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { asTyped } from './typed';
 
 /** Reads one parameter of one item, expressions resolved. */
 export type ReadParameter = (name: string) => unknown;
@@ -9,7 +10,7 @@ export function showFor(
 	resource: string,
 	operation: string,
 ): INodeProperties[] {
-	return fields.map((field) => ({
+	return fields.flatMap(asTyped).map((field) => ({
 		...field,
 		displayOptions: {
 			...field.displayOptions,

@@ -4,7 +4,7 @@ import { parseAmount } from './amount';
 import { wrongField } from './label';
 import type { BodyMember } from './member';
 import type { ReadParameter } from './parameter';
-import { documentedMembers, optionalIdentifier, withoutEmpty } from './text';
+import { documentedMembers, parseIdentifier } from './text';
 
 type SplitRecipient = { username?: string; percentageSplit?: number };
 
@@ -66,7 +66,7 @@ const fields: INodeProperties[] = [
 	},
 ];
 
-function readRecipient(value: unknown, field: string): SplitRecipient | undefined {
+function readRecipient(value: unknown, field: string): SplitRecipient {
 	const { username, percentageSplit } = documentedMembers(
 		value,
 		field,
@@ -76,23 +76,21 @@ function readRecipient(value: unknown, field: string): SplitRecipient | undefine
 			others: '',
 		},
 	);
-	return withoutEmpty<SplitRecipient>({
-		username: optionalIdentifier(username, `${field}.username`),
-		percentageSplit: Object.hasOwn(value as object, 'percentageSplit')
-			? parseAmount(percentageSplit, `${field}.percentageSplit`, '0 or more')
-			: undefined,
-	});
+	return {
+		username: parseIdentifier(username, `${field}.username`),
+		percentageSplit: parseAmount(percentageSplit, `${field}.percentageSplit`, '0 or more'),
+	};
 }
 
 function parseSplitJson(value: unknown): unknown {
 	if (typeof value !== 'string') return value;
-	if (value.trim() === '') return [];
+	if (value.trim() === '') return undefined;
 	const { parsed, mistake } = parseTypedJson(value);
 	if (mistake === undefined) return parsed;
 	throw wrongField('splitJson', `must be valid JSON: ${mistake}`, 'Correct the JSON.');
 }
 
-/** Reads the recipients; undefined if there are none. Throws an InputError. */
+/** Reads the recipients; undefined without a split. Throws an InputError. */
 function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const how = read('specifySplit');
 	if (how === undefined || how === 'none') return undefined;
@@ -104,18 +102,18 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 		how === 'json'
 			? ['splitJson', parseSplitJson(read('splitJson'))]
 			: ['split', (read('split') as { recipient?: unknown } | undefined)?.recipient];
-	if (recipients === undefined || recipients === null) return undefined;
-	if (!Array.isArray(recipients)) {
+	if (!Array.isArray(recipients ?? [])) {
 		throw wrongField(
 			field,
 			`must be a list`,
 			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 		);
 	}
-	const split = recipients.flatMap(
-		(recipient, position) => readRecipient(recipient, `${field}[${position}]`) ?? [],
-	);
-	return split.length > 0 ? split : undefined;
+	const list = (recipients ?? []) as unknown[];
+	if (list.length === 0) {
+		throw wrongField(field, 'has no recipient', 'Add one, or choose No Split.');
+	}
+	return list.map((recipient, position) => readRecipient(recipient, `${field}[${position}]`));
 }
 
 /** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */

@@ -25,18 +25,20 @@ export const payerQuestionField: INodeProperties = {
 };
 
 /** What a failed expression leaves behind when it is turned into text. */
-const EXPRESSION_LEFTOVERS = new Set(['undefined', 'null', 'NaN', '[object Object]']);
+const LEFTOVER = /^(?:undefined|null|NaN)$|\[object Object\]|__UNKNOWN__/;
 
 /** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-function refuseLeftover(text: string, field: string) {
-	if (!EXPRESSION_LEFTOVERS.has(text)) return;
+export function refuseLeftover(text: string, field: string) {
+	const whole = text.trim();
+	const [leftover] = LEFTOVER.exec(whole) ?? [];
+	if (leftover === undefined) return;
 	throw wrongField(
 		field,
-		`is "${text}"`,
+		`${leftover === whole ? 'is' : 'holds'} "${leftover}"`,
 		'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
 	);
 }
@@ -72,21 +74,41 @@ export function optionalText(value: unknown, field: string): string | undefined 
 		);
 	}
 	const text = String(value);
-	if (text === '[object Object]') refuseLeftover(text, field);
-	return text;
-}
-
-/** As {@link optionalText}, for a text that says where money goes: no leftover of an expression. */
-export function optionalIdentifier(value: unknown, field: string): string | undefined {
-	const text = optionalText(value, field);
-	refuseLeftover(text?.trim() ?? '', field);
-	refuseLoneSurrogate(text ?? '', field);
+	refuseLeftover(text, field);
 	return text;
 }
 
 /**
- * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer, trimmed and
- * in Unicode's form NFC, so that what looks alike is one identifier. Throws an InputError.
+ * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
+ * that what looks alike is one identifier; "" where there is none. Throws an InputError.
+ */
+function readIdentifier(value: unknown, field: string): string {
+	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
+	refuseLoneSurrogate(text, field);
+	const [invisible] = INVISIBLE.exec(text) ?? [];
+	if (invisible === undefined) return text;
+	const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+	throw wrongField(
+		field,
+		`holds a line break or another character that nobody sees (U+${code})`,
+		'Type it again, or remove the character where the text comes from. Otherwise two that look alike could be two payments.',
+	);
+}
+
+/** As {@link readIdentifier}, where one must be there. */
+export function parseIdentifier(value: unknown, field: string): string {
+	const text = readIdentifier(value, field);
+	if (text !== '') return text;
+	throw wrongField(field, 'is missing', 'Enter it, or check the expression that gives it.');
+}
+
+/** As {@link readIdentifier}, undefined where nothing was typed; spaces are something. */
+export const optionalIdentifier = (value: unknown, field: string) =>
+	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
+
+/**
+ * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer. Throws an
+ * InputError.
  */
 export function parseExternalId(value: unknown): string {
 	const field = 'external_id';
@@ -98,26 +120,13 @@ export function parseExternalId(value: unknown): string {
 			'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.',
 		);
 	}
-	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
-	if (text === '') {
-		throw wrongField(
-			field,
-			`is missing`,
-			'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
-		);
-	}
-	refuseLeftover(text, field);
-	refuseLoneSurrogate(text, field);
-	const [invisible] = INVISIBLE.exec(text) ?? [];
-	if (invisible !== undefined) {
-		const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-		throw wrongField(
-			field,
-			`holds a line break or another character that nobody sees (U+${code})`,
-			'Type the identifier again, or remove the character where the text comes from. Otherwise one identifier could be paid as two that look alike.',
-		);
-	}
-	return text;
+	const text = readIdentifier(value, field);
+	if (text !== '') return text;
+	throw wrongField(
+		field,
+		`is missing`,
+		'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
+	);
 }
 
 /** Parts of an expression that give another text when an item is tried again. */
@@ -162,11 +171,9 @@ export function readMembers<K extends string>(
 	field: string,
 	readers: Readonly<Record<K, typeof optionalText>>,
 ): Partial<Record<K, string>> | undefined {
-	if (value === '') return undefined;
 	const names = Object.keys(readers) as K[];
 	const given = documentedMembers(value, field, names, {
-		noObject:
-			'Use the fields of the form, or an expression that gives such an object, not its JSON text.',
+		noObject: 'Fill in the fields of the form.',
 		others: ' Others go into Additional Members under Options.',
 	});
 	const read: Partial<Record<K, string>> = {};

@@ -38,6 +38,9 @@ const creditParty = group(
 
 const NO_KEY = 'sent without a recipient key, so the request did not say where the money goes.';
 
+const NUMBER_KEY =
+	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
+
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = serviceOperation({
 	...{ kind: 'payment', path: 'payment', noun: 'payment', done: 'made', once: true },
@@ -60,5 +63,9 @@ export const createPayment = serviceOperation({
 			description: 'Whether an AI agent that has this node as a tool may make payments',
 		},
 	],
-	plan: (_read, body) => ({ hint: body.creditParty?.key === undefined ? NO_KEY : undefined }),
+	plan: (read, body) => {
+		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
+		const number = typeof key === 'number' ? NUMBER_KEY : undefined;
+		return { hint: body.creditParty?.key === undefined ? NO_KEY : number };
+	},
 });

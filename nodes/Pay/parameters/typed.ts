@@ -1,0 +1,58 @@
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { isMembers } from '../json';
+import { wrongField } from './label';
+
+const isCollection = ({ type }: INodeProperties) => /^(fixedC|c)ollection$/.test(type);
+
+/**
+ * A field, and behind a collection a hidden one of its name: where a collection holds an expression,
+ * n8n puts an empty one in its place before a node can look; a hidden field keeps what was typed.
+ */
+export const asTyped = (field: INodeProperties): INodeProperties[] =>
+	isCollection(field)
+		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
+		: [field];
+
+const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
+
+/** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
+export function refuseWholes(fields: INodeProperties[], typed: object, path = ''): void {
+	for (const field of fields.filter(isCollection)) {
+		const at = pathIn(path, field.name);
+		const inside = (value: unknown, below: INodeProperties[]) => {
+			if (value === undefined) return;
+			if (isMembers(value)) return refuseWholes(below, value, at);
+			const advice = 'Fill in its fields. Each of them may hold an expression of its own.';
+			throw wrongField(at, 'must be filled in field by field, not as one expression', advice);
+		};
+		const value = (typed as Record<string, unknown>)[field.name];
+		if (field.type === 'collection') inside(value, field.options as INodeProperties[]);
+		else inside(value, []);
+		if (field.type === 'collection' || !isMembers(value)) continue;
+		for (const { name, values } of field.options as INodePropertyCollection[]) {
+			const entries = value[name];
+			for (const entry of Array.isArray(entries) ? entries : [entries]) inside(entry, values);
+		}
+	}
+}
+
+/** Fields for which an empty text is nothing too: others come empty from an ordinary table. */
+const NEVER_EMPTY = /\b(key|additionalMembers)$/;
+
+/** Refuses an expression, at any depth, that gives nothing, with the field's name. Throws an InputError. */
+export function refuseNothing(typed: unknown, value: unknown, path: string): void {
+	if (typeof typed === 'string' && typed.startsWith('=')) {
+		const isBlank = typeof value === 'string' && value.trim() === '' && NEVER_EMPTY.test(path);
+		if (value !== undefined && value !== null && !isBlank) return;
+		throw wrongField(
+			path.replace(/^options\./, ''),
+			'is missing: its expression gives nothing',
+			'Check that the input item has the field that the expression asks for.',
+		);
+	}
+	if (typeof typed !== 'object' || typed === null) return;
+	for (const [name, below] of Object.entries(typed)) {
+		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
+		refuseNothing(below, (value as Record<string, unknown> | undefined)?.[name], at);
+	}
+}

@@ -1,0 +1,155 @@
+import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import type { Sandbox } from '../../sandbox/service';
+import { outputOf, runWorkflow, withSandbox } from './engine';
+
+let sandbox: Sandbox;
+withSandbox((started) => (sandbox = started));
+
+const ITEM = {
+	nul: null,
+	empty: '',
+	blank: '  ',
+	obj: { a: 1 },
+	cpf: 1234567890,
+	to: { key: 'ana' },
+};
+const NOPE = '={{ $json.nope }}';
+const OBJECT = '=x{{ String($json.obj) }}';
+const WORD = '={{ String($json.nope) }}';
+const qr = (more: IDataObject) => ({ resource: 'qrCode', ...more });
+const fields = (split: unknown) => qr({ specifySplit: 'fields', split } as IDataObject);
+const json = (splitJson: string) => qr({ specifySplit: 'json', splitJson });
+const extra = (additionalMembers: string) => ({ options: { additionalMembers } });
+
+/** Runs the node with parameters that n8n itself resolves: what it gives, and what was sent. */
+async function valuesOf(parameters: IDataObject, type = 'n8n-nodes-pay.pay') {
+	const run = await runWorkflow({
+		items: [ITEM],
+		parameters: { amount: 5, external_id: 'a', postback: 'none', ...parameters },
+		credential: { baseUrl: sandbox.url },
+		settings: { onError: 'continueErrorOutput', type },
+	});
+	const error = outputOf(run, 'Pay', 0, 1)[0]?.json.error as IDataObject | undefined;
+	const [sent] = sandbox.received.map(({ body }) => JSON.parse(body) as IDataObject);
+	const hints = run.data.resultData.runData.Pay?.[0]?.hints?.map(({ message }) => message);
+	return { error, sent, hints };
+}
+
+test.each<[string, IDataObject, string]>([
+	['a recipient as one expression', { creditParty: '={{ $json.to }}' }, 'creditParty'],
+	['a recipient as one expression of nothing', { creditParty: NOPE }, 'creditParty'],
+	['a recipient as text', { creditParty: 'ana' }, 'creditParty'],
+	['a recipient with another member', { creditParty: { Key: 'ana' } }, 'creditParty'],
+	['options as one expression', { options: '={{ { timeout: 9 } }}' }, 'options'],
+	['batching as one expression', { options: { batching: '={{ {} }}' } }, 'options.batching'],
+	['a batch as one expression', { options: { batching: { batch: NOPE } } }, 'options.batching'],
+	['a payer as one expression', qr({ payer: '={{ $json.to }}' }), 'payer'],
+	['a split as one expression', fields('={{ { recipient: [] } }}'), 'split'],
+	['recipients as one expression', fields({ recipient: '={{ [] }}' }), 'split'],
+	['one of them as one expression', fields({ recipient: [NOPE] }), 'split'],
+	['a split without recipients', fields({}), 'split'],
+	[
+		'a username of nothing',
+		fields({ recipient: [{ username: NOPE, percentageSplit: 1 }] }),
+		'split.recipient[0].username',
+	],
+	[
+		'an empty username',
+		fields({ recipient: [{ username: '', percentageSplit: 1 }] }),
+		'split[0].username',
+	],
+	['no percentage', fields({ recipient: [{ username: 'u' }] }), 'split[0].percentageSplit'],
+	['a way to split of nothing', qr({ specifySplit: NOPE }), 'specifySplit'],
+	['split JSON of nothing', json(NOPE), 'splitJson'],
+	['split JSON of null', json('={{ $json.nul }}'), 'splitJson'],
+	['split JSON of an empty text', json('={{ $json.empty }}'), 'splitJson'],
+	['split JSON of a missing path', json('={{ $json.a.b.c }}'), 'splitJson'],
+	['split JSON without recipients', json('[]'), 'splitJson'],
+	[
+		'a recipient of JSON without a name',
+		json('[{ "percentageSplit": 1 }]'),
+		'splitJson[0].username',
+	],
+	['additional members of nothing', extra(NOPE), 'additionalMembers'],
+	['additional members of null', extra('={{ $json.nul }}'), 'additionalMembers'],
+	['additional members of an empty text', extra('={{ $json.empty }}'), 'additionalMembers'],
+	['a member of nothing', extra('={{ { from: $json.nope } }}'), 'additionalMembers'],
+	['a member that is not a number', extra('={{ { fee: [Number("x")] } }}'), 'additionalMembers'],
+	['a member without end', extra('={{ { fee: 1 / 0 } }}'), 'additionalMembers'],
+	['a member that is no date', extra('={{ { on: new Date("x") } }}'), 'additionalMembers'],
+	['a member that is a function', extra('={{ { on: () => 1 } }}'), 'additionalMembers'],
+	['an object in a member', extra('={ "a": "{{ String($json.obj) }}" }'), 'additionalMembers'],
+	['a key of nothing', { creditParty: { key: NOPE } }, 'creditParty.key'],
+	['a key of null', { creditParty: { key: '={{ $json.nul }}' } }, 'creditParty.key'],
+	['an empty key', { creditParty: { key: '={{ $json.empty }}' } }, 'creditParty.key'],
+	['a blank key', { creditParty: { key: '={{ $json.blank }}' } }, 'creditParty.key'],
+	['an object in a key', { creditParty: { key: OBJECT } }, 'creditParty.key'],
+	['an invisible character in a key', { creditParty: { key: 'a\u200bb' } }, 'creditParty.key'],
+	[
+		'a leftover as kind of key',
+		{ creditParty: { key: 'k', keyType: WORD } },
+		'creditParty.keyType',
+	],
+	['a leftover as document', { creditParty: { document: WORD } }, 'creditParty.document'],
+	['a leftover as name', { creditParty: { name: WORD } }, 'creditParty.name'],
+	['a leftover as description', { payerQuestion: WORD }, 'payerQuestion'],
+	['a description of nothing', { payerQuestion: NOPE }, 'payerQuestion'],
+	['an object in a description', { payerQuestion: OBJECT }, 'payerQuestion'],
+	['a leftover as payer', qr({ payer: { email: WORD } }), 'payer.email'],
+	['an identifier of nothing', { external_id: NOPE }, 'external_id'],
+	['an object in an identifier', { external_id: OBJECT }, 'external_id'],
+	['an unknown execution', { external_id: '=p-__UNKNOWN__' }, 'external_id'],
+	['an amount of nothing', { amount: NOPE }, 'amount'],
+	['a time-out of nothing', { options: { timeout: NOPE } }, 'timeout'],
+])('%s is refused, and nothing is sent', async (_what, parameters, field) => {
+	const { error, sent } = await valuesOf(parameters);
+	expect(sent).toBeUndefined();
+	expect(error).toMatchObject({ outcome: 'notSent', field });
+});
+
+test.each<[string, IDataObject, IDataObject]>([
+	['an empty recipient', { creditParty: {} }, {}],
+	[
+		'a key, trimmed and composed',
+		{ creditParty: { key: ' cafe\u0301\n' } },
+		{ creditParty: { key: 'café' } },
+	],
+	[
+		'an empty name of the item',
+		{ creditParty: { key: 'k', name: '={{ $json.empty }}' } },
+		{ creditParty: { key: 'k' } },
+	],
+	['an empty description of the item', { payerQuestion: '={{ $json.empty }}' }, {}],
+	['a member that is typed null', extra('{ "a": null }'), { a: null }],
+	['a date', extra('={{ { on: new Date(0) } }}'), { on: '1970-01-01T00:00:00.000Z' }],
+	['no additional members', extra(''), {}],
+])('%s arrives', async (_what, parameters, expected) => {
+	expect((await valuesOf(parameters)).sent).toStrictEqual({
+		amount: 5,
+		external_id: 'a',
+		...expected,
+	});
+});
+
+test("an AI agent's tool refuses a payer as one expression too", async () => {
+	const { error, sent } = await valuesOf(qr({ payer: NOPE }), 'n8n-nodes-pay.payTool');
+	expect(sent).toBeUndefined();
+	expect(error).toMatchObject({ field: 'payer' });
+});
+
+test('a key that comes as a number brings a hint', async () => {
+	const { sent, hints } = await valuesOf({ creditParty: { key: '={{ $json.cpf }}' } });
+	expect(sent?.creditParty).toStrictEqual({ key: '1234567890' });
+	expect(hints).toStrictEqual([expect.stringMatching(/zeros in front of it may have been lost/)]);
+});
+
+test.each([
+	{ options: NOPE },
+	{ options: { startWhen: NOPE } },
+	{ options: { startWhen: { match: NOPE } } },
+])('a trigger whose options are one expression is not published: %j', async (parameters) => {
+	const context = { getNode: () => ({ parameters }), getNodeParameter: () => ({}) };
+	const { create } = new PayTrigger().webhookMethods.default;
+	await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(/field by field/);
+});
