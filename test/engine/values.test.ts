@@ -146,8 +146,6 @@ test('a key that comes as a number brings a hint', async () => {
 
 test.each([
 	{ options: NOPE },
-	{ options: { startWhen: NOPE } },
-	{ options: { startWhen: { match: NOPE } } },
 ])('a trigger whose options are one expression is not published: %j', async (parameters) => {
 	const context = { getNode: () => ({ parameters }), getNodeParameter: () => ({}) };
 	const { create } = new PayTrigger().webhookMethods.default;

@@ -1,7 +1,7 @@
 import { asError, InputError } from '../inputError';
 import { parseAmount } from '../parameters/amount';
 import { wrongField } from '../parameters/label';
-import { optionalIdentifier } from '../parameters/text';
+import { optionalIdentifier, optionalText } from '../parameters/text';
 
 /** What may go out of an account: Limit Payments of its credential. */
 export interface Limits {
@@ -16,7 +16,7 @@ export interface Limits {
 type Fields = Readonly<Record<string, unknown>>;
 
 function parseRecipients(value: unknown, field: string): Set<string> {
-	const lines = (optionalIdentifier(value, field) ?? '').split(/[\r\n]+/);
+	const lines = (optionalText(value, field) ?? '').split(/[\r\n]+/);
 	const keys = lines.flatMap(
 		(line) => optionalIdentifier(line.trim().normalize('NFC'), field) ?? [],
 	);
