@@ -144,10 +144,13 @@ test('a key that comes as a number brings a hint', async () => {
 	expect(hints).toStrictEqual([expect.stringMatching(/zeros in front of it may have been lost/)]);
 });
 
-test.each([
-	{ options: NOPE },
-])('a trigger whose options are one expression is not published: %j', async (parameters) => {
-	const context = { getNode: () => ({ parameters }), getNodeParameter: () => ({}) };
-	const { create } = new PayTrigger().webhookMethods.default;
-	await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(/field by field/);
-});
+test.each([{ options: NOPE }])(
+	'a trigger whose options are one expression is not published: %j',
+	async (parameters) => {
+		const context = { getNode: () => ({ parameters }), getNodeParameter: () => ({}) };
+		const { create } = new PayTrigger().webhookMethods.default;
+		await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(
+			/field by field/,
+		);
+	},
+);
