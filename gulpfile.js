@@ -1,5 +1,5 @@
-const { readFile, readdir, rm, writeFile } = require('node:fs/promises');
-const { basename, relative, resolve } = require('node:path');
+const { mkdir, readFile, readdir, rm, writeFile } = require('node:fs/promises');
+const { basename, dirname, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
 const { n8n } = require('./package.json');
@@ -57,26 +57,32 @@ const atFirstUse = {
 };
 
 /**
- * The published package may have no dependencies, so what it needs is bundled: both nodes into one
- * file, which each of the files that n8n loads takes its class from.
+ * The published package may have no dependencies, so what it needs is bundled: nodes and credential into
+ * one file, which each of the files that n8n loads takes its class from.
  */
 async function bundle() {
 	const outbase = '.';
-	const entryPoints = [...AT_FIRST_USE, ...n8n.credentials.map(sourceOf)];
+	const entryPoints = AT_FIRST_USE;
 	const apart = await esbuild.build({ ...OPTIONS, entryPoints, outdir: 'dist', outbase });
-	const names = n8n.nodes.map((file) => basename(file, '.node.js'));
+	const files = [...n8n.nodes, ...n8n.credentials];
 	const both = await esbuild.build({
 		...OPTIONS,
 		stdin: {
-			contents: names.map((name) => `export { ${name} } from './${name}.node';`).join('\n'),
-			resolveDir: 'nodes/Pay',
+			contents: files.map((file) => `export * from './${sourceOf(file)}';`).join('\n'),
+			resolveDir: '.',
 		},
 		outfile: 'dist/nodes/Pay/nodes.js',
 		plugins: [atFirstUse],
 	});
-	for (const name of names) {
-		const text = `exports.${name} = require('./nodes.js').${name};\n`;
-		await writeFile(`dist/nodes/Pay/${name}.node.js`, text);
+	for (const file of files) {
+		const [name] = basename(file).split('.');
+		const from = file.includes('/credentials/') ? '../nodes/Pay' : '.';
+		await mkdir(dirname(file), { recursive: true });
+		await writeFile(
+			file,
+			`exports.${name} = require('${from}/nodes.js').${name};
+`,
+		);
 	}
 	const inputs = [apart, both].flatMap(({ metafile }) => Object.keys(metafile.inputs));
 	await writeFile('dist/THIRD-PARTY-LICENSES.txt', await licensesOf(inputs));

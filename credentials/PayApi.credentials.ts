@@ -1,4 +1,5 @@
-import type { IAuthenticateGeneric, Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
+import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
+import { authenticate, preAuthentication } from '../nodes/Pay/credential/otherAddresses';
 
 /**
  * An address with http:, whatever spaces are before it. No regular expression: n8n tests one each
@@ -131,6 +132,14 @@ export class PayApi implements ICredentialType {
 	documentationUrl = 'https://example.com/n8n-nodes-pay#credential';
 
 	properties: INodeProperties[] = [
+		{
+			// Always empty: n8n calls preAuthentication before a request where it is.
+			displayName: 'Session Token',
+			name: 'sessionToken',
+			type: 'hidden',
+			typeOptions: { expirable: true, password: true },
+			default: '',
+		},
 		// Never stored. It is there where n8n has resolved the credential, see accounts.ts.
 		{ displayName: 'Resolved', name: 'isResolved', type: 'hidden', default: true },
 		{
@@ -286,9 +295,7 @@ export class PayApi implements ICredentialType {
 		},
 	];
 
-	// For n8n's own HTTP Request node; the Pay nodes read the token themselves.
-	authenticate: IAuthenticateGeneric = {
-		type: 'generic',
-		properties: { headers: { Authorization: '=Bearer {{$credentials.accessToken}}' } },
-	};
+	authenticate = authenticate;
+
+	preAuthentication = preAuthentication;
 }

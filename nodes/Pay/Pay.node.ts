@@ -32,7 +32,9 @@ export class Pay implements INodeType {
 		name: 'pay',
 		icon: { light: 'file:pay.svg', dark: 'file:pay.dark.svg' },
 		group: ['output'],
-		version: 1,
+		// A list, so that n8n adds no "Custom API Call" to Resource and Operation: it leads nowhere.
+		version: [1],
+		defaultVersion: 1,
 		// What is typed: on the canvas most expressions have no value, and asking for one throws.
 		subtitle:
 			'={{ (() => { const typed = (word, read) => { try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; } catch { return ""; } }; return { qrCode: "QR code", payment: "Payment", postback: "Wait for a postback" }[$parameter["resource"]] + typed(" of ", () => $parameter["amount"]) + typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',

@@ -157,7 +157,7 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
  * @param limits of the wait in milliseconds, for the fetch may be another run's
  */
 export async function bearerToken(
-	{ token: source }: Account,
+	{ token: source }: Pick<Account, 'token'>,
 	post: PostForm,
 	limits: { timeout: number; cancel?: AbortSignal },
 ): Promise<{ accessToken: string; isKept: boolean }> {
@@ -173,7 +173,7 @@ export async function bearerToken(
 }
 
 /** Removes a kept token that the service refused, so that the next request has a new one. */
-export function forgetToken({ token: source }: Account, refused: string): void {
+export function forgetToken({ token: source }: Pick<Account, 'token'>, refused: string): void {
 	if ('pasted' in source) return;
 	const hash = hashOf(source.clientCredentials);
 	if (kept.get(hash)?.token === refused) kept.delete(hash);

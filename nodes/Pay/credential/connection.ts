@@ -74,7 +74,8 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	};
 }
 
-function parseToken(credential: PayCredential): Account['token'] {
+/** Reads a token as it was pasted, or how to get one; throws an InputError, never with a secret. */
+export function parseToken(credential: PayCredential): Account['token'] {
 	const { authentication = 'accessToken' } = credential;
 	if (authentication === 'accessToken') return { pasted: parsePastedToken(credential.accessToken) };
 	if (authentication === 'clientCredentials') {

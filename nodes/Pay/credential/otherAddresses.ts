@@ -1,0 +1,52 @@
+import type {
+	IAuthenticate,
+	ICredentialDataDecryptedObject,
+	IHttpRequestHelper,
+} from 'n8n-workflow';
+import { asError, InputError } from '../inputError';
+import { postForm } from '../service/client';
+import { bearerToken, forgetToken } from './accessToken';
+import { parseToken } from './connection';
+
+/*
+ * For n8n's HTTP Request: the service's other addresses. n8n would store a fetched token in the
+ * credential, and n8n 1 stores what each expression came to with it (measured): later payments would
+ * then go from the first item's account. So it is given nothing to store, and asks before each request.
+ */
+
+const TIMEOUT = 60_000;
+
+/** Tokens by the very object in which n8n holds a credential during one request. */
+const tokens = new WeakMap<object, string>();
+
+/** All of it in the message: n8n shows nothing else. */
+const inWords = (error: unknown) =>
+	error instanceof InputError ? new Error(`${error.message}. ${error.advice}`) : asError(error);
+
+/** Has a token ready for one request. n8n calls it again with the same object after a failure. */
+export async function preAuthentication(
+	this: IHttpRequestHelper,
+	credential: ICredentialDataDecryptedObject,
+) {
+	try {
+		const token = parseToken(credential);
+		const refused = tokens.get(credential);
+		if (refused !== undefined) forgetToken({ token }, refused);
+		const { httpRequest } = this.helpers;
+		const post = async (url: string, headers: Record<string, string>, body: string) =>
+			await postForm(httpRequest, { url, headers, body, timeout: TIMEOUT });
+		const { accessToken } = await bearerToken({ token }, post, { timeout: TIMEOUT });
+		tokens.set(credential, accessToken);
+		return {};
+	} catch (error) {
+		throw inWords(error);
+	}
+}
+
+/** Adds the token to a request. */
+export const authenticate: IAuthenticate = async (credential, options) => {
+	const token = tokens.get(credential);
+	if (token === undefined)
+		throw new Error('n8n did not ask for an access token before the request');
+	return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token}` } };
+};
