@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegister';
 import { psql, startPostgres } from '../../dev/queue';
@@ -12,6 +14,9 @@ const INSIDE = '2026-11-15 12:00Z';
 const csv = (lines: Line[]) =>
 	`\ufeff${[HEAD, ...lines.map(([transaction, ...more]) => [transaction, '2026-11-15', ...more].join(';'))].join('\r\n')}\r\n`;
 
+/** In the forms of banks, with invented contents: "one" and "two" are paid, "café" failed. */
+const STATEMENTS = join(__dirname, 'statements');
+
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let postgres: Awaited<ReturnType<typeof startPostgres>>;
@@ -24,6 +29,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		[postgres, n8n] = await Promise.all([startPostgres(), startN8n(version)]);
 		const address = { host: '127.0.0.1', port: postgres.port, user: 'n8n' };
 		workflow = ready('reconcile', await registerCredentials(n8n, address, 'postgres'));
+		// What a person does for a bank whose words are in another language.
+		const { assignments } = nodeOf(workflow, 'Settings').parameters as {
+			assignments: { assignments: Array<{ name: string; value: unknown }> };
+		};
+		for (const each of assignments.assignments) {
+			if (each.name === 'paidWords') each.value = 'paid, concluída';
+			if (each.name === 'failedWords') each.value = 'failed, não realizada';
+		}
 		workflowId = await n8n.importWorkflow(workflow);
 		await n8n.activate(workflowId);
 		const { query } = nodeOf(
@@ -56,11 +69,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		sql('SELECT row_to_json(r) FROM payout_register r ORDER BY external_id').join('\n');
 
 	/** Brings a statement; gives the lines that the page shows. */
-	async function bring(statement: Line[] | string, code = ''): Promise<string[]> {
-		const file = new Blob([typeof statement === 'string' ? statement : csv(statement)], {
-			type: 'text/csv',
-		});
-		const { status, text } = await submit(n8n, workflow, { ...PERIOD, File: file, Code: code });
+	async function bring(
+		statement: Line[] | string | Buffer,
+		code = '',
+		Encoding = '',
+	): Promise<string[]> {
+		const content = Array.isArray(statement) ? csv(statement) : statement;
+		const file = new Blob([content], { type: 'text/csv' });
+		const fields = { ...PERIOD, File: file, Code: code, Encoding };
+		const { status, text } = await submit(n8n, workflow, fields);
 		expect(status).toBe(200);
 		executions++;
 		return text.split('\n');
@@ -107,7 +124,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		],
 		['Never arrived', () => row('one', 'unknown'), [], '(unknown becomes rejected)', 'rejected'],
 		[
-			'Never arrived',
+			'Failed in the statement',
 			() => row('one', 'claimed'),
 			[['t1', 'one', '10,50', 'failed']],
 			'(claimed becomes rejected)',
@@ -197,6 +214,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			[['t1', 'two', '1,00', 'failed']],
 			'Accepted, and not in the statement: one, 10.50 to k (stays settled)',
 		],
+		[
+			'Accepted, and failed in the statement',
+			() => row('one', 'accepted'),
+			[['t1', 'one', '10,50', 'failed']],
+			'Accepted, and failed in the statement: one, 10.50 to k (stays accepted)',
+		],
 	])('%s: shown to a person, and changed by nobody', async (_finding, prepare, lines, says) => {
 		prepare();
 		const before = everything();
@@ -268,6 +291,74 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(first).toBe('Nothing was compared.');
 		expect(problems.join('\n')).toContain(problem);
 		expect(stateOf('one')).toBe('unknown');
+	});
+
+	test.each<[string, string[]]>([
+		['debit-and-credit', ['Left out, line 5 (money that came in): t4;16/11/2026;;99,00 C;paid']],
+		['negative-quoted', []],
+		[
+			'pages',
+			[
+				'Left out: 2 empty lines.',
+				'Left out, line 1 (above the header): Page 1',
+				'Left out, line 5 (a total): Balance;;;Balance carried;',
+				`Left out, line 6 (the header again): ${HEAD}`,
+			],
+		],
+		['reordered-currency-behind', []],
+		[
+			'titles-iso-8859-1',
+			[
+				'Left out: 1 empty line.',
+				'Left out, line 1 (above the header): Banco Exemplo S.A.;;;;',
+				'Left out, line 2 (above the header): Extrato de pagamentos - São Paulo;;;;',
+				'Left out, line 3 (above the header): Período: 01/11/2026 a 20/11/2026',
+			],
+		],
+		[
+			'totals-and-trailing',
+			[
+				'Left out: 1 empty line.',
+				'Left out, line 6 (a total): Total;;;1.245,06;;;;;',
+				'Left out, line 7 (a total): Saldo final:;;;88.000,00;;;;;',
+			],
+		],
+		['utf8-mark', []],
+		['windows-1252-currency', []],
+	])('the file %s is read, and what was left out is shown', async (name, leftOut) => {
+		row('one', 'unknown');
+		row('two', 'accepted', '1234.56');
+		row('café', 'claimed', '7');
+		const shown = await bring(readFileSync(join(STATEMENTS, `${name}.csv`)));
+		expect(shown.slice(0, -1)).toStrictEqual([
+			...leftOut,
+			'Arrived: one, 10.50 to k, in the statement 10.5 (unknown becomes settled)',
+			'Failed in the statement: café, 7 to k (claimed becomes rejected)',
+		]);
+	});
+
+	test('all eight files are read above, and an encoding that is chosen is taken', async () => {
+		expect(readdirSync(STATEMENTS)).toHaveLength(8);
+		row('café', 'claimed', '7');
+		const latin = readFileSync(join(STATEMENTS, 'windows-1252-currency.csv'));
+		expect((await bring(latin, '', 'UTF-8')).slice(0, 2)).toStrictEqual([
+			'Nothing was compared.',
+			'The file is not in the encoding that was chosen.',
+		]);
+		const utf8 = readFileSync(join(STATEMENTS, 'utf8-mark.csv'));
+		expect((await bring(utf8, '', 'windows-1252')).join()).not.toContain('café');
+		expect((await bring(latin, '', 'windows-1252')).join()).toContain('café');
+	});
+
+	test('every line that cannot be read is shown with its number and content', async () => {
+		const lines = Array.from({ length: 9 }, (_none, n): Line => [`t${n}`, 'one', '1.50', 'done']);
+		const [, ...problems] = await bring(lines);
+		expect(problems).toStrictEqual(
+			lines.map(
+				([transaction], n) =>
+					`Line ${n + 2}: The word "done" is in none of the settings. It reads: ${transaction};2026-11-15;one;1.50;done`,
+			),
+		);
 	});
 
 	test('what a person decided stays, and a wrong code or one for other findings changes nothing', async () => {
