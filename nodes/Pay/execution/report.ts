@@ -65,7 +65,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 		case 401:
 			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
 		case 403:
-			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list, then run again.';
+			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
 		case 404:
 		case 405:
 			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
@@ -223,6 +223,10 @@ function inOurWords(
 	error.context.data = data;
 }
 
+/** A list that is run again stops at its first duplicate, and a sub-workflow hides its first failure behind one. */
+const ONCE_SENT =
+	'Its first outcome is that of the earlier try. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.';
+
 /** The error that stops the node for one failure; its context holds all external_ids of the run. */
 export function stoppingError(
 	node: INode,
@@ -230,7 +234,13 @@ export function stoppingError(
 	summary: Summary,
 ): NodeApiError | NodeOperationError {
 	const { message } = result;
-	const description = [result.description, othersInWords(summary, itemIndex)].join(' ').trim();
+	const isDuplicate = result.outcome === 'duplicate';
+	const said = [
+		result.description,
+		isDuplicate ? ONCE_SENT : '',
+		othersInWords(summary, itemIndex),
+	];
+	const description = said.filter((words) => words !== '').join(' ');
 	const error =
 		result.field !== undefined
 			? new NodeOperationError(node, message, { itemIndex })
