@@ -17,9 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 function parseRecipients(value: unknown, field: string): Set<string> {
 	const lines = (optionalText(value, field) ?? '').split(/[\r\n]+/);
-	const keys = lines.flatMap(
-		(line) => optionalIdentifier(line.trim().normalize('NFC'), field) ?? [],
-	);
+	const keys = lines.flatMap((line) => optionalIdentifier(line.trim(), field) ?? []);
 	if (keys.length > 0) return new Set(keys);
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
 }
