@@ -58,7 +58,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			amount: 250,
 			external_id: `payout-${randomUUID()}`,
 			postback: 'none',
-			creditParty: { party: { key: 'k' } },
+			creditParty: { key: 'k' },
 		});
 		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
 		const genuineProof = `pay_proof=${waiting.url.split('pay_proof=')[1]!}`;

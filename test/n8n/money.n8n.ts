@@ -211,6 +211,60 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed?.id}`);
 	});
 
+	const NOPE = '={{ $json.nope }}';
+	test.each<[string, object, RegExp]>([
+		['Recipient as one expression', { creditParty: '={{ $json.to }}' }, /^Recipient /],
+		['Options as one expression', { options: NOPE }, /Options|options/],
+		['Batching as one expression', { options: { binaryData: true, batching: NOPE } }, /atching/],
+		['a key that finds nothing', { creditParty: { key: NOPE } }, /^Key .* gives nothing/],
+		['a key of blanks', { creditParty: { key: '={{ "  " }}' } }, /^Key /],
+		['a leftover in a name', { creditParty: { key: 'k', name: '=to {{ {} }}' } }, /^Name /],
+		['a description that finds nothing', { payerQuestion: NOPE }, /^Description .* gives nothing/],
+		[
+			'additional members with a fee that is no number',
+			{ options: { binaryData: true, additionalMembers: '={{ { fee: Number("x") } }}' } },
+			/^Additional Members /,
+		],
+		[
+			'a split as one expression',
+			{ resource: 'qrCode', specifySplit: 'fields', split: '={{ $json.to }}' },
+			/^Split Recipients /,
+		],
+		[
+			'a split without a recipient',
+			{ resource: 'qrCode', specifySplit: 'fields' },
+			/^Split Recipients /,
+		],
+		[
+			'a split of no JSON',
+			{ resource: 'qrCode', specifySplit: 'json', splitJson: NOPE },
+			/^Split \(JSON\) /,
+		],
+	])('what was filled in arrives, or nothing is sent: %s', async (_what, parameters, words) => {
+		const { id, path } = await payList(parameters, { onError: 'continueRegularOutput' });
+		const item = { id: randomUUID(), amount: 1, to: { key: 'k', recipient: [{ username: 'a' }] } };
+		await call(n8n, path, { items: [item] });
+		const [execution] = await allFinished(n8n, id, 1);
+		expect(itemsOf(execution!, 'Pay')).toStrictEqual([
+			{ error: expect.objectContaining({ message: expect.stringMatching(words) }) },
+		]);
+		expect(faults.sandbox.received).toStrictEqual([]);
+	});
+
+	test('a list of 10,001 that is run three times is paid once', async () => {
+		const list = ids(10_001);
+		const options = { binaryData: true, batching: { batch: { batchSize: 1000 } } };
+		const { id, path } = await payList({ options }, { onError: 'continueRegularOutput' });
+		for (const run of [1, 2, 3]) {
+			await call(n8n, path, { items: itemsFor(list) });
+			const [execution] = await allFinished(n8n, id, run);
+			const sent = faults.sandbox.bodies('payment').map(({ external_id }) => external_id);
+			expect([execution?.status, sent.length, new Set(sent).size]).toStrictEqual([
+				...['success', list.length, list.length],
+			]);
+		}
+	});
+
 	test('of 20 executions with one id at the same time, one pays', async () => {
 		const [same] = ids(1) as [string];
 		const { id, path } = await payList({});

@@ -619,7 +619,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const entry = start();
 				const ids = { good: randomUUID(), bad: randomUUID() };
 				const [charge, wait] = chargeAndWait({ external_id: ids.good });
-				const recipient = { creditParty: { party: { key: 'k' } } };
+				const recipient = { creditParty: { key: 'k' } };
 				const parameters = { ...(charge.parameters as object), resource: kind };
 				charge.parameters = { ...parameters, ...(kind === 'payment' ? recipient : {}) };
 				const one = node('One', 'n8n-nodes-base.limit', {});

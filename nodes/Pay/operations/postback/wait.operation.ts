@@ -134,6 +134,9 @@ interface Awaited {
 	proofs: Array<{ hash: string; match?: FieldMatch; status?: StatusValues }>;
 	/** Hashes of all proofs that this execution gave: the others may end a later wait. */
 	given: string[];
+	/** As a wait that began before there were words of the account has its proofs. */
+	hashes?: string[];
+	match?: FieldMatch;
 }
 
 /** Reads how long to wait, in milliseconds; an expression may give the number as text. */
@@ -249,7 +252,8 @@ function readWaiting(context: IWebhookFunctions): [INodeExecutionData, Partial<A
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const [item, awaited] = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
-	const proofs = awaited?.proofs ?? [];
+	const { hashes = [], match } = awaited ?? {};
+	const proofs = awaited?.proofs ?? hashes.map((hash) => ({ hash, match, status: undefined }));
 	const proof = proofs.find(({ hash }) => verifyRandomProof(query, [hash]) !== null);
 	const reference = proof === undefined ? null : verifyRandomProof(query, [proof.hash]);
 	if (reference === null && verifyRandomProof(query, awaited?.given ?? []) !== null) {
