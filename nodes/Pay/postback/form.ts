@@ -110,7 +110,7 @@ function partsOf(bytes: Buffer, contentType: string): string[] {
 }
 
 /**
- * Reads a multipart form. A part with a file name is a file, and one of a type that is no text.
+ * Reads a multipart form. A part with a file name is a file, and one whose type is not text.
  * @param valueOf what the bytes of a field mean, by its type
  */
 export function readMultipart(
