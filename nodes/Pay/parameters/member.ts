@@ -2,13 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { Member, MemberTree } from '../service/contract';
 import { amountField, parseAmount } from './amount';
 import type { ReadParameter } from './parameter';
-import {
-	externalIdField,
-	optionalText,
-	parseExternalId,
-	payerQuestionField,
-	readMembers,
-} from './text';
+import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
 
 /** A member of a request body: its fields in the editor, what JSON holds there, how it is read. */
 export interface BodyMember<Name extends string = string, Value = unknown> {
@@ -68,7 +62,12 @@ export const amount = member('amount', amountField, 'number', (value, field) =>
 	parseAmount(value, field),
 );
 export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
-export const payerQuestion = member('payerQuestion', payerQuestionField, 'string', optionalText);
+export const payerQuestion = textMember({
+	displayName: 'Description',
+	name: 'payerQuestion',
+	placeholder: 'e.g. Order 1042',
+	description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+});
 
 /** What a form is made of: members of the body, and fields that are none. */
 export type FormPart = BodyMember | INodeProperties;

@@ -14,16 +14,6 @@ export const externalIdField: INodeProperties = {
 		'Your own identifier of this charge or payment, for example the number of an order or payout. Use a different one for each, and the same one when you try again.',
 };
 
-/** `payerQuestion` (sections 2.1 and 2.2). */
-export const payerQuestionField: INodeProperties = {
-	displayName: 'Description',
-	name: 'payerQuestion',
-	type: 'string',
-	default: '',
-	placeholder: 'e.g. Order 1042',
-	description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
-};
-
 /** What a failed expression leaves behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN)$|\[object Object\]|__UNKNOWN__/;
 
