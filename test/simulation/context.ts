@@ -38,6 +38,7 @@ function copyOf(value: unknown): unknown {
 /** A call to the store from a process: each step is one, and any may meet a fault. */
 function storeOf(world: World, by: Try) {
 	const call = (work: (store: DuplicateStore) => Promise<unknown>) => async () => {
+		world.asks(by);
 		const fate = world.nextStoreFate();
 		if (fate !== undefined) world.storeFailed = by.storeFailed = true;
 		const store = world.store.seenBy(async (moment) => await meet(world, by, fate, moment));

@@ -25,6 +25,8 @@ export interface Write {
 	before: readonly string[];
 	after: readonly string[];
 	removed: readonly string[];
+	/** The oldest, beyond what the list was to keep. */
+	trimmed: readonly string[];
 }
 
 export interface StoreHooks {
@@ -79,6 +81,12 @@ export class DuplicateStore implements IDataDeduplicator {
 		);
 	}
 
+	/** A node's list as it is stored, the oldest first. */
+	list(contextData: ICheckProcessedContextData): readonly string[] {
+		const { data } = this.rows.get(this.key('node', contextData)) ?? {};
+		return Array.isArray(data) ? (data as string[]) : [];
+	}
+
 	/** How many values all lists hold. */
 	get size(): number {
 		return [...this.rows.values()].reduce(
@@ -102,7 +110,7 @@ export class DuplicateStore implements IDataDeduplicator {
 		row: Row,
 		how: 'insert' | 'update',
 		contextData: ICheckProcessedContextData,
-		removed: readonly string[] = [],
+		{ removed = [], trimmed = [] }: Partial<Pick<Write, 'removed' | 'trimmed'>> = {},
 	) {
 		await this.hooks.before?.('write', contextData);
 		const before = this.rows.get(key);
@@ -116,7 +124,7 @@ export class DuplicateStore implements IDataDeduplicator {
 			this.rows.set(key, row);
 			const listOf = (data: Row['data'] = []) => (Array.isArray(data) ? (data as string[]) : []);
 			this.hooks.written?.(
-				{ context: key, before: listOf(before?.data), after: listOf(row.data), removed },
+				{ context: key, before: listOf(before?.data), after: listOf(row.data), removed, trimmed },
 				contextData,
 			);
 		}
@@ -149,8 +157,9 @@ export class DuplicateStore implements IDataDeduplicator {
 		{ mode, maxEntries }: ICheckProcessedOptions,
 	): Promise<IDeduplicationOutput> {
 		const hashes = items.map(storedForm);
+		let trimmed: string[] = [];
 		const bounded = (list: string[]) => {
-			if (maxEntries) list.splice(0, list.length - maxEntries);
+			if (maxEntries) trimmed = list.splice(0, list.length - maxEntries);
 			return list;
 		};
 		if (row === undefined) {
@@ -167,7 +176,8 @@ export class DuplicateStore implements IDataDeduplicator {
 			result.new.push(item);
 			list.push(hash);
 		});
-		await this.write(key, { mode, data: bounded(list) }, 'update', contextData);
+		const kept = { mode, data: bounded(list) };
+		await this.write(key, kept, 'update', contextData, { trimmed });
 		return result;
 	}
 
@@ -218,7 +228,7 @@ export class DuplicateStore implements IDataDeduplicator {
 			const index = list.indexOf(hash);
 			if (index !== -1) list.splice(index, 1);
 		}
-		await this.write(key, { mode: row.mode, data: list }, 'update', contextData, removed);
+		await this.write(key, { mode: row.mode, data: list }, 'update', contextData, { removed });
 	}
 
 	async clearAllProcessedItems(

@@ -9,6 +9,8 @@ export interface Repetition {
 	overlapped: boolean;
 	/** Whether another process's write dropped records. */
 	vanished: boolean;
+	/** Whether a full list had let its record go before the later try asked, or another process did. */
+	tooOld: boolean;
 	/** Whether another process than that of the earlier try took a record of this external_id back. */
 	takenBackBeside: boolean;
 	/**
@@ -44,6 +46,12 @@ export const EXCEPTIONS: readonly Exception[] = [
 		reason:
 			'Records that another process overwrote are put back when the batch is answered and at the end of the node. A process that dies, freezes or finds the store failing meanwhile does not look, and a write slower than the pause, or of a process that stood still, comes after it.',
 		holds: ({ inLedger, vanished, disturbed }) => !inLedger && vanished && disturbed,
+	},
+	{
+		name: 'older than the list keeps',
+		reason:
+			'The list keeps at least the last 10,000 payments. What a run finds known stays known until it ends, whatever it pays meanwhile.',
+		holds: ({ inLedger, tooOld }) => !inLedger && tooOld,
 	},
 	{
 		name: 'taken back beside another process',

@@ -10,7 +10,7 @@ import { withFault } from './putBack';
 type Load = (
 	module: { exports: Record<string, unknown> },
 	require: (name: string) => unknown,
-	globals: Record<(typeof REPLACED)[number], unknown>,
+	globals: Record<(typeof REPLACED)[number] | 'list', unknown>,
 ) => void;
 
 /** What the node's code finds in the place of these: all that has to do with time and chance. */
@@ -37,7 +37,11 @@ export function builtPayNode(): string {
 
 function payNodeCode(): Load {
 	if (load !== undefined) return load;
-	const code = withFault(builtPayNode(), env.SIMULATION_FAULT);
+	const [before, after, ...more] = withFault(builtPayNode(), env.SIMULATION_FAULT).split(
+		/^var REMEMBERED_PAYMENTS = 1e4;$/m,
+	);
+	if (after === undefined || more.length > 0) throw new Error('What is the length of the list?');
+	const code = (before + after).replaceAll('REMEMBERED_PAYMENTS', 'globals.list.remembered');
 	const globals = `const { ${REPLACED.join(', ')} } = globals;`;
 	load = new Function('module', 'require', 'globals', `${globals}\n${code}`) as Load;
 	return load;
@@ -66,6 +70,8 @@ class LoadedNode {
 	machine: Machine;
 	/** The process, by which chance differs. */
 	name = '';
+	/** How many payments its list keeps at least. */
+	readonly list = { remembered: 0 };
 	/** Counts what was drawn by chance: the same scenario has to run the same way each time. */
 	drawn = 0;
 
@@ -118,6 +124,7 @@ class LoadedNode {
 				random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
 			}) as unknown,
 			performance: { now },
+			list: this.list,
 		});
 		this.pay = new (module.exports.Pay as new () => INodeType)();
 	}
@@ -134,14 +141,19 @@ export class NodeProcess implements Machine {
 	frozenUntil = -1;
 	private readonly loaded: LoadedNode;
 
-	/** @param fresh whether its copy must not have run before */
+	/**
+	 * @param remembered how many payments a list keeps at least
+	 * @param fresh whether its copy must not have run before
+	 */
 	constructor(
 		readonly name: string,
 		clock: Clock,
+		remembered: number,
 		fresh: boolean,
 	) {
 		const loaded = (fresh ? undefined : spare.pop()) ?? new LoadedNode(clock, this);
 		Object.assign(loaded, { clock, machine: this, name, drawn: 0 });
+		loaded.list.remembered = remembered;
 		this.loaded = loaded;
 	}
 

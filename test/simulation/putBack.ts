@@ -80,6 +80,9 @@ const FAULTS: Record<string, Edit[]> = {
 		['execution/send.ts', 'const end = begin(run.ledger, item);\n', ''],
 		['execution/send.ts', 'end(attempted);\n', 'begin(run.ledger, item)(attempted);\n'],
 	],
+	'a run pushes out of a full list what it is about': [
+		['execution/storedList.ts', 'maxEntries: room }', 'maxEntries: room ?? REMEMBERED_PAYMENTS }'],
+	],
 	'the list is the one of Remove Duplicates nodes': [
 		['execution/storedList.ts', 'var SCOPE = "node";', 'var SCOPE = "workflow";'],
 	],

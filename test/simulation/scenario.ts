@@ -193,6 +193,9 @@ const tokenFate: fc.Arbitrary<TokenFate> = fc.oneof(
 	fc.constantFrom({ does: 'fail' as const }, { does: 'stall' as const }),
 );
 
+/** As many payments as a scenario can fill a list with, or push out of it. */
+const SHORT_LIST = 20;
+
 const settings: fc.Arbitrary<Settings> = fc.record({
 	clientCredentials: fc.boolean(),
 	tokenFates: fc.oneof(fc.constant<TokenFate[]>([]), fc.array(tokenFate, { maxLength: 3 })),
@@ -209,6 +212,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 			{ highestPayment: '1.000,00' },
 		),
 	),
+	remembered: once(4, fc.constant(SHORT_LIST)).map((short) => short ?? 10_000),
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
 	fates: fc.array(fate, { maxLength: 5 }),
@@ -472,6 +476,42 @@ const otherNode = fc
 		}),
 	);
 
+let otherPayments = 0;
+
+/** A list of payments, run again on another process when others have pushed out its first ones. */
+const outlived = fc
+	.record({
+		plan: workflow,
+		first: item,
+		ids: fc.shuffledSubarray(IDS, { minLength: 2, maxLength: 3 }),
+		pushedOut: fc.integer({ min: 1, max: 2 }),
+	})
+	.map(
+		({ plan: drawn, first, ids, pushedOut }): Command => ({
+			check: ({ world }) => world.settings.remembered === SHORT_LIST,
+			async run(simulation, world) {
+				await world.clock.sleep(300_000);
+				const where = { node: { id: 'node-1' } as never, workflow: world.workflow };
+				const length = () => world.store.list(where).length;
+				const items = ids.map((id) => ({ ...first, changing: undefined, id }));
+				const nodes: NodePlan[] = [{ id: 'node-1', kind: 'payment', items }];
+				const single = { ...drawn.options, batchSize: 1 };
+				const list = withAccounts({ ...drawn, nodes, options: single }, world.settings);
+				const before = length();
+				begin(simulation, new Execution(world, world.process(0), list));
+				await world.clock.sleep(300_000);
+				const count = Math.max(0, SHORT_LIST + pushedOut + before - length());
+				const others = Array.from({ length: count }, () => `other ${(otherPayments += 1)}`);
+				world.note(`others make ${count} payments`);
+				const options = { mode: 'entries', maxEntries: SHORT_LIST } as const;
+				await world.store.checkProcessedAndRecord(others, 'node', where, options);
+				begin(simulation, new Execution(world, world.process(1), list));
+			},
+			toString: () =>
+				`a list of ${ids.join()}, again when ${pushedOut} are pushed out: ${JSON.stringify([first, drawn])}`,
+		}),
+	);
+
 /** Lets time pass, so that what can end has ended. */
 const later = fc.constantFrom(10, 5000, 300_000).map(
 	(ms): Command => ({
@@ -499,10 +539,23 @@ export interface Scenario {
 }
 
 const COMMANDS = [
-	...[start, together, again, retry, later, pass, cancel, crash, freeze, giveAway, otherNode],
+	...[
+		start,
+		together,
+		again,
+		outlived,
+		retry,
+		later,
+		pass,
+		cancel,
+		crash,
+		freeze,
+		giveAway,
+		otherNode,
+	],
 ];
 /** How often each is drawn. */
-const WEIGHTS = [5, 4, 3, 8, 1, 1, 1, 1, 1, 1, 3];
+const WEIGHTS = [5, 4, 3, 2, 8, 1, 1, 1, 1, 1, 1, 3];
 const weighted = COMMANDS.flatMap(
 	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
 );

@@ -98,6 +98,8 @@ export interface Settings {
 	storeFates: Array<StoreFate | undefined>;
 	/** What the credential limits; some of it cannot be read. */
 	limits: { highestPayment?: string; highestSum?: string; onlyRecipients?: string } | undefined;
+	/** How many payments a list keeps at least: as few as a scenario can fill, or as many as it does. */
+	remembered: number;
 	/** Whether there was a payment before: the first record of a list is an INSERT. */
 	warm: boolean;
 }
@@ -160,6 +162,10 @@ export class World {
 	private readonly dropped = new Set<string>();
 	/** Those of them that a process wrote over which had stood still meanwhile. */
 	private readonly droppedByFrozen = new Set<string>();
+	/** Records that a full list let go, with the process that wrote it. */
+	private readonly trimmed = new Map<string, Set<NodeProcess | undefined>>();
+	/** What a try's list held when it first asked. */
+	private readonly known = new WeakMap<Try, ReadonlySet<string>>();
 	/** Whose call to the store it is, by what the call hands over. */
 	readonly callers = new WeakMap<object, Try>();
 	/** Records that the node took back, and the tries that did. */
@@ -206,7 +212,8 @@ export class World {
 	private newProcess(index: number) {
 		this.born += 1;
 		// Each has a name of its own, as chance has to differ between them.
-		return new NodeProcess(`process ${index}.${this.born}`, this.clock, this.fresh);
+		const { remembered } = this.settings;
+		return new NodeProcess(`process ${index}.${this.born}`, this.clock, remembered, this.fresh);
 	}
 
 	/** Ends a process where it stands. A new one takes its place. */
@@ -244,10 +251,14 @@ export class World {
 		return this.settings.storeFates[this.storeCalls++];
 	}
 
-	private written({ before, after, removed }: Write, call: object) {
+	private written({ before, after, removed, trimmed }: Write, call: object) {
 		if (before.length === 0) return;
 		const by = this.callers.get(call);
 		const now = new Set(after);
+		for (const hash of trimmed) {
+			const writers = this.trimmed.get(hash) ?? new Set();
+			this.trimmed.set(hash, writers.add(by?.process));
+		}
 		for (const hash of before) {
 			if (now.has(hash)) continue;
 			if (removed.includes(hash)) {
@@ -259,6 +270,22 @@ export class World {
 			this.dropped.add(hash);
 			if (by !== undefined && this.wasFrozen(by)) this.droppedByFrozen.add(hash);
 		}
+	}
+
+	/** Notes what a try's list holds, the first time that it asks. */
+	asks(by: Try) {
+		if (this.known.has(by)) return;
+		const where = { node: { id: by.node } as never, workflow: this.workflow };
+		this.known.set(by, new Set(this.store.list(where)));
+	}
+
+	/** Whether a full list had let its record go before a try asked, or another process did. */
+	private isTooOld(id: string, by: Try) {
+		return [...(this.records.get(id) ?? [])].some((hash) => {
+			const writers = this.trimmed.get(hash);
+			if (writers === undefined) return false;
+			return !this.known.get(by)?.has(hash) || [...writers].some((one) => one !== by.process);
+		});
 	}
 
 	/** Notes what a process records, to know which record stands for which payment. */
@@ -402,6 +429,7 @@ export class World {
 				overlapped:
 					one.execution !== two.execution && (one.ended === undefined || one.ended >= two.begun),
 				vanished: this.recordsIn(this.dropped, later.id),
+				tooOld: this.isTooOld(later.id, two),
 				takenBackBeside: takers.some(({ process }) => process !== one.process),
 				disturbed:
 					this.slowStore ||
