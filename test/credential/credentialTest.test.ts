@@ -122,6 +122,11 @@ test.each<[string, Fault, RegExp]>([
 	['200', status(200), /^OK: The service accepts the access token$/],
 	['401', status(401), /^Error: The service refused the access token \(HTTP 401\).*allow-list/],
 	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
+	[
+		'n8n without such a workflow',
+		status(404, { body: '{"message":"The requested webhook \\"POST v2\\" is not registered."}' }),
+		/^Error: n8n answered: no workflow is published at this address \(HTTP 404\)\. Publish/,
+	],
 	['404', status(404), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['407', status(407), /^Error: A proxy on the way asks for its own password/],

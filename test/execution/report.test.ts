@@ -1,3 +1,4 @@
+import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import type { Done } from '../../nodes/Pay/execution/read';
@@ -65,6 +66,11 @@ test.each<[number, RegExp]>([
 	expect(result.description).toMatch(/^The request was sent and refused/);
 	expect(result.description).toMatch(advice);
 	expect(said({ outcome: 'rejected', statusCode }, 'qrCode').message).toContain('QR code "a"');
+});
+
+test('an n8n without such a workflow: its words are ours, and so is the advice', () => {
+	const { description } = said({ outcome: 'rejected', statusCode: 404, response: UNPUBLISHED });
+	expect(description).toMatch(/n8n answered: no workflow is published.*Publish the workflow/);
 });
 
 test.each<[string, unknown, string]>([

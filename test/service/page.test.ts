@@ -1,4 +1,4 @@
-import { proxyPageIn } from '../../nodes/Pay/service/page';
+import { proxyPageIn, UNPUBLISHED, withoutN8n } from '../../nodes/Pay/service/page';
 
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
@@ -19,4 +19,18 @@ test.each<[string, unknown]>([
 	['a page that is too long for one', NGINX + ' '.repeat(20_000)],
 ])('%s is no page of a proxy', (_what, response) => {
 	expect(proxyPageIn(response)).toBeUndefined();
+});
+
+test.each([
+	['POST', 'The requested webhook "POST pay/v2/pay/qrcode" is not registered.'],
+	[
+		'another method',
+		'This webhook is not registered for POST requests. Did you mean to make a GET request?',
+	],
+])('what n8n says where no workflow listens is said in our words: %s', (_what, message) => {
+	const said = { code: 404, message, stacktrace: 'at /usr/lib/node_modules/n8n' };
+	expect(withoutN8n(said)).toBe(UNPUBLISHED);
+	expect(withoutN8n({ message: 'No account is registered' })).toStrictEqual({
+		message: 'No account is registered',
+	});
 });

@@ -9,7 +9,7 @@ import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
 import { describeFailure } from '../service/client';
 import { pathOf } from '../service/contract';
-import { proxyPageIn, webPageIn } from '../service/page';
+import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page';
 import { bearerToken, forgetToken, type PostForm } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
@@ -36,6 +36,9 @@ function faultShownBy(response: TestResponse): string | undefined {
 		return `The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
 	}
 	if (statusCode === 407) return `A proxy on the way asks for its own password ${which}`;
+	if (withoutN8n(jsonOrText(String(response.body))) === UNPUBLISHED) {
+		return `${UNPUBLISHED} ${which}. Publish the workflow that plays the service (n8n 1: Active)`;
+	}
 	if (statusCode === 404 || statusCode === 405) {
 		return `The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`;
 	}

@@ -10,7 +10,7 @@ import {
 import { asError, InputError } from '../inputError';
 import type { Attempted } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { proxyPageIn } from '../service/page';
+import { proxyPageIn, UNPUBLISHED } from '../service/page';
 import type { Outcome } from '../service/outcome';
 import { triedBy, type Attempt } from './ledger';
 import { idsByOutcome, othersInWords, type Summary } from './summary';
@@ -60,6 +60,9 @@ function responseInWords(response: unknown): string {
 function correction(statusCode: number, external_id: string, response: unknown): string {
 	if (proxyPageIn(response)?.wantsHttps) {
 		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
+	}
+	if (response === UNPUBLISHED) {
+		return 'Publish the workflow that plays the service (n8n 1: Active), then run again.';
 	}
 	switch (statusCode) {
 		case 401:

@@ -9,7 +9,7 @@ import {
 	type Sent,
 	type TransportFailure,
 } from './outcome';
-import { unconfirmedBy } from './page';
+import { unconfirmedBy, withoutN8n } from './page';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
@@ -96,7 +96,7 @@ function toAttempted(came: Exchange, once: boolean, { doubt, hide }: Connection)
 			const { statusCode, body, contentType, byProxy } = came;
 			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, once);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
-			const response = hide(whole);
+			const response = hide(withoutN8n(whole));
 			if (outcome === 'notSent') {
 				const reason = notSentByProxy(statusCode);
 				return { outcome, sent: 'nothing', statusCode, response, reason };

@@ -1,3 +1,5 @@
+import { isMembers } from '../json';
+
 /** How the pages of wide-spread proxies look, which they send in their own name. */
 const PAGES: ReadonlyArray<[string, RegExp]> = [
 	['nginx', /<hr><center>nginx(\/[\d.]+)?<\/center>/],
@@ -20,6 +22,15 @@ export function proxyPageIn(response: unknown) {
 		.trim();
 	return { by, text, wantsHttps: text.includes('plain HTTP request was sent to HTTPS port') };
 }
+
+/** What is said in place of n8n's own JSON, which may show a path of its server. */
+export const UNPUBLISHED = 'n8n answered: no workflow is published at this address';
+
+/** A response, with {@link UNPUBLISHED} for that of an n8n where no workflow listens. */
+export const withoutN8n = (response: unknown): unknown =>
+	isMembers(response) && /\bwebhook\b.* is not registered/.test(String(response.message))
+		? UNPUBLISHED
+		: response;
 
 /** How a page begins, behind comments and XML's first line. */
 const beginsAsPage = (text: string) =>
