@@ -48,8 +48,8 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 	const execution = await n8n.finished(executionId);
 	const { error } = execution.data.resultData;
 	if (error) throw new Error(`The workflow failed: ${error.message} ${error.description ?? ''}`);
-	const [charge] = itemsOf(execution, 'Create a QR code');
-	const [payment] = itemsOf(execution, 'Make a payment');
+	const [charge] = itemsOf(execution, 'Create QR code');
+	const [payment] = itemsOf(execution, 'Make payment');
 	const report = [charge, payment].map(
 		(item) =>
 			`${String(item?.kind).padEnd(7)}  ${String(item?.external_id)}  ${String(item?.amount)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,

@@ -37,7 +37,7 @@ export class Pay implements INodeType {
 		defaultVersion: 1,
 		// What is typed: on the canvas most expressions have no value, and asking for one throws.
 		subtitle:
-			'={{ (() => { const typed = (word, read) => { try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; } catch { return ""; } }; return { qrCode: "QR code", payment: "Payment", postback: "Wait for a postback" }[$parameter["resource"]] + typed(" of ", () => $parameter["amount"]) + typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
+			'={{ (() => { const typed = (word, read) => { try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; } catch { return ""; } }; return { qrCode: "QR code", payment: "Payment", postback: "Wait for postback" }[$parameter["resource"]] + typed(" of ", () => $parameter["amount"]) + typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,

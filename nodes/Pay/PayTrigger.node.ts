@@ -29,7 +29,7 @@ import {
 
 /** Where the Postback Secret belongs. */
 const NO_SECRET =
-	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes, or set Authentication to None';
+	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
 type Context = IHookFunctions | IWebhookFunctions;
 

@@ -267,7 +267,7 @@ describe.each(VERSIONS)('%s', (each) => {
 			await payEntry().click();
 			const triggers = byId('node-creator-category-item').filter({ hasText: 'Triggers' });
 			await triggers.waitFor();
-			for (const action of ['Create a QR code', 'Make a payment', 'Wait for a postback']) {
+			for (const action of ['Create QR code', 'Make payment', 'Wait for postback']) {
 				await page.getByText(action, { exact: true }).first().waitFor();
 			}
 		}));
@@ -456,7 +456,7 @@ describe.each(VERSIONS)('%s', (each) => {
 				'Payment of 12.50 to ana@example.com',
 				'Payment of 12.50',
 				'Payment',
-				'Wait for a postback',
+				'Wait for postback',
 			]);
 		}));
 
@@ -776,7 +776,7 @@ function newcomer() {
 					});
 					await pasteExample('checkout');
 					hand.clicks++;
-					const creates = byId('canvas-node').filter({ hasText: 'Create a QR code' });
+					const creates = byId('canvas-node').filter({ hasText: 'Create QR code' });
 					await creates.dblclick();
 					hand.clicks++;
 					await click(page.getByRole('button', { name: 'Connect to Pay' }));
@@ -797,7 +797,7 @@ function newcomer() {
 		test('a QR code made by hand', async () =>
 			await watched(async () => {
 				await counted('QR code by hand', async () => {
-					await addAction('Create a QR code');
+					await addAction('Create QR code');
 					await fillIn(field('amount'), '49.9');
 					await fillIn(field('external_id'), 'order-1042');
 					await kept();
@@ -836,7 +836,7 @@ function newcomer() {
 		test('a settled payout', async () =>
 			await watched(async () => {
 				await counted('Settled payout', async () => {
-					await addAction('Make a payment');
+					await addAction('Make payment');
 					await fillIn(field('key'), 'ana@example.com');
 					await fillIn(field('keyType'), 'email');
 					await fillIn(field('amount'), '12.5');

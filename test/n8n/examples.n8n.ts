@@ -587,7 +587,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const openAi = { apiKey: 'none', url: model.url };
 			const workflow = example('agent');
 			workflow.nodes.find(({ name }) => name === 'Agent')!.typeVersion = agentVersion;
-			const payment = workflow.nodes.find(({ name }) => name === 'Make a payment')!;
+			const payment = workflow.nodes.find(({ name }) => name === 'Make payment')!;
 			if (mayPay)
 				Object.assign(payment.parameters as object, { options: { allowAiPayments: true } });
 			if (both === 'two tools') {

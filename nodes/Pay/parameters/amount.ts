@@ -8,7 +8,7 @@ export const amountField: INodeProperties = {
 	type: 'string',
 	default: '',
 	required: true,
-	placeholder: '49.90',
+	placeholder: 'e.g. 49.90',
 	description:
 		'Value of the transaction, above 0, with a decimal point. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
 };

@@ -48,7 +48,7 @@ const fields: INodeProperties[] = [
 						// A text, as the amount is: number inputs drop a typed comma.
 						type: 'string',
 						default: '',
-						placeholder: '12.5',
+						placeholder: 'e.g. 12.5',
 						description:
 							'Share of the recipient in percent. Its bounds and what the shares must add up to are not documented.',
 					},

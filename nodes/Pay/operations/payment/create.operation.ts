@@ -48,7 +48,7 @@ export const createPayment = serviceOperation({
 	option: {
 		name: 'Create',
 		value: 'create',
-		action: 'Make a payment',
+		action: 'Make payment',
 		description: 'Pay to a payment key (cash-out)',
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.

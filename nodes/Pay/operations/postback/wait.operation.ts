@@ -40,7 +40,7 @@ const UNITS: Record<string, number> = {
 export const option = {
 	name: 'Wait',
 	value: 'wait',
-	action: 'Wait for a postback',
+	action: 'Wait for postback',
 	description: 'Wait until the service reports the status of one charge or payment',
 };
 

@@ -92,7 +92,7 @@ export const createQrCode = serviceOperation({
 	option: {
 		name: 'Create',
 		value: 'create',
-		action: 'Create a QR code',
+		action: 'Create QR code',
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
 	batchSize: 25,
