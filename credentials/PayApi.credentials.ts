@@ -1,6 +1,10 @@
 import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 import { authenticate, preAuthentication } from '../nodes/Pay/credential/otherAddresses';
 
+/** A text, empty at first. */
+const text = (field: Omit<INodeProperties, 'type' | 'default'> & { default?: string }) =>
+	({ type: 'string', default: '', ...field }) satisfies INodeProperties;
+
 /**
  * An address with http:, whatever spaces are before it. No regular expression: n8n tests one each
  * time it reads the credential, and the reading fails if the process stands still for 250 ms then.
@@ -20,10 +24,8 @@ const allowHttp: INodeProperties = {
 };
 
 /** What the service's document does not show: entered once, it holds for every node. */
-const described = (field: Omit<INodeProperties, 'type' | 'default'>): INodeProperties => ({
-	...{ type: 'string', default: '', displayOptions: { show: { describeService: [true] } } },
-	...field,
-});
+const described = (field: Parameters<typeof text>[0]) =>
+	text({ ...field, displayOptions: { show: { describeService: [true] } } });
 const describeService: INodeProperties[] = [
 	{
 		displayName: 'Describe the Service',
@@ -88,35 +90,29 @@ const limits: INodeProperties[] = [
 		default: false,
 		description: 'Whether payments above a limit, or to another recipient, are refused unsent',
 	},
-	{
+	text({
 		displayName: 'Highest Payment',
 		name: 'highestPayment',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. 500.00',
 		...limited,
 		description: 'No single payment may be above it. Written as the amounts are.',
-	},
-	{
+	}),
+	text({
 		displayName: 'Highest Sum',
 		name: 'highestSum',
-		type: 'string',
-		default: '',
 		placeholder: 'e.g. 2000.00',
 		...limited,
 		description:
 			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole.',
-	},
-	{
+	}),
+	text({
 		displayName: 'Only Recipients',
 		name: 'onlyRecipients',
-		type: 'string',
 		typeOptions: { rows: 3 },
-		default: '',
 		placeholder: 'e.g. ana@example.com',
 		...limited,
 		description: 'Payment keys, one a line: no other is paid',
-	},
+	}),
 ];
 
 export class PayApi implements ICredentialType {
@@ -142,15 +138,13 @@ export class PayApi implements ICredentialType {
 		},
 		// Never stored. It is there where n8n has resolved the credential, see accounts.ts.
 		{ displayName: 'Resolved', name: 'isResolved', type: 'hidden', default: true },
-		{
+		text({
 			displayName: 'Base URL',
 			name: 'baseUrl',
-			type: 'string',
-			default: '',
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			description: 'Address of the service, without /v2/…',
-		},
+		}),
 		{
 			displayName: 'Scheme Name in Paths',
 			name: 'schemeName',
@@ -181,51 +175,41 @@ export class PayApi implements ICredentialType {
 			description:
 				'Where the bearer token comes from, which the document of the service does not say',
 		},
-		{
+		text({
 			displayName: 'Access Token',
 			name: 'accessToken',
-			type: 'string',
 			typeOptions: { password: true },
-			default: '',
 			required: true,
 			displayOptions: { show: { authentication: ['accessToken'] } },
 			description: 'Token that the service gave you',
-		},
-		{
+		}),
+		text({
 			displayName: 'Token URL',
 			name: 'tokenUrl',
-			type: 'string',
-			default: '',
 			required: true,
 			placeholder: 'e.g. https://api.example.com/oauth/token',
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 			description: 'Address of the token endpoint, in full',
-		},
-		{
+		}),
+		text({
 			displayName: 'Client ID',
 			name: 'clientId',
-			type: 'string',
-			default: '',
 			required: true,
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
-		},
-		{
+		}),
+		text({
 			displayName: 'Client Secret',
 			name: 'clientSecret',
-			type: 'string',
 			typeOptions: { password: true },
-			default: '',
 			required: true,
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
-		},
-		{
+		}),
+		text({
 			displayName: 'Scope',
 			name: 'scope',
-			type: 'string',
-			default: '',
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 			description: 'Scopes to ask for, with spaces between them. Left out when empty.',
-		},
+		}),
 		{
 			displayName: 'Client Authentication',
 			name: 'clientAuthentication',
@@ -246,42 +230,34 @@ export class PayApi implements ICredentialType {
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 			description: 'How to send Client ID and secret to the token endpoint',
 		},
-		{
+		text({
 			displayName: 'Header for the External ID',
 			name: 'externalIdHeader',
-			type: 'string',
-			default: '',
 			placeholder: 'e.g. Idempotency-Key',
 			description:
 				'For a service that carries out requests with the same value in a header only once: the name of that header. Each request then has its External ID there too. Leave empty unless the service names one.',
-		},
-		{
+		}),
+		text({
 			displayName: 'Postback URL',
 			name: 'postbackUrl',
-			type: 'string',
-			default: '',
 			placeholder: 'e.g. https://n8n.example.com/webhook/…/postback',
 			description:
 				'Where the service sends status notifications unless a Pay node says otherwise: the Production URL of a Pay Trigger',
-		},
-		{
+		}),
+		text({
 			displayName: 'Postback Secret',
 			name: 'postbackSecret',
-			type: 'string',
 			typeOptions: { password: true },
-			default: '',
 			description:
 				'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger takes only what it signed.',
-		},
-		{
+		}),
+		text({
 			displayName: 'Previous Postback Secret',
 			name: 'previousPostbackSecret',
-			type: 'string',
 			typeOptions: { password: true },
-			default: '',
 			description:
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
-		},
+		}),
 		...describeService,
 		...limits,
 		{ ...allowHttp, displayOptions: { show: { baseUrl: PLAIN_HTTP } } },

@@ -26,6 +26,18 @@ const onMessage =
 			}
 		: undefined;
 
+/** What is typed: on the canvas most expressions have no value, and asking for one throws. */
+const subtitle = [
+	'={{ (() => {',
+	'const typed = (word, read) => {',
+	'try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; }',
+	'catch { return ""; } };',
+	'const names = { qrCode: "QR code", payment: "Payment", postback: "Wait for postback" };',
+	'return names[$parameter["resource"]]',
+	'+ typed(" of ", () => $parameter["amount"])',
+	'+ typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
+].join(' ');
+
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Pay',
@@ -35,9 +47,7 @@ export class Pay implements INodeType {
 		// A list, so that n8n adds no "Custom API Call" to Resource and Operation: it leads nowhere.
 		version: [1],
 		defaultVersion: 1,
-		// What is typed: on the canvas most expressions have no value, and asking for one throws.
-		subtitle:
-			'={{ (() => { const typed = (word, read) => { try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; } catch { return ""; } }; return { qrCode: "QR code", payment: "Payment", postback: "Wait for postback" }[$parameter["resource"]] + typed(" of ", () => $parameter["amount"]) + typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
+		subtitle,
 		description: 'Create payment QR codes and make instant payments',
 		defaults: { name: 'Pay' },
 		usableAsTool: true,

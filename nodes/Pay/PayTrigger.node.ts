@@ -3,7 +3,6 @@ import {
 	NodeConnectionTypes,
 	NodeOperationError,
 	type IHookFunctions,
-	type INodeProperties,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
@@ -12,11 +11,12 @@ import {
 import type { PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { asError, InputError } from './inputError';
-import { conditionFields, matchOf, readCondition } from './parameters/condition';
+import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
-import { LEAVE_BODY, leaveBodyOption, leavesBody, bodyNotLeft } from './parameters/leaveBody';
+import { bodyNotLeft, leavesBody } from './parameters/leaveBody';
 import { parseSecrets } from './parameters/postbackSecret';
-import { asTyped, refuseWholes } from './parameters/typed';
+import { triggerProperties } from './parameters/trigger';
+import { refuseWholes } from './parameters/typed';
 import { verify } from './postback/proof';
 import {
 	answered,
@@ -24,7 +24,7 @@ import {
 	POSTBACK_METHODS,
 	readPostback,
 	refuseUnproven,
-	toItem,
+	toPostbackItem,
 } from './postback/receive';
 
 /** Where the Postback Secret belongs. */
@@ -100,104 +100,7 @@ export class PayTrigger implements INodeType {
 			activationHint:
 				'Put the Production URL into the Postback URL of the Pay API credential, then publish the workflow.',
 		},
-		properties: [
-			{
-				// A list: n8n 2 drops every other tag from a notice, line breaks too.
-				displayName:
-					'To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.',
-				name: 'urlNotice',
-				type: 'notice',
-				default: '',
-			},
-			{
-				displayName: 'Authentication',
-				name: 'authentication',
-				type: 'options',
-				options: [
-					{
-						name: 'None',
-						value: 'none',
-						description: 'Take every request: anyone who knows the URL can report a payment',
-					},
-					{
-						name: 'Signed URL',
-						value: 'signedUrl',
-						description:
-							'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
-					},
-				],
-				default: 'signedUrl',
-				description: 'How to tell genuine postbacks from forged ones',
-			},
-			{
-				displayName:
-					'Anyone who learns this URL can post "paid" to it. Check every amount and status with the service before you deliver anything.',
-				name: 'noAuthenticationNotice',
-				type: 'notice',
-				default: '',
-				displayOptions: { show: { authentication: ['none'] } },
-			},
-			...conditionFields(
-				{
-					displayName: 'Start Only When',
-					name: 'startWhen',
-					noDataExpression: true,
-					description: 'Which postbacks start the workflow',
-				},
-				['Any Postback', 'Paid', 'Paid or Failed', 'A Field Has a Value'],
-			),
-			{
-				displayName: 'Options',
-				name: 'options',
-				type: 'collection',
-				placeholder: 'Add Option',
-				default: { ...LEAVE_BODY },
-				options: [
-					leaveBodyOption,
-					{
-						displayName: 'Respond',
-						name: 'respond',
-						type: 'options',
-						noDataExpression: true,
-						options: [
-							{
-								name: 'Immediately',
-								value: 'onReceived',
-								description:
-									'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
-							},
-							{
-								name: 'When Last Node Finishes',
-								value: 'lastNode',
-								description:
-									'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
-							},
-						],
-						default: 'onReceived',
-						description: 'When to respond to a postback',
-					},
-					{
-						displayName: 'Response Body',
-						name: 'responseBody',
-						type: 'string',
-						noDataExpression: true,
-						default: '',
-						placeholder: 'e.g. OK',
-						displayOptions: { hide: { '/options.respond': ['lastNode'] } },
-						description: 'Text to respond to postbacks with. Empty unless set.',
-					},
-					{
-						displayName: 'Response Code',
-						name: 'responseCode',
-						type: 'number',
-						noDataExpression: true,
-						typeOptions: { minValue: 200, maxValue: 299 },
-						default: 200,
-						description: 'HTTP status to respond to postbacks with',
-					},
-				],
-			},
-		].flatMap((field) => asTyped(field as INodeProperties)),
+		properties: triggerProperties,
 	};
 
 	methods = { credentialTest: { testPayCredential } };
@@ -211,7 +114,7 @@ export class PayTrigger implements INodeType {
 			async create(this: IHookFunctions): Promise<boolean> {
 				const refusal = (said: string) => new NodeOperationError(this.getNode(), said);
 				try {
-					refuseWholes(new PayTrigger().description.properties, this.getNode().parameters);
+					refuseWholes(triggerProperties, this.getNode().parameters);
 					const options = this.getNodeParameter('options', {});
 					// What was published before an update goes on listening, as n8n reads bodies for it.
 					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());
@@ -244,7 +147,10 @@ export class PayTrigger implements INodeType {
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const webhookResponse = String(responseBody ?? '');
 			if (!isAwaited(this, readMatch(this, status), postback)) return { webhookResponse };
-			return { webhookResponse, workflowData: [[await toItem(this, postback, reference, status)]] };
+			return {
+				webhookResponse,
+				workflowData: [[await toPostbackItem(this, postback, reference, status)]],
+			};
 		});
 	}
 }

@@ -58,14 +58,16 @@ export function parseTypedJson(text: string): { parsed?: unknown; mistake?: stri
 /**
  * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: the
  * longest one that is there goes first, so the whole path is looked for as one key before all else.
+ * @param written how a name stands in the path
  */
-export function valueAt(value: unknown, path: string): unknown {
-	if (typeof value !== 'object' || value === null) return undefined;
-	for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
-		const key = path.slice(0, end);
-		if (!Object.hasOwn(value, key)) continue;
-		const member: unknown = (value as Record<string, unknown>)[key];
-		const found = end === path.length ? member : valueAt(member, path.slice(end + 1));
+export function valueAt(value: unknown, path: string, written = (name: string) => name): unknown {
+	if (typeof value !== 'object' || value === null || path === '') return undefined;
+	const onTheWay = Object.entries(value)
+		.map(([name, member]) => [written(name), member as unknown] as const)
+		.filter(([key]) => key === path || path.startsWith(`${key}.`))
+		.sort(([a], [b]) => b.length - a.length);
+	for (const [key, member] of onTheWay) {
+		const found = key === path ? member : valueAt(member, path.slice(key.length + 1), written);
 		if (found !== undefined) return found;
 	}
 	return undefined;

@@ -5,7 +5,7 @@ import {
 	consult,
 	mayBePaid,
 	openLedger as open,
-	settle,
+	forgetResponses,
 	sumOf,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
@@ -81,7 +81,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 					out.set(`id ${id}`, { id, result }).set(`at ${where}`, out.get(`id ${id}`)!);
 					if (result !== 'lost') end({ outcome: result });
 				}
-				if (settled) settle(ledger);
+				if (settled) forgetResponses(ledger);
 				const counted = Object.values(store.attempts ?? {}).filter(
 					(one) => one.outcome !== 'rejected' && one.outcome !== 'notSent',
 				);
@@ -201,8 +201,8 @@ test('after a run that went well only what later runs need remains', () => {
 	begin(payments, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response });
 	const charges = openLedger(store, 'qrCode', 'Pay, run 0');
 	begin(charges, entry(0, 'b', 5))({ outcome: 'accepted', statusCode: 201, response });
-	settle(payments);
-	settle(charges);
+	forgetResponses(payments);
+	forgetResponses(charges);
 	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
 		attempts: {
 			'payment a': {
@@ -222,7 +222,7 @@ test('what is unknown keeps its status and answer, whatever later runs of a tool
 	const store: LedgerStore = {};
 	const tool = openLedger(store, 'payment', 'Pay, run 0', true);
 	begin(tool, entry(0, 'a', 5))({ outcome: 'unknown', statusCode: 503, response: 'busy' });
-	settle(tool);
+	forgetResponses(tool);
 	expect(consult(tool, entry(0, 'a', 5))).toMatchObject({
 		...{ do: 'stayUnknown', attempt: { statusCode: 503, response: 'busy' } },
 	});
@@ -240,6 +240,6 @@ test('a run that went well drops nothing of another run, node or kind', () => {
 	write('payment', 'Pay, run 1', 'b');
 	write('payment', 'Pay, run 0', 'c');
 	const before = structuredClone(store);
-	settle(write('qrCode', 'Pay, run 0', 'a'));
+	forgetResponses(write('qrCode', 'Pay, run 0', 'a'));
 	expect(store).toStrictEqual(before);
 });

@@ -3,7 +3,7 @@ import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } 
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
-	toItem,
+	toOutputItem,
 	attemptedResult,
 	failAll,
 	refusedResult,
@@ -11,12 +11,12 @@ import {
 	stoppingError,
 	type AcceptedResult,
 	type FailedResult,
-	type Result,
+	type ItemResult,
 } from '../../nodes/Pay/execution/report';
 import { failuresInWords, idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
-import type { Attempted } from '../../nodes/Pay/service/client';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const NODE: INode = {
@@ -26,11 +26,13 @@ const NODE: INode = {
 const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
 
-const said = (answer: Partial<Attempted> & Pick<Attempted, 'outcome'>, kind: Kind = 'payment') =>
-	attemptedResult(OPERATIONS[kind], REQUEST, answer) as FailedResult;
+const said = (
+	answer: Partial<RequestResult> & Pick<RequestResult, 'outcome'>,
+	kind: Kind = 'payment',
+) => attemptedResult(OPERATIONS[kind], REQUEST, answer) as FailedResult;
 
 test('an acceptance is its facts alone', () => {
-	const answer: Attempted = {
+	const answer: RequestResult = {
 		outcome: 'accepted',
 		sent: 'whole',
 		statusCode: 201,
@@ -189,7 +191,7 @@ const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedR
 });
 
 test('an accepted item has its six members and no error at its top', () => {
-	expect(toItem(accepted('a'), 4)).toStrictEqual({
+	expect(toOutputItem(accepted('a'), 4)).toStrictEqual({
 		json: {
 			...{ external_id: 'a', amount: 1, kind: 'payment', outcome: 'accepted', statusCode: 201 },
 			response: { error: 'a member of the answer' },
@@ -200,7 +202,7 @@ test('an accepted item has its six members and no error at its top', () => {
 
 test('a failed item has one member, error, with what is known and nothing empty', () => {
 	const known = { ...failed('rejected', 'a'), statusCode: 422, response: 'r', field: '' };
-	expect(toItem(known, 2)).toStrictEqual({
+	expect(toOutputItem(known, 2)).toStrictEqual({
 		json: {
 			error: {
 				...{ message: 'm a', description: 'd a', external_id: 'a', kind: 'payment' },
@@ -209,14 +211,14 @@ test('a failed item has one member, error, with what is known and nothing empty'
 		},
 		pairedItem: { item: 2 },
 	});
-	const { error } = toItem({ ...failed('notSent'), field: 'amount' }, 0).json;
+	const { error } = toOutputItem({ ...failed('notSent'), field: 'amount' }, 0).json;
 	expect(error).toStrictEqual({
 		...{ message: 'm undefined', description: 'd undefined', kind: 'payment' },
 		...{ outcome: 'notSent', field: 'amount' },
 	});
 });
 
-const summaryOf = (results: Result[], waiting: Array<[number, string]> = []): Summary => ({
+const summaryOf = (results: ItemResult[], waiting: Array<[number, string]> = []): Summary => ({
 	operation: OPERATIONS.payment,
 	items: results.length + waiting.length,
 	done: results.map((result, index) => ({ index, result })),
@@ -240,7 +242,7 @@ test('every external_id stands under its outcome; what was not reached was not s
 
 describe('the error that stops the node', () => {
 	const told = failed('unknown', 'lost');
-	const errorOf = (results: Result[], waiting: Array<[number, string]> = [], result = told) =>
+	const errorOf = (results: ItemResult[], waiting: Array<[number, string]> = [], result = told) =>
 		stoppingError(NODE, { index: 0, result }, summaryOf(results, waiting));
 
 	test('of one item says no more than that', () => {
@@ -303,7 +305,7 @@ describe('the error that stops the node', () => {
 });
 
 describe('the tally', () => {
-	const done = (...results: Result[]) =>
+	const done = (...results: ItemResult[]) =>
 		results.map(
 			(result, index): Done =>
 				result.outcome === 'accepted' ? { index, result } : { index, result },
@@ -317,13 +319,13 @@ describe('the tally', () => {
 	test('opens empty', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
 			operation: OPERATIONS.payment,
-			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, kept: 0 },
+			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, responseLength: 0 },
 			...{ waiting: new Map(), inFlight: new Set(), hints: new Set(), itemHints: new Map() },
 		});
 	});
 
 	test('stops at the first failure by index, an unknown one before all others', () => {
-		const stop = (...results: Result[]) => {
+		const stop = (...results: ItemResult[]) => {
 			try {
 				// In the order in which they ended, which is not that of the items.
 				conclude(tallied(false), done(...results).reverse());

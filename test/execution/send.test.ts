@@ -383,7 +383,7 @@ describe('Accepted When Field', () => {
 
 test('answers are kept up to 50 million characters of all of them', async () => {
 	const { run } = runOf(async () => ({ statusCode: 200, body: 'x'.repeat(100) }));
-	run.tally.kept = 50_000_000 - 250;
+	run.tally.responseLength = 50_000_000 - 250;
 	const done = await sendBatch(run, [ready('a'), ready('b'), ready('c')]);
 	const left = '(left out: the responses of this run are too large to keep)';
 	expect(done.map(({ result }) => result.response === left)).toStrictEqual([false, false, true]);

@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
-import { postRequest, type Attempted } from '../../nodes/Pay/service/client';
+import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { CORES, modulesOf } from '../wire/cores';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
@@ -71,7 +71,7 @@ async function pay(name: string) {
 		timeout: 20_000,
 		hide: (response: unknown) => hideSecrets(response, [TOKEN], undefined),
 	};
-	let answer: Attempted | undefined;
+	let answer: RequestResult | undefined;
 	const methods = await methodsOf(async () => {
 		answer = await postRequest(httpRequest, connection, OPERATIONS.payment, {
 			...{ amount: 1, external_id: name },

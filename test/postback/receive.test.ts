@@ -1,7 +1,12 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { parsePostback } from '../../nodes/Pay/postback/postback';
-import { answered, readPostback, refusePostback, toItem } from '../../nodes/Pay/postback/receive';
+import {
+	answered,
+	readPostback,
+	refusePostback,
+	toPostbackItem,
+} from '../../nodes/Pay/postback/receive';
 
 /** n8n's side of a call, as far as it is read here; the engine's own stands in requests.test.ts. */
 function called(setting: {
@@ -187,7 +192,7 @@ describe('the item of a postback', () => {
 	};
 
 	test('without files and without an item that waits is the postback', async () => {
-		const item = await toItem(called({}).context, postback(), null);
+		const item = await toPostbackItem(called({}).context, postback(), null);
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
@@ -195,7 +200,7 @@ describe('the item of a postback', () => {
 
 	test('of a form has its files, by field, numbered where a field has more', async () => {
 		const { context, kept } = called({});
-		const { binary } = await toItem(context, postback('receipt', 'pages', 'pages'), null);
+		const { binary } = await toPostbackItem(context, postback('receipt', 'pages', 'pages'), null);
 		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages0', 'pages1']);
 		expect(kept).toStrictEqual([
 			['receipt.png', 'image/png'],
@@ -207,7 +212,7 @@ describe('the item of a postback', () => {
 	test('of a form loses no file to another of the same name', async () => {
 		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
 		const { context } = called({});
-		const { binary } = await toItem(
+		const { binary } = await toPostbackItem(
 			context,
 			postback('f', 'f', 'f0', 'f_2'),
 			null,
@@ -228,7 +233,7 @@ describe('the item of a postback', () => {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const item = await toItem(
+		const item = await toPostbackItem(
 			called({}).context,
 			postback('receipt', 'other'),
 			null,

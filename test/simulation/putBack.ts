@@ -48,7 +48,7 @@ const FAULTS: Record<string, Edit[]> = {
 	'what was accepted is replayed whatever is asked for': [
 		[
 			'execution/ledger.ts',
-			'const sameRequest = attempt.fingerprint === entry.fingerprint;',
+			'const sameRequest = attempt.fingerprint === item.fingerprint;',
 			'const sameRequest = true;',
 		],
 	],

@@ -1,4 +1,4 @@
-import { postRequest, type Attempted } from '../../nodes/Pay/service/client';
+import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { slowness } from '../busy';
 import type { Row } from './rows';
@@ -8,7 +8,7 @@ import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 /** What one row came to. */
 export interface Played {
-	answer: Attempted;
+	answer: RequestResult;
 	/** What came to the row's own server, where it has one. */
 	counted?: Counted;
 	/** The row's time-out and what it took, in milliseconds. */

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import type { Attempted } from '../../nodes/Pay/service/client';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Behaviour, ProxyBehaviour } from './servers';
 
 /** One way for the wire to behave, and what must be said of it. */
 export interface Row {
 	name: string;
-	expected: Partial<Attempted> & Pick<Attempted, 'outcome'>;
+	expected: Partial<RequestResult> & Pick<RequestResult, 'outcome'>;
 	server?: Behaviour | 'refused';
 	/** Which certificate a TLS server shows. */
 	certificate?: 'trusted' | 'untrusted' | 'otherHost';

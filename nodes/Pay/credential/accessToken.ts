@@ -16,7 +16,7 @@ export type PostForm = (
 	body: string,
 ) => Promise<TokenResponse>;
 
-interface Kept {
+interface FetchedToken {
 	fetched: Promise<string>;
 	/** Undefined until it is fetched. */
 	token?: string;
@@ -25,7 +25,7 @@ interface Kept {
 }
 
 /** Per process and credential, the token fetched last. */
-const kept = new Map<string, Kept>();
+const fetchedTokens = new Map<string, FetchedToken>();
 /** More credentials than a process pays with; beyond it the oldest go. */
 const MAX_KEPT = 200;
 /** Seconds before its end at which a token is no longer used, and how long one without an end is. */
@@ -130,24 +130,24 @@ export function keepFor(life: number | undefined): number {
 }
 
 /** A hash, so that no secret stays in memory as a key. */
-const hashOf = (client: ClientCredentials) =>
+const clientKey = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; other requests wait for the same one. */
-function startFetching(hash: string, client: ClientCredentials, post: PostForm): Kept {
+function startFetching(hash: string, client: ClientCredentials, post: PostForm): FetchedToken {
 	const begun = performance.now();
 	const { headers, body } = tokenRequest(client);
 	const response = post(client.tokenUrl, headers, body).then(parseResponse);
-	const entry: Kept = { fetched: response.then(({ token }) => token), until: Infinity };
+	const entry: FetchedToken = { fetched: response.then(({ token }) => token), until: Infinity };
 	response.then(
 		({ token, life }) => Object.assign(entry, { token, until: begun + keepFor(life) }),
 		// A failure is not kept: the next batch asks again.
-		() => kept.get(hash) === entry && kept.delete(hash),
+		() => fetchedTokens.get(hash) === entry && fetchedTokens.delete(hash),
 	);
-	kept.delete(hash);
-	kept.set(hash, entry);
-	const [oldest] = kept.keys();
-	if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+	fetchedTokens.delete(hash);
+	fetchedTokens.set(hash, entry);
+	const [oldest] = fetchedTokens.keys();
+	if (fetchedTokens.size > MAX_KEPT && oldest !== undefined) fetchedTokens.delete(oldest);
 	return entry;
 }
 
@@ -163,8 +163,8 @@ export async function bearerToken(
 ): Promise<{ accessToken: string; isKept: boolean }> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
-	const hash = hashOf(client);
-	const found = kept.get(hash);
+	const hash = clientKey(client);
+	const found = fetchedTokens.get(hash);
 	const isUsable = found !== undefined && performance.now() < found.until;
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
 	if (token !== undefined) return { accessToken: token, isKept: true };
@@ -175,6 +175,6 @@ export async function bearerToken(
 /** Removes a kept token that the service refused, so that the next request has a new one. */
 export function forgetToken({ token: source }: Pick<Account, 'token'>, refused: string): void {
 	if ('pasted' in source) return;
-	const hash = hashOf(source.clientCredentials);
-	if (kept.get(hash)?.token === refused) kept.delete(hash);
+	const hash = clientKey(source.clientCredentials);
+	if (fetchedTokens.get(hash)?.token === refused) fetchedTokens.delete(hash);
 }

@@ -100,7 +100,7 @@ export function openRecords(options: {
 	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
 	async function close(): Promise<string[]> {
 		list.keepers.delete(mine);
-		const { left, reason } = await list.settle(helpers, mine, mayDrop);
+		const { left, reason } = await list.makeLast(helpers, mine, mayDrop);
 		const hints: string[] = [];
 		const before = list.length - mine.size;
 		if (mine.size > 0 && before >= REMEMBERED_PAYMENTS) {

@@ -1,20 +1,18 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
-import type { Outcome } from '../service/outcome';
+import type { RequestResult } from '../service/client';
+
+/** What a request came to, as far as it is written down. */
+type End = Pick<RequestResult, 'outcome' | 'statusCode' | 'response' | 'reason'>;
 
 /** One attempt as written down: before it starts without an outcome, after it with one. */
-export interface Attempt {
+export interface Attempt extends Partial<End> {
 	external_id: string;
 	/** Node, run and item that made it. */
 	by: string;
 	amount?: number;
 	/** Of what was sent, see `Ready`. */
 	fingerprint: string;
-	outcome?: Outcome;
-	statusCode?: number;
-	response?: unknown;
-	/** Why it ended without a clear response, in words. */
-	reason?: string;
 }
 
 /** Whose attempt it was, in words. */
@@ -56,7 +54,7 @@ export interface Ledger {
 }
 
 /** What the ledger knows an item by. */
-interface Entry {
+interface Sendable {
 	index: number;
 	fingerprint: string;
 	request: { external_id: string; amount?: number };
@@ -81,24 +79,24 @@ function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
 }
 
 /** What is made once is kept by external_id alone, all else also by place. */
-function attemptKey(ledger: Ledger, entry: Entry): string {
+function attemptKey(ledger: Ledger, item: Sendable): string {
 	const { kind, once } = ledger.operation;
-	const { external_id } = entry.request;
-	return once ? `${kind} ${external_id}` : `${kind} ${byOf(ledger, entry.index)}: ${external_id}`;
+	const { external_id } = item.request;
+	return once ? `${kind} ${external_id}` : `${kind} ${byOf(ledger, item.index)}: ${external_id}`;
 }
 
 /** What a payment is known by if its external_id changes with each try; of a tool: what it asks for. */
-function placeOf(ledger: Ledger, entry: Entry): string {
-	const by = byOf(ledger, entry.index);
-	return ledger.isTool ? `${by} ${entry.fingerprint}` : by;
+function placeOf(ledger: Ledger, item: Sendable): string {
+	const by = byOf(ledger, item.index);
+	return ledger.isTool ? `${by} ${item.fingerprint}` : by;
 }
 
 const isFree = (attempt: Attempt | undefined) =>
 	attempt === undefined || attempt.outcome === 'rejected' || attempt.outcome === 'notSent';
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
-export function mayBePaid(ledger: Ledger, entry: Entry): boolean {
-	return !isFree(ledger.store.attempts[attemptKey(ledger, entry)]);
+export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
+	return !isFree(ledger.store.attempts[attemptKey(ledger, item)]);
 }
 
 /** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
@@ -107,26 +105,26 @@ export function hasPaid({ store, node }: Ledger): boolean {
 }
 
 /** Whether an item may be sent, given all that was tried in this execution. */
-export function consult(ledger: Ledger, entry: Entry): Verdict {
+export function consult(ledger: Ledger, item: Sendable): Verdict {
 	const { store, operation } = ledger;
 	const { attempts, places } = store;
-	const ofId = attempts[attemptKey(ledger, entry)];
+	const ofId = attempts[attemptKey(ledger, item)];
 	if (!operation.once) {
-		return ofId?.outcome === 'accepted' && ofId.fingerprint === entry.fingerprint
+		return ofId?.outcome === 'accepted' && ofId.fingerprint === item.fingerprint
 			? { do: 'replay', attempt: ofId }
 			: { do: 'send' };
 	}
 	const isOfItem = (attempt: Attempt) =>
-		attempt.by === byOf(ledger, entry.index) &&
-		(!ledger.isTool || attempt.fingerprint === entry.fingerprint);
-	const ofPlace = attempts[`${operation.kind} ${places[placeOf(ledger, entry)]}`];
+		attempt.by === byOf(ledger, item.index) &&
+		(!ledger.isTool || attempt.fingerprint === item.fingerprint);
+	const ofPlace = attempts[`${operation.kind} ${places[placeOf(ledger, item)]}`];
 	// Another item may have sent that external_id since.
 	const earlier = ofPlace !== undefined && isOfItem(ofPlace) ? ofPlace : undefined;
 	const attempt = isFree(ofId) ? earlier : ofId;
 	if (attempt === undefined || isFree(attempt)) return { do: 'send' };
 	const sameItem = isOfItem(attempt);
 	const sameId = attempt === ofId;
-	const sameRequest = attempt.fingerprint === entry.fingerprint;
+	const sameRequest = attempt.fingerprint === item.fingerprint;
 	if (attempt.outcome === 'accepted') {
 		// A model that hears "accepted" twice believes that it has paid twice.
 		return sameItem && sameRequest && !ledger.isTool
@@ -143,20 +141,17 @@ export function consult(ledger: Ledger, entry: Entry): Verdict {
 export const sumOf = ({ store }: Ledger, accountId: string) => BigInt(store.sums[accountId] ?? 0);
 
 /** Writes an attempt down before its request starts; what it returns writes down the outcome. */
-export function begin(
-	ledger: Ledger,
-	entry: Entry,
-): (end: Pick<Attempt, 'outcome' | 'statusCode' | 'response' | 'reason'>) => void {
-	const { fingerprint, request, accountId } = entry;
+export function begin(ledger: Ledger, item: Sendable): (end: End) => void {
+	const { fingerprint, request, accountId } = item;
 	const { external_id, amount } = request;
 	const addToSum = (units: bigint) => {
 		ledger.store.sums[accountId] = String(sumOf(ledger, accountId) + units);
 	};
-	const attempt: Attempt = { external_id, by: byOf(ledger, entry.index), amount, fingerprint };
-	ledger.store.attempts[attemptKey(ledger, entry)] = attempt;
+	const attempt: Attempt = { external_id, by: byOf(ledger, item.index), amount, fingerprint };
+	ledger.store.attempts[attemptKey(ledger, item)] = attempt;
 	const { once } = ledger.operation;
 	const units = once ? unitsOf(amount ?? 0) : 0n;
-	if (once) ledger.store.places[placeOf(ledger, entry)] = external_id;
+	if (once) ledger.store.places[placeOf(ledger, item)] = external_id;
 	if (once) addToSum(units);
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
@@ -165,7 +160,7 @@ export function begin(
 }
 
 /** Drops what a run that went well no longer needs. What is made once stays: no run may repeat it. */
-export function settle(ledger: Ledger): void {
+export function forgetResponses(ledger: Ledger): void {
 	const { attempts } = ledger.store;
 	const { kind, once } = ledger.operation;
 	const mine = byOf(ledger, '');

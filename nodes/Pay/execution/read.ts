@@ -16,7 +16,7 @@ import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { optionsDiffer } from './refusals';
-import { refusedResult, type Result } from './report';
+import { refusedResult, type ItemResult } from './report';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
 export type Finish = (
@@ -61,7 +61,7 @@ export interface Ready {
 /** An item that has a result: there is nothing left to do but to report it. */
 export interface Done {
 	index: number;
-	result: Result;
+	result: ItemResult;
 	/** Called where it was accepted. */
 	finish?: Finish;
 }
@@ -73,7 +73,7 @@ export interface Step {
 }
 
 /** The options as n8n hands them over. */
-export type Options = Readonly<Record<string, unknown>>;
+export type TypedOptions = Readonly<Record<string, unknown>>;
 
 /** What the options of a run say, checked. */
 export interface Settings extends Batching {
@@ -85,12 +85,12 @@ export interface Settings extends Batching {
 }
 
 /** Members of the body may differ from item to item; what governs the run may not. */
-function governing(options: Options): string {
+function governing(options: TypedOptions): string {
 	return JSON.stringify({ ...options, additionalMembers: undefined });
 }
 
 /** Reads the options, which hold for all items; throws an InputError. */
-export function readSettings(options: Options, batchSize: number): Settings {
+export function readSettings(options: TypedOptions, batchSize: number): Settings {
 	return {
 		...readBatching(options.batching, batchSize),
 		timeout: readTimeout(options.timeout),
@@ -112,7 +112,7 @@ function reader({ context, typed }: ReadingContext, index: number): ReadParamete
 }
 
 /** A short hash over values. */
-const hashOf = (...values: unknown[]) =>
+const shortHash = (...values: unknown[]) =>
 	createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
 
 /** Where an account's requests go, and in whose name. Not the token: it changes, the account stays. */
@@ -127,7 +127,7 @@ const whose = ({ baseUrl, schemeName, token }: Account) => [
  * each try, the description and the postback URL.
  */
 const fingerprintOf = (account: Account, request: object) =>
-	hashOf(...whose(account), {
+	shortHash(...whose(account), {
 		...request,
 		...{ external_id: undefined, payerQuestion: undefined, postbackUrl: undefined },
 	});
@@ -153,7 +153,8 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const given = read('external_id');
 		// So that the error of an item with a bad amount names the item.
 		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
-		if (governing((read('options') ?? {}) as Options) !== settings.source) throw optionsDiffer();
+		if (governing((read('options') ?? {}) as TypedOptions) !== settings.source)
+			throw optionsDiffer();
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
@@ -171,7 +172,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
-		const accountId = hashOf(...whose(account));
+		const accountId = shortHash(...whose(account));
 		const { finish } = plan;
 		return { index, request, account, accountId, fingerprint, expectPostback, finish, hints };
 	} catch (error) {

@@ -119,7 +119,7 @@ export class RememberedList {
 	 * @param drops whether the oldest payments of a long list may go
 	 * @returns those that may not last, which are looked for no more, and why
 	 */
-	async settle(store: Store, ids: ReadonlySet<string>, drops: boolean) {
+	async makeLast(store: Store, ids: ReadonlySet<string>, drops: boolean) {
 		const end = performance.now() + LONGEST_LOOKING_MS;
 		let failures = 0;
 		for (let reason: Error | undefined; ; ) {

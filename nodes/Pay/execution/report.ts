@@ -8,7 +8,7 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import type { Attempted } from '../service/client';
+import type { RequestResult } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../service/page';
 import type { Outcome } from '../service/outcome';
@@ -41,7 +41,7 @@ export interface FailedResult {
 	description: string;
 }
 
-export type Result = AcceptedResult | FailedResult;
+export type ItemResult = AcceptedResult | FailedResult;
 
 function quoted(text: string): string {
 	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
@@ -114,7 +114,7 @@ function unknownInWords(operation: ServiceOperation, external_id: string, what: 
 	};
 }
 
-function whyUnknown(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reason'>): string {
+function whyUnknown(attempted: Pick<RequestResult, 'statusCode' | 'response' | 'reason'>): string {
 	const { statusCode, response, reason } = attempted;
 	if (statusCode === undefined)
 		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
@@ -130,8 +130,8 @@ function whyUnknown(attempted: Pick<Attempted, 'statusCode' | 'response' | 'reas
 export function attemptedResult(
 	operation: ServiceOperation,
 	request: ServiceRequest,
-	attempted: Attempted,
-): Result {
+	attempted: RequestResult,
+): ItemResult {
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response, reason, sent } = attempted;
 	const { kind, noun } = operation;
@@ -197,7 +197,7 @@ function errorFacts(result: FailedResult): IDataObject {
  * The output item of a result. `error` never appears at the top of an accepted one (n8n would retry),
  * and is the only key of a failed one (n8n sends it to the error output then).
  */
-export function toItem(result: Result, item: number): INodeExecutionData {
+export function toOutputItem(result: ItemResult, item: number): INodeExecutionData {
 	if (result.outcome !== 'accepted') {
 		const { message, description } = result;
 		return {

@@ -7,17 +7,17 @@ import { refuseWholes } from '../parameters/typed';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
-import { hasPaid, openLedger, settle, type LedgerStore } from './ledger';
+import { hasPaid, openLedger, forgetResponses, type LedgerStore } from './ledger';
 import {
 	readItem,
 	readSettings,
-	type Options,
+	type TypedOptions,
 	type Ready,
 	type RequestOperation,
 	type Step,
 } from './read';
 import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
-import { goesOn, isRunByAiAgent, refusedResult, toItem } from './report';
+import { goesOn, isRunByAiAgent, refusedResult, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
@@ -25,7 +25,10 @@ import { conclude, openTally, type Tally } from './tally';
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { batchSize, once } = operation;
 	refuseWholes(operation.description, context.getNode().parameters);
-	const settings = readSettings(context.getNodeParameter('options', 0, {}) as Options, batchSize);
+	const settings = readSettings(
+		context.getNodeParameter('options', 0, {}) as TypedOptions,
+		batchSize,
+	);
 	const { helpers } = context;
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
@@ -118,7 +121,7 @@ async function toItems(
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
 	for (const { index, result, finish } of [...done].sort((a, b) => a.index - b.index)) {
-		const item = toItem(result, index);
+		const item = toOutputItem(result, index);
 		items.push(item);
 		if (result.outcome !== 'accepted') continue;
 		try {
@@ -157,7 +160,7 @@ export async function runRequests(
 		if (run !== undefined) await sendAll(run, started.ready);
 		const items = await toItems(context, tally);
 		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {
-			settle(run.ledger);
+			forgetResponses(run.ledger);
 		}
 		return [items];
 	} finally {

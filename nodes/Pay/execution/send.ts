@@ -3,7 +3,7 @@ import { bearerToken, forgetToken, type PostForm } from '../credential/accessTok
 import type { Account } from '../credential/connection';
 import { mismatchOf } from '../parameters/fieldMatch';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type Attempted } from '../service/client';
+import { postRequest, type RequestResult } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, type Ledger } from './ledger';
@@ -76,14 +76,14 @@ export function withinLimits(run: Run, items: Ready[]): Step {
 	};
 }
 
-const idsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
+const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
 /** Records a batch of payments as about to be made; those that were recorded before are done. */
 async function record(run: Run, batch: Ready[]): Promise<Step> {
 	if (run.records === undefined) return { ready: batch, done: [] };
 	let known: Set<string>;
 	try {
-		known = await run.records.record(idsOf(batch));
+		known = await run.records.record(externalIdsOf(batch));
 	} catch (error) {
 		return { ready: [], done: batch.map((item) => refuseItem(run, item, error)) };
 	}
@@ -99,7 +99,7 @@ async function record(run: Run, batch: Ready[]): Promise<Step> {
 /** Removes the records of payments that certainly were not made; a result whose record stays says so. */
 async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
 	if (run.records === undefined || items.length === 0) return done;
-	const { remembered, reason } = await run.records.remove(idsOf(items));
+	const { remembered, reason } = await run.records.remove(externalIdsOf(items));
 	if (remembered.length === 0) return done;
 	const stillToReport = new Set<string | undefined>(remembered);
 	const noted = done.map((item): Done => {
@@ -160,11 +160,11 @@ const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready)
 const MOST_KEPT = 50_000_000;
 
 /** Leaves out a response that is too large to keep beside those of the items before it. */
-function kept(tally: Tally, attempted: Attempted): Attempted {
+function withinRoom(tally: Tally, attempted: RequestResult): RequestResult {
 	const { response } = attempted;
 	if (response === undefined) return attempted;
-	tally.kept += JSON.stringify(response).length;
-	if (tally.kept <= MOST_KEPT) return attempted;
+	tally.responseLength += JSON.stringify(response).length;
+	if (tally.responseLength <= MOST_KEPT) return attempted;
 	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
@@ -196,7 +196,7 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const expectNone = item.expectPostback?.();
 	const end = begin(run.ledger, item);
 	tally.inFlight.add(request.external_id);
-	const attempted = kept(tally, await post(run, item, bearer));
+	const attempted = withinRoom(tally, await post(run, item, bearer));
 	end(attempted);
 	if (attempted.outcome === 'rejected' || attempted.outcome === 'notSent') expectNone?.();
 	tally.inFlight.delete(request.external_id);

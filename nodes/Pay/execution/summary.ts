@@ -33,7 +33,7 @@ export function idsByOutcome({ done, waiting }: Summary): Record<Outcome, string
 	return ids;
 }
 
-const idsOf = ({ done }: Summary, outcome: Outcome) =>
+const idsWith = ({ done }: Summary, outcome: Outcome) =>
 	done.filter(({ result }) => result.outcome === outcome).map(({ result }) => result.external_id);
 
 /** "2 accepted, 1 not sent": counts of the given outcomes, without zeros. */
@@ -41,7 +41,7 @@ function countsInWords(summary: Summary, outcomes: readonly Outcome[]): string {
 	const notReached = summary.items - summary.done.length;
 	return outcomes
 		.map((outcome) => {
-			const count = idsOf(summary, outcome).length + (outcome === 'notSent' ? notReached : 0);
+			const count = idsWith(summary, outcome).length + (outcome === 'notSent' ? notReached : 0);
 			return count === 0 ? '' : `${count} ${outcome === 'notSent' ? 'not sent' : outcome}`;
 		})
 		.filter((words) => words !== '')
@@ -53,7 +53,7 @@ const nounOf = ({ items, operation }: Summary) => operation.noun + (items === 1 
 /** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(summary: Summary): string | undefined {
 	const others = countsInWords(summary, ['rejected', 'duplicate', 'notSent']);
-	const unknown = idsOf(summary, 'unknown');
+	const unknown = idsWith(summary, 'unknown');
 	const noun = nounOf(summary);
 	if (unknown.length === 0) {
 		const accepted = countsInWords(summary, ['accepted']) || 'none accepted in this run';

@@ -28,7 +28,7 @@ export function openTally(
 		/** Whether an item of the batch under way failed and the run does not go on. */
 		isStopping: false,
 		/** How many characters of responses the run keeps. */
-		kept: 0,
+		responseLength: 0,
 	};
 }
 

@@ -1,11 +1,11 @@
 import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import type { Account } from '../credential/connection';
-import type { ItemPlan, Options, RequestOperation } from '../execution/read';
+import type { ItemPlan, TypedOptions, RequestOperation } from '../execution/read';
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { batchingOption } from '../parameters/batching';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import { fieldsOf, readBody, treeOf, type BodyOf, type FormPart } from '../parameters/member';
+import { fieldsOf, bodyOf, treeOf, type BodyOf, type FormPart } from '../parameters/member';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import { timeoutOption } from '../parameters/wholeNumber';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
@@ -34,8 +34,8 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 }: Definition<Form>) {
 	const members = treeOf(form);
 	const readRequest = (read: ReadParameter) => {
-		const { additionalMembers } = (read('options') ?? {}) as Options;
-		return withAdditionalMembers(readBody(form, read), additionalMembers, members);
+		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
+		return withAdditionalMembers(bodyOf(form, read), additionalMembers, members);
 	};
 	const operation: Omit<RequestOperation, 'description'> = {
 		...about,

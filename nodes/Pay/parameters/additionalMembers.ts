@@ -21,7 +21,7 @@ const FIELD = 'additionalMembers';
 const LABEL = labelOf(FIELD);
 
 /** The text that would be sent: an expression may give an object with a toJSON of its own. */
-function textOf(value: unknown): string {
+function typedText(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
 	let lost: string | undefined;
 	let text: string;
@@ -42,7 +42,7 @@ function textOf(value: unknown): string {
 }
 
 function parseMembers(value: unknown): Members {
-	const text = textOf(value);
+	const text = typedText(value);
 	const [leftover] = /\[object Object\]|__UNKNOWN__/.exec(text) ?? [];
 	if (leftover !== undefined) refuseLeftover(leftover, FIELD);
 	const { parsed, mistake } = parseTypedJson(text);

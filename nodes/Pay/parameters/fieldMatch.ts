@@ -50,19 +50,6 @@ export function readFieldMatch(
 /** A form has data[status] where n8n reads the same query as data.status; capitals do not count. */
 const plain = (name: string) => name.toLowerCase().replace(/\[([^\]]+)\]/g, '.$1');
 
-/** The value at a path in lower case, whatever its names are in; of several, the first. */
-function looselyAt(value: unknown, path: string): unknown {
-	if (typeof value !== 'object' || value === null) return undefined;
-	for (const [name, member] of Object.entries(value)) {
-		const key = plain(name);
-		const isOnTheWay = path.startsWith(`${key}.`);
-		const found = isOnTheWay ? looselyAt(member, path.slice(key.length + 1)) : undefined;
-		if (found !== undefined) return found;
-		if (key === path) return member;
-	}
-	return undefined;
-}
-
 /**
  * Why a field does not match, in words for a log, which never hold the value that is there. What
  * counts is the first of some sources that has the field at all; upper and lower case do not.
@@ -71,7 +58,7 @@ function looselyAt(value: unknown, path: string): unknown {
 export function mismatchOf({ field, values }: FieldMatch, ...sources: unknown[]) {
 	let value: unknown;
 	for (const source of sources) {
-		value = valueAt(source, field) ?? looselyAt(source, plain(field));
+		value = valueAt(source, field) ?? valueAt(source, plain(field), plain);
 		if (value !== undefined && value !== null) break;
 	}
 	const shown = JSON.stringify(field);

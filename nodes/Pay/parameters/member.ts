@@ -88,7 +88,7 @@ export const fieldsOf = (form: readonly FormPart[]): INodeProperties[] =>
 	form.flatMap((part) => (isMember(part) ? part.fields : [part]));
 
 /** Reads every member of a form, objects and lists last; throws an InputError. */
-export const readBody = <Form extends readonly FormPart[]>(form: Form, read: ReadParameter) =>
+export const bodyOf = <Form extends readonly FormPart[]>(form: Form, read: ReadParameter) =>
 	Object.fromEntries(
 		form
 			.filter(isMember)

@@ -37,7 +37,7 @@ function decode(bytes: Buffer, charset = 'utf-8'): string {
 }
 
 /** The text of a body: as its byte order mark says, else as its charset does. */
-function textOf(bytes: Buffer, charset: string | undefined): string {
+function bodyText(bytes: Buffer, charset: string | undefined): string {
 	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
 	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
 	return decode(bytes, mark === undefined ? charset : byMark[mark as keyof typeof byMark]);
@@ -76,13 +76,13 @@ function parseText(text: string, contentType: string, charset?: string): unknown
 export function parseBody(bytes: Buffer, contentType: string): Body {
 	if (MULTIPART.test(contentType)) {
 		const { fields, files } = readMultipart(bytes, contentType, (part, type) => {
-			const text = textOf(part, charsetOf(part, type) ?? charsetOf(part, contentType));
+			const text = bodyText(part, charsetOf(part, type) ?? charsetOf(part, contentType));
 			return JSON_TYPE.test(type) || XML.test(type) ? parseText(text, type) : text;
 		});
 		const body = nested(fields);
 		return { body, rawBody: '', content: JSON.stringify(body), files };
 	}
 	const charset = charsetOf(bytes, contentType);
-	const rawBody = textOf(bytes, charset);
+	const rawBody = bodyText(bytes, charset);
 	return { body: parseText(rawBody, contentType, charset), rawBody, content: bytes, files: [] };
 }

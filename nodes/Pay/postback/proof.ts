@@ -87,7 +87,7 @@ export function signUrl(url: string, reference: Reference, secret: string): stri
 	return withProof(url, `${encoded}.${macOf(encoded, secret)}`);
 }
 
-const hashOf = (proof: string) =>
+const proofHash = (proof: string) =>
 	createHash('sha256').update(proof).digest('base64url').slice(0, 22);
 
 /**
@@ -97,7 +97,7 @@ const hashOf = (proof: string) =>
 export function withRandomProof(url: string, reference: Reference): { url: string; hash: string } {
 	const mac = randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
 	const proof = `${encode(reference)}.${mac}`;
-	return { url: withProof(url, proof), hash: hashOf(proof) };
+	return { url: withProof(url, proof), hash: proofHash(proof) };
 }
 
 function decode(encoded: string): Reference | null {
@@ -140,7 +140,7 @@ export function verifyRandomProof(
 	query: Record<string, unknown>,
 	hashes: readonly string[],
 ): Reference | null {
-	return proven(query, (encoded, mac) => hashes.includes(hashOf(`${encoded}.${mac}`)));
+	return proven(query, (encoded, mac) => hashes.includes(proofHash(`${encoded}.${mac}`)));
 }
 
 /**

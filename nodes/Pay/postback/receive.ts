@@ -136,7 +136,7 @@ export async function readPostback(
  * The item for a postback, or that which waited for it and the postback, its files beside its own.
  * @param status the words of the account, which give the postback's `state`
  */
-export async function toItem(
+export async function toPostbackItem(
 	context: IWebhookFunctions,
 	postback: Postback,
 	reference: Reference | null,

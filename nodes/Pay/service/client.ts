@@ -27,7 +27,7 @@ interface Connection {
 }
 
 /** What one attempt came to. */
-export interface Attempted {
+export interface RequestResult {
 	outcome: Outcome;
 	/** The HTTP status of a whole response: the service's, or that of a proxy on the way. */
 	statusCode?: number;
@@ -75,7 +75,11 @@ function notSentByProxy(statusCode: number): string {
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
-function toAttempted(came: Exchange, once: boolean, { doubt, hide }: Connection): Attempted {
+function toRequestResult(
+	came: Exchange,
+	once: boolean,
+	{ doubt, hide }: Connection,
+): RequestResult {
 	switch (came.end) {
 		case 'failed': {
 			const reason = describeFailure(came.failure, came.timedOut);
@@ -119,7 +123,7 @@ export async function postRequest(
 	connection: Connection,
 	{ path, once }: Pick<ServiceOperation, 'path' | 'once'>,
 	body: ServiceRequest,
-): Promise<Attempted> {
+): Promise<RequestResult> {
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
 	let begun = false;
 	try {
@@ -138,7 +142,7 @@ export async function postRequest(
 		} as const;
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toAttempted(await exchange(httpRequest, options, clock), once, connection);
+		return toRequestResult(await exchange(httpRequest, options, clock), once, connection);
 	} catch {
 		return begun
 			? { outcome: 'unknown', sent: 'whole', reason: 'the response could not be read' }

@@ -119,7 +119,7 @@ function readFailure(url: string, error: Thrown): TransportFailure {
 
 class TooLong extends Error {}
 
-async function readBody(body: unknown): Promise<unknown> {
+async function readToEnd(body: unknown): Promise<unknown> {
 	if (body === undefined || body === null) return '';
 	if (typeof body !== 'object') return body;
 	if (body instanceof Uint8Array) return new TextDecoder().decode(body);
@@ -166,7 +166,7 @@ async function ask(
 	stop.addEventListener('abort', release, { once: true });
 	if (stop.aborted) release();
 	try {
-		const whole = await readBody(body);
+		const whole = await readToEnd(body);
 		// A body without a length ends with the connection; a reset is not such an end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
 		return { end: 'responded', statusCode, body: whole, contentType, byProxy };

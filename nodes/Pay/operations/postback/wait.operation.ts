@@ -26,7 +26,7 @@ import {
 	readPostback,
 	refusePostback,
 	refuseUnproven,
-	toItem,
+	toPostbackItem,
 } from '../../postback/receive';
 
 const MINUTE = 60_000;
@@ -265,5 +265,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
 	if (!isAwaited(context, proof?.match, postback)) return { webhookResponse: '' };
-	return { workflowData: [[await toItem(context, postback, reference, proof?.status, item)]] };
+	return {
+		workflowData: [[await toPostbackItem(context, postback, reference, proof?.status, item)]],
+	};
 }

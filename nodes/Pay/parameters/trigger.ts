@@ -1,0 +1,106 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { conditionFields } from './condition';
+import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
+import { asTyped } from './typed';
+
+const fields: INodeProperties[] = [
+	{
+		// A list: n8n 2 drops every other tag from a notice, line breaks too.
+		displayName:
+			'To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.',
+		name: 'urlNotice',
+		type: 'notice',
+		default: '',
+	},
+	{
+		displayName: 'Authentication',
+		name: 'authentication',
+		type: 'options',
+		options: [
+			{
+				name: 'None',
+				value: 'none',
+				description: 'Take every request: anyone who knows the URL can report a payment',
+			},
+			{
+				name: 'Signed URL',
+				value: 'signedUrl',
+				description:
+					'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+			},
+		],
+		default: 'signedUrl',
+		description: 'How to tell genuine postbacks from forged ones',
+	},
+	{
+		displayName:
+			'Anyone who learns this URL can post "paid" to it. Check every amount and status with the service before you deliver anything.',
+		name: 'noAuthenticationNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['none'] } },
+	},
+	...conditionFields(
+		{
+			displayName: 'Start Only When',
+			name: 'startWhen',
+			noDataExpression: true,
+			description: 'Which postbacks start the workflow',
+		},
+		['Any Postback', 'Paid', 'Paid or Failed', 'A Field Has a Value'],
+	),
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		default: { ...LEAVE_BODY },
+		options: [
+			leaveBodyOption,
+			{
+				displayName: 'Respond',
+				name: 'respond',
+				type: 'options',
+				noDataExpression: true,
+				options: [
+					{
+						name: 'Immediately',
+						value: 'onReceived',
+						description:
+							'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
+					},
+					{
+						name: 'When Last Node Finishes',
+						value: 'lastNode',
+						description:
+							'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
+					},
+				],
+				default: 'onReceived',
+				description: 'When to respond to a postback',
+			},
+			{
+				displayName: 'Response Body',
+				name: 'responseBody',
+				type: 'string',
+				noDataExpression: true,
+				default: '',
+				placeholder: 'e.g. OK',
+				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
+				description: 'Text to respond to postbacks with. Empty unless set.',
+			},
+			{
+				displayName: 'Response Code',
+				name: 'responseCode',
+				type: 'number',
+				noDataExpression: true,
+				typeOptions: { minValue: 200, maxValue: 299 },
+				default: 200,
+				description: 'HTTP status to respond to postbacks with',
+			},
+		],
+	},
+];
+
+/** The parameters of the Pay Trigger. */
+export const triggerProperties = fields.flatMap(asTyped);
