@@ -29,6 +29,8 @@ const OPTIONS = {
 	external: ['n8n-workflow', 'crypto'],
 	// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
 	define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
+	// Names stay: an error's stack can be read.
+	minifyWhitespace: true,
 	legalComments: 'none',
 	metafile: true,
 	logLevel: 'warning',
