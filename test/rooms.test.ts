@@ -72,3 +72,16 @@ test('no list is compared with toEqual, to which [undefined] is []', () => {
 	expect(comparing(/\.toEqual\(\s*(\[|Array\()/).map(([file]) => file)).toStrictEqual([]);
 	expect(comparing(/\.toStrictEqual\(\s*(\[|Array\()/).length).toBeGreaterThan(30);
 });
+
+test('a name at the top of a file stands for one thing: no other file has it', () => {
+	const names = files.flatMap((file) =>
+		[
+			...readFileSync(join(PAY, `${file}.ts`), 'utf8').matchAll(
+				/^(?:export )?(?:async )?(?:function|class|interface|type|const|let) (\w+)/gm,
+			),
+		].map(([, name]) => `${name}`),
+	);
+	const twice = names.filter((name, index) => names.indexOf(name) !== index);
+	expect(twice).toStrictEqual([]);
+	expect(names.length).toBeGreaterThan(300);
+});

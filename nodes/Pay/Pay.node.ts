@@ -11,7 +11,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { execute, findOperation, properties } from './operations';
+import { executeChosen, findOperation, properties } from './operations';
 import { resumeWebhooks } from './operations/postback/wait.operation';
 import { answered, refusePostback } from './postback/receive';
 
@@ -70,7 +70,7 @@ export class Pay implements INodeType {
 	methods = { credentialTest: { testPayCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await execute(this);
+		return await executeChosen(this);
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

@@ -10,7 +10,7 @@ import {
 } from 'n8n-workflow';
 import type { PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
-import { asError, InputError } from './inputError';
+import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
 import { bodyNotLeft, leavesBody } from './parameters/leaveBody';
@@ -31,25 +31,21 @@ import {
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
-type Context = IHookFunctions | IWebhookFunctions;
+type HookContext = IHookFunctions | IWebhookFunctions;
 
 /** Without authentication a trigger has no credential. */
-const isUnsigned = (context: Context) => context.getNodeParameter('authentication') === 'none';
-const readCredential = async (context: Context): Promise<PayCredential> =>
+const isUnsigned = (context: HookContext) => context.getNodeParameter('authentication') === 'none';
+const readCredential = async (context: HookContext): Promise<PayCredential> =>
 	isUnsigned(context) ? {} : await context.getCredentials('payApi');
 
 /** What a postback must hold to start the workflow; throws an InputError. */
-const readMatch = (context: Context, status: StatusValues | undefined) =>
+const readMatch = (context: HookContext, status: StatusValues | undefined) =>
 	matchOf(
 		readCondition((name) => context.getNodeParameter(name, ''), 'startWhen'),
 		status,
 		'startWhen',
 		'this trigger, which has one where Authentication is Signed URL',
 	);
-
-/** All of it in the message: n8n's toast shows nothing else. */
-const inWords = (error: unknown) =>
-	error instanceof InputError ? `${error.message}. ${error.advice}` : asError(error).message;
 
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {

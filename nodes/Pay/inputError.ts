@@ -19,3 +19,7 @@ export class InputError extends Error {
 		super(message);
 	}
 }
+
+/** An error in one text, for where n8n shows nothing but a message. */
+export const inWords = (error: unknown) =>
+	error instanceof InputError ? `${error.message}. ${error.advice}` : asError(error).message;

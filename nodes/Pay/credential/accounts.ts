@@ -1,10 +1,10 @@
 import type { IExecuteFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import { readAccount, type Account, type PayCredential } from './connection';
 
-type Context = Pick<IExecuteFunctions, 'getCredentials' | 'getNode' | 'getMode'>;
+type CredentialContext = Pick<IExecuteFunctions, 'getCredentials' | 'getNode' | 'getMode'>;
 
 /** The credential as it was typed; undefined where n8n does not give it. Rejects where n8n fails. */
-async function typedCredential(context: Context): Promise<PayCredential | undefined> {
+async function typedCredential(context: CredentialContext): Promise<PayCredential | undefined> {
 	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
 	const which = context.getNode().credentials?.payApi;
 	if (additionalData === undefined || which === undefined) return undefined;
@@ -21,7 +21,7 @@ async function typedCredential(context: Context): Promise<PayCredential | undefi
  * an expression, else for each item. What the field was typed as and what it came to must be the same.
  */
 export async function accountReader(
-	context: Context,
+	context: CredentialContext,
 ): Promise<(index: number) => Account | Promise<Account>> {
 	const resolve = async (index: number) =>
 		await context.getCredentials<PayCredential>('payApi', index);

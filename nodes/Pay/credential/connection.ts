@@ -32,7 +32,7 @@ export interface Account extends ServiceDescription {
 	limits: Limits | InputError;
 }
 
-const invalid = (field: string, label: string, what: string, advice: string) =>
+const wrongSetting = (field: string, label: string, what: string, advice: string) =>
 	wrongInCredential(field, label, what, `Open the credential and ${advice}.`);
 
 const FROM_LIST = 'choose one from the list';
@@ -48,21 +48,21 @@ function parsePastedToken(value: unknown): string {
 	const isEmpty = token === '';
 	const what = isEmpty ? 'is empty' : 'holds a space or a character that no token has';
 	const advice = isEmpty ? 'paste the token' : 'paste the token alone';
-	throw invalid('accessToken', 'The Access Token', what, advice);
+	throw wrongSetting('accessToken', 'The Access Token', what, advice);
 }
 
 function required(value: unknown, field: string, label: string): string {
 	// An expression may give a number.
 	const text = ['string', 'number'].includes(typeof value) ? String(value).trim() : '';
 	if (text !== '') return text;
-	throw invalid(field, `The ${label}`, 'is empty', 'enter what the service gave you');
+	throw wrongSetting(field, `The ${label}`, 'is empty', 'enter what the service gave you');
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication: sendIn = 'header' } = credential;
 	if (sendIn !== 'header' && sendIn !== 'body') {
 		const what = 'must be header or body';
-		throw invalid('clientAuthentication', 'Client Authentication', what, FROM_LIST);
+		throw wrongSetting('clientAuthentication', 'Client Authentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
 	return {
@@ -82,7 +82,7 @@ export function parseToken(credential: PayCredential): Account['token'] {
 		return { clientCredentials: parseClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
-	throw invalid('authentication', 'Authentication', what, FROM_LIST);
+	throw wrongSetting('authentication', 'Authentication', what, FROM_LIST);
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
@@ -103,7 +103,7 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 	if (what === undefined) return name;
 	const advice =
 		'enter the name that the service gave you, such as Idempotency-Key, or leave it empty';
-	throw invalid('externalIdHeader', 'The Header for the External ID', what, advice);
+	throw wrongSetting('externalIdHeader', 'The Header for the External ID', what, advice);
 }
 
 /** Throws an InputError if the account's header cannot carry an external_id: HTTP has only ASCII there. */
@@ -122,7 +122,7 @@ export function readAccount(credential: PayCredential, typed?: PayCredential): A
 	const { current, taken } = parseSecrets(credential);
 	if (current === '' && taken.length > 0) {
 		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
-		throw invalid('postbackSecret', 'The Postback Secret', 'is empty', advice);
+		throw wrongSetting('postbackSecret', 'The Postback Secret', 'is empty', advice);
 	}
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, schemeName),

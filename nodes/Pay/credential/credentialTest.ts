@@ -4,7 +4,7 @@ import type {
 	IDataObject,
 	INodeCredentialTestResult,
 } from 'n8n-workflow';
-import { InputError } from '../inputError';
+import { InputError, inWords } from '../inputError';
 import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
 import { describeFailure } from '../service/client';
@@ -131,7 +131,7 @@ export async function testPayCredential(
 		}
 	} catch (error) {
 		if (!(error instanceof InputError)) return wrong('The credential could not be read');
-		return wrong(`${error.message}. ${error.advice}`);
+		return wrong(inWords(error));
 	}
 	const headers = {
 		Authorization: `Bearer ${bearer.accessToken}`,

@@ -3,7 +3,7 @@ import type {
 	ICredentialDataDecryptedObject,
 	IHttpRequestHelper,
 } from 'n8n-workflow';
-import { asError, InputError } from '../inputError';
+import { asError, inWords } from '../inputError';
 import { postForm } from '../service/client';
 import { bearerToken, forgetToken } from './accessToken';
 import { parseToken } from './connection';
@@ -18,10 +18,6 @@ const TIMEOUT = 60_000;
 
 /** Tokens by the very object in which n8n holds a credential during one request. */
 const tokens = new WeakMap<object, string>();
-
-/** All of it in the message: n8n shows nothing else. */
-const inWords = (error: unknown) =>
-	error instanceof InputError ? new Error(`${error.message}. ${error.advice}`) : asError(error);
 
 /** Has a token ready for one request. n8n calls it again with the same object after a failure. */
 export async function preAuthentication(
@@ -39,7 +35,7 @@ export async function preAuthentication(
 		tokens.set(credential, accessToken);
 		return {};
 	} catch (error) {
-		throw inWords(error);
+		throw asError(inWords(error));
 	}
 }
 

@@ -57,7 +57,7 @@ export function findOperation(resource: string, operation: string): Operation {
 }
 
 /** Carries out the operation that the node's parameters choose. */
-export async function execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+export async function executeChosen(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	let chosen: Operation;
 	try {
 		const resource = String(context.getNodeParameter('resource', 0));

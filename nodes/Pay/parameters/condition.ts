@@ -5,10 +5,10 @@ import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField } from './label';
 import type { ReadParameter } from './parameter';
 
-const CHOICES = ['any', 'paid', 'paidOrFailed', 'match'] as const;
+const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
 /** Which postbacks a workflow goes on with, as a person chose it. */
-type Condition = Exclude<(typeof CHOICES)[number], 'match'> | FieldMatch;
+type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
 const MEANINGS = [
@@ -23,7 +23,7 @@ export function conditionFields(
 	names: [any: string, paid: string, paidOrFailed: string, match: string],
 ): INodeProperties[] {
 	const { name, noDataExpression } = field;
-	const options = CHOICES.map((value, index) => ({
+	const options = CONDITIONS.map((value, index) => ({
 		...{ name: names[index] ?? value, value, description: MEANINGS[index] },
 	}));
 	const displayOptions = { show: { [name]: ['match'] } };
@@ -59,9 +59,9 @@ export function conditionFields(
 /** Reads the fields of {@link conditionFields}; throws an InputError. */
 export function readCondition(read: ReadParameter, name: string): Condition {
 	const value = read(name);
-	const choice = CHOICES.find((each) => each === value);
+	const choice = CONDITIONS.find((each) => each === value);
 	if (choice === undefined) {
-		const what = `must be one of ${CHOICES.join(', ')}, but is ${JSON.stringify(value)}`;
+		const what = `must be one of ${CONDITIONS.join(', ')}, but is ${JSON.stringify(value)}`;
 		throw wrongField(name, what, 'Choose one from the list.');
 	}
 	if (choice !== 'match') return choice;

@@ -8,7 +8,7 @@ import { documentedMembers, parseIdentifier } from './text';
 
 type SplitRecipient = { username?: string; percentageSplit?: number };
 
-const fields: INodeProperties[] = [
+const splitFields: INodeProperties[] = [
 	{
 		displayName: 'Split',
 		name: 'specifySplit',
@@ -118,6 +118,6 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 
 /** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
 export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
-	...{ name: 'split', fields, read: readSplit },
+	...{ name: 'split', fields: splitFields, read: readSplit },
 	type: [{ username: 'string', percentageSplit: 'number' }],
 };

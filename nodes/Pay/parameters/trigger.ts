@@ -3,7 +3,7 @@ import { conditionFields } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
 import { asTyped } from './typed';
 
-const fields: INodeProperties[] = [
+const triggerFields: INodeProperties[] = [
 	{
 		// A list: n8n 2 drops every other tag from a notice, line breaks too.
 		displayName:
@@ -103,4 +103,4 @@ const fields: INodeProperties[] = [
 ];
 
 /** The parameters of the Pay Trigger. */
-export const triggerProperties = fields.flatMap(asTyped);
+export const triggerProperties = triggerFields.flatMap(asTyped);

@@ -28,7 +28,7 @@ function charsetOf(bytes: Buffer, contentType: string): string | undefined {
 }
 
 /** Decodes by a charset's name; one that nobody knows, or that only its sender does, is UTF-8. */
-function decode(bytes: Buffer, charset = 'utf-8'): string {
+function decodeText(bytes: Buffer, charset = 'utf-8'): string {
 	try {
 		return new TextDecoder(charset).decode(bytes);
 	} catch {
@@ -40,7 +40,7 @@ function decode(bytes: Buffer, charset = 'utf-8'): string {
 function bodyText(bytes: Buffer, charset: string | undefined): string {
 	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
 	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
-	return decode(bytes, mark === undefined ? charset : byMark[mark as keyof typeof byMark]);
+	return decodeText(bytes, mark === undefined ? charset : byMark[mark as keyof typeof byMark]);
 }
 
 /** Names and values of a form, whose percent signs stand for bytes in its charset. */
@@ -51,7 +51,7 @@ function parseForm(text: string, charset = 'utf-8'): Record<string, unknown> {
 		coded
 			.replaceAll('+', ' ')
 			.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
-				decode(Buffer.from(run.replaceAll('%', ''), 'hex'), ofBytes),
+				decodeText(Buffer.from(run.replaceAll('%', ''), 'hex'), ofBytes),
 			);
 	const pairs = text.split('&').filter((pair) => pair !== '');
 	return nested(

@@ -43,7 +43,7 @@ export function beginWait(store: ExpectationStore, wait: Wait): string[] {
 }
 
 /** The words with which an execution asked for a postback. */
-export const statusOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
+export const statusWordsOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
 	postbacks.flatMap((event) => ('hash' in event && event.hash === hash ? [event.status] : []))[0];
 
 /**

@@ -21,7 +21,7 @@ export class BodyError extends Error {
 /** As many fields as n8n takes from a query; parts of a multipart form too. */
 const MAX_FIELDS = 1000;
 /** The bounds of n8n's query: levels below a name, and the highest index of a list with gaps. */
-const MAX_LEVELS = 5;
+const MAX_NAME_LEVELS = 5;
 const MAX_INDEX = 20;
 /** Of one part of a multipart form, in bytes. */
 const MAX_HEADERS = 4096;
@@ -32,7 +32,7 @@ type Tree = Map<string, unknown>;
 function namesIn(name: string): string[] {
 	const [, first, inner = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
 	const names = [...inner.matchAll(/\[([^[\]]*)\]/g)].map(([, found = '']) => found);
-	return first === undefined || names.length > MAX_LEVELS ? [name] : [first, ...names];
+	return first === undefined || names.length > MAX_NAME_LEVELS ? [name] : [first, ...names];
 }
 
 /** Whether there was a place: a name stands for a value or for an object. */

@@ -5,24 +5,24 @@ import { PROOF_PARAMETER } from './proof';
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
 
-const invalid = (what: string, advice = ADVICE) =>
+const wrongUrl = (what: string, advice = ADVICE) =>
 	new InputError('postbackUrl', `The postback URL ${what}`, advice);
 
 /** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
 export function parsePostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
-	if (text === '') throw invalid('is empty');
+	if (text === '') throw wrongUrl('is empty');
 	if (!URL.canParse(text)) {
 		// Without its query, where n8n's own token stands in a resume URL.
 		const [shown = ''] = text.split('?');
-		throw invalid(`must be an absolute URL: ${JSON.stringify(shown.slice(0, 200))}`);
+		throw wrongUrl(`must be an absolute URL: ${JSON.stringify(shown.slice(0, 200))}`);
 	}
 	const { protocol, searchParams } = new URL(text);
 	if (protocol !== 'https:' && protocol !== 'http:') {
-		throw invalid(`must start with https:// or http://, but starts with "${protocol}"`);
+		throw wrongUrl(`must start with https:// or http://, but starts with "${protocol}"`);
 	}
 	if (searchParams.has(PROOF_PARAMETER)) {
-		throw invalid(
+		throw wrongUrl(
 			`already holds ${PROOF_PARAMETER}, which this node adds itself`,
 			"Use the trigger's plain Production URL.",
 		);

@@ -53,7 +53,7 @@ function macOf(reference: string, secret: string): string {
 	return hash.slice(0, MAC_LENGTH);
 }
 
-const encode = ({ kind, amount, external_id }: Reference) =>
+const encodeReference = ({ kind, amount, external_id }: Reference) =>
 	Buffer.from(JSON.stringify([kind, amount, external_id])).toString('base64url');
 
 /** Appends a proof; the rest of the URL is left byte for byte, n8n's own `signature` included. */
@@ -83,7 +83,7 @@ function withProof(url: string, proof: string): string {
  * @throws InputError when the URL gets too long for its postback to be taken
  */
 export function signUrl(url: string, reference: Reference, secret: string): string {
-	const encoded = encode(reference);
+	const encoded = encodeReference(reference);
 	return withProof(url, `${encoded}.${macOf(encoded, secret)}`);
 }
 
@@ -96,11 +96,11 @@ const proofHash = (proof: string) =>
  */
 export function withRandomProof(url: string, reference: Reference): { url: string; hash: string } {
 	const mac = randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
-	const proof = `${encode(reference)}.${mac}`;
+	const proof = `${encodeReference(reference)}.${mac}`;
 	return { url: withProof(url, proof), hash: proofHash(proof) };
 }
 
-function decode(encoded: string): Reference | null {
+function decodeReference(encoded: string): Reference | null {
 	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
 	if (!Array.isArray(value)) return null;
 	// More members are taken, so that what a later version signs is not lost with this one.
@@ -118,7 +118,7 @@ function proven(
 	const proof = query[PROOF_PARAMETER];
 	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
 	const [, encoded = '', mac = ''] = PROOF.exec(proof) ?? [];
-	return mac !== '' && isGenuine(encoded, mac) ? decode(encoded) : null;
+	return mac !== '' && isGenuine(encoded, mac) ? decodeReference(encoded) : null;
 }
 
 /** What the query of a signed URL proves, or null. Compares in constant time; empty secrets count not. */

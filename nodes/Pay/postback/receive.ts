@@ -47,7 +47,7 @@ export const refuseUnproven = (context: IWebhookFunctions) =>
 	refusePostback(context, 401, 'This address takes only postbacks with a valid proof');
 
 /** The status of an error that n8n found in the request, such as a body over its limit. */
-function statusOf(error: unknown): number {
+function statusOfError(error: unknown): number {
 	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;
 	const status = httpStatusCode ?? statusCode;
 	return typeof status === 'number' && status >= 400 && status < 500 ? status : 500;
@@ -67,7 +67,12 @@ export async function answered(
 		try {
 			// Else a body that was left half read stands before the connection's next request.
 			context.getResponseObject().setHeader('Connection', 'close');
-			return refusePostback(context, statusOf(error), 'The postback could not be taken', error);
+			return refusePostback(
+				context,
+				statusOfError(error),
+				'The postback could not be taken',
+				error,
+			);
 		} catch {
 			return { noWebhookResponse: true };
 		}

@@ -13,7 +13,7 @@ import {
 } from './postbackUrl';
 import { signUrl, withRandomProof, type Reference } from './proof';
 
-const fields: INodeProperties[] = [
+const targetFields: INodeProperties[] = [
 	{
 		displayName: 'Postback',
 		name: 'postback',
@@ -59,11 +59,11 @@ const fields: INodeProperties[] = [
 
 /** `postbackUrl` (sections 2.1, 2.2, 6). It depends on the account, see {@link readPostbackTarget}. */
 export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
-	...{ name: 'postbackUrl', fields, type: 'string' },
+	...{ name: 'postbackUrl', fields: targetFields, type: 'string' },
 	read: () => undefined,
 };
 
-const CHOICES: unknown[] = ['credential', 'none', 'resume', 'url'];
+const TARGETS: unknown[] = ['credential', 'none', 'resume', 'url'];
 
 /** The execution that asks for a postback. */
 export interface AskingExecution {
@@ -103,8 +103,8 @@ export function readPostbackTarget(
 ): { url?: string; hint?: string; expect?: () => () => void } {
 	const { postbackSecret: secret, status } = account;
 	const choice = read('postback');
-	if (!CHOICES.includes(choice)) {
-		const what = `must be one of ${CHOICES.join(', ')}, but is ${JSON.stringify(choice)}`;
+	if (!TARGETS.includes(choice)) {
+		const what = `must be one of ${TARGETS.join(', ')}, but is ${JSON.stringify(choice)}`;
 		throw wrongField('postback', what, 'Choose one from the list.');
 	}
 	if (choice === 'none') return {};

@@ -11,10 +11,10 @@ interface TextField {
 }
 
 /** Responses are small; a bound keeps an odd one from holding up the payment flow. */
-const MAX_FIELDS = 2000;
+const MAX_TEXT_FIELDS = 2000;
 
 function textFields(value: unknown, path: string[] = [], found: TextField[] = []): TextField[] {
-	if (found.length >= MAX_FIELDS || path.length > 50) return found;
+	if (found.length >= MAX_TEXT_FIELDS || path.length > 50) return found;
 	if (typeof value === 'string') found.push({ path: path.join('.'), value });
 	else if (typeof value === 'object' && value !== null) {
 		for (const [name, member] of Object.entries(value)) textFields(member, [...path, name], found);

@@ -16,7 +16,7 @@ import { wrongField } from '../../parameters/label';
 import { bodyNotLeft, LEAVE_BODY, leavesBody } from '../../parameters/leaveBody';
 import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
-import { awaitedProofs, beginWait, statusOf } from '../../postback/expectation';
+import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
@@ -206,7 +206,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const proofs = hashes.map((hash) => {
-			const status = statusOf(store, hash);
+			const status = statusWordsOf(store, hash);
 			return { hash, status, match: matchOf(condition, status, 'resumeWhen', CHARGE) };
 		});
 		await outlastTimers(context);
