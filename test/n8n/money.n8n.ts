@@ -57,14 +57,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 
 	/** Publishes Start -> Items -> Pay and gives its address and id. */
-	async function payList(parameters: object, settings: object = {}) {
+	async function payList(parameters: object, settings: object = {}, credential = payApi) {
 		const first = start();
 		const workflow = chain('Pay a list', [
 			first,
 			splitItems(),
 			pay('Pay', { ...FROM_ITEM, ...parameters }, settings),
 		]);
-		const id = await n8n.importWorkflow(workflow, { payApi });
+		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
 		return { id, path: first.webhookId };
 	}
@@ -249,6 +249,52 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			{ error: expect.objectContaining({ message: expect.stringMatching(words) }) },
 		]);
 		expect(faults.sandbox.received).toStrictEqual([]);
+	});
+
+	test('no payment goes out above a limit of its account, nor a list above the sum', async () => {
+		const limited = await n8n.createCredential({
+			...{ baseUrl: faults.sandbox.url, accessToken: TOKEN, limitPayments: true },
+			...{ highestPayment: '5', highestSum: '8', onlyRecipients: 'ana\ncid' },
+		});
+		const fields = { creditParty: { key: '={{ $json.key }}', keyType: '' } };
+		const { id, path } = await payList(fields, { onError: 'continueRegularOutput' }, limited);
+		const lists: Array<[Array<[amount: number, key: string]>, unknown[]]> = [
+			[
+				[
+					[4, 'ana'],
+					[4, 'cid'],
+				],
+				['accepted', 'accepted'],
+			],
+			[
+				[
+					[6, 'ana'],
+					[1, 'bob'],
+					[2, 'ana'],
+				],
+				['notSent: amount', 'notSent: creditParty.key', 'accepted'],
+			],
+			[
+				[
+					[4, 'ana'],
+					[4, 'ana'],
+					[1, 'ana'],
+				],
+				['notSent: amount', 'notSent: amount', 'notSent: amount'],
+			],
+		];
+		for (const [index, [list, expected]] of lists.entries()) {
+			const items = list.map(([amount, key]) => ({ id: randomUUID(), amount, key }));
+			await call(n8n, path, { items });
+			const [execution] = await allFinished(n8n, id, index + 1);
+			const told = itemsOf(execution!, 'Pay').map(({ outcome, error }) => {
+				const refused = error as { outcome: string; field: string } | undefined;
+				return refused ? `${refused.outcome}: ${refused.field}` : outcome;
+			});
+			expect([index, told]).toStrictEqual([index, expected]);
+		}
+		const amounts = faults.sandbox.bodies('payment').map(({ amount }) => amount);
+		expect(amounts).toStrictEqual([4, 4, 2]);
 	});
 
 	test('a list of 10,001 that is run three times is paid once', async () => {
