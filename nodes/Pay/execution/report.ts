@@ -185,11 +185,14 @@ export function stillUnknownResult(operation: ServiceOperation, attempt: Attempt
 	};
 }
 
-function errorFacts(result: FailedResult): IDataObject {
-	const { external_id, kind, outcome, statusCode, response, field } = result;
-	const facts = { external_id, kind, outcome, statusCode, response, field };
+/** The facts of a result, as an item has them; what there is none of is left out. */
+function factsOf(result: ItemResult): IDataObject {
+	const { external_id, kind, outcome, statusCode, response } = result;
+	const amount = outcome === 'accepted' ? result.amount : undefined;
+	const field = outcome === 'accepted' ? undefined : result.field || undefined;
+	const facts = { external_id, amount, kind, outcome, statusCode, response, field };
 	return Object.fromEntries(
-		Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''),
+		Object.entries(facts).filter(([, value]) => value !== undefined),
 	) as IDataObject;
 }
 
@@ -198,18 +201,10 @@ function errorFacts(result: FailedResult): IDataObject {
  * and is the only key of a failed one (n8n sends it to the error output then).
  */
 export function toOutputItem(result: ItemResult, item: number): INodeExecutionData {
-	if (result.outcome !== 'accepted') {
-		const { message, description } = result;
-		return {
-			json: { error: { message, description, ...errorFacts(result) } },
-			pairedItem: { item },
-		};
-	}
-	const { external_id, amount, kind, outcome, statusCode, response } = result;
-	return {
-		json: { external_id, amount, kind, outcome, statusCode, response } as IDataObject,
-		pairedItem: { item },
-	};
+	const facts = factsOf(result);
+	if (result.outcome === 'accepted') return { json: facts, pairedItem: { item } };
+	const { message, description } = result;
+	return { json: { error: { message, description, ...facts } }, pairedItem: { item } };
 }
 
 /**
@@ -251,7 +246,7 @@ export function stoppingError(
 					...{ itemIndex, message },
 					httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
 				});
-	inOurWords(error, { message, description, data: errorFacts(result) });
+	inOurWords(error, { message, description, data: factsOf(result) });
 	if (error instanceof NodeApiError && result.statusCode === undefined) error.httpCode = null;
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
