@@ -10,6 +10,8 @@ interface HostileBody {
 	cut?: true;
 	/** What is sent a moment later. */
 	late?: string;
+	/** How many bytes never come: an answer then shows that nobody read the body. */
+	missing?: number;
 }
 
 const FORM = 'Content-Type: multipart/form-data; boundary=B';
@@ -48,6 +50,8 @@ const BODIES: Record<string, HostileBody> = {
 	'multipart/mixed, cut off': { headers: [MIXED], body: '--B', cut: true },
 	'multipart/mixed, bad deflate': { headers: [MIXED, 'Content-Encoding: deflate'], body: 'no' },
 	'JSON, cut off': { headers: [JSON_TYPE], body: PAID.slice(0, 8), cut: true },
+	'JSON of 10 MB that never comes': { headers: [JSON_TYPE], body: '{', missing: 10_000_000 },
+	'a multipart form that never comes': { headers: [FORM], body: '--B', missing: 10_000_000 },
 	'JSON, bad gzip': { headers: [JSON_TYPE, 'Content-Encoding: gzip'], body: 'no gzip' },
 	'JSON, gzip of something else': {
 		headers: [JSON_TYPE, 'Content-Encoding: gzip'],
@@ -111,7 +115,7 @@ export interface RawRequest {
 }
 
 /**
- * Every body with every proof, 348 in all; the method goes round.
+ * Every body with every proof, 372 in all; the method goes round.
  * @param url an address without a proof
  * @param genuine the parameter of a genuine postback to it
  * @param about what that proves (a charge)
@@ -123,30 +127,31 @@ export function hostileRequests(
 	secret: string,
 ): RawRequest[] {
 	const { pathname, search, host } = new URL(url);
-	return Object.entries(BODIES).flatMap(([bodyName, { headers = [], body, cut, late = '' }], row) =>
-		Object.entries(PROOFS).map(([proofName, make], column) => {
-			const query = [search.slice(1), make(genuine, about, secret)]
-				.filter((part) => part !== '')
-				.join('&');
-			const method = METHODS[(row + column) % METHODS.length]!;
-			const content = Buffer.from(body ?? '');
-			const length = content.length + late.length + (cut ? 1000 : 0);
-			const head = [
-				`${method} ${pathname}${query === '' ? '' : `?${query}`} HTTP/1.1`,
-				`Host: ${host}`,
-				'Connection: close',
-				...headers,
-				`Content-Length: ${length}`,
-			];
-			return {
-				name: `${method} ${bodyName}, with ${proofName} for a proof`,
-				bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
-				cut: cut === true,
-				late: Buffer.from(late),
-				foreign: /for another/.test(proofName),
-				alone: bodyName.endsWith('XML'),
-			};
-		}),
+	return Object.entries(BODIES).flatMap(
+		([bodyName, { headers = [], body, cut, late = '', missing = 0 }], row) =>
+			Object.entries(PROOFS).map(([proofName, make], column) => {
+				const query = [search.slice(1), make(genuine, about, secret)]
+					.filter((part) => part !== '')
+					.join('&');
+				const method = METHODS[(row + column) % METHODS.length]!;
+				const content = Buffer.from(body ?? '');
+				const length = content.length + late.length + (cut ? 1000 : missing);
+				const head = [
+					`${method} ${pathname}${query === '' ? '' : `?${query}`} HTTP/1.1`,
+					`Host: ${host}`,
+					'Connection: close',
+					...headers,
+					`Content-Length: ${length}`,
+				];
+				return {
+					name: `${method} ${bodyName}, with ${proofName} for a proof`,
+					bytes: Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), content]),
+					cut: cut === true,
+					late: Buffer.from(late),
+					foreign: /for another/.test(proofName),
+					alone: bodyName.endsWith('XML'),
+				};
+			}),
 	);
 }
 

@@ -20,8 +20,8 @@ export class BodyError extends Error {
 
 /** As many fields as n8n takes from a query; parts of a multipart form too. */
 const MAX_FIELDS = 1000;
-/** The bounds of n8n's query: levels below a name, and the highest index of a list with gaps. */
-const MAX_NAME_LEVELS = 5;
+/** The bounds of n8n's query: five levels below a name, and the highest index of a list with gaps. */
+const BRACKETED = /^([^[\]]+)((?:\[[^[\]]*\]){1,5})$/;
 const MAX_INDEX = 20;
 /** Of one part of a multipart form, in bytes. */
 const MAX_HEADERS = 4096;
@@ -30,9 +30,9 @@ type Tree = Map<string, unknown>;
 
 /** The names in `data[status]`; one where brackets mean nothing. */
 function namesIn(name: string): string[] {
-	const [, first, inner = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
+	const [, first, inner = ''] = BRACKETED.exec(name) ?? [];
 	const names = [...inner.matchAll(/\[([^[\]]*)\]/g)].map(([, found = '']) => found);
-	return first === undefined || names.length > MAX_NAME_LEVELS ? [name] : [first, ...names];
+	return first === undefined ? [name] : [first, ...names];
 }
 
 /** Whether there was a place: a name stands for a value or for an object. */
@@ -94,7 +94,7 @@ function parametersOf(header: string): Map<string, string> {
 }
 
 const headerIn = (head: string, name: string) =>
-	new RegExp(`^${name}:[ \\t]*(.*?)[ \\t]*$`, 'im').exec(head)?.[1] ?? '';
+	new RegExp(`^${name}:(.*)`, 'im').exec(head)?.[1]?.trim() ?? '';
 
 /** Splits a form at its boundary; throws where its end is missing. One byte is one letter. */
 function partsOf(bytes: Buffer, contentType: string): string[] {
