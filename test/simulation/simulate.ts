@@ -11,7 +11,7 @@ import { Violation } from './world';
  * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on. What fails is
  * printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it again. With the
  * argument `faults` it plays with one fault after the other put back, and has to find each, with ten
- * seeds and 3,000 scenarios a seed.
+ * seeds and 4,000 scenarios a seed.
  */
 const {
 	SIMULATION_RUNS = '20000',
@@ -58,7 +58,7 @@ async function playAll(runs: number, seed: number): Promise<void> {
 
 /** So many seeds have to find each fault, within so many scenarios. */
 const SEEDS = 10;
-const RUNS_FOR_A_FAULT = 3000;
+const RUNS_FOR_A_FAULT = 4000;
 
 /** Plays until the fault that is put back is found, with one seed after the other; says how. */
 async function find(fault: string, seed: number): Promise<void> {
