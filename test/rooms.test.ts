@@ -85,3 +85,23 @@ test('a name at the top of a file stands for one thing: no other file has it', (
 	expect(twice).toStrictEqual([]);
 	expect(names.length).toBeGreaterThan(300);
 });
+
+test('no exported name has a word that the glossary of CONTRIBUTING turns down', () => {
+	const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+	const [, glossary = ''] = /^## Words\n(.*?)^## /ms.exec(text) ?? [];
+	// 'Not "key": …' is about one use of a word; the others are never ours.
+	const lists = [...glossary.matchAll(/Not ((?:"\w+"(?:, )?)+)(?!:)/g)].map(([, list]) => list!);
+	const words = lists.flatMap((list) => list.match(/\w+/g)!).filter((word) => word !== 'key');
+	expect(words.length).toBeGreaterThan(4);
+	const namesOf = (code: string) =>
+		[...code.matchAll(/^export .*?(?:function\*?|class|const|type|interface) (\w+)/gm)].map(
+			([, name]) => name!,
+		);
+	const wordsIn = (name: string) => name.split(/(?=[A-Z])|_/).map((word) => word.toLowerCase());
+	const wrong = (names: string[]) =>
+		names.filter((name) => wordsIn(name).some((word) => words.includes(word)));
+	expect(wrong(['readPayout'])).toStrictEqual(['readPayout']);
+	const names = files.flatMap((file) => namesOf(readFileSync(join(PAY, `${file}.ts`), 'utf8')));
+	expect(names.length).toBeGreaterThan(100);
+	expect(wrong(names)).toStrictEqual([]);
+});
