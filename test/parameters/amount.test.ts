@@ -178,7 +178,7 @@ describe('amounts', () => {
 		[Infinity, /is Infinity\. Check the calculation/],
 		[[1], /is \[1\]\. Use an expression that gives one number/],
 		[Array(50).fill(7), new RegExp(`is \\[${'7,'.repeat(29)}7\\. Use`)],
-		[10n, /is a value of type bigint/],
+		[10n, /is 10\. Use an expression that gives one number/],
 		[() => 1, /is a value of type function/],
 		[-1, /must be above 0, but is -1/],
 		[0, /must be above 0, but is 0/],

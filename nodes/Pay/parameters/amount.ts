@@ -35,7 +35,8 @@ const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
 function quote(value: unknown): string {
 	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
-	if (typeof value === 'number') return String(value);
+	// What JSON makes of a bigint depends on which libraries n8n has loaded.
+	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
 	try {
 		return JSON.stringify(value).slice(0, 60);
 	} catch {
