@@ -537,7 +537,7 @@ async function main() {
 	} finally {
 		service.close();
 	}
-	report(found, QUICK || ONLY !== undefined);
+	report(found, QUICK);
 }
 
 main().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
@@ -43,10 +43,10 @@ function row(comparison: Comparison): string {
 }
 
 /**
- * Prints the table; a whole run is also written into docs. A quick one fails beyond twice a target:
- * machines are noisy.
+ * Prints the table, and writes what was measured into docs with its day; the rest there stays. A quick
+ * run only fails beyond twice a target: machines are noisy.
  */
-export function report(comparisons: Comparison[], partial: boolean): void {
+export function report(comparisons: Comparison[], quick: boolean): void {
 	const head = ['| What | Medians | Ratio | Target |', '| --- | --- | --- | --- |'];
 	console.log([...head, ...comparisons.map(row)].join('\n'));
 	const far = comparisons.filter((each) => {
@@ -57,12 +57,16 @@ export function report(comparisons: Comparison[], partial: boolean): void {
 		process.exitCode = 1;
 		console.error(`Far from the target: ${far.map(({ name }) => name).join('; ')}`);
 	}
-	if (partial) return;
+	if (quick) return;
+	const file = join(DOCS, 'bench.json');
+	const before = JSON.parse(readFileSync(file, 'utf8')) as { comparisons: Comparison[] };
+	const date = new Date().toISOString().slice(0, 10);
+	const measured = comparisons.map((each) => ({ date, ...each, ratio: ratio(each) }));
+	const isOld = ({ name }: Comparison) => !comparisons.some((each) => each.name === name);
 	const [cpu] = cpus();
 	const facts = {
-		date: new Date().toISOString().slice(0, 10),
 		machine: `${cpus().length} x ${cpu?.model}`,
-		comparisons: comparisons.map((each) => ({ ...each, ratio: ratio(each) })),
+		comparisons: [...measured, ...before.comparisons.filter(isOld)],
 	};
-	writeFileSync(join(DOCS, 'bench.json'), `${JSON.stringify(facts, null, '\t')}\n`);
+	writeFileSync(file, `${JSON.stringify(facts, null, '\t')}\n`);
 }
