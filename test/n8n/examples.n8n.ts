@@ -621,9 +621,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect(model.offered).toHaveLength(2);
 				expect(model.offered).toStrictEqual(
 					expect.arrayContaining([
-						{ name: expect.stringMatching(/^Create_a_QR_code$/), parameters: ['amount'] },
+						{ name: expect.stringMatching(/^Create_QR_code$/), parameters: ['amount'] },
 						{
-							name: expect.stringMatching(/^Make_a_payment$/),
+							name: expect.stringMatching(/^Make_payment$/),
 							parameters: expect.arrayContaining(['amount', 'key']),
 						},
 					]),
