@@ -491,6 +491,14 @@ describe('one process', () => {
 		expect(calls.mock.calls.map(([keys]) => keys.length)).toStrictEqual([2_500, 2_500]);
 	});
 
+	test('while the list has lost nothing, a change names only what is new and the newest before', async () => {
+		const { process } = one();
+		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
+		const records = process.open();
+		for (const id of ['a', 'b', 'c']) await simulate(records.record([id]));
+		expect(calls.mock.calls.map(([keys]) => keys.length)).toStrictEqual([1, 2, 2]);
+	});
+
 	test('a slow look that records an id again leaves it to its run, which can take it back', async () => {
 		let takes = 5;
 		const { list, process } = one(() => takes);

@@ -5,7 +5,7 @@ import { REMEMBERED_PAYMENTS, StoredList, type Store } from './storedList';
 const PREFIX = 'n8n-nodes-pay:payment:';
 
 const JITTER_MS = 50;
-/** So many of its last payments a process records again with each change. */
+/** So many of its last payments a process records again where the list has lost the newest of them. */
 const RECORDED_AGAIN = 1_000;
 /** So many are dropped at most for each payment: one more than it adds, so that a long list shrinks. */
 const DROPPED_FOR_EACH = 2;
@@ -28,7 +28,8 @@ const storedKey = (id: string) => PREFIX + id;
  * processes whose changes interlock would each go on seeing its own list.
  *
  * A worker that was frozen writes an old list back after everybody has looked. So the process knows
- * its own payments whatever the list says, and each change records the last of them again.
+ * its own payments whatever the list says. Each change asks for the newest of them too: an old list lacks
+ * it, and the last of them are recorded again then.
  *
  * n8n drops the oldest beyond a bound that each change names. Paying one that was dropped would push out
  * the next, so a change that records names none: only a look drops, a few, and never while a run of this
@@ -76,10 +77,16 @@ export class RememberedList {
 		return known;
 	}
 
-	/** One change of the list: records ids, and the last payments of this process again. */
+	/** One change of the list: records ids, and what it has lost of this process again. */
 	private async change(store: Store, ids: string[], room?: number): Promise<Set<unknown>> {
-		const again = [...this.own].slice(-RECORDED_AGAIN);
-		return await this.stored.record(store, [...new Set([...ids, ...again])].map(storedKey), room);
+		const own = [...this.own].slice(-RECORDED_AGAIN).map(storedKey);
+		const newest = own.slice(-1);
+		const keys = [...new Set([...newest, ...ids.map(storedKey)])];
+		const there = await this.stored.record(store, keys, room);
+		if (newest.some((key) => !there.has(key))) {
+			await this.stored.record(store, own);
+		}
+		return there;
 	}
 
 	private take(id: string) {
