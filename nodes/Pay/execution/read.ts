@@ -99,10 +99,17 @@ export function readSettings(options: TypedOptions, batchSize: number): Settings
 	};
 }
 
-/** Resolves each parameter of an item once: an expression is what costs most in a run. */
-function reader({ context, typed }: ReadingContext, index: number): ReadParameter {
-	const values = new Map<string, unknown>();
+/** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
+const isPerItem = (typed: unknown): boolean =>
+	typeof typed === 'object' && typed !== null
+		? Object.values(typed).some(isPerItem)
+		: typed === undefined || (typeof typed === 'string' && typed.startsWith('='));
+
+/** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
+function reader({ context, typed, shared }: ReadingContext, index: number): ReadParameter {
+	const own = new Map<string, unknown>();
 	return (name) => {
+		const values = isPerItem(typed[name]) ? own : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
 		refuseNothing(typed[name], value, name);
@@ -137,6 +144,8 @@ interface ReadingContext {
 	context: IExecuteFunctions;
 	/** The node's parameters, before any expression is resolved. */
 	typed: INodeParameters;
+	/** Values of those without an expression, which hold for all items. */
+	shared: Map<string, unknown>;
 	operation: RequestOperation;
 	settings: Settings;
 	execution: AskingExecution;

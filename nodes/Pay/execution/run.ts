@@ -67,7 +67,8 @@ async function readAll(run: Run): Promise<Step> {
 	};
 	const accountOf = await accountReader(context);
 	const typed = context.getNode().parameters;
-	const reading = { context, typed, operation, settings, execution, accountOf };
+	const shared = new Map<string, unknown>();
+	const reading = { context, typed, shared, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
 	for (let index = 0; index < tally.items; index++) {
@@ -105,13 +106,27 @@ async function start(
 	}
 }
 
+/**
+ * Sends all items, no more than a batch of them at once. What is recorded first goes out batch by batch;
+ * else no item waits for the slowest of its batch.
+ */
 async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
+	const lanes = run.records === undefined && batchInterval === 0 ? batchSize : 1;
+	const size = batchSize / lanes;
 	if (items.length > batchSize) run.records?.keepAll();
-	for (let start = 0; start < items.length; start += batchSize) {
-		if (start > 0 && batchInterval > 0) await sleep(batchInterval);
-		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
-	}
+	let next = 0;
+	const sendOn = async () => {
+		while (next < items.length) {
+			const batch = items.slice(next, (next += size));
+			conclude(run.tally, await sendBatch(run, batch));
+			if (batchInterval > 0 && next < items.length) await sleep(batchInterval);
+		}
+	};
+	const ends = await Promise.allSettled(Array.from({ length: lanes }, sendOn));
+	// What one lane stopped at says now what became of those in flight in the others.
+	conclude(run.tally, []);
+	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
 /** The output items, in the order of the input; a missing image becomes a hint. */
