@@ -34,7 +34,6 @@ const said = (
 test('an acceptance is its facts alone', () => {
 	const answer: RequestResult = {
 		outcome: 'accepted',
-		sent: 'whole',
 		statusCode: 201,
 		response: { id: 1 },
 	};
@@ -89,15 +88,12 @@ test.each<[string, unknown, string]>([
 	);
 });
 
-test('what was not sent says how much of it went out', () => {
+test('what was not sent says that the service did not get it, and why', () => {
 	const reason = 'the connection was refused';
-	const nothing = said({ outcome: 'notSent', sent: 'nothing', reason });
-	expect(nothing.message).toBe('The payment "a" was not sent: the connection was refused');
-	expect(nothing.description).toMatch(/^Nothing reached the service\. Check the Base URL/);
-	const partly = said({ outcome: 'notSent', sent: 'partly', reason }, 'qrCode');
-	expect(partly).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
-	expect(partly.message).toBe('The QR code "a" was not sent: the connection was refused');
-	expect(partly.description).toMatch(/^The connection broke before the request was fully sent/);
+	const result = said({ outcome: 'notSent', reason }, 'qrCode');
+	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
+	expect(result.message).toBe('The QR code "a" was not sent: the connection was refused');
+	expect(result.description).toMatch(/^The service did not get the whole request, .* Check the/);
 });
 
 test('an unknown payment is told as one: ask before it is paid again', () => {

@@ -58,7 +58,7 @@ async function* broken() {
 test.each(ODD)(
 	'whatever the request helper gives, nothing is thrown: %s is unknown',
 	async (_, odd) => {
-		expect(await post(odd)).toMatchObject({ outcome: 'unknown', sent: 'whole' });
+		expect(await post(odd)).toMatchObject({ outcome: 'unknown' });
 	},
 );
 
@@ -71,7 +71,6 @@ test.each([
 	const answer = await post(async () => ({ statusCode: 201, body }));
 	expect(answer).toStrictEqual({
 		outcome: 'accepted',
-		sent: 'whole',
 		statusCode: 201,
 		response: { id: 1 },
 	});
@@ -82,7 +81,6 @@ test('a request that cannot be written was not sent', async () => {
 	const count = async () => asked++;
 	expect(await post(count, { timeout: NaN })).toMatchObject({
 		outcome: 'notSent',
-		sent: 'nothing',
 	});
 	expect(asked).toBe(0);
 });
@@ -95,7 +93,7 @@ test('a request helper that never settles is ended by the clock, as unknown', as
 	};
 	const reason = 'the time-out passed';
 	expect(await post(httpRequest, { timeout: 20 })).toStrictEqual({
-		...{ outcome: 'unknown', sent: 'whole', reason },
+		...{ outcome: 'unknown', reason },
 	});
 	expect(given?.aborted).toBe(true);
 });
@@ -119,7 +117,7 @@ test('what ran out of time before a byte left is notSent on proof', async () => 
 			abortSignal?.addEventListener?.('abort', fail);
 		});
 	expect(await post(httpRequest, { timeout: 20 })).toStrictEqual({
-		...{ outcome: 'notSent', sent: 'nothing', reason: 'the time-out passed' },
+		...{ outcome: 'notSent', reason: 'the time-out passed' },
 	});
 });
 
@@ -131,7 +129,7 @@ describe('what an acceptance is', () => {
 	test('is judged before secrets are taken out of the answer', async () => {
 		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
 		expect(await post(answer({ status: 'accepted-for-good' }), { hide, doubt })).toStrictEqual({
-			...{ outcome: 'accepted', sent: 'whole', statusCode: 200, response: { status: '***' } },
+			...{ outcome: 'accepted', statusCode: 200, response: { status: '***' } },
 		});
 	});
 
@@ -228,39 +226,38 @@ test.each<[string, object, string]>([
 const TLS = { baseUrl: 'https://a.test' };
 const PLAIN = { baseUrl: 'http://127.0.0.1:1' };
 test.each<[string, object, object, string]>([
-	['TLS, not yet a secure connection', TLS, { socket: { secureConnecting: true } }, 'nothing'],
+	['TLS, not yet a secure connection', TLS, { socket: { secureConnecting: true } }, 'notSent'],
 	[
 		'TLS, the handshake under way',
 		TLS,
 		{ socket: { encrypted: true, secureConnecting: true }, writableFinished: true },
-		'nothing',
+		'notSent',
 	],
-	['TLS, outside of the tunnel', TLS, { path: '/', socket: {}, writableFinished: true }, 'nothing'],
+	['TLS, outside of the tunnel', TLS, { path: '/', socket: {}, writableFinished: true }, 'notSent'],
 	[
 		'TLS, in plain text to a proxy',
 		TLS,
 		{ path: 'https://a.test/', socket: {}, writableFinished: true },
-		'whole',
+		'unknown',
 	],
-	['TLS, not flushed', TLS, { socket: { encrypted: true }, writableFinished: false }, 'whole'],
-	['TLS, flushed', TLS, { socket: { encrypted: true }, writableFinished: true }, 'whole'],
-	['TLS, no socket, not flushed', TLS, { socket: null, writableFinished: false }, 'nothing'],
-	['TLS, no socket, flushed', TLS, { socket: null, writableFinished: true }, 'whole'],
-	['plain, not flushed', PLAIN, { socket: {}, writableFinished: false }, 'partly'],
-	['plain, no socket, not flushed', PLAIN, { socket: null, writableFinished: false }, 'nothing'],
-	['plain, flushed', PLAIN, { socket: {}, writableFinished: true }, 'whole'],
-	['plain, nothing known', PLAIN, {}, 'whole'],
-])('a request that failed, %s: %s is out', async (_what, where, request, sent) => {
-	const outcome = sent === 'whole' ? 'unknown' : 'notSent';
-	expect(await post(thrown({ code: 'EX', request }), where)).toMatchObject({ sent, outcome });
+	['TLS, not flushed', TLS, { socket: { encrypted: true }, writableFinished: false }, 'unknown'],
+	['TLS, flushed', TLS, { socket: { encrypted: true }, writableFinished: true }, 'unknown'],
+	['TLS, no socket, not flushed', TLS, { socket: null, writableFinished: false }, 'notSent'],
+	['TLS, no socket, flushed', TLS, { socket: null, writableFinished: true }, 'unknown'],
+	['plain, not flushed', PLAIN, { socket: {}, writableFinished: false }, 'notSent'],
+	['plain, no socket, not flushed', PLAIN, { socket: null, writableFinished: false }, 'notSent'],
+	['plain, flushed', PLAIN, { socket: {}, writableFinished: true }, 'unknown'],
+	['plain, nothing known', PLAIN, {}, 'unknown'],
+])('a request that failed, %s', async (_what, where, request, outcome) => {
+	expect(await post(thrown({ code: 'EX', request }), where)).toMatchObject({ outcome });
 });
 
 test.each<[string, object, string]>([
-	['syscall of its own', { syscall: 'connect' }, 'nothing'],
-	['syscall of its cause', { cause: { syscall: 'connect' } }, 'nothing'],
-	['syscall that proves nothing before that of its cause', { syscall: 'read' }, 'whole'],
-])('what a failure was doing is read: a %s', async (_what, error, sent) => {
-	expect(await post(thrown(error))).toMatchObject({ sent });
+	['syscall of its own', { syscall: 'connect' }, 'notSent'],
+	['syscall of its cause', { cause: { syscall: 'connect' } }, 'notSent'],
+	['syscall that proves nothing before that of its cause', { syscall: 'read' }, 'unknown'],
+])('what a failure was doing is read: a %s', async (_what, error, outcome) => {
+	expect(await post(thrown(error))).toMatchObject({ outcome });
 });
 
 describe('an answer that n8n 2 hands over as an error', () => {
@@ -279,7 +276,6 @@ describe('an answer that n8n 2 hands over as an error', () => {
 	])('with status %d from the service is %s', async (status, outcome) => {
 		expect(await post(answer(status, { encrypted: true }))).toStrictEqual({
 			outcome,
-			sent: 'whole',
 			statusCode: status,
 			response: { id: 1 },
 		});
@@ -291,7 +287,6 @@ describe('an answer that n8n 2 hands over as an error', () => {
 	])('with status %d from outside of the tunnel was not sent', async (statusCode, reason) => {
 		expect(await post(answer(statusCode, {}))).toStrictEqual({
 			outcome: 'notSent',
-			sent: 'nothing',
 			statusCode,
 			response: { id: 1 },
 			reason,
@@ -308,12 +303,10 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		expect(await post(answer(502, {}), PLAIN)).toMatchObject({
 			outcome: 'unknown',
 			statusCode: 502,
-			sent: 'whole',
 		});
 		expect(await post(answer(502, null))).toMatchObject({
 			outcome: 'unknown',
 			statusCode: 502,
-			sent: 'whole',
 		});
 	});
 
@@ -321,7 +314,6 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		const reason = 'the connection failed';
 		expect(await post(answer('500', {}, ''))).toStrictEqual({
 			outcome: 'notSent',
-			sent: 'nothing',
 			reason,
 		});
 	});
@@ -362,7 +354,6 @@ describe('a body', () => {
 		const body = stream('x'.repeat(10_000_000), 'x');
 		expect(await of(body)).toStrictEqual({
 			outcome: 'unknown',
-			sent: 'whole',
 			reason: 'the response (HTTP 201) is longer than 10 MB',
 		});
 		expect(body.destroyed).toBeGreaterThan(0);
@@ -372,11 +363,10 @@ describe('a body', () => {
 		const reason = 'the response (HTTP 422) broke off or could not be read';
 		expect(await of(Readable.from(broken()), 422)).toStrictEqual({
 			outcome: 'unknown',
-			sent: 'whole',
 			reason,
 		});
 		const reset = Object.assign(stream('{}'), { req: { socket: { errored: new Error('x') } } });
-		expect(await of(reset, 422)).toStrictEqual({ outcome: 'unknown', sent: 'whole', reason });
+		expect(await of(reset, 422)).toStrictEqual({ outcome: 'unknown', reason });
 	});
 
 	test('that drips on ends with the clock: its connection is cut, and it is unknown', async () => {
@@ -390,7 +380,6 @@ describe('a body', () => {
 		};
 		expect(await post(async () => ({ statusCode: 200, body }), { timeout: 20 })).toStrictEqual({
 			outcome: 'unknown',
-			sent: 'whole',
 			reason: 'the response (HTTP 200) had not ended when the time-out passed',
 		});
 	});

@@ -11,7 +11,7 @@ const FAULTS: Record<string, Edit[]> = {
 		],
 	],
 	'a lost answer counts as not sent': [
-		['service/outcome.ts', 'return nothing ? "nothing" : sent ?? "whole";', 'return "nothing";'],
+		['service/outcome.ts', 'return isProven ? "notSent" : "unknown";', 'return "notSent";'],
 	],
 	'a 409 to a payment counts as rejected': [
 		['service/outcome.ts', 'statusCode === 409 && once', 'false'],
@@ -26,8 +26,8 @@ const FAULTS: Record<string, Edit[]> = {
 	'a 2xx that is not confirmed counts as rejected': [
 		[
 			'service/client.ts',
-			'return { outcome: "unknown", sent: "whole", statusCode, response, reason };',
-			'return { outcome: "rejected", sent: "whole", statusCode, response, reason };',
+			'return { outcome: "unknown", statusCode, response, reason };',
+			'return { outcome: "rejected", statusCode, response, reason };',
 		],
 	],
 	'a payment is repeated after a 401': [

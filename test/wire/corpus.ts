@@ -102,7 +102,12 @@ export function expectRow(row: Row, { answer, counted, timeout, took }: Played) 
 	expect(counted.whole).toBeLessThanOrEqual(1);
 	// A 407 says itself that the request went no further; else what was not sent did not arrive.
 	if (answer.outcome === 'notSent' && answer.statusCode !== 407) expect(counted.whole).toBe(0);
-	if (answer.sent === 'nothing' && row.certificate && row.server !== 'refused' && row.server?.tls) {
+	if (
+		answer.outcome === 'notSent' &&
+		row.certificate &&
+		row.server !== 'refused' &&
+		row.server?.tls
+	) {
 		expect(answer.statusCode === 407 ? 0 : counted.bytes).toBe(0);
 	}
 }

@@ -133,7 +133,7 @@ export function attemptedResult(
 	attempted: RequestResult,
 ): ItemResult {
 	const { external_id, amount } = request;
-	const { outcome, statusCode, response, reason, sent } = attempted;
+	const { outcome, statusCode, response, reason } = attempted;
 	const { kind, noun } = operation;
 	const facts = { kind, external_id, statusCode, response };
 	switch (outcome) {
@@ -151,11 +151,8 @@ export function attemptedResult(
 				...facts,
 				outcome,
 				message: `The ${noun} "${external_id}" was not sent: ${reason}`,
-				description: `${
-					sent === 'partly'
-						? 'The connection broke before the request was fully sent, so it cannot have been carried out.'
-						: 'Nothing reached the service.'
-				} Check the Base URL of the Pay API credential and the network, then run again.`,
+				description:
+					'The service did not get the whole request, so it cannot have carried it out. Check the Base URL of the Pay API credential and the network, then run again.',
 			};
 		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
 		case 'duplicate':

@@ -1,14 +1,7 @@
 import { jsonOrText } from '../json';
 import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, LONGEST_RESPONSE, type Exchange, type HttpRequest } from './exchange';
-import {
-	outcomeOfFailure,
-	outcomeOfStatus,
-	sentOfFailure,
-	type Outcome,
-	type Sent,
-	type TransportFailure,
-} from './outcome';
+import { outcomeOfFailure, outcomeOfStatus, type Outcome, type TransportFailure } from './outcome';
 import { unconfirmedBy, withoutN8n } from './page';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
@@ -35,8 +28,6 @@ export interface RequestResult {
 	response?: unknown;
 	/** Why it was not sent, or why what came of it is not known, in words; never holds a secret. */
 	reason?: string;
-	/** How much of the request can have reached the service. */
-	sent?: Sent;
 }
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -83,8 +74,7 @@ function toRequestResult(
 	switch (came.end) {
 		case 'failed': {
 			const reason = describeFailure(came.failure, came.timedOut);
-			const sent = sentOfFailure(came.failure);
-			return { outcome: outcomeOfFailure(came.failure), sent, reason };
+			return { outcome: outcomeOfFailure(came.failure), reason };
 		}
 		case 'brokeOff': {
 			const { statusCode, timedOut, tooLong } = came;
@@ -93,8 +83,7 @@ function toRequestResult(
 				: timedOut
 					? `had not ended when ${TIMED_OUT}`
 					: 'broke off or could not be read';
-			const reason = `the response (HTTP ${statusCode}) ${what}`;
-			return { outcome: 'unknown', sent: 'whole', reason };
+			return { outcome: 'unknown', reason: `the response (HTTP ${statusCode}) ${what}` };
 		}
 		case 'responded': {
 			const { statusCode, body, contentType, byProxy } = came;
@@ -102,14 +91,13 @@ function toRequestResult(
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
 			const response = hide(withoutN8n(whole));
 			if (outcome === 'notSent') {
-				const reason = notSentByProxy(statusCode);
-				return { outcome, sent: 'nothing', statusCode, response, reason };
+				return { outcome, statusCode, response, reason: notSentByProxy(statusCode) };
 			}
 			const text = typeof whole === 'string' ? body : undefined;
 			const unread = () => hide(unconfirmedBy(text, contentType)) as string | undefined;
 			const reason = outcome === 'accepted' ? (doubt?.(whole) ?? unread()) : undefined;
-			if (reason === undefined) return { outcome, sent: 'whole', statusCode, response };
-			return { outcome: 'unknown', sent: 'whole', statusCode, response, reason };
+			if (reason === undefined) return { outcome, statusCode, response };
+			return { outcome: 'unknown', statusCode, response, reason };
 		}
 	}
 }
@@ -145,8 +133,8 @@ export async function postRequest(
 		return toRequestResult(await exchange(httpRequest, options, clock), once, connection);
 	} catch {
 		return begun
-			? { outcome: 'unknown', sent: 'whole', reason: 'the response could not be read' }
-			: { outcome: 'notSent', sent: 'nothing', reason: 'the request could not be written' };
+			? { outcome: 'unknown', reason: 'the response could not be read' }
+			: { outcome: 'notSent', reason: 'the request could not be written' };
 	}
 }
 

@@ -1,5 +1,5 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
-import type { Sent, TransportFailure } from './outcome';
+import type { TransportFailure } from './outcome';
 
 /** The part of n8n's `helpers.httpRequest` that a request needs. */
 export type HttpRequest = (options: IHttpRequestOptions) => Promise<unknown>;
@@ -95,17 +95,15 @@ function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean 
 }
 
 /**
- * How much of a request is out. The bytes leave Node's buffers only once a connection stands, so
+ * Whether a request is not out as a whole, where that is sure. The bytes leave Node's buffers only once a connection stands, so
  * what is not flushed did not all leave, and nothing did before the end of the TLS handshake (Node 20
  * marks it as flushed then). Over TLS the buffers run behind the wire, so there a request that is
  * not flushed proves nothing.
  */
-function sentSoFar(url: string, request: NodeRequest | undefined): Sent | undefined {
+function isPart(url: string, request: NodeRequest | undefined): boolean {
 	const { socket, writableFinished } = request ?? {};
-	if (isOutsideOfTls(url, request) || socket?.secureConnecting === true) return 'nothing';
-	if (writableFinished !== false) return undefined;
-	if (!socket) return 'nothing';
-	return socket.encrypted === true ? undefined : 'partly';
+	if (isOutsideOfTls(url, request) || socket?.secureConnecting === true) return true;
+	return writableFinished === false && socket?.encrypted !== true;
 }
 
 function readFailure(url: string, error: Thrown): TransportFailure {
@@ -113,7 +111,7 @@ function readFailure(url: string, error: Thrown): TransportFailure {
 		code: error.code ?? error.cause?.code,
 		syscall: error.syscall ?? error.cause?.syscall,
 		name: error.name,
-		sent: sentSoFar(url, error.request),
+		isPart: isPart(url, error.request),
 	};
 }
 

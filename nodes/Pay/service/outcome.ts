@@ -1,9 +1,6 @@
 /** What became of one attempt; every attempt ends in exactly one of these. */
 export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
-/** How much of a request went out: nothing, at most a part, or perhaps all of it. */
-export type Sent = 'nothing' | 'partly' | 'whole';
-
 /** What is known of a request that ended without a whole response. */
 export interface TransportFailure {
 	/** Node's or OpenSSL's error code, for example ECONNRESET. */
@@ -12,8 +9,8 @@ export interface TransportFailure {
 	syscall?: string;
 	/** The error's class name. */
 	name?: string;
-	/** How much Node proves to have gone out; absent, where it proves nothing. */
-	sent?: Sent;
+	/** Whether Node proves that a part at most went out; absent where it proves nothing. */
+	isPart?: boolean;
 }
 
 /**
@@ -63,22 +60,18 @@ const CERTIFICATE_REFUSED = new Set([
 /** n8n's own guard against requests to forbidden hosts; it acts before the request is made. */
 const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError']);
 
-/** How much of a request without a whole response can have been sent, at most. */
-export function sentOfFailure({ code = '', syscall, name = '', sent }: TransportFailure): Sent {
-	const nothing =
-		syscall === 'getaddrinfo' ||
-		syscall === 'connect' ||
-		BEFORE_CONNECTION.has(code) ||
-		CERTIFICATE_REFUSED.has(code) ||
-		BLOCKED_BY_N8N.has(name);
-	return nothing ? 'nothing' : (sent ?? 'whole');
-}
-
 /**
  * The outcome of a request that ended without a whole response: `notSent` only on proof, else
  * `unknown`, because a payment that is wrongly called "not sent" is paid twice. A part of a request
  * is not a request: its length is announced, and what came of its JSON cannot be read.
  */
-export function outcomeOfFailure(failure: TransportFailure): Outcome {
-	return sentOfFailure(failure) === 'whole' ? 'unknown' : 'notSent';
+export function outcomeOfFailure(failure: TransportFailure): 'unknown' | 'notSent' {
+	const { code = '', syscall = '', name = '', isPart = false } = failure;
+	const isProven =
+		isPart ||
+		['getaddrinfo', 'connect'].includes(syscall) ||
+		BEFORE_CONNECTION.has(code) ||
+		CERTIFICATE_REFUSED.has(code) ||
+		BLOCKED_BY_N8N.has(name);
+	return isProven ? 'notSent' : 'unknown';
 }
