@@ -407,10 +407,7 @@ describe('a cancelled execution', () => {
 			void pay(
 				itemsFor('a', 'b', 'c'),
 				{},
-				{
-					context: context as never,
-					onStart: (stop) => (cancel = stop),
-				},
+				{ context: context as never, onStart: (stop) => (cancel = stop) },
 			).catch(() => undefined);
 		});
 		await ended;

@@ -147,11 +147,7 @@ describe('what comes back', () => {
 	test('a body keeps every digit', async () => {
 		expect(
 			await responseOf('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
-		).toStrictEqual({
-			id: '12345678901234567890',
-			small: 1.5,
-			list: ['9007199254740993'],
-		});
+		).toStrictEqual({ id: '12345678901234567890', small: 1.5, list: ['9007199254740993'] });
 	});
 
 	test.each([

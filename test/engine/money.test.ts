@@ -71,9 +71,7 @@ describe('validation of all items comes first', () => {
 				{ id: 'bad', amount: null },
 				{ id: b, amount: 2 },
 			],
-			{
-				settings: { onError: 'continueErrorOutput' },
-			},
+			{ settings: { onError: 'continueErrorOutput' } },
 		);
 		expect(arrived()).toStrictEqual([a, b]);
 		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
@@ -423,10 +421,7 @@ describe('several nodes and runs of one execution', () => {
 			sandbox.received.length = 0;
 			forget();
 			if (status) faultOnce(status, 'one');
-			const run = await pay([], {
-				credential: { baseUrl: sandbox.url },
-				workflow: twoPayNodes(),
-			});
+			const run = await pay([], { credential: { baseUrl: sandbox.url }, workflow: twoPayNodes() });
 			expect(arrived()).toStrictEqual(['one']);
 			expect(errorOf(run)?.message).toMatch(told);
 		}
