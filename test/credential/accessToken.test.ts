@@ -97,10 +97,7 @@ describe('one token for all who ask', () => {
 		const { post, posted } = endpoint();
 		const pasted = { ...account(), token: { pasted: 'abc' } };
 		expect(await bearerToken(pasted, post)).toStrictEqual({ accessToken: 'abc', isKept: false });
-		expect(await renewed(pasted, post, 'abc')).toStrictEqual({
-			accessToken: 'abc',
-			isKept: false,
-		});
+		expect(await renewed(pasted, post, 'abc')).toStrictEqual({ accessToken: 'abc', isKept: false });
 		expect(posted).toStrictEqual([]);
 	});
 });

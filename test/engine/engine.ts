@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { randomUUID } from 'node:crypto';
 import {
 	DataDeduplicationService,
 	ExecutionLifecycleHooks,
@@ -117,16 +118,13 @@ export function forget() {
 	delete storeHooks.written;
 }
 
-/**
- * A sandbox for the tests of a file; before each of them nothing has arrived there, it is sound, and
- * n8n's store is empty.
- * @param started is handed it before the first test
- */
-export function withSandbox(started: (sandbox: Sandbox) => void) {
-	let sandbox: Sandbox;
+/** The service of the tests of a file, where that calls `withSandbox`. */
+export let sandbox: Sandbox;
+
+/** Starts it; before each test nothing has arrived there, it is sound, and n8n's store is empty. */
+export function withSandbox() {
 	beforeAll(async () => {
 		sandbox = await Sandbox.start();
-		started(sandbox);
 	});
 	afterAll(async () => await sandbox.close());
 	beforeEach(() => {
@@ -299,3 +297,53 @@ export function errorOf(run: IRun) {
 		| (Error & { description?: string; context?: IDataObject; messages?: string[] })
 		| undefined;
 }
+
+export const CONTINUE = { onError: 'continueRegularOutput' } as const;
+/** The settings of a node that is tried three times. */
+export const RETRY = { retryOnFail: true, maxTries: 3 };
+/** A payment of each item, with its own id and amount. */
+export const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+/** Parameters that make a QR code of each item. */
+export const CHARGE = { resource: 'qrCode' };
+export const itemsFor = (...ids: string[]) => ids.map((id) => ({ id, amount: 1 }));
+/** So many ids that nobody else has, in order. */
+export const ids = (count: number) =>
+	Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
+export const batches = (batchSize: number) => ({ batching: { batch: { batchSize } } });
+
+/** Runs a Pay node that makes a payment of each item at the sandbox, but for what is said otherwise. */
+export async function pay(
+	items: IDataObject[],
+	{ parameters, credential, ...more }: Partial<RunOptions> = {},
+	options: IDataObject = {},
+): Promise<IRun> {
+	return await runWorkflow({
+		credential: { baseUrl: sandbox.url, ...credential },
+		items,
+		parameters: { ...FIELDS, options, ...parameters },
+		...more,
+	});
+}
+
+/** The ids of the payments that arrived. */
+export const arrived = () =>
+	sandbox.bodies('payment').map(({ external_id }) => external_id as string);
+
+/** Lets the first requests of the given ids meet a fault, and later ones pass. */
+export function faultOnce(status: number, ...some: string[]) {
+	const left = new Set(some);
+	sandbox.faultFor = ({ body }) => {
+		const { external_id } = JSON.parse(body) as { external_id: string };
+		return left.delete(external_id) ? { kind: 'status', status } : undefined;
+	};
+}
+
+/** What a node says of each item: its facts, or those of its error. */
+export const resultsOf = (run: IRun, node = 'Pay', runIndex = 0) =>
+	outputOf(run, node, runIndex).map(({ json }) => (json.error ?? json) as IDataObject);
+export const outcomes = (run: IRun, node = 'Pay') =>
+	resultsOf(run, node).map(({ outcome }) => outcome);
+export const hintsOf = (run: IRun) =>
+	(run.data.resultData.runData.Pay ?? []).flatMap(({ hints = [] }) =>
+		hints.map(({ message }) => message),
+	);

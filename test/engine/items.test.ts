@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { IExecuteFunctions, IRun } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
 import { qrPng } from '../../nodes/Pay/qr/image';
-import type { Sandbox } from '../../sandbox/service';
 import {
 	CASES,
 	expectedArrivals,
@@ -17,20 +16,32 @@ import {
 	type Faults,
 } from '../faultCases';
 import { slowness } from '../busy';
-import { errorOf, isRecorded, outputOf, runWorkflow, withSandbox, type RunOptions } from './engine';
+import {
+	CHARGE,
+	errorOf,
+	hintsOf,
+	isRecorded,
+	outputOf,
+	pay,
+	resultsOf,
+	runWorkflow,
+	sandbox,
+	withSandbox,
+} from './engine';
 
-let sandbox: Sandbox;
-withSandbox((started) => (sandbox = started));
+withSandbox();
 
 const SECRET = 'the postback secret of the test';
 const POSTBACK_URL = 'https://n8n.example.com/webhook/1/postback';
 
-async function run(parameters: RunOptions['parameters'], credential = {}) {
-	return await runWorkflow({
-		credential: { baseUrl: sandbox.url, ...credential },
-		parameters: { resource: 'qrCode', amount: 10.5, external_id: 'order-1', ...parameters },
+/** Makes a QR code of one item, or what `resource` says. */
+const run = async (parameters: IDataObject, credential: IDataObject = {}, settings = {}) =>
+	await pay([{ id: 'order-1', amount: 10.5 }], {
+		...{ parameters: { ...CHARGE, ...parameters }, credential, settings },
 	});
-}
+/** The service answers every request with this. */
+const respond = (status: number, body: string, contentType = 'application/json') =>
+	(sandbox.faultFor = () => ({ kind: 'status', status, body, contentType }));
 
 describe('what goes over the wire', () => {
 	test('a full QR code request is the body of section 2.1', async () => {
@@ -77,29 +88,17 @@ describe('what goes over the wire', () => {
 	});
 
 	test('a split from JSON', async () => {
-		await run({ specifySplit: 'json', splitJson: '[{"username":"b","percentageSplit":10}]' });
-		expect(sandbox.bodies('qrcode')[0]?.split).toStrictEqual([
-			{ username: 'b', percentageSplit: 10 },
-		]);
+		const split = [{ username: 'b', percentageSplit: 10 }];
+		await run({ specifySplit: 'json', splitJson: JSON.stringify(split) });
+		expect(sandbox.bodies('qrcode')[0]?.split).toStrictEqual(split);
 	});
 
 	test('a full payment request is the body of section 2.2', async () => {
 		const creditParty = { key: 'k', keyType: 't', document: '1', name: 'N' };
-		await run({
-			resource: 'payment',
-			payerQuestion: 'Payout',
-			creditParty,
-			postback: 'url',
-			postbackUrl: 'https://a.example/b',
-		});
+		const members = { payerQuestion: 'Payout', creditParty, postbackUrl: 'https://a.example/b' };
+		await run({ resource: 'payment', postback: 'url', ...members });
 		expect(sandbox.bodies('payment')).toStrictEqual([
-			{
-				amount: 10.5,
-				external_id: 'order-1',
-				payerQuestion: 'Payout',
-				creditParty,
-				postbackUrl: 'https://a.example/b',
-			},
+			{ amount: 10.5, external_id: 'order-1', ...members },
 		]);
 	});
 
@@ -139,19 +138,15 @@ describe('what goes over the wire', () => {
 });
 
 describe('what comes back', () => {
-	const responseOf = async (body: string, contentType = 'application/json') => {
-		sandbox.faultFor = () => ({ kind: 'status', status: 200, body, contentType });
-		return outputOf(await run({}), 'Success')[0]?.json.response;
+	const responseOf = async (body: string, contentType?: string) => {
+		respond(200, body, contentType);
+		return resultsOf(await run({}))[0]?.response;
 	};
 
 	test('a body keeps every digit', async () => {
 		expect(
 			await responseOf('{"id":12345678901234567890,"small":1.5,"list":[9007199254740993]}'),
-		).toStrictEqual({
-			id: '12345678901234567890',
-			small: 1.5,
-			list: ['9007199254740993'],
-		});
+		).toStrictEqual({ id: '12345678901234567890', small: 1.5, list: ['9007199254740993'] });
 	});
 
 	test.each([
@@ -174,35 +169,23 @@ describe('what comes back', () => {
 		['payment', '{"id":', 'application/json', /says that it is JSON and cannot be read/],
 		['qrCode', 'OK', 'application/problem+json', /says that it is JSON and cannot be read/],
 	])('a %s whose response is %p of type %s is unknown', async (resource, body, type, words) => {
-		sandbox.faultFor = () => ({ kind: 'status', status: 200, body, contentType: type });
-		const facts = { outcome: 'unknown', response: body, description: expect.stringMatching(words) };
-		const [item] = outputOf(
-			await runWorkflow({
-				credential: { baseUrl: sandbox.url },
-				parameters: { resource, amount: 1, external_id: 'page' },
-				settings: { onError: 'continueErrorOutput' },
-			}),
-			'Error',
-		);
-		expect(item?.json.error).toMatchObject(facts);
+		respond(200, body, type);
+		const stopped = await run({ resource }, {}, { onError: 'continueErrorOutput' });
+		expect(resultsOf(stopped, 'Error')).toMatchObject([
+			{ outcome: 'unknown', response: body, description: expect.stringMatching(words) },
+		]);
 	});
 });
 
-const hintsOf = (run: IRun) =>
-	(run.data.resultData.runData.Pay?.[0]?.hints ?? []).map(({ message }) => message);
-
+const KEYLESS = [expect.stringMatching(/^"[^"]+": sent without a recipient key/)];
 test.each<[string, object, unknown[]]>([
-	['no recipient', {}, [expect.stringMatching(/^"[^"]+": sent without a recipient key/)]],
-	[
-		'a name alone',
-		{ name: 'N' },
-		[expect.stringMatching(/^"[^"]+": sent without a recipient key/)],
-	],
+	['no recipient', {}, KEYLESS],
+	['a name alone', { name: 'N' }, KEYLESS],
 	['a key', { key: 'k' }, []],
 ])('a payment with %s: only without a key there is a hint', async (_, party, hints) => {
 	const creditParty = { key: '', keyType: '', ...party };
 	const done = await run({ resource: 'payment', creditParty, postback: 'none' });
-	expect(outputOf(done, 'Pay')[0]?.json.outcome).toBe('accepted');
+	expect(resultsOf(done)[0]?.outcome).toBe('accepted');
 	expect(hintsOf(done)).toStrictEqual(hints);
 });
 
@@ -221,8 +204,7 @@ describe('the QR image', () => {
 
 	test('that the service made itself is the image, and no text to copy', async () => {
 		const png = qrPng('of the service').toString('base64');
-		const body = JSON.stringify({ data: { image: png } });
-		sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+		respond(201, JSON.stringify({ data: { image: png } }));
 		const done = await run(image, { describeService: true, qrCodePath: ' data.image ' });
 		const [item] = outputOf(done, 'Pay');
 		expect(item?.binary?.qr?.data).toBe(png);
@@ -235,30 +217,22 @@ describe('the QR image', () => {
 		const made = await run(plain);
 		expect(outputOf(made, 'Pay')[0]?.json.qrCode).toMatch(/^000201/);
 		expect(outputOf(made, 'Pay')[0]?.binary).toBeUndefined();
-		sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"id":"1"}' });
+		respond(201, '{"id":"1"}');
 		const bare = await run(plain);
 		expect(outputOf(bare, 'Pay')[0]?.json).not.toHaveProperty('qrCode');
 		expect(hintsOf(made)).toStrictEqual([]);
 	});
 
+	const NOWHERE = { qrCodePath: 'data.code' };
+	const TOO_LONG = JSON.stringify({ id: 'z'.repeat(5000) });
 	test.each([
 		['nothing to draw', '{"id":"1"}', {}, /as QR Code Path in the Pay API credential/],
-		[
-			'a path that leads nowhere',
-			'{"id":"1"}',
-			{ qrCodePath: 'data.code' },
-			/no text at "data\.code"/,
-		],
-		[
-			'a payload too long',
-			JSON.stringify({ id: 'z'.repeat(5000) }),
-			{ qrCodePath: 'id' },
-			/does not fit/,
-		],
+		['a path that leads nowhere', '{"id":"1"}', NOWHERE, /no text at "data\.code"/],
+		['a payload too long', TOO_LONG, { qrCodePath: 'id' }, /does not fit/],
 	])(
 		'%s: the charge stays accepted, and a hint says what to do',
 		async (_name, body, described, hint) => {
-			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+			respond(201, body);
 			const done = await run(image, { describeService: true, ...described });
 			expect(outputOf(done, 'Pay')[0]).toMatchObject({ json: { outcome: 'accepted' } });
 			expect(outputOf(done, 'Pay')[0]?.binary).toBeUndefined();
@@ -267,18 +241,13 @@ describe('the QR image', () => {
 	);
 
 	test.each([
-		['no code is recognized', '{"id":"1"}', {}, [/no payload was recognized.*id \("1"\)/]],
-		[
-			'the path leads nowhere',
-			'{"id":"1"}',
-			{ qrCodePath: 'data.code' },
-			[/no text at "data\.code"/],
-		],
-		['the path leads to a text', '{"id":"1"}', { qrCodePath: 'id' }, []],
+		['no code is recognized', {}, [/no payload was recognized.*id \("1"\)/]],
+		['the path leads nowhere', NOWHERE, [/no text at "data\.code"/]],
+		['the path leads to a text', { qrCodePath: 'id' }, []],
 	])(
 		'where no image is asked for and %s, a hint is shown if the item lacks qrCode, else none',
-		async (_name, body, described, hints) => {
-			sandbox.faultFor = () => ({ kind: 'status', status: 201, body });
+		async (_name, described, hints) => {
+			respond(201, '{"id":"1"}');
 			const done = await run(
 				{ ...image, qrCodeImage: false },
 				{ describeService: true, ...described },
@@ -289,66 +258,10 @@ describe('the QR image', () => {
 	);
 });
 
-describe('bad configuration sends nothing and names the field', () => {
-	const CASES: Array<[string, RunOptions['parameters'], object, RegExp]> = [
-		['no base URL', {}, { baseUrl: '' }, /Base URL .* empty/],
-		[
-			'a relative base URL',
-			{},
-			{ baseUrl: 'api.example.com' },
-			/Base URL .* must be an absolute URL/,
-		],
-		['http: to another host', {}, { baseUrl: 'http://api.example.com' }, /unencrypted/],
-		['an empty token', {}, { accessToken: ' ' }, /Access Token .* empty/],
-		['a token with a space', {}, { accessToken: 'abc def' }, /Access Token .* space/],
-		['no amount', { amount: '={{ "" }}' }, {}, /Amount \(amount\) is missing/],
-		['a decimal comma', { amount: '10,50' }, {}, /amount\) .*"10,50"/],
-		['no external_id', { external_id: '={{ "" }}' }, {}, /external_id\) is missing/],
-		[
-			'a failed expression',
-			{ external_id: '={{ "" + $json.nothing }}' },
-			{},
-			/external_id\) is "undefined"/,
-		],
-		[
-			'broken split JSON',
-			{ specifySplit: 'json', splitJson: '[{"username" "a"}]' },
-			{},
-			/splitJson.*position 13/,
-		],
-		[
-			'a bad postback URL',
-			{ postback: 'url', postbackUrl: 'here' },
-			{},
-			/postback URL must be an absolute URL/,
-		],
-		['a bad batch size', { options: { batching: { batch: { batchSize: 0 } } } }, {}, /batchSize/],
-	];
-	test.each(CASES)('%s', async (_name, parameters, credential, why) => {
-		const stopped = await run(parameters, credential);
-		expect(errorOf(stopped)?.message).toMatch(why);
-		expect(errorOf(stopped)?.context).toMatchObject({ itemIndex: 0, data: { outcome: 'notSent' } });
-
-		const continued = await runWorkflow({
-			credential: { baseUrl: sandbox.url, ...credential },
-			parameters: { resource: 'qrCode', amount: 10.5, external_id: 'order-1', ...parameters },
-			settings: { onError: 'continueErrorOutput' },
-		});
-		expect(errorOf(continued)).toBeUndefined();
-		const [item] = outputOf(continued, 'Error');
-		expect((item?.json.error as { message: string }).message).toMatch(why);
-		expect(outputOf(continued, 'Success')).toStrictEqual([]);
-		expect(sandbox.received).toStrictEqual([]);
-	});
-
-	test('no credential', async () => {
-		const done = await runWorkflow({
-			parameters: { amount: 1, external_id: 'a' },
-			settings: { credentials: undefined },
-		});
-		expect(errorOf(done)?.message).toMatch(/credential/i);
-		expect(sandbox.received).toStrictEqual([]);
-	});
+test('without a credential nothing is sent', async () => {
+	const done = await run({}, {}, { credentials: undefined });
+	expect(errorOf(done)?.message).toMatch(/credential/i);
+	expect(sandbox.received).toStrictEqual([]);
 });
 
 test('no items come in: none go out, and nothing else of n8n is asked for', async () => {

@@ -1,43 +1,40 @@
 import type { IDataObject, IRun } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/service';
-import { errorOf, outputOf, payNode, runWorkflow, sinkNode, sourceNode, to } from './engine';
-import { withSandbox, type RunOptions } from './engine';
+import {
+	arrived,
+	CHARGE,
+	CONTINUE,
+	errorOf,
+	faultOnce,
+	FIELDS as ITEM,
+	outputOf,
+	pay as payItems,
+	payNode,
+	resultsOf,
+	RETRY,
+	sandbox,
+	sinkNode,
+	sourceNode,
+	to,
+	withSandbox,
+	type RunOptions,
+} from './engine';
 
-let sandbox: Sandbox;
-withSandbox((started) => (sandbox = started));
+withSandbox();
 
-const FIELDS = {
-	amount: '={{ $json.amount }}',
-	external_id: '={{ $json.id }}',
-	creditParty: { key: '={{ $json.key ?? "ana" }}', keyType: '' },
-};
-const CONTINUES = { onError: 'continueRegularOutput' } as const;
-const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id as string);
+const FIELDS = { ...ITEM, creditParty: { key: '={{ $json.key ?? "ana" }}', keyType: '' } };
 const limited = (limits: IDataObject): IDataObject => ({
-	...{ baseUrl: sandbox.url, limitPayments: true },
-	...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
+	...{ limitPayments: true, highestPayment: '', highestSum: '', onlyRecipients: '' },
 	...limits,
 });
 /** Items with these amounts and the ids a, b, c … */
 const amounts = (...list: unknown[]) =>
 	list.map((amount, index): IDataObject => ({ id: 'abcdef'[index], amount: amount as number }));
 const pay = async (limits: IDataObject, items: IDataObject[], more: Partial<RunOptions> = {}) =>
-	await runWorkflow({ credential: limited(limits), items, parameters: FIELDS, ...more });
+	await payItems(items, { credential: limited(limits), parameters: FIELDS, ...more });
 const told = (run: IRun, node = 'Pay', round = 0) =>
-	outputOf(run, node, round).map(({ json }) => {
-		const { outcome, field } = (json.error ?? json) as IDataObject;
-		return field === undefined ? outcome : `${String(outcome)}: ${String(field)}`;
-	});
-/** The service refuses, or loses, the first request of these ids. */
-function faultOnce(status: number, ...ids: string[]) {
-	const left = new Set(ids);
-	sandbox.faultFor = ({ body }) => {
-		const { external_id } = JSON.parse(body) as { external_id: string };
-		return left.delete(external_id) ? { kind: 'status', status } : undefined;
-	};
-}
-afterEach(() => (sandbox.faultFor = undefined));
-
+	resultsOf(run, node, round).map(({ outcome, field }) =>
+		field === undefined ? outcome : `${String(outcome)}: ${String(field)}`,
+	);
 test.each<[string, IDataObject, IDataObject[], string[]]>([
 	['an amount above the highest payment', { highestPayment: '10.50' }, amounts(1050), ['amount']],
 	['one just above it', { highestPayment: '10.50' }, amounts('10.51'), ['amount']],
@@ -48,7 +45,7 @@ test.each<[string, IDataObject, IDataObject[], string[]]>([
 	['0.1 + 0.2 above 0.3', { highestSum: 0.29 }, amounts(0.1, 0.2), Array(2).fill('amount')],
 	['the 15th digit', { highestSum: '3' }, amounts(3, '0.00000000000001'), Array(2).fill('amount')],
 ])('%s: not sent, not recorded', async (_name, limits, items, fields) => {
-	const run = await pay(limits, items, { settings: CONTINUES });
+	const run = await pay(limits, items, { settings: CONTINUE });
 	expect(told(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
 	expect(arrived()).toStrictEqual([]);
 	// With the limits gone the same ids go out: nothing remembers them.
@@ -94,11 +91,10 @@ test.each<[string, IDataObject, string]>([
 	['a switch that is a text', { limitPayments: '={{ "false" }}' }, 'limitPayments'],
 	['no limit at all', {}, 'limitPayments'],
 ])('a limit that cannot be read lets no payment out: %s', async (_name, limits, field) => {
-	const run = await pay(limits, amounts(1), { settings: CONTINUES });
+	const run = await pay(limits, amounts(1), { settings: CONTINUE });
 	expect(told(run)).toStrictEqual([`notSent: ${field}`]);
 	expect(JSON.stringify(outputOf(run, 'Pay'))).toMatch(/cannot be read/);
-	const parameters = { ...FIELDS, resource: 'qrCode' };
-	const charge = await pay(limits, amounts(1), { parameters });
+	const charge = await pay(limits, amounts(1), { parameters: CHARGE });
 	expect(told(charge)).toStrictEqual(['accepted']);
 	expect(arrived()).toStrictEqual([]);
 });
@@ -107,7 +103,7 @@ describe('the sum of an execution', () => {
 	const twoNodes = (settings: object = {}) => ({
 		nodes: [
 			sourceNode('Source', amounts(2, 2)),
-			payNode('Pay', FIELDS, CONTINUES),
+			payNode('Pay', FIELDS, CONTINUE),
 			payNode(
 				'Next',
 				{ ...FIELDS, external_id: '={{ "next-" + $itemIndex }}', amount: 2 },
@@ -124,7 +120,7 @@ describe('the sum of an execution', () => {
 		['rejected does not count', () => faultOnce(422, 'a'), ['accepted', 'accepted']],
 	])('goes on in the next node: %s', async (_name, prepare, expected) => {
 		prepare();
-		const workflow = twoNodes(CONTINUES);
+		const workflow = twoNodes(CONTINUE);
 		const run = await pay({ highestSum: '6' }, [], { workflow });
 		expect(told(run, 'Next')).toStrictEqual(expected);
 	});
@@ -132,7 +128,7 @@ describe('the sum of an execution', () => {
 	test('goes on in the next round of a loop', async () => {
 		const nodes = [
 			...[sourceNode('Source', [{}]), sourceNode('First', [{ id: 'a', amount: 2 }])],
-			...[sourceNode('Second', [{ id: 'b', amount: 2 }]), payNode('Pay', FIELDS, CONTINUES)],
+			...[sourceNode('Second', [{ id: 'b', amount: 2 }]), payNode('Pay', FIELDS, CONTINUE)],
 		];
 		const connections = {
 			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
@@ -144,8 +140,7 @@ describe('the sum of an execution', () => {
 	test('counts a payment once, however often the node is run again', async () => {
 		faultOnce(422, 'c');
 		const limits = { highestSum: '3' };
-		const settings = { retryOnFail: true, maxTries: 3 };
-		const run = await pay(limits, amounts(1, 1, 1), { settings });
+		const run = await pay(limits, amounts(1, 1, 1), { settings: RETRY });
 		expect(errorOf(run)).toBeUndefined();
 		expect(arrived()).toStrictEqual(['a', 'b', 'c', 'c']);
 	});
@@ -163,16 +158,15 @@ describe('the sum of an execution', () => {
 			...limited({ highestSum: '1' }),
 			baseUrl: `={{ $itemIndex === 0 ? "${sandbox.url}" : "${sandbox.url}/other" }}`,
 		};
-		const run = await runWorkflow({
-			...{ credential, items: amounts(1, 1), parameters: FIELDS, settings: CONTINUES },
-		});
+		const more = { credential, parameters: FIELDS, settings: CONTINUE };
+		const run = await payItems(amounts(1, 1), more);
 		expect(told(run)[0]).toBe('accepted');
 		expect(told(run)[1]).not.toMatch(/notSent/);
 	});
 
 	test('a token that changes makes no other account of it', async () => {
 		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex }}' };
-		const run = await pay(limits, amounts(1, 1), { settings: CONTINUES });
+		const run = await pay(limits, amounts(1, 1), { settings: CONTINUE });
 		expect(told(run)).toStrictEqual(['notSent: amount', 'notSent: amount']);
 	});
 });

@@ -1,82 +1,53 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
-import type { Sandbox } from '../../sandbox/service';
 import {
+	arrived,
+	batches,
+	CHARGE,
+	CONTINUE,
 	errorOf,
-	outputOf,
-	payNode,
-	forget,
+	faultOnce,
+	FIELDS,
+	ids,
 	isRecorded,
-	runWorkflow,
-	withSandbox,
-	storeHooks,
+	itemsFor,
+	outcomes,
+	outputOf,
+	pay,
+	payNode,
+	resultsOf,
+	RETRY,
+	sandbox,
 	sinkNode,
 	sourceNode,
+	storeHooks,
 	to,
+	withSandbox,
 	type RunOptions,
 } from './engine';
 
-let sandbox: Sandbox;
-withSandbox((started) => (sandbox = started));
+withSandbox();
 
-const FIELDS = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
-const arrived = () => sandbox.bodies('payment').map(({ external_id }) => external_id as string);
-const ids = (count: number) =>
-	Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
-const itemsFor = (list: string[]) => list.map((id) => ({ id, amount: 1 }));
-
-async function pay(
-	items: IDataObject[],
-	more: Partial<RunOptions> = {},
-	options: IDataObject = {},
-) {
-	return await runWorkflow({
-		credential: { baseUrl: sandbox.url },
-		items,
-		parameters: { ...FIELDS, options },
-		...more,
-	});
-}
-
-/** Lets the first requests of the given ids meet a fault, and later ones pass. */
-function faultOnce(status: number, ...some: string[]) {
-	const left = new Set(some);
-	sandbox.faultFor = ({ body }) => {
-		const { external_id } = JSON.parse(body) as { external_id: string };
-		return left.delete(external_id) ? { kind: 'status', status } : undefined;
-	};
-}
-
-const outcomes = (run: IRun, node = 'Success') =>
-	outputOf(run, node).map(
-		({ json }) => (json.error as IDataObject | undefined)?.outcome ?? json.outcome,
-	);
+const charged = () => sandbox.bodies('qrcode').map(({ external_id }) => external_id);
+/** The ids in the responses that came out. */
+const answered = (run: IRun) =>
+	resultsOf(run).map(({ response }) => (response as IDataObject).external_id);
 
 describe('validation of all items comes first', () => {
 	test('one bad item stops the run before anything is sent', async () => {
-		const run = await pay([...itemsFor(ids(3)), { id: 'bad', amount: '10,50' }]);
+		const run = await pay([...itemsFor(...ids(3)), { id: 'bad', amount: '10,50' }]);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
 		expect(errorOf(run)?.description).toMatch(/Of 4 payments: 4 not sent\./);
 		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('under "continue" the bad item fails alone', async () => {
-		const [a, b] = ids(2) as [string, string];
-		const run = await pay(
-			[
-				{ id: a, amount: 1 },
-				{ id: 'bad', amount: null },
-				{ id: b, amount: 2 },
-			],
-			{
-				settings: { onError: 'continueErrorOutput' },
-			},
-		);
-		expect(arrived()).toStrictEqual([a, b]);
-		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		const items = [...itemsFor('a'), { id: 'bad', amount: null }, ...itemsFor('b')];
+		const run = await pay(items, { settings: { onError: 'continueErrorOutput' } });
+		expect(arrived()).toStrictEqual(['a', 'b']);
+		expect(outcomes(run, 'Success')).toStrictEqual(['accepted', 'accepted']);
 		const [failed] = outputOf(run, 'Error');
 		expect(failed?.json).toMatchObject({
 			id: 'bad',
@@ -89,27 +60,20 @@ describe('validation of all items comes first', () => {
 	});
 
 	test('two payments with one external_id: the second is refused before anything is sent', async () => {
-		const stopped = await pay(itemsFor(['same', 'other', 'same']));
-		expect(errorOf(stopped)?.message).toMatch(
+		const items = itemsFor('same', 'other', 'same');
+		expect(errorOf(await pay(items))?.message).toMatch(
 			/^Payment "same" is on the list twice: items 0 and 2, counted from 0,/,
 		);
 		expect(arrived()).toStrictEqual([]);
-
-		const continued = await pay(itemsFor(['same', 'other', 'same']), {
-			settings: { onError: 'continueRegularOutput' },
-		});
+		const continued = await pay(items, { settings: CONTINUE });
 		expect(arrived()).toStrictEqual(['same', 'other']);
 		expect(outcomes(continued)).toStrictEqual(['accepted', 'accepted', 'duplicate']);
 	});
 
 	test('two QR codes may have one external_id: a second one harms nobody', async () => {
-		const parameters = { ...FIELDS, resource: 'qrCode' };
-		const run = await pay(itemsFor(['same', 'same']), { parameters });
+		const run = await pay(itemsFor('same', 'same'), { parameters: CHARGE });
 		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
-		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toStrictEqual([
-			'same',
-			'same',
-		]);
+		expect(charged()).toStrictEqual(['same', 'same']);
 	});
 });
 
@@ -130,13 +94,10 @@ describe('batches', () => {
 			await once(server, 'listening');
 			const { port } = server.address() as AddressInfo;
 			const list = ids(10);
-			const run = await pay(
-				itemsFor(list),
-				{ credential: { baseUrl: `http://127.0.0.1:${port}` } },
-				{ batching: { batch: { batchSize } } },
-			);
+			const credential = { baseUrl: `http://127.0.0.1:${port}` };
+			const run = await pay(itemsFor(...list), { credential }, batches(batchSize));
 			server.close();
-			expect(outputOf(run, 'Success').map(({ json }) => json.external_id)).toStrictEqual(list);
+			expect(resultsOf(run).map(({ external_id }) => external_id)).toStrictEqual(list);
 			expect(most).toBe(batchSize);
 		},
 	);
@@ -147,7 +108,11 @@ describe('batches', () => {
 			came.push(performance.now());
 			return { kind: 'delay', ms: 60 };
 		};
-		await pay(itemsFor(ids(3)), {}, { batching: { batch: { batchSize: 1, batchInterval: 60 } } });
+		await pay(
+			itemsFor(...ids(3)),
+			{},
+			{ batching: { batch: { batchSize: 1, batchInterval: 60 } } },
+		);
 		const gaps = came.slice(1).map((at, index) => at - came[index]!);
 		expect(gaps).toHaveLength(2);
 		// A timer may fire a moment early.
@@ -156,13 +121,13 @@ describe('batches', () => {
 
 	test('there is no pause before the first batch, nor behind the last', async () => {
 		const batching = { batch: { batchSize: 2, batchInterval: 3_600_000 } };
-		expect(outcomes(await pay(itemsFor(ids(2)), {}, { batching }))).toHaveLength(2);
+		expect(outcomes(await pay(itemsFor(...ids(2)), {}, { batching }))).toHaveLength(2);
 	});
 
 	test('after a failure nothing new starts, those in flight are awaited, the error counts', async () => {
 		const list = ids(9);
 		faultOnce(422, list[3]!);
-		const run = await pay(itemsFor(list), {}, { batching: { batch: { batchSize: 3 } } });
+		const run = await pay(itemsFor(...list), {}, batches(3));
 		expect(arrived().sort()).toStrictEqual(list.slice(0, 6).sort());
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
 		expect(errorOf(run)?.description).toMatch(
@@ -171,11 +136,10 @@ describe('batches', () => {
 	});
 
 	test('an unknown payment is told before any other failure', async () => {
-		const [a, b] = ids(2) as [string, string];
-		sandbox.faultFor = ({ body }) => ({ kind: 'status', status: body.includes(a) ? 422 : 500 });
-		const run = await pay(itemsFor([a, b]), {}, { batching: { batch: { batchSize: 2 } } });
-		expect(errorOf(run)?.message).toBe(`It is not known whether payment "${b}" was made`);
-		expect(errorOf(run)?.description).toContain(`"${a}" (item 0) rejected`);
+		sandbox.faultFor = ({ body }) => ({ kind: 'status', status: body.includes('"a"') ? 422 : 500 });
+		const run = await pay(itemsFor('a', 'b'), {}, batches(2));
+		expect(errorOf(run)?.message).toBe(`It is not known whether payment "b" was made`);
+		expect(errorOf(run)?.description).toContain(`"a" (item 0) rejected`);
 	});
 });
 
@@ -196,7 +160,9 @@ test('a cancelled execution starts nothing new', async () => {
 	};
 	const list = ids(10);
 	const { ended, context } = endOfCancelled();
-	await pay(itemsFor(list), { context, onStart: (stop) => (cancel = stop) }).catch(() => undefined);
+	await pay(itemsFor(...list), { context, onStart: (stop) => (cancel = stop) }).catch(
+		() => undefined,
+	);
 	await ended;
 	expect(arrived()).toStrictEqual(list.slice(0, 3));
 	// The one in flight was awaited, and is not paid again by a later execution.
@@ -204,24 +170,21 @@ test('a cancelled execution starts nothing new', async () => {
 });
 
 describe('a re-run of the node', () => {
-	const retry = { settings: { retryOnFail: true, maxTries: 3 } };
+	const retry = { settings: RETRY };
 
 	test('sends only what was refused, and gives the accepted answers back', async () => {
 		const list = ids(4);
 		faultOnce(422, list[2]!);
-		const run = await pay(itemsFor(list), retry);
+		const run = await pay(itemsFor(...list), retry);
 		expect(errorOf(run)).toBeUndefined();
 		expect(arrived()).toStrictEqual([list[0], list[1], list[2], list[2], list[3]]);
-		const answers = outputOf(run, 'Success').map(
-			({ json }) => (json.response as IDataObject).external_id,
-		);
-		expect(answers).toStrictEqual(list);
+		expect(answered(run)).toStrictEqual(list);
 	});
 
 	test('does not send or hide a payment whose answer was lost', async () => {
 		const list = ids(3);
 		faultOnce(500, list[1]!);
-		const run = await pay(itemsFor(list), retry);
+		const run = await pay(itemsFor(...list), retry);
 		expect(arrived()).toStrictEqual([list[0], list[1]]);
 		expect(errorOf(run)?.message).toBe(`It is not known whether payment "${list[1]}" was made`);
 	});
@@ -229,38 +192,22 @@ describe('a re-run of the node', () => {
 	test('does not pay twice because the first item failed under "continue"', async () => {
 		const list = ids(3);
 		faultOnce(500, list[0]!);
-		const run = await pay(itemsFor(list), {
-			settings: { retryOnFail: true, maxTries: 3, onError: 'continueRegularOutput' },
-		});
+		const run = await pay(itemsFor(...list), { settings: { ...RETRY, ...CONTINUE } });
 		expect(arrived()).toStrictEqual(list);
 		expect(outcomes(run)).toStrictEqual(['unknown', 'accepted', 'accepted']);
 		// The answers of the first try, which a run with a failure keeps.
-		const answers = outputOf(run, 'Success').map(({ json }) => json.response as IDataObject);
-		expect(answers.slice(1).map(({ external_id }) => external_id)).toStrictEqual(list.slice(1));
+		expect(answered(run).slice(1)).toStrictEqual(list.slice(1));
 	});
 
 	test('gives an accepted QR code back with its text, and does not create it again', async () => {
 		faultOnce(422, 'second');
-		const items = [
-			{ id: 'first', amount: 1 },
-			{ id: 'second', amount: 1 },
-		];
-		const parameters = { ...FIELDS, resource: 'qrCode' };
-		const batching = { batch: { batchSize: 1 } };
-		const run = await pay(items, {
-			...retry,
-			parameters: { ...parameters, options: { batching } },
-		});
+		const more = { ...retry, parameters: CHARGE };
+		const run = await pay(itemsFor('first', 'second'), more, batches(1));
 		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
-		expect(sandbox.bodies('qrcode').map(({ external_id }) => external_id)).toStrictEqual([
-			'first',
-			'second',
-			'second',
-		]);
-		const [first, second] = outputOf(run, 'Success').map(({ json }) => json.qrCode);
-		expect(first).toMatch(/^000201/);
-		expect(second).toMatch(/^000201/);
-		expect(first).not.toBe(second);
+		expect(charged()).toStrictEqual(['first', 'second', 'second']);
+		const codes = resultsOf(run).map(({ qrCode }) => qrCode);
+		expect(codes).toStrictEqual(Array(2).fill(expect.stringMatching(/^000201/)));
+		expect(new Set(codes).size).toBe(2);
 	});
 
 	test('stands in the ledger before its request is answered, without an outcome', async () => {
@@ -270,7 +217,7 @@ describe('a re-run of the node', () => {
 			written.push(structuredClone(flow().attempts));
 			return undefined;
 		};
-		await pay(itemsFor(['a']), {
+		await pay(itemsFor('a'), {
 			context: (context) => {
 				flow = () => context.getContext('flow');
 				return {};
@@ -288,11 +235,8 @@ describe('a re-run of the node', () => {
 
 	test('a QR code whose answer was lost is created again', async () => {
 		faultOnce(500, 'q');
-		const run = await pay([{ id: 'q', amount: 1 }], {
-			...retry,
-			parameters: { ...FIELDS, resource: 'qrCode' },
-		});
-		expect(sandbox.bodies('qrcode')).toHaveLength(2);
+		const run = await pay(itemsFor('q'), { ...retry, parameters: CHARGE });
+		expect(charged()).toStrictEqual(['q', 'q']);
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
@@ -301,12 +245,12 @@ describe('a re-run of the node', () => {
 			['the time', "={{ $json.id + '-' + $now.toMillis() }}"],
 			['chance', "={{ $json.id + '-' + Math.random() }}"],
 		];
-		const changing = (external_id: string) => ({ ...FIELDS, external_id });
+		const changing = (external_id: string) => ({ external_id });
 		const errors = (run: IRun) => `${errorOf(run)?.message} ${errorOf(run)?.description}`;
 
 		test.each(CHANGING)('%s: a payment whose answer was lost is paid once', async (_, id) => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 500 });
-			const run = await pay(itemsFor(['payout']), { ...retry, parameters: changing(id!) });
+			const run = await pay(itemsFor('payout'), { ...retry, parameters: changing(id!) });
 			const [first] = arrived();
 			expect(arrived()).toStrictEqual([first]);
 			expect(errors(run)).toContain(`It is not known whether payment "${first}" was made`);
@@ -318,7 +262,7 @@ describe('a re-run of the node', () => {
 				sandbox.faultFor = ({ body }) =>
 					body.includes('"second') ? { kind: 'status', status: 422 } : undefined;
 				const parameters = changing(id!);
-				const run = await pay(itemsFor(['first', 'second']), { ...retry, parameters });
+				const run = await pay(itemsFor('first', 'second'), { ...retry, parameters });
 				expect(arrived().filter((each) => each.startsWith('first'))).toHaveLength(1);
 				// A rejected item may be corrected and tried again.
 				expect(arrived().filter((each) => each.startsWith('second'))).toHaveLength(3);
@@ -330,18 +274,18 @@ describe('a re-run of the node', () => {
 			sandbox.faultFor = ({ body }) =>
 				body.includes('"second') ? { kind: 'status', status: 422 } : undefined;
 			const parameters = changing(CHANGING[0]![1]!);
-			const failed = await pay(itemsFor(['first', 'second']), { parameters });
+			const failed = await pay(itemsFor('first', 'second'), { parameters });
 			sandbox.faultFor = undefined;
 			const again = await pay([], { parameters, previous: failed });
-			const items = outputOf(again, 'Success').map(({ json }) => json.external_id);
-			expect(items).toStrictEqual([arrived()[0], arrived()[2]]);
+			const given = resultsOf(again).map(({ external_id }) => external_id);
+			expect(given).toStrictEqual([arrived()[0], arrived()[2]]);
 			expect(arrived().filter((each) => each.startsWith('first'))).toHaveLength(1);
 		});
 
 		test('a Retry with another amount is refused, and names the first id', async () => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 500 });
 			const parameters = changing(CHANGING[0]![1]!);
-			const failed = await pay(itemsFor(['payout']), { parameters });
+			const failed = await pay(itemsFor('payout'), { parameters });
 			const again = await pay([], { parameters: { ...parameters, amount: 2 }, previous: failed });
 			expect(arrived()).toHaveLength(1);
 			expect(errorOf(again)?.context?.data).toMatchObject({ outcome: 'duplicate' });
@@ -349,20 +293,16 @@ describe('a re-run of the node', () => {
 		});
 
 		test('each round of a loop, and each node, pays its own', async () => {
+			const { external_id } = changing(CHANGING[1]![1]!);
 			const nodes = [
-				...[sourceNode('Source', [{}]), sourceNode('First', itemsFor(['a']))],
-				...[sourceNode('Second', itemsFor(['a']))],
-				...[
-					payNode('Pay', changing(CHANGING[1]![1]!)),
-					payNode('Pay2', changing(CHANGING[1]![1]!)),
-				],
+				...[sourceNode('Source', [{}]), sourceNode('First', itemsFor('a'))],
+				...[sourceNode('Second', itemsFor('a')), payNode('Pay', { ...FIELDS, external_id })],
+				payNode('Pay2', { amount: 1, external_id: '={{ $json.external_id + "-2" }}' }),
 			];
 			const connections = {
 				...{ Source: to(['First', 'Second']), First: to(['Pay']) },
 				...{ Second: to(['Pay']), Pay: to(['Pay2']) },
 			};
-			nodes[4]!.parameters.external_id = '={{ $json.external_id + "-2" }}';
-			nodes[4]!.parameters.amount = 1;
 			await pay([], { workflow: { nodes, connections } });
 			expect(arrived()).toHaveLength(4);
 		});
@@ -371,16 +311,16 @@ describe('a re-run of the node', () => {
 	test("the editor's Retry of a failed execution goes on where it stopped", async () => {
 		const list = ids(3);
 		faultOnce(422, list[1]!);
-		const failed = await pay(itemsFor(list));
-		const retried = await pay(itemsFor(list), { previous: failed });
+		const failed = await pay(itemsFor(...list));
+		const retried = await pay(itemsFor(...list), { previous: failed });
 		expect(errorOf(retried)).toBeUndefined();
 		expect(arrived()).toStrictEqual([list[0], list[1], list[1], list[2]]);
 
 		sandbox.received.length = 0;
 		const lost = ids(2);
 		faultOnce(504, lost[0]!);
-		const first = await pay(itemsFor(lost));
-		const second = await pay(itemsFor(lost), { previous: first });
+		const first = await pay(itemsFor(...lost));
+		const second = await pay(itemsFor(...lost), { previous: first });
 		expect(arrived()).toStrictEqual([lost[0]]);
 		expect(errorOf(second)?.context).toMatchObject({ data: { outcome: 'unknown' } });
 	});
@@ -388,11 +328,9 @@ describe('a re-run of the node', () => {
 	test('an item whose amount changed meanwhile is not passed off as paid', async () => {
 		const list = ids(2);
 		faultOnce(422, list[1]!);
-		const failed = await pay(itemsFor(list));
-		const retried = await pay(itemsFor(list), {
-			previous: failed,
-			parameters: { ...FIELDS, amount: '={{ $json.amount + 1 }}' },
-		});
+		const failed = await pay(itemsFor(...list));
+		const parameters = { amount: '={{ $json.amount + 1 }}' };
+		const retried = await pay(itemsFor(...list), { previous: failed, parameters });
 		expect(errorOf(retried)?.message).toMatch(
 			/already accepted in an earlier try of this item, with other details \(amount 1\)/,
 		);
@@ -401,56 +339,45 @@ describe('a re-run of the node', () => {
 });
 
 describe('several nodes and runs of one execution', () => {
-	const twoPayNodes = (second: Parameters<typeof payNode>[2] = {}) => ({
-		nodes: [
-			sourceNode('Source', itemsFor(['one'])),
-			payNode('Pay', { amount: 1, external_id: 'one' }, { onError: 'continueErrorOutput' }),
-			payNode('Pay again', { amount: 1, external_id: 'one' }, second),
-			sinkNode('Success'),
-		],
-		connections: {
-			Source: to(['Pay']),
-			Pay: to(['Pay again'], ['Pay again']),
-			'Pay again': to(['Success']),
-		},
-	});
+	const twoPayNodes = () => {
+		const one = { amount: 1, external_id: 'one' };
+		const nodes = [
+			...[sourceNode('Source', [{}]), payNode('Pay', one, { onError: 'continueErrorOutput' })],
+			...[payNode('Pay again', one), sinkNode('Success')],
+		];
+		const connections = {
+			...{ Source: to(['Pay']), Pay: to(['Pay again'], ['Pay again']) },
+			...{ 'Pay again': to(['Success']) },
+		};
+		return { workflow: { nodes, connections } };
+	};
 
-	test('a second Pay node does not pay an accepted or unknown id again', async () => {
-		for (const [status, told] of [
-			[undefined, /already accepted/],
-			[500, /not known/],
-		] as const) {
-			sandbox.received.length = 0;
-			forget();
-			if (status) faultOnce(status, 'one');
-			const run = await pay([], {
-				credential: { baseUrl: sandbox.url },
-				workflow: twoPayNodes(),
-			});
-			expect(arrived()).toStrictEqual(['one']);
-			expect(errorOf(run)?.message).toMatch(told);
-		}
+	test.each([
+		['accepted', 200, /already accepted/],
+		['unknown', 500, /not known/],
+	])('a second Pay node does not pay an id again that is %s', async (_what, status, told) => {
+		faultOnce(status, 'one');
+		const run = await pay([], twoPayNodes());
+		expect(arrived()).toStrictEqual(['one']);
+		expect(errorOf(run)?.message).toMatch(told);
 	});
 
 	test('but may pay one that was rejected', async () => {
 		faultOnce(422, 'one');
-		const run = await pay([], { workflow: twoPayNodes() });
+		const run = await pay([], twoPayNodes());
 		expect(arrived()).toStrictEqual(['one', 'one']);
 		expect(errorOf(run)).toBeUndefined();
 	});
 
 	test('a loop that comes to an id again is refused', async () => {
-		const run = await pay([], {
-			workflow: {
-				nodes: [
-					sourceNode('Source', [{}]),
-					sourceNode('First', itemsFor(['loop'])),
-					sourceNode('Second', itemsFor(['loop'])),
-					payNode('Pay', FIELDS),
-				],
-				connections: { Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
-			},
-		});
+		const nodes = [
+			...[sourceNode('Source', [{}]), sourceNode('First', itemsFor('loop'))],
+			...[sourceNode('Second', itemsFor('loop')), payNode('Pay', FIELDS)],
+		];
+		const connections = {
+			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
+		};
+		const run = await pay([], { workflow: { nodes, connections } });
 		expect(arrived()).toStrictEqual(['loop']);
 		expect(errorOf(run)?.message).toMatch(
 			/already accepted in this execution \(Pay, run 0, item 0/,
@@ -460,109 +387,89 @@ describe('several nodes and runs of one execution', () => {
 
 describe('the duplicate check across executions', () => {
 	test('refuses an accepted or unknown id, in words that say what to do', async () => {
-		const [paid, lost] = ids(2) as [string, string];
-		faultOnce(500, lost);
-		await pay(itemsFor([paid]));
-		await pay(itemsFor([lost]));
-		for (const id of [paid, lost]) {
-			const again = await pay(itemsFor([id]));
+		faultOnce(500, 'lost');
+		for (const id of ['paid', 'lost']) await pay(itemsFor(id));
+		for (const id of ['paid', 'lost']) {
+			const again = await pay(itemsFor(id));
 			expect(errorOf(again)?.message).toContain(`Payment "${id}" may well have been paid already`);
 			expect(errorOf(again)?.description).toMatch(/Ask the service/);
 		}
-		expect(arrived()).toStrictEqual([paid, lost]);
+		expect(arrived()).toStrictEqual(['paid', 'lost']);
 	});
 
 	test('lets a rejected one be corrected', async () => {
-		const [id] = ids(1) as [string];
-		faultOnce(422, id);
-		await pay(itemsFor([id]));
-		expect(outcomes(await pay(itemsFor([id])))).toStrictEqual(['accepted']);
+		faultOnce(422, 'a');
+		await pay(itemsFor('a'));
+		expect(outcomes(await pay(itemsFor('a')))).toStrictEqual(['accepted']);
 	});
 
 	test('a refusal under "stop" leaves the rest of its batch free', async () => {
-		const [paid, next] = ids(2) as [string, string];
-		await pay(itemsFor([paid]));
-		const run = await pay(itemsFor([next, paid]), {}, { batching: { batch: { batchSize: 2 } } });
-		expect(arrived()).toStrictEqual([paid]);
-		expect(errorOf(run)?.message).toContain(`Payment "${paid}" may well have been paid already`);
+		await pay(itemsFor('paid'));
+		const run = await pay(itemsFor('next', 'paid'), {}, batches(2));
+		expect(arrived()).toStrictEqual(['paid']);
+		expect(errorOf(run)?.message).toContain(`Payment "paid" may well have been paid already`);
 		expect(errorOf(run)?.context?.externalIds).toMatchObject({
-			accepted: [],
-			duplicate: [paid],
-			notSent: [next],
+			...{ accepted: [], duplicate: ['paid'], notSent: ['next'] },
 		});
-		expect(outcomes(await pay(itemsFor([next])))).toStrictEqual(['accepted']);
+		expect(outcomes(await pay(itemsFor('next')))).toStrictEqual(['accepted']);
 	});
 
 	test('a failing database hides no outcome', async () => {
-		const [id] = ids(1) as [string];
 		sandbox.faultFor = () => {
 			storeHooks.before = () => {
 				throw new Error('database is locked');
 			};
 			return { kind: 'status', status: 422 };
 		};
-		const run = await pay(itemsFor([id]), { settings: { onError: 'continueErrorOutput' } });
+		const run = await pay(itemsFor('a'), { settings: { onError: 'continueErrorOutput' } });
 		expect(outputOf(run, 'Success')).toStrictEqual([]);
-		expect(outputOf(run, 'Error')[0]?.json.error).toMatchObject({
-			outcome: 'rejected',
-			description: expect.stringMatching(/still remembers .*database is locked/),
-		});
+		expect(resultsOf(run, 'Error')).toMatchObject([
+			{
+				outcome: 'rejected',
+				description: expect.stringMatching(/still remembers .*database is locked/),
+			},
+		]);
 	});
 
 	test('of 20 simultaneous executions with one id in one process, one pays', async () => {
-		const [id] = ids(1) as [string];
 		const runs = await Promise.all(
-			Array.from({ length: 20 }, async () => await pay(itemsFor([id]))),
+			Array.from({ length: 20 }, async () => await pay(itemsFor('a'))),
 		);
-		expect(arrived()).toStrictEqual([id]);
+		expect(arrived()).toStrictEqual(['a']);
 		expect(runs.filter((run) => errorOf(run) === undefined)).toHaveLength(1);
 	});
 });
 
 describe('AI agents', () => {
-	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
+	const settings = { type: 'n8n-nodes-pay.payTool' };
+	const allowed = { allowAiPayments: true };
+	// As an item: a model that is told nothing may believe that it has paid.
+	const items = (run: IRun) => outputOf(run, 'Pay').map(({ json }) => json);
+	const refused = (message: RegExp) => [
+		{ error: expect.objectContaining({ message: expect.stringMatching(message) }) },
+	];
 
-	test('may not pay unless the node allows it', async () => {
-		const refused = await pay(itemsFor(['ai']), asTool);
-		// As an item: a model that is told nothing may believe that it has paid.
-		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
-			{
-				error: expect.objectContaining({
-					message: expect.stringMatching(/AI agent/),
-					field: 'allowAiPayments',
-				}),
-			},
-		]);
+	test.each<[string, Partial<RunOptions>]>([
+		['the kind of node', { settings }],
+		['what n8n says', { context: () => ({ isToolExecution: () => true }) as never }],
+	])('may not pay unless the node allows it; they are known by %s', async (_what, asTool) => {
+		const run = await pay(itemsFor('ai'), asTool);
+		expect(items(run)).toStrictEqual(refused(/AI agent/));
+		expect(resultsOf(run)).toMatchObject([{ field: 'allowAiPayments' }]);
 		expect(arrived()).toStrictEqual([]);
-		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toStrictEqual([
-			'accepted',
-		]);
-	});
-
-	test('are known by what n8n says of the execution, too', async () => {
-		const context = () => ({ isToolExecution: () => true });
-		const refused = await pay(itemsFor(['ai']), { context: context as RunOptions['context'] });
-		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
-			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
-		]);
-		expect(arrived()).toStrictEqual([]);
+		expect(outcomes(await pay(itemsFor('ai'), asTool, allowed))).toStrictEqual(['accepted']);
 	});
 
 	test('are told that a payment is unknown, and it is not sent again', async () => {
-		faultOnce(503, 'ai-unknown');
-		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
-		const run = await pay(itemsFor(['ai-unknown']), { settings }, { allowAiPayments: true });
-		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
-			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
-		]);
-		expect(arrived()).toStrictEqual(['ai-unknown']);
+		faultOnce(503, 'lost');
+		const run = await pay(itemsFor('lost'), { settings: { ...settings, ...RETRY } }, allowed);
+		expect(items(run)).toStrictEqual(refused(/not known whether payment "lost" was made/));
+		expect(outcomes(run)).toStrictEqual(['unknown']);
+		expect(arrived()).toStrictEqual(['lost']);
 	});
 
 	test('may create QR codes', async () => {
-		const run = await pay(itemsFor(['ai']), {
-			...asTool,
-			parameters: { ...FIELDS, resource: 'qrCode' },
-		});
+		const run = await pay(itemsFor('ai'), { settings, parameters: CHARGE });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 });
@@ -570,7 +477,7 @@ describe('AI agents', () => {
 test("an external_id that holds a network code does not bring up n8n's advice to retry", async () => {
 	const id = 'ECONNREFUSED-ETIMEDOUT-503';
 	faultOnce(503, id);
-	const run = await pay(itemsFor([id]));
+	const run = await pay(itemsFor(id));
 	expect(errorOf(run)?.message).toBe(`It is not known whether payment "${id}" was made`);
 	expect(JSON.stringify(errorOf(run))).not.toMatch(/try again later|retry/i);
 });

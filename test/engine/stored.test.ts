@@ -13,12 +13,13 @@ import {
 import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
-import type { Sandbox } from '../../sandbox/service';
 import {
+	CONTINUE,
 	errorOf,
-	outputOf,
+	outcomes,
 	payNode,
 	runWorkflow,
+	sandbox,
 	sinkNode,
 	sourceNode,
 	store,
@@ -70,8 +71,7 @@ const RELEASES = FILES.map((file): [string, Stored] => [
 	JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Stored,
 ]);
 
-let sandbox: Sandbox;
-withSandbox((started) => (sandbox = started));
+withSandbox();
 
 describe.each(RELEASES)('of %s', (_release, stored) => {
 	const { credential, defaults, workflows, ledger, remembered, postbacks } = stored;
@@ -91,7 +91,7 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 	/** Runs a Pay node with parameters as they are stored, in an execution that may have begun. */
 	async function run(parameters: INodeParameters, items: IDataObject[], contextData = {}) {
 		const source = sourceNode('Source', items);
-		const pay = { ...payNode('Pay', {}, { onError: 'continueRegularOutput' }), parameters };
+		const pay = { ...payNode('Pay', {}, CONTINUE), parameters };
 		const data = createRunExecutionData({
 			executionData: {
 				contextData: structuredClone(contextData),
@@ -110,10 +110,6 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 		});
 	}
 
-	const outcomes = (execution: IRun) =>
-		outputOf(execution, 'Pay').map(
-			({ json }) => (json.error as IDataObject | undefined)?.outcome ?? json.outcome,
-		);
 	const sent = () =>
 		sandbox.received.map(({ body }) => (JSON.parse(body) as IDataObject).external_id);
 

@@ -1,46 +1,41 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
-import type { Sandbox } from '../../sandbox/service';
-import { outputOf, runWorkflow, withSandbox } from './engine';
+import { hintsOf, outputOf, pay, sandbox, withSandbox } from './engine';
 
-let sandbox: Sandbox;
-withSandbox((started) => (sandbox = started));
+withSandbox();
 
 const ITEM = {
-	nul: null,
-	empty: '',
-	blank: '  ',
-	obj: { a: 1 },
-	cpf: 1234567890,
-	to: { key: 'ana' },
+	...{ nul: null, empty: '', blank: '  ', obj: { a: 1 }, cpf: 1234567890 },
+	...{ to: { key: 'ana' } },
 };
 const NOPE = '={{ $json.nope }}';
 const OBJECT = '=x{{ String($json.obj) }}';
 const WORD = '={{ String($json.nope) }}';
 const qr = (more: IDataObject) => ({ resource: 'qrCode', ...more });
 const fields = (split: unknown) => qr({ specifySplit: 'fields', split } as IDataObject);
+/** A split of one recipient. */
+const shared = (recipient: IDataObject) =>
+	fields({ recipient: [{ percentageSplit: 1, ...recipient }] });
 const json = (splitJson: string) => qr({ specifySplit: 'json', splitJson });
+const to = (creditParty: unknown) => ({ creditParty }) as IDataObject;
 const extra = (additionalMembers: string) => ({ options: { additionalMembers } });
 
 /** Runs the node with parameters that n8n itself resolves: what it gives, and what was sent. */
 async function valuesOf(parameters: IDataObject, type = 'n8n-nodes-pay.pay') {
-	const run = await runWorkflow({
-		items: [ITEM],
+	const run = await pay([ITEM], {
 		parameters: { amount: 5, external_id: 'a', postback: 'none', ...parameters },
-		credential: { baseUrl: sandbox.url },
 		settings: { onError: 'continueErrorOutput', type },
 	});
 	const error = outputOf(run, 'Pay', 0, 1)[0]?.json.error as IDataObject | undefined;
 	const [sent] = sandbox.received.map(({ body }) => JSON.parse(body) as IDataObject);
-	const hints = run.data.resultData.runData.Pay?.[0]?.hints?.map(({ message }) => message);
-	return { error, sent, hints };
+	return { error, sent, hints: hintsOf(run) };
 }
 
 test.each<[string, IDataObject, string]>([
-	['a recipient as one expression', { creditParty: '={{ $json.to }}' }, 'creditParty'],
-	['a recipient as one expression of nothing', { creditParty: NOPE }, 'creditParty'],
-	['a recipient as text', { creditParty: 'ana' }, 'creditParty'],
-	['a recipient with another member', { creditParty: { Key: 'ana' } }, 'creditParty'],
+	['a recipient as one expression', to('={{ $json.to }}'), 'creditParty'],
+	['a recipient as one expression of nothing', to(NOPE), 'creditParty'],
+	['a recipient as text', to('ana'), 'creditParty'],
+	['a recipient with another member', to({ Key: 'ana' }), 'creditParty'],
 	['options as one expression', { options: '={{ { timeout: 9 } }}' }, 'options'],
 	['batching as one expression', { options: { batching: '={{ {} }}' } }, 'options.batching'],
 	['a batch as one expression', { options: { batching: { batch: NOPE } } }, 'options.batching'],
@@ -49,28 +44,20 @@ test.each<[string, IDataObject, string]>([
 	['recipients as one expression', fields({ recipient: '={{ [] }}' }), 'split'],
 	['one of them as one expression', fields({ recipient: [NOPE] }), 'split'],
 	['a split without recipients', fields({}), 'split'],
+	['a username of nothing', shared({ username: NOPE }), 'split.recipient[0].username'],
+	['an empty username', shared({ username: '' }), 'split[0].username'],
 	[
-		'a username of nothing',
-		fields({ recipient: [{ username: NOPE, percentageSplit: 1 }] }),
-		'split.recipient[0].username',
+		'no percentage',
+		shared({ username: 'u', percentageSplit: undefined }),
+		'split[0].percentageSplit',
 	],
-	[
-		'an empty username',
-		fields({ recipient: [{ username: '', percentageSplit: 1 }] }),
-		'split[0].username',
-	],
-	['no percentage', fields({ recipient: [{ username: 'u' }] }), 'split[0].percentageSplit'],
 	['a way to split of nothing', qr({ specifySplit: NOPE }), 'specifySplit'],
 	['split JSON of nothing', json(NOPE), 'splitJson'],
 	['split JSON of null', json('={{ $json.nul }}'), 'splitJson'],
 	['split JSON of an empty text', json('={{ $json.empty }}'), 'splitJson'],
 	['split JSON of a missing path', json('={{ $json.a.b.c }}'), 'splitJson'],
 	['split JSON without recipients', json('[]'), 'splitJson'],
-	[
-		'a recipient of JSON without a name',
-		json('[{ "percentageSplit": 1 }]'),
-		'splitJson[0].username',
-	],
+	['JSON without a username', json('[{ "percentageSplit": 1 }]'), 'splitJson[0].username'],
 	['additional members of nothing', extra(NOPE), 'additionalMembers'],
 	['additional members of null', extra('={{ $json.nul }}'), 'additionalMembers'],
 	['additional members of an empty text', extra('={{ $json.empty }}'), 'additionalMembers'],
@@ -80,19 +67,15 @@ test.each<[string, IDataObject, string]>([
 	['a member that is no date', extra('={{ { on: new Date("x") } }}'), 'additionalMembers'],
 	['a member that is a function', extra('={{ { on: () => 1 } }}'), 'additionalMembers'],
 	['an object in a member', extra('={ "a": "{{ String($json.obj) }}" }'), 'additionalMembers'],
-	['a key of nothing', { creditParty: { key: NOPE } }, 'creditParty.key'],
+	['a key of nothing', to({ key: NOPE }), 'creditParty.key'],
 	['a key of null', { creditParty: { key: '={{ $json.nul }}' } }, 'creditParty.key'],
 	['an empty key', { creditParty: { key: '={{ $json.empty }}' } }, 'creditParty.key'],
 	['a blank key', { creditParty: { key: '={{ $json.blank }}' } }, 'creditParty.key'],
-	['an object in a key', { creditParty: { key: OBJECT } }, 'creditParty.key'],
-	['an invisible character in a key', { creditParty: { key: 'a\u200bb' } }, 'creditParty.key'],
-	[
-		'a leftover as kind of key',
-		{ creditParty: { key: 'k', keyType: WORD } },
-		'creditParty.keyType',
-	],
-	['a leftover as document', { creditParty: { document: WORD } }, 'creditParty.document'],
-	['a leftover as name', { creditParty: { name: WORD } }, 'creditParty.name'],
+	['an object in a key', to({ key: OBJECT }), 'creditParty.key'],
+	['an invisible character in a key', to({ key: 'a\u200bb' }), 'creditParty.key'],
+	['a leftover as kind of key', to({ key: 'k', keyType: WORD }), 'creditParty.keyType'],
+	['a leftover as document', to({ document: WORD }), 'creditParty.document'],
+	['a leftover as name', to({ name: WORD }), 'creditParty.name'],
 	['a leftover as description', { payerQuestion: WORD }, 'payerQuestion'],
 	['a description of nothing', { payerQuestion: NOPE }, 'payerQuestion'],
 	['an object in a description', { payerQuestion: OBJECT }, 'payerQuestion'],
@@ -110,15 +93,11 @@ test.each<[string, IDataObject, string]>([
 
 test.each<[string, IDataObject, IDataObject]>([
 	['an empty recipient', { creditParty: {} }, {}],
-	[
-		'a key, trimmed and composed',
-		{ creditParty: { key: ' cafe\u0301\n' } },
-		{ creditParty: { key: 'café' } },
-	],
+	['a key, trimmed and composed', to({ key: ' cafe\u0301\n' }), to({ key: 'café' })],
 	[
 		'an empty name of the item',
 		{ creditParty: { key: 'k', name: '={{ $json.empty }}' } },
-		{ creditParty: { key: 'k' } },
+		to({ key: 'k' }),
 	],
 	['an empty description of the item', { payerQuestion: '={{ $json.empty }}' }, {}],
 	['a member that is typed null', extra('{ "a": null }'), { a: null }],
@@ -144,13 +123,11 @@ test('a key that comes as a number brings a hint', async () => {
 	expect(hints).toStrictEqual([expect.stringMatching(/zeros in front of it may have been lost/)]);
 });
 
-test.each([{ options: NOPE }])(
-	'a trigger whose options are one expression is not published: %j',
-	async (parameters) => {
-		const context = { getNode: () => ({ parameters }), getNodeParameter: () => ({}) };
-		const { create } = new PayTrigger().webhookMethods.default;
-		await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(
-			/field by field/,
-		);
-	},
-);
+test('a trigger whose options are one expression is not published', async () => {
+	const context = {
+		getNode: () => ({ parameters: { options: NOPE } }),
+		getNodeParameter: () => ({}),
+	};
+	const { create } = new PayTrigger().webhookMethods.default;
+	await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(/field by field/);
+});

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData, IRun } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedProofs,
@@ -7,12 +7,13 @@ import {
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
-import { Sandbox } from '../../sandbox/service';
 import {
 	errorOf,
 	outputOf,
 	payNode,
+	resultsOf,
 	runWorkflow,
+	sandbox,
 	sourceNode,
 	to,
 	withSandbox,
@@ -28,20 +29,23 @@ function asked() {
 }
 
 /** Runs the wait with an item of its charge; gives until when the execution was put to sleep. */
-async function wait(parameters: IDataObject, more: Partial<RunOptions> = {}) {
+async function wait(
+	parameters: IDataObject,
+	{ context, ...more }: Partial<RunOptions> = {},
+	store: ExpectationStore = asked(),
+) {
 	const till: Date[] = [];
 	const run = await runWorkflow({
 		items: [{ external_id: 'a' }],
 		parameters: {
-			resource: 'postback',
-			operation: 'wait',
+			...{ resource: 'postback', operation: 'wait', resumeWhen: 'any' },
 			external_id: '={{ $json.external_id }}',
-			resumeWhen: 'any',
 			...parameters,
 		},
-		context: () => ({
+		context: (real) => ({
 			putExecutionToWait: async (date: Date) => void till.push(date),
-			getContext: () => asked(),
+			getContext: () => store as IDataObject,
+			...context?.(real),
 		}),
 		...more,
 	});
@@ -83,13 +87,7 @@ test('what waits is the item that came in, whatever n8n does with the list it is
 	let given: unknown;
 	const { run } = await wait(
 		{},
-		{
-			context: (context: IExecuteFunctions) => ({
-				getInputData: () => (given = context.getInputData()) as never,
-				putExecutionToWait: async () => undefined,
-				getContext: () => asked(),
-			}),
-		},
+		{ context: (real) => ({ getInputData: () => (given = real.getInputData()) as never }) },
 	);
 	const waiting = outputOf(run, 'Pay');
 	expect(waiting.map(({ json }) => json)).toStrictEqual([{ external_id: 'a' }]);
@@ -108,75 +106,47 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 	},
 );
 
-test.each<[string, IDataObject, Partial<RunOptions>, RegExp, string]>([
+const matching = (matchField: string, value: string) => ({
+	...{ resumeWhen: 'match', matchField, matchValues: [value] },
+});
+const NOT_LESS = /must be 0 or more/;
+test.each<[string, IDataObject, RegExp, string, Partial<RunOptions>?]>([
 	[
-		'for two items',
-		{},
+		...(['for two items', {}, /one postback at a time, but 2/, 'external_id'] as const),
 		{ items: [{ external_id: 'a' }, { external_id: 'b' }] },
-		/one postback at a time, but 2/,
-		'external_id',
 	],
-	[
-		'for no identifier',
-		{ external_id: '={{ "" }}' },
-		{},
-		/external_id\) is missing/,
-		'external_id',
-	],
-	[
-		'for a value of no field',
-		{ resumeWhen: 'match', matchField: '={{ "" }}', matchValues: ['paid'] },
-		{},
-		/its values must both be there/,
-		'matchField',
-	],
-	[
-		'for less than nothing',
-		limited(-1, 'hours'),
-		{},
-		/must be 0 or more, but is -1/,
-		'resumeAmount',
-	],
-	['for a word', limited('five', 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
-	['for an empty text', limited('', 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
-	['for null', limited(null, 'hours'), {}, /must be 0 or more/, 'resumeAmount'],
-	['for weeks', limited(1, 'weeks'), {}, /must be one of seconds/, 'resumeUnit'],
-	['for what every object has', limited(1, 'constructor'), {}, /must be one of/, 'resumeUnit'],
-	['for what nobody asked for', { external_id: 'b' }, {}, /could never end/, 'external_id'],
-	[
-		'for several values as one',
-		{ resumeWhen: 'match', matchField: 'status', matchValues: ['paid, approved'] },
-		{},
-		/holds a comma/,
-		'matchField',
-	],
-])('it does not wait %s', async (_what, parameters, more, why, field) => {
+	['for no identifier', { external_id: '={{ "" }}' }, /external_id\) is missing/, 'external_id'],
+	['for a value of no field', matching('={{ "" }}', 'paid'), /values must both be/, 'matchField'],
+	['for less than nothing', limited(-1, 'hours'), /or more, but is -1/, 'resumeAmount'],
+	['for a word', limited('five', 'hours'), NOT_LESS, 'resumeAmount'],
+	['for an empty text', limited('', 'hours'), NOT_LESS, 'resumeAmount'],
+	['for null', limited(null, 'hours'), NOT_LESS, 'resumeAmount'],
+	['for weeks', limited(1, 'weeks'), /must be one of seconds/, 'resumeUnit'],
+	['for what every object has', limited(1, 'constructor'), /must be one of/, 'resumeUnit'],
+	['for what nobody asked for', { external_id: 'b' }, /could never end/, 'external_id'],
+	['for several values as one', matching('status', 'paid, no'), /holds a comma/, 'matchField'],
+])('it does not wait %s', async (_what, parameters, why, field, more = {}) => {
 	const { run, till } = await wait(parameters, more);
 	expect(errorOf(run)?.message).toMatch(why);
 	const settings = { onError: 'continueErrorOutput' } as const;
 	const continued = await wait(parameters, { ...more, settings });
-	const [item] = outputOf(continued.run, 'Error');
-	expect(item?.json.error).toMatchObject({ message: expect.stringMatching(why), field });
+	const [result] = resultsOf(continued.run, 'Error');
+	expect(result).toMatchObject({ message: expect.stringMatching(why), field });
 	expect([...till, ...continued.till]).toStrictEqual([]);
 });
 
 test('an agent that runs its tools itself cannot wait, for n8n would resume the agent; the model hears that', async () => {
-	const put = jest.fn();
-	const { run } = await wait(
+	const { run, till } = await wait(
 		{},
 		{
 			settings: { type: 'n8n-nodes-pay.payTool' },
-			context: () => ({
-				getExecuteData: () => ({ node: { name: 'Agent' } }) as never,
-				putExecutionToWait: put,
-				getContext: () => asked(),
-			}),
+			context: () => ({ getExecuteData: () => ({ node: { name: 'Agent' } }) as never }),
 		},
 	);
 	expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
 		{ error: { message: 'An AI agent of this version cannot wait for a postback' } },
 	]);
-	expect(put).not.toHaveBeenCalled();
+	expect(till).toStrictEqual([]);
 });
 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
@@ -184,15 +154,8 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
 	expectPostback(store, { external_id: 'a', executionId: '42', hash: 'newer' });
 	const context: IDataObject = {};
-	const { run } = await wait(
-		{},
-		{
-			context: () => ({
-				putExecutionToWait: async () => undefined,
-				getContext: (type: string) => (type === 'flow' ? store : context) as IDataObject,
-			}),
-		},
-	);
+	const getContext = (type: string) => (type === 'flow' ? store : context) as IDataObject;
+	const { run } = await wait({}, { context: () => ({ getContext }) });
 	expect(errorOf(run)).toBeUndefined();
 	expect(context.awaited).toStrictEqual({
 		proofs: [{ hash: 'newer', status: undefined, match: undefined }],
@@ -205,20 +168,14 @@ async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', ca
 	const store: ExpectationStore = asked();
 	const until = Date.now() + ms;
 	beginWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
-	const begun: number[] = [];
-	const { run } = await wait(
-		{},
-		{
-			items: [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }],
-			context: () => ({
-				putExecutionToWait: async () => void begun.push(Date.now()),
-				getContext: () => store as IDataObject,
-				...(cancelled && { getExecutionCancelSignal: () => AbortSignal.abort() }),
-			}),
-		},
-	);
+	const items = [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }];
+	const context = () => (cancelled ? { getExecutionCancelSignal: () => AbortSignal.abort() } : {});
+	let begun = 0;
+	const putExecutionToWait = async () => void (begun = Date.now());
+	const more = { items, context: () => ({ putExecutionToWait, ...context() }) };
+	const { run } = await wait({}, more, store);
 	expect(errorOf(run)).toBeUndefined();
-	return begun[0]! - until;
+	return begun - until;
 }
 
 // n8n sets a timer at most 70 s before a limit.
@@ -237,17 +194,10 @@ test.each([
 test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {
 	const json = { external_id: 'a', postback: { body: { status: 'paid' } } };
 	let list: INodeExecutionData[] = [];
-	const { run } = await wait(
-		{},
-		{
-			items: [json],
-			context: (context: IExecuteFunctions) => ({
-				getInputData: () => (list = context.getInputData()),
-				putExecutionToWait: async () => undefined,
-				getContext: () => asked(),
-			}),
-		},
-	);
+	const context: RunOptions['context'] = (real) => ({
+		getInputData: () => (list = real.getInputData()),
+	});
+	const { run } = await wait({}, { items: [json], context });
 	expect(outputOf(run, 'Pay')[0]?.json).toStrictEqual({ external_id: 'a' });
 	// At the time limit n8n goes on with the list that came in.
 	expect(list.map((item) => item.json)).toStrictEqual([{ external_id: 'a' }]);
@@ -293,8 +243,7 @@ test('an operation that waits for nothing takes no call, proven or not', async (
 });
 
 describe('the charge before it', () => {
-	let sandbox: Sandbox;
-	withSandbox((started) => (sandbox = started));
+	withSandbox();
 
 	/** Source -> Charge (Resume This Execution) -> Wait, in n8n's engine. */
 	async function chargeAndWait(
@@ -304,18 +253,14 @@ describe('the charge before it', () => {
 	) {
 		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen };
-		return await runWorkflow({
-			credential: { baseUrl, ...words },
-			parameters: {},
-			workflow: {
-				nodes: [
-					sourceNode('Source', items),
-					payNode('Charge', { ...charge, postback: 'resume' }, { retryOnFail: true }),
-					payNode('Wait', { ...wait, external_id: '={{ $json.external_id }}' }),
-				],
-				connections: { Source: to(['Charge']), Charge: to(['Wait']) },
-			},
-		});
+		const nodes = [
+			sourceNode('Source', items),
+			payNode('Charge', { ...charge, postback: 'resume' }, { retryOnFail: true }),
+			payNode('Wait', { ...wait, external_id: '={{ $json.external_id }}' }),
+		];
+		const connections = { Source: to(['Charge']), Charge: to(['Wait']) };
+		const credential = { baseUrl, ...words };
+		return await runWorkflow({ credential, parameters: {}, workflow: { nodes, connections } });
 	}
 	const mayWaitFor = (run: IRun, external_id: string) =>
 		awaitedProofs(
@@ -343,12 +288,8 @@ describe('the charge before it', () => {
 		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
 		// Two items cannot wait at once; both could in a loop.
 		expect(errorOf(run)?.message).toMatch(/one postback at a time/);
-		expect(
-			sandbox
-				.bodies('qrcode')
-				.map((body) => body.external_id)
-				.sort(),
-		).toStrictEqual(['a', 'b', 'b']);
+		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id as string);
+		expect(sent.sort()).toStrictEqual(['a', 'b', 'b']);
 		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
 	});
 

@@ -75,12 +75,7 @@ export function webhookNode(setting: Setting): Callee {
 	const { awaited = {} } = setting;
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {
-		...(item
-			? {
-					resource: 'postback',
-					operation: 'wait',
-				}
-			: {}),
+		...(item ? { resource: 'postback', operation: 'wait' } : {}),
 		...setting.parameters,
 	});
 	const workflow = new Workflow({

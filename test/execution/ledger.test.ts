@@ -24,12 +24,7 @@ const entry = (
 	external_id: string,
 	amount: number,
 	fingerprint = `of ${amount}`,
-) => ({
-	index,
-	fingerprint,
-	request: { external_id, amount },
-	accountId: 'account',
-});
+) => ({ index, fingerprint, request: { external_id, amount }, accountId: 'account' });
 
 const ids = ['a', 'b', 'c'];
 const outcome = fc.constantFrom<Array<Outcome | 'lost'>>(

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 
 /*
  * Stryker's test runner for this suite: jest's own test functions, expectations and fake timers, in
@@ -37,6 +37,8 @@ class Runner {
 	#require = createRequire(join(this.#root, 'package.json'));
 	/** JavaScript by the file it comes from; the files do not change. */
 	#compiled = new Map();
+	/** Where the snapshots of the running test file are. */
+	#snapshots = '';
 	/** Where the mutated code reads which mutant is on, and counts what it runs. */
 	#ns = (globalThis.__stryker__ ??= {});
 
@@ -47,8 +49,8 @@ class Runner {
 	async init() {
 		process.env.PAY_SHARE ??= '0.05';
 		this.#require('reflect-metadata');
-		// That a mutant dies is all there is to know; the smallest counterexample is not.
-		this.#require('fast-check').configureGlobal({ endOnFailure: true });
+		// That a mutant dies is all there is to know, and each run draws the same.
+		this.#require('fast-check').configureGlobal({ endOnFailure: true, seed: 1 });
 		this.#compileTypeScript();
 		// As test/engine/throwAwayHome.ts.
 		const home = mkdtempSync(join(tmpdir(), 'pay-mutation-'));
@@ -153,6 +155,7 @@ class Runner {
 		resetState();
 		getState().testTimeout = TEST_TIMEOUT;
 		const fileName = join(this.#root, file);
+		this.#snapshots = join(dirname(fileName), '__snapshots__', `${basename(file)}.snap`);
 		try {
 			this.#require(fileName);
 		} catch (error) {
@@ -296,6 +299,13 @@ class Runner {
 			setTimeout: (ms) => (circus.getState().testTimeout = ms),
 			...faking,
 		};
+		// Nothing sets up jest's snapshots here; a text is the whole of each of ours.
+		const toMatchSnapshot = (text) => {
+			const snapshots = this.#require(this.#snapshots);
+			const pass = Object.values(snapshots).includes(`\n"${text}"\n`);
+			return { pass, message: () => 'Not as its snapshot' };
+		};
+		jestExpect.extend({ toMatchSnapshot });
 		const { describe, test, it, beforeAll, beforeEach, afterAll, afterEach } = circus;
 		const hooks = { beforeAll, beforeEach, afterAll, afterEach };
 		Object.assign(globalThis, { describe, test, it, ...hooks, expect: jestExpect, jest });

@@ -60,6 +60,9 @@ test('the path of the QR code is taken without spaces around it', () => {
 	expect(described({ qrCodePath: ' data.image\n' }).qrCodePath).toBe('data.image');
 });
 
+const SPLIT = { acceptedField: 'ok', acceptedValues: 'a, b' };
+const WORDS = { statusField: 's', paidValues: 'paid,done' };
+const TWICE = { statusField: 's', paidValues: 'ok\nDone', failedValues: 'no\n done ' };
 const BOTH =
 	/^The (Accepted When|Status) Field of the Pay API credential and its values must both be there/;
 test.each<[string, object, string, RegExp]>([
@@ -67,27 +70,12 @@ test.each<[string, object, string, RegExp]>([
 	['values without a field', { acceptedValues: 'true' }, 'acceptedField', BOTH],
 	['an object as a value', { acceptedField: 'ok', acceptedValues: [{}] }, 'acceptedField', BOTH],
 	['a field that is no text', { acceptedField: 5, acceptedValues: 'true' }, 'acceptedField', BOTH],
-	[
-		'several values in a line',
-		{ acceptedField: 'ok', acceptedValues: 'a, b' },
-		'acceptedField',
-		/"a, b", which holds a comma/,
-	],
+	['several values in a line', SPLIT, 'acceptedField', /"a, b", which holds a comma/],
 	['a path without words', { statusField: 'status' }, 'statusField', BOTH],
 	['words for paid without a path', { paidValues: 'paid' }, 'statusField', BOTH],
 	['words for failed without a path', { failedValues: 'failed' }, 'statusField', BOTH],
-	[
-		'several words in a line',
-		{ statusField: 's', paidValues: 'paid,done' },
-		'statusField',
-		/"paid,done", which holds a comma/,
-	],
-	[
-		'a word that is both',
-		{ statusField: 's', paidValues: 'ok\nDone', failedValues: 'no\n done ' },
-		'failedValues',
-		/have "Done", and the Paid Values have it too/,
-	],
+	['several words in a line', WORDS, 'statusField', /"paid,done", which holds a comma/],
+	['a word that is both', TWICE, 'failedValues', /have "Done", and the Paid Values have it too/],
 	['a path that is a list', { qrCodePath: ['a'] }, 'qrCodePath', /must be text, but is a list/],
 ])('%s: refused, and the field named', (_what, fields, field, message) => {
 	expect(() => described(fields)).toThrow(message);

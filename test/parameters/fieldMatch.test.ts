@@ -36,11 +36,7 @@ describe('a field has one of some values', () => {
 		['not in the query, where the body has another', [{ status: 'no' }, { status: 'paid' }], false],
 		['in capitals', [{ status: 'PAID' }], true],
 		['under a name in capitals', [{ STATUS: 'True' }], true],
-		[
-			'under the name as it was typed, where both are there',
-			[{ Status: 'no', status: 'paid' }],
-			true,
-		],
+		['under its own spelling first', [{ Status: 'no', status: 'paid' }], true],
 		['not under another spelling of it', [{ Status: 'paid', status: 'no' }], false],
 		['not within a list', [{ status: ['paid'] }], false],
 		['not empty', [{ status: '' }], false],
@@ -72,16 +68,13 @@ describe('a field has one of some values', () => {
 		expect(mismatchOf(readFieldMatch(field, ['paid'], refusal), source)).toBeUndefined();
 	});
 
-	test.each(['Data.Status', 'data.status', 'DATA.0.status'])(
-		'%s is found however its names are spelled',
-		(field) => {
-			const found = mismatchOf(
-				readFieldMatch(field, ['paid'], refusal),
-				field.includes('0') ? { data: [{ Status: 'Paid' }] } : { data: { status: 'PAID' } },
-			);
-			expect(found).toBeUndefined();
-		},
-	);
+	test.each([
+		['Data.Status', { data: { status: 'PAID' } }],
+		['data.status', { data: { status: 'PAID' } }],
+		['DATA.0.status', { data: [{ Status: 'Paid' }] }],
+	])('%s is found however its names are spelled', (field, source) => {
+		expect(mismatchOf(readFieldMatch(field, ['paid'], refusal), source)).toBeUndefined();
+	});
 
 	test.each([
 		['no field', '', ['paid']],

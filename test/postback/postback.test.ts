@@ -74,10 +74,7 @@ test.each([
 		Buffer.from(`${BOM}{"a":"é"}`),
 	],
 ])('a body in %s', (_name, type, bytes) => {
-	expect(parsed(request(bytes, type))).toMatchObject({
-		body: { a: 'é' },
-		rawBody: '{"a":"é"}',
-	});
+	expect(parsed(request(bytes, type))).toMatchObject({ body: { a: 'é' }, rawBody: '{"a":"é"}' });
 });
 
 test('JSON of any shape is taken as it was sent', () => {

@@ -237,11 +237,7 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 			credential: () => {
 				throw new Error('nobody asks for it');
 			},
-			parameters: {
-				authentication: 'none',
-				options,
-				...(startWhen ? match : {}),
-			} as never,
+			parameters: { authentication: 'none', options, ...(startWhen ? match : {}) } as never,
 		});
 		const { result } = await node.call({
 			method: 'POST',

@@ -59,10 +59,7 @@ test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 	[
 		'nested',
 		'nested',
-		(id) => ({
-			event: 'payment.paid',
-			data: { id, external_id: 'a', amount: 1, status: 'paid' },
-		}),
+		(id) => ({ event: 'payment.paid', data: { id, external_id: 'a', amount: 1, status: 'paid' } }),
 	],
 	[
 		'of a form of its own',
