@@ -4,7 +4,7 @@ const field = (id: string, value: string) => id + String(value.length).padStart(
 
 /** An EMV merchant-presented payload as an illustration: no bank knows it. */
 export function brCode(id: string, amount: number): string {
-	const account = field('00', 'com.example.sandbox') + field('01', id);
+	const account = field('00', 'com.example.qr') + field('01', id);
 	const payload = [
 		field('00', '01'),
 		field('26', account),
@@ -12,7 +12,7 @@ export function brCode(id: string, amount: number): string {
 		field('53', '999'),
 		field('54', String(amount).slice(0, 13)),
 		field('58', 'XX'),
-		field('59', 'Sandbox'),
+		field('59', 'Sample'),
 		field('60', 'Nowhere'),
 	].join('');
 	return `${payload}6304${crc16(`${payload}6304`)}`;

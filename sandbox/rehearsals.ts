@@ -26,21 +26,21 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		label: 'Refuse (422)',
 		says: 'Answers 422. Nothing is made.',
 		amount: 4.22,
-		fault: status(422, 'Refused, as ordered in the sandbox'),
+		fault: status(422, 'Refused, as ordered'),
 	},
 	{
 		name: 'token-401',
 		label: 'Token refused (401)',
 		says: 'Answers 401, as for a wrong access token. Nothing is made.',
 		amount: 4.01,
-		fault: status(401, 'The access token was refused, as ordered in the sandbox'),
+		fault: status(401, 'The access token was refused, as ordered'),
 	},
 	{
 		name: 'address-403',
 		label: 'Address refused (403)',
 		says: 'Answers 403, as a service with a list of allowed addresses does. Nothing is made.',
 		amount: 4.03,
-		fault: status(403, 'This address is not on the list, as ordered in the sandbox'),
+		fault: status(403, 'This address is not on the list, as ordered'),
 	},
 	{
 		name: 'says-no',
@@ -50,7 +50,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		fault: {
 			kind: 'status',
 			status: 200,
-			body: '{"success":false,"message":"Refused, as ordered in the sandbox"}',
+			body: '{"success":false,"message":"Refused, as ordered"}',
 		},
 	},
 	{
@@ -58,7 +58,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		label: 'Unavailable (503)',
 		says: 'Answers 503. Nothing is made, but the caller cannot know that.',
 		amount: 5.03,
-		fault: status(503, 'Unavailable, as ordered in the sandbox'),
+		fault: status(503, 'Unavailable, as ordered'),
 	},
 	{
 		name: 'no-answer',
@@ -81,7 +81,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		label: 'Redirect (307)',
 		says: 'Answers 307 to another path. Nothing is made; whoever follows shows up below.',
 		amount: 3.07,
-		fault: status(307, 'Moved, as ordered in the sandbox', { location: '/redirected' }),
+		fault: status(307, 'Moved, as ordered', { location: '/redirected' }),
 	},
 	{
 		name: 'slow',

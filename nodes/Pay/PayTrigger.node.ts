@@ -20,11 +20,11 @@ import { refuseWholes } from './parameters/typed';
 import { verify } from './postback/proof';
 import {
 	answered,
-	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
 	refuseUnproven,
 	toPostbackItem,
+	whyNotAwaited,
 } from './postback/receive';
 
 /** Where the Postback Secret belongs. */
@@ -142,7 +142,7 @@ export class PayTrigger implements INodeType {
 			const postback = await readPostback(this);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const webhookResponse = String(responseBody ?? '');
-			if (!isAwaited(this, readMatch(this, status), postback)) return { webhookResponse };
+			if (whyNotAwaited(this, readMatch(this, status), postback)) return { webhookResponse };
 			return {
 				webhookResponse,
 				workflowData: [[await toPostbackItem(this, postback, reference, status)]],

@@ -222,7 +222,8 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 			body: { status },
 		});
 	const pending = await send('pending');
-	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: '' }]);
+	const why = 'The execution waits on: the field "status" has another value';
+	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: why }]);
 	// Nobody else hears of it, and the value is not for a log.
 	expect(pending.log).toStrictEqual([
 		expect.stringMatching(/the field "status" has another value/),

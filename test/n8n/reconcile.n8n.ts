@@ -5,14 +5,14 @@ import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegi
 import { psql, startPostgres } from '../../dev/queue';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
-type Line = [transaction: string, id: string, amount: string, status: string];
+type Line = [transaction: string, id: string, amount: string, status: string, day?: string];
 const HEAD = 'Transaction;Date;Your ID;Amount;Status';
 const PERIOD = { From: '2026-11-01', To: '2026-11-20' };
 const INSIDE = '2026-11-15 12:00Z';
 
 /** A statement as services send them: a BOM, the columns that Settings names, and one more. */
 const csv = (lines: Line[]) =>
-	`\ufeff${[HEAD, ...lines.map(([transaction, ...more]) => [transaction, '2026-11-15', ...more].join(';'))].join('\r\n')}\r\n`;
+	`\ufeff${[HEAD, ...lines.map(([transaction, id, amount, status, day = '2026-11-15']) => [transaction, day, id, amount, status].join(';'))].join('\r\n')}\r\n`;
 
 /** In the forms of banks, with invented contents: "one" and "two" are paid, "café" failed. */
 const STATEMENTS = join(__dirname, 'statements');
@@ -200,7 +200,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			'Paid, and not in the register',
 			() => undefined,
 			[['t1', '"foreign; ""one"""', '1.234,56', 'paid']],
-			'Paid, and not in the register: foreign; "one", in the statement 1234.56',
+			'Paid, and not in the register: foreign; "one", in the statement 1234.56 on 2026-11-15',
 		],
 		[
 			'Accepted, and not in the statement',
@@ -249,7 +249,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		[
 			'a pending one is left alone',
 			() => row('one', 'unknown'),
-			[['t1', 'one', '10,50', 'Pending']],
+			[['t1', 'one', '10,50', 'Pending', '21/11/2026']],
 		],
 		[
 			'a failed try before the paid one says nothing',
@@ -282,6 +282,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test.each<[string, string, string]>([
 		['a word that no setting knows', csv([['t1', 'one', '10,50', 'done']]), 'The word "done" is'],
 		['an amount in another spelling', csv([['t1', 'one', '10.50', 'paid']]), 'The amount "10.50"'],
+		[
+			'a date as in the USA',
+			csv([['t1', 'one', '10,50', 'paid', '11/15/2026']]),
+			'Line 2: The date',
+		],
+		['no date', csv([['t1', 'one', '10,50', 'paid', '']]), 'The date "" is not like 30/11/2026'],
+		[
+			'another month than was entered, which would make what it lacks "Never arrived"',
+			csv([['t1', 'two', '1,00', 'failed', '31/10/2026']]),
+			'Line 2: The date "31/10/2026" is not in the period from 2026-11-01 to 2026-11-20.',
+		],
 		['a missing column', 'Your ID;Amount\none;1,00\n', 'The statement has no column "Status".'],
 		['another separator', 'Your ID,Amount,Status\none,1,paid\n', 'has no column "Your ID"'],
 		['no lines', '', 'no lines'],
@@ -332,7 +343,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const shown = await bring(readFileSync(join(STATEMENTS, `${name}.csv`)));
 		expect(shown.slice(0, -1)).toStrictEqual([
 			...leftOut,
-			'Arrived: one, 10.50 to k, in the statement 10.5 (unknown becomes settled)',
+			'Arrived: one, 10.50 to k, in the statement 10.5 on 2026-11-15 (unknown becomes settled)',
 			'Failed in the statement: café, 7 to k (claimed becomes rejected)',
 		]);
 	});
@@ -369,7 +380,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await change([wrong, ['t3', 'two', '10,50', 'pending']]);
 		sql("UPDATE payout_register SET state = 'closed' WHERE external_id = 'one'");
 		const shown = await bring([wrong, two]);
-		expect(shown[1]).toBe('Wrong amount: one, 10.50 to k, in the statement 99 (stays closed)');
+		expect(shown[1]).toBe(
+			'Wrong amount: one, 10.50 to k, in the statement 99 on 2026-11-15 (stays closed)',
+		);
 		const code = /code (\w+)\.$/.exec(shown.at(-1)!)![1]!;
 		expect((await bring([wrong, two], '00000000')).at(-1)).toMatch(
 			/^Nothing was changed: the code/,

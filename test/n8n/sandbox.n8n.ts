@@ -232,7 +232,7 @@ test('the next request is ordered with the keyboard alone, once, and the page sh
 	await refused.getByText('422').waitFor();
 	await refused.locator('summary').focus();
 	await page.keyboard.press('Enter');
-	await refused.getByText('Refused, as ordered in the sandbox').waitFor();
+	await refused.getByText('Refused, as ordered').waitFor();
 	expect((await pay('payout-2')).status).toBe(201);
 });
 

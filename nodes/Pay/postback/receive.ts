@@ -85,17 +85,16 @@ function sourcesOf({ body, query }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Whether the workflow goes on with a postback. If not, only the log says so and why. */
-export function isAwaited(
+/** Why the workflow does not go on with a postback; undefined where it does. The log says so too. */
+export function whyNotAwaited(
 	context: IWebhookFunctions,
 	match: FieldMatch | undefined,
 	postback: Postback,
-): boolean {
-	if (match === undefined) return true;
-	const why = mismatchOf(match, ...sourcesOf(postback));
-	if (why === undefined) return true;
+): string | undefined {
+	const why = match && mismatchOf(match, ...sourcesOf(postback));
+	if (why === undefined) return undefined;
 	log(context, `Pay took a postback that the workflow does not go on with: ${why}`);
-	return false;
+	return why;
 }
 
 /** How long a body may take, in milliseconds. */

@@ -21,12 +21,12 @@ import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import {
-	isAwaited,
 	POSTBACK_METHODS,
 	readPostback,
 	refusePostback,
 	refuseUnproven,
 	toPostbackItem,
+	whyNotAwaited,
 } from '../../postback/receive';
 
 const MINUTE = 60_000;
@@ -264,7 +264,9 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	if (!isAwaited(context, proof?.match, postback)) return { webhookResponse: '' };
+	const why = whyNotAwaited(context, proof?.match, postback);
+	// At the limit n8n runs no node and shows no hint, so the sender's own log is where it can be seen.
+	if (why !== undefined) return { webhookResponse: `The execution waits on: ${why}` };
 	return {
 		workflowData: [[await toPostbackItem(context, postback, reference, proof?.status, item)]],
 	};

@@ -1,0 +1,78 @@
+import { example } from '../../dev/demo';
+import { Sandbox } from '../../sandbox/service';
+import { send, startReceiver, type Receiver } from './service';
+
+/** What the example's code gives for a request. */
+interface Played {
+	status: number;
+	answer: Record<string, unknown>;
+	postbacks: Array<{ body: Record<string, unknown> }>;
+}
+
+let sandbox: Sandbox;
+let receiver: Receiver;
+beforeAll(async () => {
+	sandbox = await Sandbox.start({ amountsAct: true, settlePaymentsAfter: 20 });
+	receiver = await startReceiver();
+});
+afterAll(async () => {
+	receiver.close();
+	await sandbox.close();
+});
+
+const { jsCode } = example('practice-service').nodes.find(
+	({ name }) => name === 'What the service does',
+)!.parameters as { jsCode: string };
+
+/** Runs the code of the practice service as n8n's Code node does. */
+function practise(path: string, body: object, authorization: string): Played {
+	const webhookUrl = `${receiver.url.replace('/postback', '')}/webhook/v2/pay/${path}`;
+	const headers = authorization === '' ? {} : { authorization };
+	const play = new Function('$json', '$execution', jsCode) as (...given: object[]) => Played;
+	return play({ headers, body, webhookUrl }, { id: '17' });
+}
+/** Without what each service makes up by itself, an account and a checksum in the code too. */
+function common({ id, errors, postback, qrCode, ...more }: Record<string, unknown>) {
+	const code =
+		qrCode && String(qrCode).replace(/(?<=^00020126)\d\d|(?<=qr)01.*(?=52040)|.{4}$/g, '');
+	return { ...more, ...(code ? { code } : {}) };
+}
+
+const FULL = { amount: 12.5, external_id: 'payout-1' };
+test.each<[string, string, object, string?]>([
+	['a payment', 'payment', FULL],
+	['a charge', 'qrcode', FULL],
+	['a payment that fails', 'payment', { ...FULL, amount: 1.02 }],
+	['a payment that is reported twice', 'payment', { ...FULL, amount: 1.03 }],
+	['a payment that is never reported', 'payment', { ...FULL, amount: 1.06 }],
+	['one that is refused', 'payment', { ...FULL, amount: 4.22 }],
+	['one of unknown fate', 'qrcode', { ...FULL, amount: 5.03 }],
+	['the credential’s test', 'qrcode', {}],
+	['no external_id', 'payment', { amount: 1 }],
+	['an amount of text', 'payment', { ...FULL, amount: '1' }],
+	['an external_id that is a number', 'payment', { ...FULL, external_id: 1 }],
+	['an amount of 0', 'payment', { ...FULL, amount: 0 }],
+	['no token', 'payment', FULL, ''],
+	['a header without its token', 'payment', FULL, 'Bearer'],
+])(
+	'the sandbox and the practice service say the same of %s',
+	async (_what, path, body, token = 'Bearer practice') => {
+		const [before, known] = [receiver.came.length, sandbox.transactions.length];
+		const postbackUrl = receiver.url.replace('/postback', '/webhook/1/postback');
+		const played = practise(path, { ...body, postbackUrl }, token);
+		const headers: Record<string, string> = { Authorization: token };
+		const answer = await send(sandbox, `/v2/pay/${path}`, { ...body, postbackUrl }, headers);
+		expect([played.status, common(played.answer)]).toStrictEqual([
+			answer.status,
+			common(answer.body),
+		]);
+		const made = sandbox.transactions[known];
+		// Here a customer pays by a click, there by itself.
+		if (made?.kind === 'qrCode') await sandbox.settle(made.id, 'paid');
+		await receiver.count(before + played.postbacks.length);
+		const reported = (made?.postbacks ?? []).map((postback) => JSON.parse(postback.body) as object);
+		expect(played.postbacks.map((postback) => common(postback.body))).toStrictEqual(
+			reported.map((postback) => common({ ...postback })),
+		);
+	},
+);
