@@ -148,7 +148,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					external_id === 'decided' ? person : { decision, source: decision && source };
 				expect({ external_id, ...written }).toMatchObject(expected);
 			}
-			// The control is the request above, which had it.
+			// n8n keeps the request of a response that it cannot read as JSON. The control is above.
 			expect(JSON.stringify(execution)).not.toContain(TOKEN);
 			expect(n8n.log).not.toContain(TOKEN);
 
