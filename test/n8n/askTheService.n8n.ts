@@ -117,7 +117,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				['d', 'accepted', one('d', 'done'), /It was paid\./],
 				['e', 'unknown', one('e', 'on its way'), /"on its way"\. A person decides\./],
 				['f', 'unknown', one('a paid', 'done'), /does not name this payment\. A person/],
-				['g', 'unknown', undefined, /could not be asked: .*404.*A person/],
+				['g', 'unknown', undefined, /could not be asked: .*not be found\. A person/],
 				['h', 'unknown', 'hangs up', /could not be asked: .*A person/],
 				['i', 'unknown', 302, /could not be asked: .*A person/],
 				['j', 'unknown', 'done', /does not name this payment\. A person/],

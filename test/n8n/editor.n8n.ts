@@ -585,7 +585,7 @@ describe.each(VERSIONS)('%s', (each) => {
 	if (each !== 'n8n2') return;
 	beyondTheForms();
 
-	test('what the service says is shown once it is turned on, and its test says what of it cannot be used', async () =>
+	test('what the service says and what may go out is shown once it is turned on, and the test says what of it cannot be used', async () =>
 		await watched(async () => {
 			const modal = await newCredential();
 			await inputOf(modal, 'baseUrl').fill(sandbox.url);
@@ -613,6 +613,14 @@ describe.each(VERSIONS)('%s', (each) => {
 			await text('failedValues').fill('failed\nrefused');
 			await text('failedValues').scrollIntoViewIfNeeded();
 			await picture('credential-described');
+			const limits = ['highestPayment', 'highestSum', 'onlyRecipients'];
+			await modal.getByTestId('parameter-input-limitPayments').locator('.el-switch').click();
+			await shows(modal, ...limits);
+			await text('highestPayment').fill('500');
+			await text('highestSum').fill('2000');
+			await text('onlyRecipients').fill('supplier@example.com\nrent@example.com');
+			await text('onlyRecipients').scrollIntoViewIfNeeded();
+			await picture('credential-limits');
 			await saved(modal);
 		}));
 
