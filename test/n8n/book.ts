@@ -4,7 +4,7 @@ import type { N8n, Workflow } from '../../dev/n8n';
 
 const COLUMNS = ['external_id', 'outcome', 'at', 'execution', 'decision', 'source'];
 
-/** The book of the examples "payouts" and "in-doubt": a data table, as their notes describe it. */
+/** The book of the examples "payouts", "in-doubt" and "ask-the-service": a data table, as their notes describe it. */
 export async function makeBook(n8n: N8n, columns = COLUMNS) {
 	const personal = await n8n.rest<{ data: { id: string } }>('GET', '/projects/personal');
 	const tables = `/projects/${personal.data.id}/data-tables`;
@@ -24,6 +24,8 @@ export async function makeBook(n8n: N8n, columns = COLUMNS) {
 				...{ external_id, outcome, decision, source },
 			}));
 		},
+		add: async (data: object[]) =>
+			await n8n.rest('POST', `${tables}/${table.id}/insert`, { data, returnType: 'count' }),
 		/** The example as it is after a person has chosen the book. */
 		in(name: string): Workflow {
 			const workflow = example(name);

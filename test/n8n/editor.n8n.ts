@@ -670,7 +670,7 @@ function outputs() {
 
 /** Last, since n8n offers the newest credential to the nodes of the other tests. */
 function credentials() {
-	test('what the service says is shown once it is turned on, and its test says what of it cannot be used', async () => {
+	test('what the service says and what may go out is shown once it is turned on, and the test says what of it cannot be used', async () => {
 		const { modal, save, passes } = await newCredential(sandbox.url);
 		await field('accessToken', modal).fill(TOKEN);
 		const before = await shownIn(modal);
@@ -695,6 +695,14 @@ function credentials() {
 		await failed.fill('failed\nrefused');
 		await failed.scrollIntoViewIfNeeded();
 		await picture('credential-described');
+		await turnOn('limitPayments', modal);
+		await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
+		await field('highestPayment', modal).fill('500');
+		await field('highestSum', modal).fill('2000');
+		const recipients = field('onlyRecipients', modal);
+		await recipients.fill('supplier@example.com\nrent@example.com');
+		await recipients.scrollIntoViewIfNeeded();
+		await picture('credential-limits');
 		await passes();
 	});
 

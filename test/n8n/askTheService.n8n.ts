@@ -1,0 +1,241 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { example } from '../../dev/demo';
+import { itemsOf, type N8n } from '../../dev/n8n';
+import { nodeOf, ready, registerCredentials } from '../../dev/payoutRegister';
+import { psql, startPostgres } from '../../dev/queue';
+import { Sandbox } from '../../sandbox/service';
+import { makeBook } from './book';
+import { startN8n, VERSIONS } from './nodes';
+
+test('an answer settles a row of the register as a postback does: the query is the same', () => {
+	const { query } = nodeOf(example('ask-the-service'), 'Settle').parameters as { query: string };
+	expect(query).toBe(
+		(nodeOf(example('payout-register'), 'Settle').parameters as { query: string }).query,
+	);
+});
+
+/** What this service says of an identifier; its address, fields and words are those of no other. */
+type Says = object | string | number | 'hangs up';
+
+async function startService() {
+	const came: string[] = [];
+	const says = new Map<string, Says>();
+	const answer = (response: ServerResponse, said: Says) => {
+		if (said === 'hangs up') return response.destroy();
+		const status = typeof said === 'number' ? said : 200;
+		response.writeHead(status, { 'content-type': 'application/json', location: '/elsewhere' });
+		return response.end(typeof said === 'object' ? JSON.stringify(said) : String(said));
+	};
+	const server = createServer((request, response) => {
+		const id = new URL(request.url!, 'http://here').searchParams.get('reference') ?? '';
+		came.push(`${request.method} ${id} ${request.headers.authorization}`);
+		request.resume().on('end', () => answer(response, says.get(id) ?? 404));
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/what-of`;
+	return { url, came, says, close: () => (server.closeAllConnections(), server.close()) };
+}
+
+const TOKEN = 'the-token-of-the-account';
+const HOUR = 3_600_000;
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let service: Awaited<ReturnType<typeof startService>>;
+	let postgres: Awaited<ReturnType<typeof startPostgres>>;
+	let made: Awaited<ReturnType<typeof registerCredentials>>;
+	let payApi: { id: string; name: string };
+	beforeAll(async () => {
+		[sandbox, service, postgres] = await Promise.all([
+			Sandbox.start(),
+			startService(),
+			startPostgres(),
+		]);
+		n8n = await startN8n(version);
+		made = await registerCredentials(
+			n8n,
+			{ host: '127.0.0.1', port: postgres.port, user: 'n8n' },
+			'postgres',
+		);
+		payApi = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: `Bearer ${TOKEN}` });
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await postgres?.close();
+		service?.close();
+		await sandbox?.close();
+	});
+	beforeEach(() => {
+		service.came.length = 0;
+		service.says.clear();
+	});
+	afterEach(() => expect(sandbox.received).toStrictEqual([]));
+
+	const entered = () => ({
+		address: `={{ '${service.url}?reference=' + encodeURIComponent($json.external_id) }}`,
+		...{ method: 'GET', idField: 'data.0.reference', statusField: 'data.0.state' },
+		...{ paidWords: 'done, Concluída', failedWords: 'gone', amountField: 'data.0.value' },
+	});
+	const one = (reference: string, state: unknown, value: unknown = 10.5) => ({
+		data: [{ reference, state, value }],
+	});
+	/** Imports the example with what a person does after it, as its note says. */
+	async function imported(dataTableId: object, settings: Record<string, unknown> = entered()) {
+		const workflow = ready('ask-the-service', made);
+		Object.assign(nodeOf(workflow, 'Open the book').parameters as object, { dataTableId });
+		nodeOf(workflow, 'Ask the service').credentials = { payApi };
+		const { assignments } = nodeOf(workflow, 'Settings').parameters as {
+			assignments: { assignments: Array<{ name: string; value: unknown }> };
+		};
+		for (const each of assignments.assignments) each.value = settings[each.name] ?? each.value;
+		return await n8n.importWorkflow(workflow);
+	}
+	const ran = async (id: string, trigger: string) => await n8n.finished(await n8n.run(id, trigger));
+
+	describe('the book', () => {
+		let book: Awaited<ReturnType<typeof makeBook>>;
+		const table = () =>
+			(nodeOf(book.in('in-doubt'), 'Open the book').parameters as never)['dataTableId'];
+		const row = (external_id: string, outcome: string, hours = 30, more: object = {}) => ({
+			...{ external_id, outcome, execution: '1' },
+			...{ at: new Date(Date.now() - hours * HOUR).toISOString(), ...more },
+		});
+		beforeEach(async () => {
+			book = await makeBook(n8n);
+		});
+
+		test('what is clear is written down, the rest is left to a person; nothing else is asked about', async () => {
+			const person = { decision: 'It was not paid', source: 'Ana' };
+			const asked: Array<[id: string, outcome: string, says: Says | undefined, says: RegExp]> = [
+				['a paid', 'unknown', one('a paid', ' DONE '), /the service says "DONE"\. It was paid\./],
+				['b/failed', 'unknown', one('b/failed', 'gone'), /"gone"\. It was not paid\./],
+				['c', 'duplicate', one('c', 'concluída'), /It was paid\./],
+				['d', 'accepted', one('d', 'done'), /It was paid\./],
+				['e', 'unknown', one('e', 'on its way'), /"on its way"\. A person decides\./],
+				['f', 'unknown', one('a paid', 'done'), /does not name this payment\. A person/],
+				['g', 'unknown', undefined, /could not be asked: .*not be found\. A person/],
+				['h', 'unknown', 'hangs up', /could not be asked: .*A person/],
+				['i', 'unknown', 302, /could not be asked: .*A person/],
+				['j', 'unknown', 'done', /does not name this payment\. A person/],
+				['k', 'unknown', one('k', { paid: true }), /has no state\. A person/],
+				['l', 'accepted', one('l', 'gone'), /It was not paid\./],
+			];
+			for (const [id, , says] of asked) if (says !== undefined) service.says.set(id, says);
+			await book.add([
+				...asked.map(([id, outcome]) => row(id, outcome)),
+				...[row('young', 'accepted', 1), row('sure', 'rejected'), row('never', 'notSent')],
+				row('decided', 'unknown', 30, person),
+			]);
+			const id = await imported(table());
+			const execution = await ran(id, 'Start');
+			expect(execution.data.resultData.error).toBeUndefined();
+			expect(service.came).toStrictEqual(asked.map(([each]) => `GET ${each} Bearer ${TOKEN}`));
+			expect(itemsOf(execution, 'Report')).toStrictEqual([
+				{ line: asked.map(([, , , line]) => expect.stringMatching(line)) },
+			]);
+			const decisions: Record<string, string> = {
+				...{ 'a paid': 'It was paid', c: 'It was paid', d: 'It was paid' },
+				...{ 'b/failed': 'It was not paid', l: 'It was not paid' },
+			};
+			const source = expect.stringMatching(/^The service said ".+", execution \d+, \d+ \w+ \d{4}$/);
+			for (const { external_id, ...written } of await book.rows()) {
+				const decision = decisions[String(external_id)] ?? null;
+				const expected =
+					external_id === 'decided' ? person : { decision, source: decision && source };
+				expect({ external_id, ...written }).toMatchObject(expected);
+			}
+			// n8n keeps the request of a response that it cannot read as JSON. The control is above.
+			expect(JSON.stringify(execution)).not.toContain(TOKEN);
+			expect(n8n.log).not.toContain(TOKEN);
+
+			// A second run asks about what is still open, and no answer replaces what was decided.
+			service.came.length = 0;
+			service.says.set('e', one('e', 'gone'));
+			await ran(id, 'Start');
+			expect(service.came.map((line) => line.split(' ')[1])).toStrictEqual([...'efghijk']);
+			const later = (await book.rows()).filter(({ decision }) => decision !== null);
+			expect(later).toHaveLength(7);
+		});
+
+		test.each([
+			['as it is imported', {}],
+			['without an address', { address: '' }],
+			['without a field that names the payment', { idField: ' ' }],
+			['without words', { paidWords: ' , ' }],
+			['with a word that means both', { failedWords: 'gone, CONCLUÍDA' }],
+		])('%s it asks nothing, and says what to enter', async (_how, more) => {
+			await book.add([row('a', 'unknown')]);
+			service.says.set('a', one('a', 'done'));
+			const settings = Object.keys(more).length === 0 ? {} : { ...entered(), ...more };
+			const execution = await ran(await imported(table(), settings), 'Start');
+			expect(execution.data.resultData.error?.message).toMatch(
+				/^Nothing was asked\. Enter address/,
+			);
+			expect(service.came).toStrictEqual([]);
+			expect(await book.rows()).toMatchObject([{ decision: null }]);
+		});
+	});
+
+	test('the register: an answer settles as a postback does, once; what does not fit goes to a person', async () => {
+		const sql = (query: string) => psql(postgres.port, 'postgres', query);
+		const { query } = nodeOf(example('payout-register'), 'Make the register').parameters as {
+			query: string;
+		};
+		sql(query);
+		const OLD = { claimed_at: "now() - interval '30 hours'" };
+		const YOUNG = { claimed_at: "now() - interval '1 minute'" };
+		type Case = [id: string, state: string, columns: object, says: Says | undefined, end: object];
+		const cases: Case[] = [
+			['a', 'unknown', YOUNG, one('a', 'done', '10.50'), { state: 'settled', ending: 'paid' }],
+			['b', 'claimed', OLD, one('b', 'done'), { state: 'settled', ending: 'paid' }],
+			['c', 'accepted', OLD, one('c', 'gone'), { state: 'settled', ending: 'failed' }],
+			['d', 'unknown', OLD, one('d', 'done', 1050), { state: 'unknown' }],
+			['e', 'unknown', { ...OLD, attempts: 2 }, one('e', 'gone'), { state: 'unknown' }],
+			['f', 'unknown', OLD, one('f', 'waits'), { state: 'unknown', not_understood: 'waits' }],
+			['g', 'unknown', OLD, one('a', 'done'), { state: 'unknown', not_understood: null }],
+			['h', 'unknown', OLD, { data: [{ reference: 'h', state: 'done' }] }, { state: 'unknown' }],
+		];
+		const untouched: Case[] = [
+			['i', 'claimed', YOUNG, one('i', 'done'), { state: 'claimed' }],
+			['j', 'accepted', YOUNG, one('j', 'done'), { state: 'accepted' }],
+			['k', 'rejected', OLD, one('k', 'done'), { state: 'rejected' }],
+			['l', 'due', OLD, one('l', 'done'), { state: 'due' }],
+		];
+		for (const [id, state, columns, says] of [...cases, ...untouched]) {
+			service.says.set(id, says ?? 404);
+			const { attempts, claimed_at } = { attempts: 1, claimed_at: '', ...columns };
+			sql(
+				`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id, claimed_at)
+				VALUES ('${id}', '10.5', 'k', '1', '${state}', ${attempts}, '1', ${claimed_at})`,
+			);
+		}
+		const id = await imported({ __rl: true, mode: 'list', value: '' });
+		const execution = await ran(id, 'Every hour, the register');
+		expect(execution.data.resultData.error).toBeUndefined();
+		expect(service.came.map((line) => line.split(' ')[1]).sort()).toStrictEqual([...'abcdefgh']);
+		const rows = sql('SELECT row_to_json(r) FROM payout_register r ORDER BY external_id').map(
+			(text) => JSON.parse(text) as Record<string, unknown>,
+		);
+		expect(rows).toMatchObject(
+			[...cases, ...untouched].map(([external_id, , , , end]) => ({ external_id, ...end })),
+		);
+		const contradicted = rows.filter((row) => row.contradicted).map((row) => row.external_id);
+		expect(contradicted).toStrictEqual(['d', 'e']);
+		const settled = (of: typeof execution) =>
+			itemsOf(of, 'Settled').map(({ external_id, ending }) => [external_id, ending]);
+		expect(settled(execution).sort()).toStrictEqual([
+			...[
+				['a', 'paid'],
+				['b', 'paid'],
+			],
+			['c', 'failed'],
+		]);
+		// What is settled is not asked again, and nothing follows twice.
+		const again = await ran(id, 'Every hour, the register');
+		expect(again.data.resultData.runData).not.toHaveProperty('Settled');
+	});
+});
