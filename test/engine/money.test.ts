@@ -539,6 +539,12 @@ describe('AI agents', () => {
 		]);
 	});
 
+	test('may not allow it to themselves: an expression can hold what the model filled in', async () => {
+		const run = await pay(itemsFor(['ai']), asTool, { allowAiPayments: '={{ true }}' });
+		expect(outcomes(run, 'Pay')).toStrictEqual(['notSent']);
+		expect(arrived()).toStrictEqual([]);
+	});
+
 	test('are known by what n8n says of the execution, too', async () => {
 		const context = () => ({ isToolExecution: () => true });
 		const refused = await pay(itemsFor(['ai']), { context: context as RunOptions['context'] });
@@ -556,6 +562,35 @@ describe('AI agents', () => {
 			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
 		]);
 		expect(arrived()).toStrictEqual(['ai-unknown']);
+	});
+
+	test.each([
+		['the same id, of one tool', 'Pay', 'a', /^Payment "a" was already accepted in this execution/],
+		['another id, of one tool', 'Pay', 'b', /^This payment was already accepted .* "[ab]"$/],
+		['another id, of another tool', 'Pay 2', 'b', /^This payment was already accepted .* "[ab]"$/],
+	])('ask twice for one payment under %s: it is made once', async (_, other, id, words) => {
+		const parameters = {
+			...{ amount: 1, external_id: '={{ $json.id }}', options: { allowAiPayments: true } },
+		};
+		const tools = ['Pay', 'Pay 2'].map((name) => payNode(name, parameters, asTool.settings));
+		const first = [sourceNode('Source', [{}]), sourceNode('First', [{ id: 'a' }])];
+		const nodes = [...first, sourceNode('Second', [{ id }]), ...tools];
+		const connections = {
+			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to([other]) },
+		};
+		const run = await pay([], { workflow: { nodes, connections } });
+		expect(arrived()).toHaveLength(1);
+		const all = ['Pay', 'Pay 2'].flatMap((name) =>
+			[0, 1].map((round) => outputOf(run, name, round)),
+		);
+		const errors = all.flat().flatMap(({ json }) => json.error ?? []);
+		expect(errors).toStrictEqual([
+			expect.objectContaining({
+				outcome: 'duplicate',
+				message: expect.stringMatching(words),
+				description: expect.stringMatching(/It is not paid a second time/),
+			}),
+		]);
 	});
 
 	test('may create QR codes', async () => {

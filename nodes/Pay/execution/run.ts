@@ -39,7 +39,9 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const ledger = openLedger(store, { operation, node: name, run, isTool });
 	let records: Records | undefined;
 	if (once) {
-		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
+		// Not what an expression gives: the model could fill it in.
+		const { allowAiPayments } = (parameters.options ?? {}) as TypedOptions;
+		if (allowAiPayments !== true && isTool) throw agentMayNotPay();
 		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
 		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
 		if (methods.some((method) => typeof method !== 'function')) throw noDuplicateStore();
