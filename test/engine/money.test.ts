@@ -521,9 +521,16 @@ describe('the duplicate check across executions', () => {
 
 describe('AI agents', () => {
 	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
+	const asked = (more: IDataObject = {}) => ({
+		...{ amount: 1, external_id: "={{ $fromAI('id') }}" },
+		...more,
+	});
+	const allowed = { options: { allowAiPayments: true } };
+	const called = async (id: string, parameters = asked(), settings: object = asTool.settings) =>
+		await pay([{ id }], { parameters, settings });
 
 	test('may not pay unless the node allows it', async () => {
-		const refused = await pay(itemsFor(['ai']), asTool);
+		const refused = await called('ai');
 		// As an item: a model that is told nothing may believe that it has paid.
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{
@@ -534,20 +541,20 @@ describe('AI agents', () => {
 			},
 		]);
 		expect(arrived()).toStrictEqual([]);
-		expect(outcomes(await pay(itemsFor(['ai']), asTool, { allowAiPayments: true }))).toStrictEqual([
-			'accepted',
-		]);
+		expect(outcomes(await called('ai', asked(allowed)))).toStrictEqual(['accepted']);
 	});
 
 	test('may not allow it to themselves: an expression can hold what the model filled in', async () => {
-		const run = await pay(itemsFor(['ai']), asTool, { allowAiPayments: '={{ true }}' });
+		const run = await called('ai', asked({ options: { allowAiPayments: '={{ true }}' } }));
 		expect(outcomes(run, 'Pay')).toStrictEqual(['notSent']);
 		expect(arrived()).toStrictEqual([]);
 	});
 
 	test('are known by what n8n says of the execution, too', async () => {
 		const context = () => ({ isToolExecution: () => true });
-		const refused = await pay(itemsFor(['ai']), { context: context as RunOptions['context'] });
+		const refused = await pay([{ id: 'ai' }], {
+			...{ parameters: asked(), context: context as RunOptions['context'] },
+		});
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
 		]);
@@ -557,7 +564,7 @@ describe('AI agents', () => {
 	test('are told that a payment is unknown, and it is not sent again', async () => {
 		faultOnce(503, 'ai-unknown');
 		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
-		const run = await pay(itemsFor(['ai-unknown']), { settings }, { allowAiPayments: true });
+		const run = await called('ai-unknown', asked(allowed), settings);
 		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
 		]);
@@ -569,12 +576,10 @@ describe('AI agents', () => {
 		['another id, of one tool', 'Pay', 'b', /^This payment was already accepted .* "[ab]"$/],
 		['another id, of another tool', 'Pay 2', 'b', /^This payment was already accepted .* "[ab]"$/],
 	])('ask twice for one payment under %s: it is made once', async (_, other, id, words) => {
-		const parameters = {
-			...{ amount: 1, external_id: '={{ $json.id }}', options: { allowAiPayments: true } },
-		};
-		const tools = ['Pay', 'Pay 2'].map((name) => payNode(name, parameters, asTool.settings));
-		const first = [sourceNode('Source', [{}]), sourceNode('First', [{ id: 'a' }])];
-		const nodes = [...first, sourceNode('Second', [{ id }]), ...tools];
+		const tool = (name: string, external_id: string) =>
+			payNode(name, asked({ ...allowed, external_id }), asTool.settings);
+		const sources = ['Source', 'First', 'Second'].map((name) => sourceNode(name, [{}]));
+		const nodes = [...sources, tool('Pay', `={{ ["a", "${id}"][$runIndex] }}`), tool('Pay 2', id)];
 		const connections = {
 			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to([other]) },
 		};
@@ -594,10 +599,7 @@ describe('AI agents', () => {
 	});
 
 	test('may create QR codes', async () => {
-		const run = await pay(itemsFor(['ai']), {
-			...asTool,
-			parameters: { ...FIELDS, resource: 'qrCode' },
-		});
+		const run = await called('ai', asked({ resource: 'qrCode' }));
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 });
