@@ -441,35 +441,87 @@ describe('the duplicate check across executions', () => {
 });
 
 describe('AI agents', () => {
-	const settings = { type: 'n8n-nodes-pay.payTool' };
-	const allowed = { allowAiPayments: true };
-	// As an item: a model that is told nothing may believe that it has paid.
-	const items = (run: IRun) => outputOf(run, 'Pay').map(({ json }) => json);
-	const refused = (message: RegExp) => [
-		{ error: expect.objectContaining({ message: expect.stringMatching(message) }) },
-	];
+	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
+	const asked = (more: IDataObject = {}) => ({
+		...{ amount: 1, external_id: "={{ $fromAI('id') }}" },
+		...more,
+	});
+	const allowed = { options: { allowAiPayments: true } };
+	const called = async (id: string, parameters = asked(), settings: object = asTool.settings) =>
+		await pay([{ id }], { parameters, settings });
 
-	test.each<[string, Partial<RunOptions>]>([
-		['the kind of node', { settings }],
-		['what n8n says', { context: () => ({ isToolExecution: () => true }) as never }],
-	])('may not pay unless the node allows it; they are known by %s', async (_what, asTool) => {
-		const run = await pay(itemsFor('ai'), asTool);
-		expect(items(run)).toStrictEqual(refused(/AI agent/));
-		expect(resultsOf(run)).toMatchObject([{ field: 'allowAiPayments' }]);
+	test('may not pay unless the node allows it', async () => {
+		const refused = await called('ai');
+		// As an item: a model that is told nothing may believe that it has paid.
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
+			{
+				error: expect.objectContaining({
+					message: expect.stringMatching(/AI agent/),
+					field: 'allowAiPayments',
+				}),
+			},
+		]);
+		expect(arrived()).toStrictEqual([]);
+		expect(outcomes(await called('ai', asked(allowed)))).toStrictEqual(['accepted']);
+	});
+
+	test('may not allow it to themselves: an expression can hold what the model filled in', async () => {
+		const run = await called('ai', asked({ options: { allowAiPayments: '={{ true }}' } }));
+		expect(outcomes(run, 'Pay')).toStrictEqual(['notSent']);
+		expect(arrived()).toStrictEqual([]);
+	});
+
+	test('are known by what n8n says of the execution, too', async () => {
+		const context = () => ({ isToolExecution: () => true });
+		const refused = await pay([{ id: 'ai' }], {
+			...{ parameters: asked(), context: context as RunOptions['context'] },
+		});
+		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
+			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
+		]);
 		expect(arrived()).toStrictEqual([]);
 		expect(outcomes(await pay(itemsFor('ai'), asTool, allowed))).toStrictEqual(['accepted']);
 	});
 
 	test('are told that a payment is unknown, and it is not sent again', async () => {
-		faultOnce(503, 'lost');
-		const run = await pay(itemsFor('lost'), { settings: { ...settings, ...RETRY } }, allowed);
-		expect(items(run)).toStrictEqual(refused(/not known whether payment "lost" was made/));
-		expect(outcomes(run)).toStrictEqual(['unknown']);
-		expect(arrived()).toStrictEqual(['lost']);
+		faultOnce(503, 'ai-unknown');
+		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
+		const run = await called('ai-unknown', asked(allowed), settings);
+		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
+			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
+		]);
+		expect(arrived()).toStrictEqual(['ai-unknown']);
+	});
+
+	test.each([
+		['the same id, of one tool', 'Pay', 'a', /^Payment "a" was already accepted in this execution/],
+		['another id, of one tool', 'Pay', 'b', /^This payment was already accepted .* "[ab]"$/],
+		['another id, of another tool', 'Pay 2', 'b', /^This payment was already accepted .* "[ab]"$/],
+	])('ask twice for one payment under %s: it is made once', async (_, other, id, words) => {
+		const tool = (name: string, external_id: string) =>
+			payNode(name, asked({ ...allowed, external_id }), asTool.settings);
+		const sources = ['Source', 'First', 'Second'].map((name) => sourceNode(name, [{}]));
+		const nodes = [...sources, tool('Pay', `={{ ["a", "${id}"][$runIndex] }}`), tool('Pay 2', id)];
+		const connections = {
+			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to([other]) },
+		};
+		const run = await pay([], { workflow: { nodes, connections } });
+		expect(arrived()).toHaveLength(1);
+		const all = ['Pay', 'Pay 2'].flatMap((name) =>
+			[0, 1].map((round) => outputOf(run, name, round)),
+		);
+		const errors = all.flat().flatMap(({ json }) => json.error ?? []);
+		expect(errors).toStrictEqual([
+			expect.objectContaining({
+				outcome: 'duplicate',
+				message: expect.stringMatching(words),
+				description: expect.stringMatching(/It is not paid a second time/),
+			}),
+		]);
 	});
 
 	test('may create QR codes', async () => {
-		const run = await pay(itemsFor('ai'), { settings, parameters: CHARGE });
+		const run = await called('ai', asked({ resource: 'qrCode' }));
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 });

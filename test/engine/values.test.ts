@@ -117,6 +117,40 @@ test("an AI agent's tool refuses a payer as one expression too", async () => {
 	expect(error).toMatchObject({ field: 'payer' });
 });
 
+const ITEM_IN_TOOL = [
+	['amount', '={{ $json.cpf }}'],
+	['external_id', '=p-{{ $input.first().json.cpf }}'],
+	['payerQuestion', '={{ $("Source").item.json.cpf }}'],
+	['creditParty', { key: '={{ $json.to.key }}' }],
+	['options', { additionalMembers: '={{ $json.to }}' }],
+] as const;
+
+test.each(ITEM_IN_TOOL)(
+	'a tool whose %s reads its item is refused: agents give it the first one, or what the model says',
+	async (field, value) => {
+		const options = { allowAiPayments: true };
+		const parameters = { options, [field]: value } as IDataObject;
+		const kinds = field === 'creditParty' ? [parameters] : [parameters, qr(parameters)];
+		for (const one of kinds) {
+			const { error, sent } = await valuesOf(one, 'n8n-nodes-pay.payTool');
+			expect(sent).toBeUndefined();
+			expect(error).toMatchObject({ outcome: 'notSent', field });
+		}
+	},
+);
+
+test('a tool takes what the model fills in, and what a node gave', async () => {
+	const { sent } = await valuesOf(
+		{
+			...{ amount: '={{ $fromAI("cpf", "", "number") }}', payerQuestion: 'for $json' },
+			...{ external_id: '={{ $("Source").first().json.cpf }}', creditParty: { key: 'ana' } },
+			options: { allowAiPayments: true },
+		},
+		'n8n-nodes-pay.payTool',
+	);
+	expect(sent).toMatchObject({ amount: 1234567890, external_id: '1234567890' });
+});
+
 test('a key that comes as a number brings a hint', async () => {
 	const { sent, hints } = await valuesOf({ creditParty: { key: '={{ $json.cpf }}' } });
 	expect(sent?.creditParty).toStrictEqual({ key: '1234567890' });

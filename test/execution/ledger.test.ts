@@ -55,7 +55,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 				const ledger = openLedger(store, 'payment', place, isTool);
 				const it = entry(item, id, amount);
 				const verdict = consult(ledger, it);
-				const where = isTool ? `${place.split(',')[0]} ${amount}` : `${place} ${item}`;
+				const where = isTool ? `tools ${amount}` : `${place} ${item}`;
 				const mayBeMade = [out.get(`id ${id}`), out.get(`at ${where}`)].filter(
 					(one) => one !== undefined && one.result !== 'rejected' && one.result !== 'notSent',
 				);
@@ -131,12 +131,13 @@ describe('an external_id that changes with each try', () => {
 		}
 	});
 
-	test('a tool that asks for the same payment twice is refused; another payment is sent', () => {
+	test('tools that ask for the same payment twice are refused; another payment is sent', () => {
 		const ledger = first('accepted', true);
-		expect(consult(ledger, entry(0, 'second', 5))).toMatchObject({
-			...{ do: 'refuse', sameItem: true, attempt: { external_id: 'first' } },
-		});
-		expect(consult(ledger, entry(0, 'first', 5))).toMatchObject({ do: 'refuse', sameItem: true });
+		const refused = { do: 'refuse', sameItem: false, attempt: { external_id: 'first' } };
+		expect(consult(ledger, entry(0, 'second', 5))).toMatchObject(refused);
+		expect(consult(ledger, entry(0, 'first', 5))).toMatchObject(refused);
+		const another = openLedger(ledger.store, 'payment', 'Pay again, run 0', true);
+		expect(consult(another, entry(0, 'second', 5))).toMatchObject(refused);
 		expect(consult(ledger, entry(0, 'second', 6))).toStrictEqual({ do: 'send' });
 		const unknown = first('unknown', true);
 		expect(consult(unknown, entry(0, 'second', 5))).toMatchObject({ do: 'stayUnknown' });

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 
 /**
- * Stands in for a chat model: calls the tool whose name matches, with the given arguments, as often
- * as told, and then says what the tool answered.
+ * Stands in for a chat model: calls the tool whose name matches, with the given arguments (of a list,
+ * each call takes the next), as often as told, and then says what the tool answered.
  * @param inOneMessage all tools whose names match, twice over if it is one, in a single message
  */
 export async function startModel(tool: RegExp, args: object, times = 1, inOneMessage = false) {
+	const given = [args].flat();
+	let asked = 0;
 	const heard: string[] = [];
 	const offered: Array<{ name: string; parameters: string[] }> = [];
 	const app = express();
@@ -31,7 +33,7 @@ export async function startModel(tool: RegExp, args: object, times = 1, inOneMes
 		const called = inOneMessage ? [names[0], names[1] ?? names[0]] : [names[0]];
 		const calls = called.map((name) => ({
 			...{ id: randomUUID(), type: 'function' },
-			function: { name, arguments: JSON.stringify(args) },
+			function: { name, arguments: JSON.stringify(given[asked++ % given.length]) },
 		}));
 		const message =
 			last?.role === 'tool' && heard.length >= times
@@ -40,12 +42,10 @@ export async function startModel(tool: RegExp, args: object, times = 1, inOneMes
 		const about = { id: randomUUID(), created: 0, model: 'stand-in' };
 		if (stream) {
 			// Some versions of n8n's agent ask for it in pieces.
-			const asked = message.tool_calls ?? [];
-			const tool_calls = asked.map((each, index) => ({ ...each, index }));
+			const made = message.tool_calls ?? [];
+			const tool_calls = made.map((each, index) => ({ ...each, index }));
 			const delta = { ...message, content: message.content ?? '', tool_calls };
-			const choices = [
-				{ index: 0, delta, finish_reason: asked.length > 0 ? 'tool_calls' : 'stop' },
-			];
+			const choices = [{ index: 0, delta, finish_reason: made.length > 0 ? 'tool_calls' : 'stop' }];
 			const piece = { ...about, object: 'chat.completion.chunk', choices };
 			response.type('text/event-stream').send(`data: ${JSON.stringify(piece)}\n\ndata: [DONE]\n\n`);
 			return;

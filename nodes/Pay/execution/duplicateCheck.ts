@@ -40,6 +40,8 @@ export function openRecords(options: {
 	const mine = new Set<string>();
 	/** Not where a list runs again, or a loop's next turn: it asks for what would be dropped. */
 	let mayDrop = !isLater;
+	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
+	let foundKnown = false;
 	const overlongBefore = list.overlong;
 
 	/**
@@ -82,7 +84,8 @@ export function openRecords(options: {
 		} catch (error) {
 			throw checkFailed(asError(error));
 		}
-		mayDrop &&= known.size === 0;
+		foundKnown ||= known.size > 0;
+		mayDrop &&= !foundKnown;
 		const fresh = ids.filter((id) => !known.has(id));
 		const frozenMeanwhile = frozen();
 		if (frozenMeanwhile !== undefined) {
@@ -103,7 +106,10 @@ export function openRecords(options: {
 		const { left, reason } = await list.makeLast(helpers, mine, mayDrop);
 		const hints: string[] = [];
 		const before = list.length - mine.size;
-		if (mine.size > 0 && before >= REMEMBERED_PAYMENTS) {
+		const isFull = mine.size > 0 && before >= REMEMBERED_PAYMENTS;
+		// Not at each run of a node that has simply paid so many.
+		if (isFull && (foundKnown || !list.saidFull)) {
+			list.saidFull = true;
 			hints.push(
 				`Before this run the duplicate check knew the last ${before} payments of this node, and perhaps none before them. If one of these is older, it was paid again: compare with your records.`,
 			);

@@ -70,12 +70,15 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Le
 	return { ...about, store: store as Required<LedgerStore> };
 }
 
+/** How the name of an attempt of a tool ends. */
+const TOOL = ', tool';
+
 /**
  * The item that makes an attempt, or with an empty index what all items of the run begin with. A model
  * has no items: all attempts of a tool have one name here.
  */
 function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
-	return isTool ? `${node}, tool` : `${node}, run ${run}, item ${index}`;
+	return isTool ? node + TOOL : `${node}, run ${run}, item ${index}`;
 }
 
 /** What is made once is kept by external_id alone, all else also by place. */
@@ -85,11 +88,12 @@ function attemptKey(ledger: Ledger, item: Sendable): string {
 	return once ? `${kind} ${external_id}` : `${kind} ${byOf(ledger, item.index)}: ${external_id}`;
 }
 
-/** What a payment is known by if its external_id changes with each try; of a tool: what it asks for. */
-function placeOf(ledger: Ledger, item: Sendable): string {
-	const by = byOf(ledger, item.index);
-	return ledger.isTool ? `${by} ${item.fingerprint}` : by;
-}
+/**
+ * What a payment is known by if its external_id changes with each try: of tools, what it asks for, for a
+ * model asks another tool too.
+ */
+const placeOf = (ledger: Ledger, item: Sendable) =>
+	ledger.isTool ? `tool ${item.fingerprint}` : byOf(ledger, item.index);
 
 const isFree = (attempt: Attempt | undefined) =>
 	attempt === undefined || attempt.outcome === 'rejected' || attempt.outcome === 'notSent';
@@ -114,9 +118,10 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 			? { do: 'replay', attempt: ofId }
 			: { do: 'send' };
 	}
-	const isOfItem = (attempt: Attempt) =>
-		attempt.by === byOf(ledger, item.index) &&
-		(!ledger.isTool || attempt.fingerprint === item.fingerprint);
+	const isOfItem = ({ by, fingerprint }: Attempt) =>
+		ledger.isTool
+			? by.endsWith(TOOL) && fingerprint === item.fingerprint
+			: by === byOf(ledger, item.index);
 	const ofPlace = attempts[`${operation.kind} ${places[placeOf(ledger, item)]}`];
 	// Another item may have sent that external_id since.
 	const earlier = ofPlace !== undefined && isOfItem(ofPlace) ? ofPlace : undefined;
@@ -129,7 +134,7 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 		// A model that hears "accepted" twice believes that it has paid twice.
 		return sameItem && sameRequest && !ledger.isTool
 			? { do: 'replay', attempt }
-			: { do: 'refuse', attempt, sameItem };
+			: { do: 'refuse', attempt, sameItem: sameItem && !ledger.isTool };
 	}
 	// Without an outcome its request is still out, or n8n went away meanwhile.
 	return sameItem && (sameId || sameRequest)

@@ -79,7 +79,6 @@ export type TypedOptions = Readonly<Record<string, unknown>>;
 export interface Settings extends Batching {
 	/** In milliseconds, for one whole exchange. */
 	timeout: number;
-	allowAiPayments: boolean;
 	/** The options as they were read, for items to be compared with. */
 	source: string;
 }
@@ -94,7 +93,6 @@ export function readSettings(options: TypedOptions, batchSize: number): Settings
 	return {
 		...readBatching(options.batching, batchSize),
 		timeout: readTimeout(options.timeout),
-		allowAiPayments: options.allowAiPayments === true,
 		source: governing(options),
 	};
 }

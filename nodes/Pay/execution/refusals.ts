@@ -11,7 +11,7 @@ export const agentMayNotPay = () =>
 	new InputError(
 		'allowAiPayments',
 		'An AI agent asked for a payment, which this node does not allow',
-		'To let an agent pay, turn on "Allow Payments by AI Agents" under Options.',
+		'To let an agent pay, turn on "Allow Payments by AI Agents" under Options, without an expression.',
 	);
 
 /** A context of n8n without the function that the duplicate check rests on. */

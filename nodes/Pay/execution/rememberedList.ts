@@ -50,6 +50,8 @@ export class RememberedList {
 	private added = 0;
 	/** How many payments the list held at the last look. */
 	length = 0;
+	/** Whether a run of this process was told that the list is full. */
+	saidFull = false;
 	private readonly stored = new StoredList();
 
 	/** Changes so slow that they may have undone what other processes recorded meanwhile. */

@@ -3,7 +3,7 @@ import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { postForm } from '../service/client';
 import { changingIdHint } from '../parameters/text';
-import { refuseWholes } from '../parameters/typed';
+import { refuseItemData, refuseWholes } from '../parameters/typed';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
@@ -33,13 +33,16 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
+	if (isTool) refuseItemData(operation.description, parameters);
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
 	const ledger = openLedger(store, { operation, node: name, run, isTool });
 	let records: Records | undefined;
 	if (once) {
-		if (!settings.allowAiPayments && isTool) throw agentMayNotPay();
+		// Not what an expression gives: the model could fill it in.
+		const { allowAiPayments } = (parameters.options ?? {}) as TypedOptions;
+		if (allowAiPayments !== true && isTool) throw agentMayNotPay();
 		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
 		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
 		if (methods.some((method) => typeof method !== 'function')) throw noDuplicateStore();

@@ -59,9 +59,8 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 		case 'stayUnknown':
 			return { index, result: stillUnknownResult(run.operation, attempt) };
 		case 'refuse': {
-			const otherId = attempt.external_id !== request.external_id;
-			const ofItem = otherId ? sentUnderAnotherId : acceptedWithOtherDetails;
-			const why = verdict.sameItem ? ofItem : sentInThisExecution;
+			const ofId = verdict.sameItem ? acceptedWithOtherDetails : sentInThisExecution;
+			const why = attempt.external_id === request.external_id ? ofId : sentUnderAnotherId;
 			return refuseItem(run, item, why(attempt), 'duplicate');
 		}
 	}

@@ -36,6 +36,25 @@ export function refuseWholes(fields: INodeProperties[], typed: object, path = ''
 	}
 }
 
+/** What an expression reads of its item. Of a tool that is the first one, or holds what the model says. */
+const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
+
+const readsItem = (typed: unknown): boolean =>
+	typeof typed === 'string'
+		? typed.startsWith('=') && ITEM.test(typed)
+		: Object.values(typed ?? {}).some(readsItem);
+
+/** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
+export function refuseItemData(fields: INodeProperties[], typed: Record<string, unknown>): void {
+	const field = fields.find(({ name }) => readsItem(typed[name]));
+	if (field === undefined) return;
+	throw wrongField(
+		field.name,
+		'reads its item, which in a tool is the first one, or holds what the model says',
+		"Let the model fill it in ($fromAI), or take it from a node: {{ $('Invoice').first().json.amount }}.",
+	);
+}
+
 /** Fields for which an empty text is nothing too: others come empty from an ordinary table. */
 const NEVER_EMPTY = /\b(key|additionalMembers)$/;
 

@@ -59,6 +59,7 @@ export const createPayment = serviceOperation({
 			displayName: 'Allow Payments by AI Agents',
 			name: 'allowAiPayments',
 			type: 'boolean',
+			noDataExpression: true,
 			default: false,
 			description: 'Whether an AI agent that has this node as a tool may make payments',
 		},
