@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { until, type N8n } from '../../dev/n8n';
-import { call, chain, noOp, pay, splitItems, start, type Node } from '../../dev/workflow';
+import { call, chain, node, noOp, pay, splitItems, start, type Node } from '../../dev/workflow';
 import type { Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 
@@ -13,6 +13,8 @@ export interface Waiting {
 	url: string;
 	/** The same without its proof, n8n's own token included. */
 	bare: string;
+	/** What whoever filled in the form was shown. */
+	page: string;
 }
 
 export interface WaitingOptions {
@@ -24,6 +26,8 @@ export interface WaitingOptions {
 	before?: Node[];
 	/** Nodes behind the wait. */
 	after?: Node[];
+	/** Whether a form begins it, in place of a webhook. */
+	form?: boolean;
 }
 
 /** Charge (QR code of 1 for each item's `id`) and the wait for its postback. */
@@ -48,20 +52,45 @@ export function chargeAndWait(wait?: object, settings?: object): [Node, Node] {
 	return [charge, waitNode];
 }
 
+/** A form whose one field is the `id` of its item. */
+const formOfId = (path: string) =>
+	node(
+		'Form',
+		'n8n-nodes-base.formTrigger',
+		{
+			...{ formTitle: 'Order', formFields: { values: [{ fieldLabel: 'id' }] } },
+			...{ responseMode: 'lastNode', options: {} },
+		},
+		{ typeVersion: 2.2, webhookId: path },
+	);
+
+/** Fills in the form; gives what it shows then. */
+async function fillIn(n8n: N8n, path: string, id: string): Promise<string> {
+	return await until('the form', async () => {
+		const body = new FormData();
+		body.append('field-0', id);
+		const page = await fetch(`${n8n.url}/form/${path}`, { method: 'POST', body });
+		return page.ok && (await page.text());
+	});
+}
+
 /** Start -> Charge (QR code of 1, Resume This Execution) -> Wait -> After. */
 export async function startWaiting(
 	n8n: N8n,
 	sandbox: Sandbox,
 	payApi: { id: string; name: string },
-	{ wait, settings, before = [], after = [noOp('After')] }: WaitingOptions = {},
+	{ wait, settings, before = [], after = [noOp('After')], form }: WaitingOptions = {},
 ): Promise<Waiting> {
 	const external_id = randomUUID();
 	const first = start();
+	const entry = form ? [formOfId(first.webhookId)] : [first, splitItems()];
 	const [charge, waitNode] = chargeAndWait(wait, settings);
-	const nodes = [first, splitItems(), charge, ...before, waitNode, ...after];
+	const nodes = [...entry, charge, ...before, waitNode, ...after];
 	const workflowId = await n8n.importWorkflow(chain('Waiting', nodes), { payApi });
 	await n8n.activate(workflowId);
-	await call(n8n, first.webhookId, { items: [{ id: external_id }] });
+	let page = '';
+	if (form) page = await fillIn(n8n, first.webhookId, external_id);
+	else await call(n8n, first.webhookId, { items: [{ id: external_id }] });
 	const [executionId = ''] = await until('the execution', async () => {
 		const found = await n8n.executionIds(workflowId);
 		return found.length > 0 && found;
@@ -70,7 +99,8 @@ export async function startWaiting(
 	const url = sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
 		?.postbackUrl as string;
 	const [bare = ''] = url.split(/[?&]pay_proof=/);
-	return { workflowId, executionId, about: { external_id, kind: 'qrCode', amount: 1 }, url, bare };
+	const about = { external_id, kind: 'qrCode', amount: 1 };
+	return { workflowId, executionId, about, url, bare, page };
 }
 
 /** Until an execution waits. */

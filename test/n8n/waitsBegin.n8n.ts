@@ -169,52 +169,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		if (version === 'n8n2') {
 			test("of whoever fills in a form resumes a wait: n8n's token, which he is given, proves nothing", async () => {
-				const external_id = randomUUID();
-				const path = randomUUID();
-				const form = {
-					...node(
-						'Form',
-						'n8n-nodes-base.formTrigger',
-						{
-							formTitle: 'Order',
-							formFields: { values: [{ fieldLabel: 'Name' }] },
-							responseMode: 'lastNode',
-							options: {},
-						},
-						{ typeVersion: 2.2 },
-					),
-					webhookId: path,
-				};
 				const page = node(
 					'Thanks',
 					'n8n-nodes-base.form',
 					{ operation: 'completion', completionTitle: 'Thanks' },
 					{ typeVersion: 1, webhookId: randomUUID() },
 				);
-				const [charge, wait] = chargeAndWait();
-				charge.parameters = { ...(charge.parameters as object), external_id };
-				const id = await n8n.importWorkflow(
-					chain('Form', [form, charge, wait, noOp('After'), page]),
-					{
-						payApi,
-					},
-				);
-				await n8n.publish(id);
-				const answer = await until('the form', async () => {
-					const body = new FormData();
-					body.append('field-0', 'Customer');
-					const each = await fetch(`${n8n.url}/form/${path}`, { method: 'POST', body });
-					return each.ok && (await each.text());
+				const waiting = await startWaiting(n8n, sandbox, payApi, {
+					...{ form: true, after: [noOp('After'), page] },
 				});
-				const [, executionId, token] = /form-waiting\/(\d+)\?signature=([\w-]+)/.exec(answer)!;
-				await waits(n8n, executionId!);
-				const forged = `${n8n.url}/webhook-waiting/${executionId}?signature=${token}`;
-				expect(await deliver(forged)).toBe(401);
-				expect((await n8n.execution(executionId!)).status).toBe('waiting');
-				expect(await deliver(sent(external_id))).toBe(200);
+				const [, id, token] = /form-waiting\/(\d+)\?signature=([\w-]+)/.exec(waiting.page)!;
+				expect(await deliver(`${n8n.url}/webhook-waiting/${id}?signature=${token}`)).toBe(401);
+				expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
+				expect(await deliver(waiting.url)).toBe(200);
 				// Then it waits for him to look at the next page.
 				await until('what is behind the wait', async () => {
-					const { data } = await n8n.execution(executionId!);
+					const { data } = await n8n.execution(waiting.executionId);
 					return 'After' in data.resultData.runData;
 				});
 			});

@@ -293,6 +293,17 @@ test('a form means what the same query means to n8n', () => {
 	);
 });
 
+test.each<[string, string, object | undefined]>([
+	['fields', 'a&'.repeat(8_000_000), undefined],
+	['a value of =', `a${'='.repeat(16_000_000)}`, { a: '='.repeat(15_999_999) }],
+])('a form of 16 MB with %s holds nobody up', (_what, text, expected) => {
+	const of = request(text, 'application/x-www-form-urlencoded');
+	const begun = process.cpuUsage();
+	if (expected) expect(parsed(of).body).toStrictEqual(expected);
+	else expect(() => parsed(of)).toThrow('too many fields');
+	expect(process.cpuUsage(begun).user).toBeLessThan(1_500_000);
+});
+
 test('brackets without end in a name mean nothing', () => {
 	const name = `a${'[]'.repeat(4_000_000)}`;
 	expect(bodyOf(`${name}=1`, 'application/x-www-form-urlencoded')).toStrictEqual({ [name]: '1' });

@@ -1,5 +1,5 @@
 import { isTooDeep, jsonOrText } from '../json';
-import { nested, readMultipart, type PostedFile } from './form';
+import { MAX_FIELDS, nested, readMultipart, type PostedFile } from './form';
 import { parseXmlBody } from './xml';
 
 /** A body as its sender meant it. */
@@ -53,11 +53,12 @@ function parseForm(text: string, charset = 'utf-8'): Record<string, unknown> {
 			.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
 				decodeText(Buffer.from(run.replaceAll('%', ''), 'hex'), ofBytes),
 			);
-	const pairs = text.split('&').filter((pair) => pair !== '');
+	// One more than may be, and an empty one before the first &.
+	const pairs = text.split(/&+/, MAX_FIELDS + 2).filter((pair) => pair !== '');
 	return nested(
 		pairs.map((pair) => {
-			const [name = '', ...value] = pair.split('=');
-			return [plain(name), plain(value.join('='))];
+			const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+			return [plain(name), plain(value)];
 		}),
 	);
 }

@@ -19,7 +19,7 @@ export class BodyError extends Error {
 }
 
 /** As many fields as n8n takes from a query; parts of a multipart form too. */
-const MAX_FIELDS = 1000;
+export const MAX_FIELDS = 1000;
 /** The bounds of n8n's query: five levels below a name, and the highest index of a list with gaps. */
 const BRACKETED = /^([^[\]]+)((?:\[[^[\]]*\]){1,5})$/;
 const MAX_INDEX = 20;
