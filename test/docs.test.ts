@@ -317,6 +317,21 @@ test('every example is described, and no other', () => {
 	expect(described.sort()).toStrictEqual(listed('examples').sort());
 });
 
+test('the words of the forms are as n8n wants them, and schemes can be searched for', () => {
+	const placeholders = FIELDS.flatMap(({ placeholder }) => placeholder ?? []);
+	expect(placeholders.length).toBeGreaterThan(5);
+	// Those of a list's button are commands.
+	expect(placeholders.filter((each) => !/^(e\.g\. |Add )/.test(each))).toStrictEqual([]);
+	const actions = CHOICES.flatMap((choice) => ('action' in choice ? String(choice.action) : []));
+	expect(actions.sort()).toStrictEqual(['Create QR code', 'Make payment', 'Wait for postback']);
+	for (const file of ['package.json', 'nodes/Pay/Pay.node.json']) {
+		expect([file, read(file)]).toStrictEqual([
+			file,
+			expect.stringMatching(/"pix",\s+"copia e cola"/i),
+		]);
+	}
+});
+
 test('every section of the document that the code cites is a heading of docs/service.md', () => {
 	const sections = headingsOf('docs/service.md').flatMap(({ title }) =>
 		all(title, /^(\d(?:\.\d)?)/g),
