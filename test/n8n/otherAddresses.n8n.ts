@@ -60,11 +60,19 @@ describe.each(VERSIONS)('the credential in an HTTP Request node of n8n %s', (ver
 		const id = await n8n.importWorkflow(chain('Ask', [first, ask as never]), { payApi });
 		await n8n.activate(id);
 		let runs = 0;
-		return async () => {
+		const run = async () => {
 			await call(n8n, first.webhookId, {});
 			const all = await allFinished(n8n, id, ++runs);
 			return all.sort((a, b) => Number(a.id) - Number(b.id)).at(-1)!;
 		};
+		/** What n8n shows of the credential and of all executions, and its log. */
+		const shown = async () =>
+			JSON.stringify([
+				await n8n.rest('GET', `/credentials/${payApi.id}?includeData=true`),
+				await allFinished(n8n, id, runs),
+				n8n.log,
+			]);
+		return Object.assign(run, { shown });
 	}
 	const client = (more = {}) => ({
 		...{ authentication: 'clientCredentials', tokenUrl: service.tokenUrl },
@@ -95,6 +103,10 @@ describe.each(VERSIONS)('the credential in an HTTP Request node of n8n %s', (ver
 			expect(other.came[2]).toBe(other.came[0]);
 			expect(other.came[3]).not.toBe(other.came[0]);
 			expect(service.tokenRequests.length).toBeGreaterThan(fetched);
+			const shown = await run.shown();
+			expect(shown).toContain(CLIENT.clientId);
+			expect(shown).not.toContain(CLIENT.clientSecret);
+			for (const came of other.came) expect(shown).not.toContain(came.split(' ').at(-1));
 		},
 	);
 
