@@ -608,6 +608,16 @@ describe('a list that is full', () => {
 		const { process } = full(length);
 		expect((await run(process, ['x'], 1)).hints).toHaveLength(count);
 	});
+
+	test('runs that pay new ids are told once by a process, one that finds others known each time', async () => {
+		const { process, other } = full(12_000);
+		const told = async (process: SimulatedProcess, ...ids: string[]) =>
+			(await run(process, ids, 1)).hints.length;
+		expect([await told(process, 'a'), await told(process, 'b')]).toStrictEqual([1, 0]);
+		expect(await told(other, 'c')).toBe(1);
+		expect([await told(process, 'd', 'a'), await told(process, 'e', 'b')]).toStrictEqual([1, 1]);
+		expect([await told(process, 'a', 'b'), await told(process, 'f')]).toStrictEqual([0, 0]);
+	});
 });
 
 describe('a process that is frozen between reading and writing', () => {
