@@ -23,21 +23,12 @@ async function renewed(who: Account, post: PostForm, refused: string) {
 let accounts = 0;
 /** An account of its own for each test, since tokens are kept by what is in it. */
 function account(more: Partial<ClientCredentials> = {}): Account {
-	return {
-		baseUrl: 'https://api.example.com',
-		schemeName: 'pay',
-		limits: {},
-		token: {
-			clientCredentials: {
-				tokenUrl: 'https://id.example.com/token',
-				clientId: `client ${++accounts}`,
-				clientSecret: SECRET,
-				scope: '',
-				sendIn: 'header',
-				...more,
-			},
-		},
+	const clientCredentials: ClientCredentials = {
+		...{ tokenUrl: 'https://id.example.com/token', clientId: `client ${++accounts}` },
+		...{ clientSecret: SECRET, scope: '', sendIn: 'header', ...more },
 	};
+	const token = { clientCredentials };
+	return { baseUrl: 'https://api.example.com', schemeName: 'pay', limits: {}, token };
 }
 
 interface Posted {
@@ -96,8 +87,9 @@ describe('one token for all who ask', () => {
 	test('a pasted token is given as it is, and nobody is asked', async () => {
 		const { post, posted } = endpoint();
 		const pasted = { ...account(), token: { pasted: 'abc' } };
-		expect(await bearerToken(pasted, post)).toStrictEqual({ accessToken: 'abc', isKept: false });
-		expect(await renewed(pasted, post, 'abc')).toStrictEqual({ accessToken: 'abc', isKept: false });
+		const got = { accessToken: 'abc', isKept: false };
+		expect(await bearerToken(pasted, post)).toStrictEqual(got);
+		expect(await renewed(pasted, post, 'abc')).toStrictEqual(got);
 		expect(posted).toStrictEqual([]);
 	});
 });
@@ -190,62 +182,43 @@ describe('failures', () => {
 	});
 
 	const ok = (members: object) => ({ statusCode: 200, body: JSON.stringify(members) });
-	test.each<[string, unknown, string, RegExp]>([
-		[
-			'not reachable',
-			{ reason: 'the connection was refused' },
-			'tokenUrl',
-			/cannot be reached: the/,
-		],
-		['a redirect', { statusCode: 302, body: '' }, 'tokenUrl', /redirects elsewhere \(HTTP 302\)/],
-		['a redirect that keeps the method', { statusCode: 307, body: '' }, 'tokenUrl', /redirects/],
+	const refused = (statusCode: number, error: string) => ({
+		...{ statusCode, body: JSON.stringify({ error }) },
+	});
+	type Row = [string, unknown, string, RegExp];
+	const status = (statusCode: number, field: string, words: RegExp): Row => {
+		return [`${statusCode}`, { statusCode, body: '' }, field, words];
+	};
+	const NONE = /no access_token/;
+	test.each<Row>([
+		['no connection', { reason: 'the connection was refused' }, 'tokenUrl', /be reached: the/],
+		status(302, 'tokenUrl', /redirects elsewhere \(HTTP 302\)/),
+		...[300, 307, 399].map((code) => status(code, 'tokenUrl', /redirects elsewhere/)),
 		[
 			'invalid_client',
-			{ statusCode: 401, body: '{"error":"invalid_client"}' },
+			refused(401, 'invalid_client'),
 			'clientSecret',
-			/refused the client \(HTTP 401, invalid_client\)/,
+			/the client \(HTTP 401, inv/,
 		],
 		...['invalid_grant', 'invalid_request', 'unauthorized_client', 'unsupported_grant_type'].map(
-			(error): [string, unknown, string, RegExp] => [
-				error,
-				{ statusCode: 400, body: JSON.stringify({ error }) },
-				'clientSecret',
-				new RegExp(`\\(HTTP 400, ${error}\\)`),
-			],
+			(error): Row => [error, refused(400, error), 'clientSecret', RegExp(`HTTP 400, ${error}`)],
 		),
-		['400 without words', { statusCode: 400, body: '' }, 'clientSecret', /refused the client/],
-		['499', { statusCode: 499, body: '' }, 'clientSecret', /refused the client/],
-		['300', { statusCode: 300, body: '' }, 'tokenUrl', /redirects elsewhere/],
-		['399', { statusCode: 399, body: '' }, 'tokenUrl', /redirects elsewhere/],
-		['408', { statusCode: 408, body: '' }, 'tokenUrl', /is failing/],
-		[
-			'invalid_scope',
-			{ statusCode: 400, body: { error: 'invalid_scope' } },
-			'scope',
-			/refused the scope/,
-		],
+		...[400, 499].map((code) => status(code, 'clientSecret', /refused the client/)),
+		...[101, 408, 429, 500].map((code) => status(code, 'tokenUrl', /is failing/)),
+		['invalid_scope', refused(400, 'invalid_scope'), 'scope', /refused the scope/],
 		['404', { statusCode: 404, body: '<html>' }, 'tokenUrl', /no token endpoint at this address/],
-		['405', { statusCode: 405, body: '' }, 'tokenUrl', /no token endpoint/],
-		['429', { statusCode: 429, body: '' }, 'tokenUrl', /is failing/],
-		['500', { statusCode: 500, body: '' }, 'tokenUrl', /is failing/],
-		['101', { statusCode: 101, body: '' }, 'tokenUrl', /is failing/],
-		['a page', { statusCode: 200, body: '<html>' }, 'tokenUrl', /no access_token/],
-		['nothing', { statusCode: 204, body: '' }, 'tokenUrl', /no access_token/],
-		['a list', { statusCode: 200, body: '[]' }, 'tokenUrl', /no access_token/],
-		['null', { statusCode: 200, body: 'null' }, 'tokenUrl', /no access_token/],
-		['an empty token', ok({ access_token: '' }), 'tokenUrl', /no access_token/],
-		['a token that is a number', ok({ access_token: 5 }), 'tokenUrl', /no access_token/],
-		['a token with a line end', ok({ access_token: 'a\r\nX: y' }), 'tokenUrl', /no access_token/],
-		[
-			'a token of another type',
-			ok({ access_token: 'a', token_type: 'mac' }),
-			'tokenUrl',
-			/another type/,
-		],
+		status(405, 'tokenUrl', /no token endpoint/),
+		['a page', { statusCode: 200, body: '<html>' }, 'tokenUrl', NONE],
+		['nothing', { statusCode: 204, body: '' }, 'tokenUrl', NONE],
+		['a list', { statusCode: 200, body: '[]' }, 'tokenUrl', NONE],
+		['null', { statusCode: 200, body: 'null' }, 'tokenUrl', NONE],
+		['an empty token', ok({ access_token: '' }), 'tokenUrl', NONE],
+		['a token that is a number', ok({ access_token: 5 }), 'tokenUrl', NONE],
+		['a token with a line end', ok({ access_token: 'a\r\nX: y' }), 'tokenUrl', NONE],
+		['another type', ok({ access_token: 'a', token_type: 'mac' }), 'tokenUrl', /another type/],
 	])('%s', async (_what, answer, field, message) => {
-		const failure = await bearerToken(account(), endpoint(() => answer).post).catch(
-			(error: unknown) => error,
-		);
+		const got = bearerToken(account(), endpoint(() => answer).post);
+		const failure = await got.catch((error: unknown) => error);
 		expect(failure).toBeInstanceOf(InputError);
 		expect(failure).toMatchObject({ field, message: expect.stringMatching(message) });
 	});
@@ -267,15 +240,8 @@ describe('failures', () => {
 				const repeating = async (url: string, headers: object, body: string) => {
 					const echo = `${url} ${JSON.stringify(headers)} ${body} ${SECRET} t0ken`;
 					said.push(echo);
-					return {
-						statusCode,
-						body: {
-							error: echo,
-							error_description: echo,
-							token_type: echo,
-							access_token: `t0ken ${echo}`,
-						},
-					};
+					const members = { error: echo, error_description: echo, token_type: echo };
+					return { statusCode, body: { ...members, access_token: `t0ken ${echo}` } };
 				};
 				const who = account({ sendIn });
 				const failure = (await bearerToken(who, repeating).catch(

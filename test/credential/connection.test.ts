@@ -34,18 +34,15 @@ test.each([
 	expect(readAccount({ ...BASE, externalIdHeader }).externalIdHeader).toBe(expected);
 });
 
+const NO_NAME = /must be the name of a header/;
 test.each<[string, RegExp]>([
 	['Idempotency Key', /must be the name of a header, without a colon or spaces/],
-	['Idempotency-Key:', /must be the name of a header/],
-	['Schlüssel', /must be the name of a header/],
-	['a\r\nb', /must be the name of a header/],
-	...['Authorization', 'content-type', 'Host', 'Proxy-Authorization', 'Cookie', 'If-Match'].map(
-		(name) =>
-			[name, new RegExp(`must not be ${name}, which has another meaning`)] as [string, RegExp],
-	),
-	...['Accept-Encoding', 'Content-Length', 'X-Forwarded-For', 'Expect', 'User-Agent'].map(
-		(name) => [name, /has another meaning/] as [string, RegExp],
-	),
+	...['Idempotency-Key:', 'Schlüssel', 'a\r\nb'].map((name): [string, RegExp] => [name, NO_NAME]),
+	['Host', /must not be Host, which has another meaning/],
+	...`Authorization content-type Proxy-Authorization Cookie If-Match Accept-Encoding Content-Length
+		X-Forwarded-For Expect User-Agent`
+		.split(/\s+/)
+		.map((name): [string, RegExp] => [name, new RegExp(`not be ${name}, which has another`)]),
 ])('the header for the External ID %p is refused', (externalIdHeader, words) => {
 	const read = () => readAccount({ ...BASE, externalIdHeader });
 	expect(read).toThrow(words);
@@ -65,15 +62,9 @@ test.each([
 });
 
 test('client credentials: spaces around them go, and the header is the default', () => {
-	expect(readAccount(CLIENT).token).toStrictEqual({
-		clientCredentials: {
-			tokenUrl: 'https://id.example.com/token?tenant=1',
-			clientId: 'shop',
-			clientSecret: 'secret',
-			scope: '',
-			sendIn: 'header',
-		},
-	});
+	const client = { clientId: 'shop', clientSecret: 'secret', scope: '', sendIn: 'header' };
+	const { tokenUrl } = CLIENT;
+	expect(readAccount(CLIENT).token).toStrictEqual({ clientCredentials: { tokenUrl, ...client } });
 });
 
 test.each<[string, object, object]>([
@@ -98,6 +89,7 @@ test.each<[string, object, string]>([
 });
 
 const SECRET = 'the postback secret of the test';
+const SHORT = { postbackSecret: SECRET, previousPostbackSecret: 'abc' };
 
 test.each<[string, object, string, RegExp]>([
 	['of fifteen letters', { postbackSecret: 'fifteen letters' }, 'postbackSecret', /at least 16/],
@@ -105,12 +97,7 @@ test.each<[string, object, string, RegExp]>([
 	['that is a number', { postbackSecret: 12345 }, 'postbackSecret', /at least 16/],
 	['that lost digits', { postbackSecret: 1e20 }, 'postbackSecret', /too large to keep/],
 	['that is not text', { postbackSecret: ['x'] }, 'postbackSecret', /must be text, but is a list/],
-	[
-		'before it of three letters',
-		{ postbackSecret: SECRET, previousPostbackSecret: 'abc' },
-		'previousPostbackSecret',
-		/^The Previous Postback Secret .* at least 16/,
-	],
+	['before it of three letters', SHORT, 'previousPostbackSecret', /^The Previous .* at least 16/],
 	['before it alone', { previousPostbackSecret: SECRET }, 'postbackSecret', /Secret .*is empty/],
 ])('a Postback Secret %s is refused', (_what, fields, field, words) => {
 	const refusal = () => readAccount({ ...BASE, ...fields } as never);
@@ -142,6 +129,8 @@ test('the Postback URL and Secret of the credential are handed on; empty ones ar
 	expect(readAccount({ ...BASE, postbackUrl: '', postbackSecret: '' })).toMatchObject(none);
 });
 
+const IN_QUERY = { ...CLIENT, clientAuthentication: 'query' };
+const WITH_PASSWORD = { ...CLIENT, tokenUrl: 'https://a:b@id.example.com' };
 test.each<[string, object, string, RegExp]>([
 	['no access token', { ...BASE, accessToken: undefined }, 'accessToken', /is empty/],
 	['an access token of spaces', { ...BASE, accessToken: ' \n' }, 'accessToken', /is empty/],
@@ -151,12 +140,8 @@ test.each<[string, object, string, RegExp]>([
 	['no client ID', { ...CLIENT, clientId: undefined }, 'clientId', /is empty/],
 	['a client ID that is a list', { ...CLIENT, clientId: ['shop'] }, 'clientId', /is empty/],
 	['a client secret of spaces', { ...CLIENT, clientSecret: ' ' }, 'clientSecret', /is empty/],
-	[
-		'secrets in the query',
-		{ ...CLIENT, clientAuthentication: 'query' },
-		'clientAuthentication',
-		/./,
-	],
+	['secrets in the query', IN_QUERY, 'clientAuthentication', /./],
+	['a token URL with a password', WITH_PASSWORD, 'tokenUrl', /password/],
 	['another way of authentication', { ...BASE, authentication: 'basic' }, 'authentication', /./],
 ])('%s is refused, and the field named', (_what, credential, field, message) => {
 	const read = () => readAccount(credential as never);
@@ -194,25 +179,15 @@ test.each([
 const handedOver = (saved: Record<string, string | boolean>) =>
 	NodeHelpers.getNodeParameters(new PayApi().properties, saved, true, false, null, null);
 
-test.each([
+const BY_CLIENT = { baseUrl: 'https://a.example', authentication: 'clientCredentials' };
+const TOKENS = { tokenUrl: 'http://10.0.0.7/token' };
+test.each<[string, Record<string, string>, true | undefined]>([
 	['an http: address', { baseUrl: 'http://10.0.0.7' }, true],
 	['one in capitals, after a space', { baseUrl: ' HTTP://10.0.0.7' }, true],
 	['an address by expression', { baseUrl: '={{ $vars.address }}' }, true],
-	[
-		'an https: address with tokens from an http: one',
-		{
-			baseUrl: 'https://api.example.com',
-			authentication: 'clientCredentials',
-			tokenUrl: 'http://10.0.0.7/token',
-		},
-		true,
-	],
-	[
-		'an http: address for tokens that nobody fetches',
-		{ baseUrl: 'https://api.example.com', tokenUrl: 'http://10.0.0.7/token' },
-		undefined,
-	],
-	['an https: address', { baseUrl: 'https://api.example.com' }, undefined],
+	['an https: address with tokens from an http: one', { ...BY_CLIENT, ...TOKENS }, true],
+	['tokens that nobody fetches', { baseUrl: 'https://a.example', ...TOKENS }, undefined],
+	['an https: address', { baseUrl: 'https://a.example' }, undefined],
 ])('Allow HTTP for %s: %j comes as %s', (_what, saved, expected) => {
 	expect(handedOver({ ...saved, allowHttp: true })?.allowHttp).toBe(expected);
 });

@@ -31,12 +31,8 @@ beforeAll(async () => {
 		clientCredentials: { clientId, clientSecret: SECRET, scope: 'pay' },
 	});
 	client = {
-		baseUrl: sandbox.url,
-		schemeName: 'fast',
-		authentication: 'clientCredentials',
-		tokenUrl: sandbox.tokenUrl,
-		clientId,
-		clientSecret: SECRET,
+		...{ baseUrl: sandbox.url, schemeName: 'fast', authentication: 'clientCredentials' },
+		...{ tokenUrl: sandbox.tokenUrl, clientId, clientSecret: SECRET },
 	};
 });
 afterAll(async () => await sandbox.close());
@@ -75,22 +71,18 @@ test.each<[string, string | undefined, string, RegExp]>([
 	expect(await verdict({ ...client, clientId: randomUUID(), scope })).toMatch(words);
 });
 
+const ON_HTTPS =
+	'<h1>400 Bad Request</h1><center>The plain HTTP request was sent to HTTPS port</center><hr><center>nginx/1.22.1</center>';
+const USE_HTTPS =
+	'takes only https: (HTTP 400, on a page of nginx): write https:// at the start of the Base URL';
+const OF_HAPROXY =
+	'<html><body><h1>503 Service Unavailable</h1>\nNo server is available.\n</body></html>\n';
 test.each([
-	[
-		'plain HTTP at a port of HTTPS',
-		'400',
-		'<h1>400 Bad Request</h1><center>The plain HTTP request was sent to HTTPS port</center><hr><center>nginx/1.22.1</center>',
-		'Error: The service takes only https: (HTTP 400, on a page of nginx): write https:// at the start of the Base URL',
-	],
-	[
-		'a page of HAProxy',
-		'503',
-		'<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n',
-		'Error: The service is failing (HTTP 503, on a page of HAProxy)',
-	],
+	['plain HTTP at a port of HTTPS', 400, ON_HTTPS, USE_HTTPS],
+	['a page of HAProxy', 503, OF_HAPROXY, 'is failing (HTTP 503, on a page of HAProxy)'],
 ])('%s is told', async (_what, code, body, words) => {
-	sandbox.faultFor = () => status(Number(code), { body });
-	expect(await verdict(client)).toBe(words);
+	sandbox.faultFor = () => status(code, { body });
+	expect(await verdict(client)).toBe(`Error: The service ${words}`);
 });
 
 test.each([
@@ -116,17 +108,18 @@ test('a token that is kept is not what is tested: a client that is refused by no
 	expect(await verdict(client)).toMatch(/^OK/);
 });
 
+const UNREGISTERED = '{"message":"The requested webhook \\"POST v2\\" is not registered."}';
+const NO_WORKFLOW =
+	/^Error: n8n answered: no workflow is published at this address \(HTTP 404\)\. Publish/;
+const LOGIN = { body: '<html><title>Log in</title>', contentType: 'text/html' };
+const NO_PAGE = { body: '{}', contentType: 'text/html' };
 test.each<[string, Fault, RegExp]>([
 	['400', status(400), /^OK: The service accepts the access token$/],
 	['422', status(422), /^OK/],
 	['200', status(200), /^OK: The service accepts the access token$/],
 	['401', status(401), /^Error: The service refused the access token \(HTTP 401\).*allow-list/],
 	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
-	[
-		'n8n without such a workflow',
-		status(404, { body: '{"message":"The requested webhook \\"POST v2\\" is not registered."}' }),
-		/^Error: n8n answered: no workflow is published at this address \(HTTP 404\)\. Publish/,
-	],
+	['n8n without such a workflow', status(404, { body: UNREGISTERED }), NO_WORKFLOW],
 	['404', status(404), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
 	['407', status(407), /^Error: A proxy on the way asks for its own password/],
@@ -139,28 +132,12 @@ test.each<[string, Fault, RegExp]>([
 	['308', status(308, { location: '/elsewhere' }), /^Error: .*redirects elsewhere/],
 	['500', status(500), /^Error: The service is failing \(HTTP 500\)/],
 	['503', status(503), /^Error: The service is failing/],
-	[
-		'a page',
-		status(200, { body: '<html><title>Log in</title>', contentType: 'text/html' }),
-		/^Error: The response is a web page titled "Log in" \(HTTP 200\)/,
-	],
-	[
-		'a page that says it is JSON',
-		status(400, { body: '\n <!DOCTYPE html>' }),
-		/^Error: .* web page/,
-	],
-	[
-		'a text that says it is a page',
-		status(400, { body: 'Hi', contentType: 'text/html' }),
-		/^Error: .* web page/,
-	],
-	['JSON that says it is a page', status(400, { body: '{}', contentType: 'text/html' }), /^OK/],
+	['a page', status(200, LOGIN), /^Error: .* web page titled "Log in" \(HTTP 200\)/],
+	['a page as JSON', status(400, { body: '\n <!DOCTYPE html>' }), /^Error: .* web page/],
+	['a text as a page', status(400, { ...NO_PAGE, body: 'Hi' }), /^Error: .* web page/],
+	['JSON as a page', status(400, NO_PAGE), /^OK/],
 	['JSON that quotes a page', status(400, { body: '{"not":"<html>"}' }), /^OK/],
-	[
-		'a connection that is cut',
-		{ kind: 'reset-after-body' },
-		/^Error: The service cannot be reached/,
-	],
+	['no answer', { kind: 'reset-after-body' }, /^Error: The service cannot be reached/],
 ])('the service answers with %s', async (_what, fault, expected) => {
 	sandbox.faultFor = () => fault;
 	expect(await verdict(client)).toMatch(expected);
@@ -169,46 +146,28 @@ test.each<[string, Fault, RegExp]>([
 	);
 });
 
+const NOWHERE = 'http://127.0.0.1:1';
+const NOT_THERE = /endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)\./;
+const IN_DOCKER =
+	/: Nothing answers at 127\.0\.0\.1:1\. If n8n runs in Docker, that address is the container itself: use host\.docker\.internal and turn on Allow HTTP\.$/;
+const NO_TLS = /: The address does not speak https\. Is it http:\/\/…\?$/;
+const PASTED = { authentication: 'accessToken', accessToken: 'x' };
 test.each<[string, Record<string, unknown>, RegExp]>([
 	['nothing', { baseUrl: '' }, /Base URL .* is empty/],
 	['another scheme', { schemeName: 'slow' }, /Scheme Name in Paths is wrong/],
 	['a scheme name of two segments', { schemeName: 'a/b' }, /one segment of a path/],
-	[
-		'a tail of another scheme',
-		{ baseUrl: 'https://x.example.com/v2/slow/qrcode' },
-		/"slow".*"fast"/,
-	],
+	['a tail of another', { baseUrl: 'https://x.example.com/v2/slow/qrcode' }, /"slow".*"fast"/],
 	['a wrong secret', { clientSecret: 'wrong' }, /refused the client/],
 	['no secret', { clientSecret: '' }, /Client Secret .* is empty/],
 	['a wrong scope', { scope: 'all' }, /refused the scope/],
-	[
-		'no token endpoint there',
-		{ tokenUrl: 'http://127.0.0.1:1/' },
-		/endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)\./,
-	],
-	[
-		'a pasted token that is none',
-		{ authentication: 'accessToken', accessToken: 'x' },
-		/refused the access token/,
-	],
-	[
-		'a service that is not there',
-		{ baseUrl: 'http://127.0.0.1:1' },
-		/: Nothing answers at 127\.0\.0\.1:1\. If n8n runs in Docker, that address is the container itself: use host\.docker\.internal and turn on Allow HTTP\.$/,
-	],
-	[
-		'https: for a service that speaks http:',
-		{ baseUrl: '$SANDBOX' },
-		/: The address does not speak https\. Is it http:\/\/…\?$/,
-	],
+	['no token endpoint there', { tokenUrl: NOWHERE }, NOT_THERE],
+	['a pasted token that is none', PASTED, /refused the access token/],
+	['a service that is not there', { baseUrl: NOWHERE }, IN_DOCKER],
+	['https: for a service that speaks http:', { baseUrl: '$SANDBOX' }, NO_TLS],
 ])('entered is %s', async (_what, change, expected) => {
-	const { baseUrl } = { ...client, ...change } as { baseUrl: string };
-	const overHttps = sandbox.url.replace('http:', 'https:');
-	const said = await verdict({
-		...client,
-		...change,
-		baseUrl: baseUrl.replace('$SANDBOX', overHttps),
-	});
+	const entered = { ...client, ...change } as { baseUrl: string };
+	const baseUrl = entered.baseUrl.replace('$SANDBOX', sandbox.url.replace('http:', 'https:'));
+	const said = await verdict({ ...entered, baseUrl });
 	expect(said).toMatch(/^Error: /);
 	expect(said).toMatch(expected);
 });
@@ -226,17 +185,13 @@ test.each([
 });
 
 test('what a request function throws is told without what it holds', async () => {
+	const error = (members: object) => Object.assign(new Error(SECRET), members);
 	for (const thrown of [
-		Object.assign(new Error(SECRET), { code: SECRET }),
-		Object.assign(new Error(SECRET), { code: `EPROTO ${SECRET}` }),
-		Object.assign(new Error(SECRET), { code: `${SECRET} EPROTO` }),
-		Object.assign(new Error(SECRET), { cause: { code: SECRET } }),
-		SECRET,
-		undefined,
-		{ code: 5 },
+		...[SECRET, `EPROTO ${SECRET}`, `${SECRET} EPROTO`].map((code) => error({ code })),
+		...[error({ cause: { code: SECRET } }), SECRET, undefined, { code: 5 }],
 	]) {
 		const fails = async () => await Promise.reject(thrown as Error);
-		for (const data of [client, { ...client, authentication: 'accessToken', accessToken: 'abc' }]) {
+		for (const data of [client, { ...client, ...PASTED }]) {
 			const said = await verdict({ ...data, clientId: randomUUID() }, fails);
 			expect(said).toMatch(/^Error: .*cannot be reached.*the connection failed/);
 			expect(said).not.toContain(SECRET);

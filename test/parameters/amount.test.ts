@@ -235,6 +235,8 @@ describe('amounts', () => {
 		expect(parseAmount(0, 'percentageSplit', '0 or more')).toBe(0);
 		// What JSON makes of it.
 		expect(parseAmount(-0, 'percentageSplit', '0 or more')).toBe(0);
-		expect(() => parseAmount(-1, 'percentageSplit', '0 or more')).toThrow(InputError);
+		for (const below of [-1, '-0']) {
+			expect(() => parseAmount(below, 'percentageSplit', '0 or more')).toThrow(InputError);
+		}
 	});
 });

@@ -67,6 +67,8 @@ describe('optional text', () => {
 		[12345678901, '12345678901'],
 		[1.5, '1.5'],
 		[true, 'true'],
+		['not null', 'not null'],
+		['NaN?', 'NaN?'],
 		['', undefined],
 		[null, undefined],
 		[undefined, undefined],
@@ -79,6 +81,13 @@ describe('optional text', () => {
 		...[() => 'x', Symbol('x')],
 	])('%p is refused', (value) => {
 		expect(() => optionalText(value, 'name')).toThrow(InputError);
+	});
+
+	test.each([
+		['undefined', 'is "undefined"'],
+		['a [object Object]', 'holds "[object Object]"'],
+	])('%p is told as what a failed expression leaves', (value, words) => {
+		expect(() => optionalText(value, 'name')).toThrow(words);
 	});
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(

@@ -1,40 +1,15 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { parsePostbackUrl, postbackUrlHint } from '../../nodes/Pay/postback/postbackUrl';
 
-test.each(['', 'n8n.example.com', '/webhook/1', 'ftp://a.example', 'javascript:alert(1)', null, 5])(
-	'%p is no postback URL',
-	(value) => {
-		expect(() => parsePostbackUrl(value)).toThrow(InputError);
-	},
-);
-
-test('a URL that is signed already is refused, since two signatures prove nothing', () => {
-	expect(() => parsePostbackUrl('https://a.example/?pay_proof=x')).toThrow(
-		/already holds pay_proof/,
-	);
-});
-
 test('goes out as it was written', () => {
 	expect(parsePostbackUrl(' https://A.example/Ü?b=%7e ')).toBe('https://A.example/Ü?b=%7e');
 });
 
-test.each([
-	['https://n8n.example.com/webhook-test/1', /test URL/],
-	['http://localhost:5678/webhook/1', /localhost/],
-	['http://127.0.0.1/webhook/1', /127/],
-	['http://192.168.1.5/webhook/1', /192\.168/],
-	['http://172.20.0.1/webhook/1', /172/],
-	['http://[::1]/webhook/1', /\[::1\]/],
-])('%p gets a hint', (url, hint) => {
-	expect(postbackUrlHint(url, true)).toMatch(hint);
+test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
+	expect(postbackUrlHint('https://n8n.example.com/webhook-test/1', true)).toMatch(/test URL/);
+	expect(postbackUrlHint('http://192.168.1.5/webhook/1', true)).toMatch(/192\.168/);
+	expect(postbackUrlHint('https://n8n.example.com/webhook/1', true)).toBeUndefined();
 });
-
-test.each(['https://n8n.example.com/webhook/1', 'https://172.32.0.1/', 'https://100.example.com/'])(
-	'%p gets none',
-	(url) => {
-		expect(postbackUrlHint(url, true)).toBeUndefined();
-	},
-);
 
 test('an unsigned URL of a Pay Trigger gets a hint, any other unsigned URL none', () => {
 	expect(postbackUrlHint('https://n8n.example.com/webhook/1a-2b/postback', false)).toMatch(
@@ -44,27 +19,21 @@ test('an unsigned URL of a Pay Trigger gets a hint, any other unsigned URL none'
 	expect(postbackUrlHint('https://shop.example.com/paid', false)).toBeUndefined();
 });
 
-test.each([
-	['http://localhost:5678/webhook/1', undefined],
-	['http://127.0.0.1/webhook/1', undefined],
-	['http://192.168.1.5/webhook/1', /192\.168/],
-	['http://192.168.127.5/webhook/1', /192\.168/],
-	['http://localhost.internal/webhook/1', /localhost\.internal/],
-])('where the service is on this machine too, %p', (url, hint) => {
-	const given = postbackUrlHint(url, true, true);
-	if (hint === undefined) expect(given).toBeUndefined();
-	else expect(given).toMatch(hint);
-});
-
 test.each<[unknown, RegExp]>([
 	['', /is empty/],
 	[' ', /is empty/],
 	[5, /is empty/],
+	[null, /is empty/],
+	['/webhook/1', /must be an absolute URL/],
+	['n8n.example.com', /must be an absolute URL/],
 	['here', /must be an absolute URL: "here"$/],
 	['x'.repeat(300), new RegExp(`must be an absolute URL: "${'x'.repeat(200)}"$`)],
 	['ftp://a.example', /must start with https:\/\/ or http:\/\/, but starts with "ftp:"/],
+	['javascript:alert(1)', /must start with https/],
+	// Two signatures prove nothing.
 	['https://a.example/?pay_proof=x', /already holds pay_proof/],
 ])('%j is refused in words, and its field named', (value, words) => {
+	expect(() => parsePostbackUrl(value)).toThrow(InputError);
 	expect(() => parsePostbackUrl(value)).toThrow(
 		expect.objectContaining({ field: 'postbackUrl', message: expect.stringMatching(words) }),
 	);
@@ -86,34 +55,18 @@ test.each([...['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '[::1]']
 );
 
 test.each([
-	...[
-		'0.0.0.0',
-		'[::]',
-		'n8n.local',
-		'n8n.internal',
-		'10.0.0.1',
-		'10.20.30.40',
-		'192.168.10.20',
-		'172.16.0.1',
-	],
-	...['172.19.10.1', '172.29.0.10', '172.30.0.1', '172.31.0.1', '169.254.10.20'],
-	...['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[feb0::1]'],
+	...['0.0.0.0', '[::]', 'n8n.local', 'n8n.internal', '10.0.0.1', '10.20.30.40', '192.168.127.5'],
+	...['172.16.0.1', '172.19.10.1', '172.29.0.10', '172.30.0.1', '172.31.0.1', '169.254.10.20'],
+	...['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[feb0::1]', 'localhost.internal'],
 ])('%s is on its own network: a hint', (host) => {
 	expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, true]);
 });
 
 test.each([
 	...['localhost.example.com', 'mylocalhost', 'local', 'n8n.local.example.com', 'internal.example'],
-	...[
-		'110.0.0.1',
-		'11.0.0.1',
-		'172.15.0.1',
-		'172.32.0.1',
-		'172.160.0.1',
-		'192.169.0.1',
-		'193.168.0.1',
-	],
-	...['169.253.0.1', '128.0.0.1', '1.127.0.1', '[2001:db8::fc]', '[ff02::1]', '[fec0::1]'],
+	...['110.0.0.1', '11.0.0.1', '172.15.0.1', '172.32.0.1', '172.160.0.1', '192.169.0.1'],
+	...['193.168.0.1', '169.253.0.1', '128.0.0.1', '1.127.0.1', '100.example.com'],
+	...['[2001:db8::fc]', '[ff02::1]', '[fec0::1]'],
 ])('%s is anywhere: no hint', (host) => {
 	expect([own(host), ownOnLoopback(host)]).toStrictEqual([false, false]);
 });

@@ -31,33 +31,21 @@ function triggerWith(credential: IDataObject) {
 	};
 }
 
-describe('the secrets of the credential', () => {
-	test('a new one is taken at once, and the old one refused from then on', async () => {
-		const credential: IDataObject = { postbackSecret: OLD };
-		const receive = triggerWith(credential);
-		expect(await receive(OLD)).toBe(200);
-		credential.postbackSecret = NEW;
-		expect(await receive(NEW)).toBe(200);
-		expect(await receive(OLD)).toBe(401);
-	});
-
-	test('the previous one is taken as long as it is entered', async () => {
-		const credential: IDataObject = { postbackSecret: NEW, previousPostbackSecret: OLD };
-		const receive = triggerWith(credential);
-		expect(await receive(OLD)).toBe(200);
-		expect(await receive(NEW)).toBe(200);
-		delete credential.previousPostbackSecret;
-		expect(await receive(OLD)).toBe(401);
-	});
-
-	test('a removed one is refused at once', async () => {
-		const credential: IDataObject = { postbackSecret: OLD };
-		const receive = triggerWith(credential);
-		expect(await receive(OLD)).toBe(200);
-		delete credential.postbackSecret;
-		expect(await receive(OLD)).toBe(401);
-		expect(await receive(undefined)).toBe(401);
-	});
+const STILL = { postbackSecret: NEW, previousPostbackSecret: OLD };
+test.each<[string, IDataObject, string[], Array<string | undefined>]>([
+	['replaced', { postbackSecret: NEW }, [NEW], [OLD]],
+	['replaced, and taken still', STILL, [OLD, NEW], [ONE]],
+	['removed', {}, [], [OLD, undefined]],
+])('a secret that is %s: that counts from then on', async (_what, now, taken, refused) => {
+	const credential: IDataObject = { postbackSecret: OLD };
+	const receive = triggerWith(credential);
+	expect(await receive(OLD)).toBe(200);
+	delete credential.postbackSecret;
+	Object.assign(credential, now);
+	for (const secret of taken) expect([secret, await receive(secret)]).toStrictEqual([secret, 200]);
+	for (const secret of refused) expect(await receive(secret)).toBe(401);
+	delete credential.previousPostbackSecret;
+	expect(await receive(OLD)).toBe(401);
 });
 
 describe('publishing it', () => {
@@ -72,10 +60,7 @@ describe('publishing it', () => {
 		parameters: IDataObject | (() => never) = {},
 		mode = 'activate',
 	) {
-		const options = {
-			binaryData: true,
-			...(parameters as IDataObject as { options?: object }).options,
-		};
+		const options = { binaryData: true, ...(parameters as { options?: object }).options };
 		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
 			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: {} }),
@@ -95,20 +80,21 @@ describe('publishing it', () => {
 	const matching = (matchField: unknown, matchValues: unknown) =>
 		({ startWhen: 'match', matchField, matchValues }) as IDataObject;
 	const described = (words: IDataObject) => () => ({
-		...{ postbackSecret: ONE, describeService: true, statusField: 'status' },
-		...words,
+		...{ postbackSecret: ONE, describeService: true, statusField: 'status', ...words },
 	});
+	const secret =
+		(postbackSecret: unknown, more = {}) =>
+		() =>
+			({ postbackSecret, ...more }) as IDataObject;
+	const signed = secret(ONE);
+	const BOTH = { startWhen: 'paidOrFailed' };
 
 	test.each<[string, () => IDataObject, Parameters<typeof published>[1]]>([
-		['with a secret', () => ({ postbackSecret: ONE }), {}],
+		['with a secret', signed, {}],
 		['without authentication, whatever is in the credential', gone, { authentication: 'none' }],
-		['with a condition', () => ({ postbackSecret: ONE }), matching('status', ['paid'])],
+		['with a condition', signed, matching('status', ['paid'])],
 		['at Paid, with words for it', described({ paidValues: 'ok' }), { startWhen: 'paid' }],
-		[
-			'at Paid or Failed, with words for both',
-			described({ paidValues: 'ok', failedValues: 'no' }),
-			{ startWhen: 'paidOrFailed' },
-		],
+		['at both, with words', described({ paidValues: 'ok', failedValues: 'no' }), BOTH],
 	])('succeeds %s', async (_how, credential, parameters) => {
 		expect(await published(credential, parameters)).toBe(true);
 	});
@@ -121,89 +107,47 @@ describe('publishing it', () => {
 		['leadershipChange', true],
 	])('with options that do not leave the body, in the mode %s: %s', async (mode, taken) => {
 		const options = { binaryData: undefined };
-		const done = published(() => ({ postbackSecret: ONE }), { options }, mode);
+		const done = published(signed, { options }, mode);
 		if (taken) expect(await done).toBe(true);
 		else await expect(done).rejects.toThrow(/without "binaryData": true.*ISO-8859-1\. \S/);
 	});
 
 	const SHORT = /^The Postback Secret of .* at least 16 characters\. \S/;
 	const NO_SECRET = /^Postbacks could not be verified: .*Postback Secret/;
-	test.each<[string, () => IDataObject, Parameters<typeof published>[1], RegExp]>([
-		['without a secret', () => ({}), {}, NO_SECRET],
-		['with an empty one', () => ({ postbackSecret: '' }), {}, NO_SECRET],
-		['with a number', () => ({ postbackSecret: 5 }), {}, SHORT],
-		['with a short one', () => ({ postbackSecret: 'fifteen letters' }), {}, SHORT],
-		[
-			'with one that is not text',
-			() => ({ postbackSecret: {} }),
-			{},
-			/must be text, but is an obj/,
-		],
-		[
-			'with a short one before it',
-			() => ({ postbackSecret: ONE, previousPostbackSecret: 'abc' }),
-			{},
-			/^The Previous Postback Secret of .* at least 16 characters\. \S/,
-		],
-		['with the previous one alone', () => ({ previousPostbackSecret: ONE }), {}, NO_SECRET],
-		['with a credential that is gone', gone, {}, /^Postbacks could .*\(no such credential\)$/],
-		[
-			'with a condition without values',
-			() => ({ postbackSecret: ONE }),
-			matching('status', []),
-			/^Field \(matchField\) and its values must both be there.*\. \S/,
-		],
-		[
-			'with several values as one',
-			() => ({ postbackSecret: ONE }),
-			matching('status', ['paid, approved']),
-			/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by itself/,
-		],
-		[
-			'with a condition without a field, unsigned',
-			() => ({}),
-			{ authentication: 'none', ...matching('', ['paid']) },
-			/^Field \(matchField\) /,
-		],
-		[
-			'with a condition that n8n cannot read',
-			() => ({ postbackSecret: ONE }),
-			unreadable,
-			/^no such node$/,
-		],
-		[
-			'with a condition that there is not',
-			() => ({ postbackSecret: ONE }),
-			{ startWhen: 'Paid' },
-			/^Start Only When \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/,
-		],
-		[
-			'at Paid, without words for it',
-			() => ({ postbackSecret: ONE }),
-			{ startWhen: 'paid' },
-			/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/,
-		],
-		[
-			'at Paid or Failed, with words for paid alone',
-			described({ paidValues: 'ok' }),
-			{ startWhen: 'paidOrFailed' },
-			/mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/,
-		],
-		[
-			'with a word that is both, whatever starts it',
-			described({ paidValues: 'ok', failedValues: 'OK' }),
-			{},
-			/^The Failed Values of the Pay API credential have "ok", and the Paid Values have it too\. \S/,
-		],
-		[
-			'at Paid, unsigned: it has no credential',
-			gone,
-			{ authentication: 'none', startWhen: 'paid' },
-			/^No credential says .*this trigger, which has one where Authentication is Signed URL/,
-		],
+	const PREVIOUS = /^The Previous Postback Secret of .* at least 16 characters\. \S/;
+	const VALUELESS = /^Field \(matchField\) and its values must both be there.*\. \S/;
+	const COMMA =
+		/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by/;
+	const CHOICE =
+		/^Start Only When \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
+	const NONE: IDataObject = { authentication: 'none' };
+	const HAS_NONE =
+		/^No credential says .*this trigger, which has one where Authentication is Signed/;
+	const UNPAID =
+		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/;
+	const HALF = /mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/;
+	const TWICE = /^The Failed Values of .* have "ok", and the Paid Values have it too\. \S/;
+	test.each<[string, () => IDataObject, RegExp, Parameters<typeof published>[1]?]>([
+		['without a secret', () => ({}), NO_SECRET],
+		['with an empty one', secret(''), NO_SECRET],
+		['with a number', secret(5), SHORT],
+		['with a short one', secret('fifteen letters'), SHORT],
+		['with one that is not text', secret({}), /must be text, but is an obj/],
+		['with a short one before it', secret(ONE, { previousPostbackSecret: 'abc' }), PREVIOUS],
+		['with the previous one alone', () => ({ previousPostbackSecret: ONE }), NO_SECRET],
+		['with a credential that is gone', gone, /^Postbacks could .*\(no such credential\)$/],
+		['with a condition without values', signed, VALUELESS, matching('status', [])],
+		['with several values as one', signed, COMMA, matching('status', ['paid, approved'])],
+		['with no field, unsigned', () => ({}), /^Field \(matchF/, { ...NONE, ...matching('', ['a']) }],
+		['with a condition that n8n cannot read', signed, /^no such node$/, unreadable],
+		['with a condition that there is not', signed, CHOICE, { startWhen: 'Paid' }],
+		['at Paid, without words for it', signed, UNPAID, { startWhen: 'paid' }],
+		['at both, with words for paid alone', described({ paidValues: 'ok' }), HALF, BOTH],
+		['with a word that is both', described({ paidValues: 'ok', failedValues: 'OK' }), TWICE],
+		['at Paid, unsigned: it has no credential', gone, HAS_NONE, { ...NONE, startWhen: 'paid' }],
 	])(
 		'is refused %s, and the message says what to do',
-		async (_how, credential, parameters, why) => {
+		async (_how, credential, why, parameters = {}) => {
 			const refusal = await published(credential, parameters).catch((error: unknown) => error);
 			expect(refusal).toBeInstanceOf(NodeOperationError);
 			expect((refusal as Error).message).toMatch(why);
@@ -211,24 +155,13 @@ describe('publishing it', () => {
 	);
 });
 
+const MATCH = { responseBody: 'OK', startWhen: true };
 test.each<[string, IDataObject, unknown, string, boolean]>([
 	['nothing set', {}, { status: 'paid' }, '', true],
 	['a text to answer with', { responseBody: 'OK' }, { status: 'paid' }, 'OK', true],
 	['null for a text', { responseBody: null }, { status: 'paid' }, '', true],
-	[
-		'a condition that it meets',
-		{ responseBody: 'OK', startWhen: true },
-		{ status: 'paid' },
-		'OK',
-		true,
-	],
-	[
-		'one that it does not meet',
-		{ responseBody: 'OK', startWhen: true },
-		{ status: 'no' },
-		'OK',
-		false,
-	],
+	['a condition that it meets', MATCH, { status: 'paid' }, 'OK', true],
+	['one that it does not meet', MATCH, { status: 'no' }, 'OK', false],
 ])(
 	'an unsigned trigger with %s',
 	async (_what, { startWhen, ...options }, body, answer, starts) => {
