@@ -1,6 +1,8 @@
 import type { N8nVersion } from '../../dev/install';
-import { N8n, until, type Execution, type N8nOptions } from '../../dev/n8n';
+import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from '../../dev/queue';
+import { call, chain, pay, splitItems, start } from '../../dev/workflow';
+import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 
 /** The pinned versions; one of them alone when the environment says so. */
 export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
@@ -10,6 +12,58 @@ export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more });
+}
+
+export type Credential = { id: string; name: string };
+export const SECRET = 'the postback secret of the test';
+
+export interface Running {
+	n8n: N8n;
+	sandbox: Sandbox;
+	payApi: Credential;
+}
+
+/** Has an n8n, a sandbox and a credential for it during the tests of a describe. */
+export function withN8n(
+	version: N8nVersion,
+	started: (running: Running) => void,
+	options: SandboxOptions = {},
+) {
+	let n8n: N8n | undefined;
+	let sandbox: Sandbox | undefined;
+	beforeAll(async () => {
+		sandbox = await Sandbox.start(options);
+		n8n = await startN8n(version);
+		const field = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
+		started({ n8n, sandbox, payApi: await n8n.createCredential(field) });
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+}
+
+/** Start -> Items -> Pay, which pays 1 for each item's `id` unless told otherwise. */
+export const payEach = (parameters: object = {}, settings: object = {}) =>
+	chain('Pay a list', [
+		...[start(), splitItems()],
+		pay('Pay', { amount: 1, external_id: '={{ $json.id }}', ...parameters }, settings),
+	]);
+
+/**
+ * Publishes a workflow that begins with a webhook.
+ * @returns with what calls it, and gives the execution when that has ended or waits
+ */
+export async function publish(n8n: N8n, workflow: Workflow, payApi?: Credential) {
+	const id = await n8n.importWorkflow(workflow, payApi && { payApi });
+	await n8n.activate(id);
+	const path = String(workflow.nodes[0]!.webhookId);
+	let runs = 0;
+	const run = async (...items: object[]): Promise<Execution> => {
+		await call(n8n, path, { items });
+		return (await allFinished(n8n, id, ++runs))[0]!;
+	};
+	return { id, path, run };
 }
 
 /** Within seconds instead of a minute; a worker that is only busy must not be taken for gone. */
