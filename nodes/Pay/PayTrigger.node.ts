@@ -8,6 +8,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
+import { credentialOfTrigger } from './credential/accounts';
 import type { PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { inWords } from './inputError';
@@ -36,7 +37,7 @@ type HookContext = IHookFunctions | IWebhookFunctions;
 /** Without authentication a trigger has no credential. */
 const isUnsigned = (context: HookContext) => context.getNodeParameter('authentication') === 'none';
 const readCredential = async (context: HookContext): Promise<PayCredential> =>
-	isUnsigned(context) ? {} : await context.getCredentials('payApi');
+	isUnsigned(context) ? {} : await credentialOfTrigger(context);
 
 /** What a postback must hold to start the workflow; throws an InputError. */
 const readMatch = (context: HookContext, status: StatusValues | undefined) =>

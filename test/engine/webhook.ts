@@ -44,8 +44,8 @@ export interface Callee {
 
 interface Setting {
 	parameters?: INodeParameters;
-	/** What getCredentials gives, or throws. */
-	credential?: () => IDataObject;
+	/** What n8n gives of the credential, or throws: as it was typed, or resolved. */
+	credential?: (typed: boolean) => IDataObject;
 	/** For an execution that waits. */
 	item?: INodeExecutionData;
 	/** What the wait wrote down when it began. */
@@ -125,7 +125,8 @@ export function webhookNode(setting: Setting): Callee {
 				httpRequest,
 				httpResponse: response,
 				credentialsHelper: {
-					getDecrypted: async () => setting.credential?.() ?? {},
+					getDecrypted: async (...[, , , , , raw]: unknown[]) =>
+						setting.credential?.(raw === true) ?? {},
 					getCredentialsProperties: () => [],
 					getParentTypes: () => [],
 					isCredentialUsableByNode: () => true,

@@ -15,8 +15,10 @@ const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 ) as [string, string, string];
 
 /** A trigger with a credential that can be changed. */
-function triggerWith(credential: IDataObject) {
-	const node = webhookNode({ credential: () => ({ ...credential }) });
+function triggerWith(credential: IDataObject | ((typed: boolean) => IDataObject)) {
+	const node = webhookNode({
+		credential: typeof credential === 'function' ? credential : () => ({ ...credential }),
+	});
 	return async (secret: string | undefined) => {
 		const reference = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 		const bare = 'https://n8n.example.com/webhook/x/postback';
@@ -46,6 +48,40 @@ test.each<[string, IDataObject, string[], Array<string | undefined>]>([
 	for (const secret of refused) expect(await receive(secret)).toBe(401);
 	delete credential.previousPostbackSecret;
 	expect(await receive(OLD)).toBe(401);
+});
+
+describe('the credential of a postback', () => {
+	const EXPRESSION = '={{ $vars.secret }}';
+	test.each<[string, IDataObject, IDataObject, number]>([
+		['once where no field is an expression', { baseUrl: 'a' }, {}, 1],
+		['each time with one in any field', { baseUrl: '={{ 1 }}' }, { baseUrl: '1' }, 3],
+		['each time with one as the secret', { postbackSecret: EXPRESSION }, {}, 3],
+		['each time where n8n puts in another', { postbackSecret: '' }, {}, 3],
+		['each time where n8n adds a secret', {}, { previousPostbackSecret: NEW }, 3],
+		['each time where n8n leaves a field out', { scope: 'a' }, { scope: undefined }, 3],
+	])('n8n resolves the credential %s', async (_when, typed, resolved, times) => {
+		const read: string[] = [];
+		const receive = triggerWith((isTyped) => {
+			read.push(isTyped ? 'typed' : 'resolved');
+			const all = { postbackSecret: OLD, ...typed };
+			return isTyped ? all : { ...all, postbackSecret: OLD, ...resolved };
+		});
+		for (const _ of [1, 2, 3]) expect(await receive(OLD)).toBe(200);
+		expect(read.filter((which) => which === 'resolved')).toHaveLength(times);
+		// So one that is removed, or deleted with its credential, is missed at once.
+		expect(read.filter((which) => which === 'typed')).toHaveLength(3);
+	});
+
+	test('one of a credential that n8n does not give any more is refused, though it was taken before', async () => {
+		let isThere = true;
+		const receive = triggerWith(() => {
+			if (!isThere) throw new Error('no such credential');
+			return { postbackSecret: OLD };
+		});
+		expect(await receive(OLD)).toBe(200);
+		isThere = false;
+		expect(await receive(OLD)).toBe(500);
+	});
 });
 
 describe('publishing it', () => {
