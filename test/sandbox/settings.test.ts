@@ -56,7 +56,10 @@ test('where answers have a success, a body that breaks the contract gets false i
 test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 	[
 		...(['nested', 'nested'] as const),
-		(id) => ({ event: 'payment.paid', data: { id, external_id: 'a', amount: 1, status: 'paid' } }),
+		(id: string) => ({
+			event: 'payment.paid',
+			data: { id, external_id: 'a', amount: 1, status: 'paid' },
+		}),
 	],
 	['of its own form', ({ id }) => ({ n: { id, status: 2 } }), (id) => ({ n: { id, status: 2 } })],
 ])('a postback is %s', async (_name, postbackBody, expected) => {
