@@ -122,11 +122,11 @@ const drips = (line: string) => (socket: Socket) => {
 };
 
 const nowhere = (name: string, address: keyof Addresses, timeout?: number): FaultCase => ({
-	name,
-	outcome: 'notSent',
-	arrives: false,
-	address,
-	timeout,
+	...{ name, outcome: 'notSent', arrives: false, address, timeout },
+});
+const lost = (name: string, kind: 'no-answer' | 'reset-after-body' | 'hang-up' | 'garbage') => ({
+	...({ name, outcome: 'unknown', arrives: true } as const),
+	fault: { kind } as Fault,
 });
 
 export const CASES: FaultCase[] = [
@@ -136,22 +136,11 @@ export const CASES: FaultCase[] = [
 	nowhere('TLS self-signed', 'selfSigned'),
 	nowhere('TLS to a plain port', 'tlsToPlain'),
 	nowhere('time-out connecting', 'deaf', 500),
-	{
-		name: 'time-out answering',
-		outcome: 'unknown',
-		arrives: true,
-		fault: { kind: 'no-answer' },
-		timeout: 3000,
-	},
+	{ ...lost('time-out answering', 'no-answer'), timeout: 3000 },
 	{ name: 'reset before the body', outcome: 'unknown', arrives: true, resetOnHead: true },
-	{
-		name: 'reset after the body',
-		outcome: 'unknown',
-		arrives: true,
-		fault: { kind: 'reset-after-body' },
-	},
-	{ name: 'hang-up mid-response', outcome: 'unknown', arrives: true, fault: { kind: 'hang-up' } },
-	{ name: 'not HTTP', outcome: 'unknown', arrives: true, fault: { kind: 'garbage' } },
+	lost('reset after the body', 'reset-after-body'),
+	lost('hang-up mid-response', 'hang-up'),
+	lost('not HTTP', 'garbage'),
 	odd('dripping 200', drips('200 OK')),
 	odd('dripping 422', drips('422 No')),
 	odd('101', (socket) =>

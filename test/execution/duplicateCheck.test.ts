@@ -224,10 +224,7 @@ describe('one process', () => {
 	});
 
 	test.each([
-		[
-			'PostgreSQL',
-			'duplicate key value violates unique constraint "PK_ca04b9d8dc72de268fe07a65773"',
-		],
+		['PostgreSQL', 'duplicate key value violates unique constraint "PK_ca04b9d8dc72de268f"'],
 		['SQLite', 'SQLITE_CONSTRAINT: UNIQUE constraint failed: processed_data.workflowId'],
 		['MySQL', "Duplicate entry 'x' for key 'PRIMARY'"],
 	])(
@@ -283,11 +280,10 @@ describe('one process', () => {
 
 	test('cancelled in the check, and the id cannot be taken back: that is told', async () => {
 		const { process } = one(() => 500);
-		const cancel = new AbortController();
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		const work = process.open(cancel.signal).record(['a']);
+		const cancel = new AbortController();
 		setTimeout(() => cancel.abort(), 100);
-		const error = await refusalOf(work);
+		const error = await refusalOf(process.open(cancel.signal).record(['a']));
 		expect(error.advice).toMatch(/still remembers "a".*new External ID\.$/);
 	});
 
@@ -298,12 +294,8 @@ describe('one process', () => {
 		// Two changes before it take all of their time each.
 		faulty(process, ['never', 'never']);
 		const stuck = ['b', 'c'].map(async (id) => {
-			const refused = process
-				.open()
-				.record([id])
-				.catch(() => undefined);
-			await passing(10);
-			return await refused;
+			const refused = process.open().record([id]);
+			await Promise.all([refused.catch(() => undefined), passing(10)]);
 		});
 		const { remembered, reason } = await simulate(records.remove(['a']));
 		expect([remembered, reason]).toStrictEqual([['a'], expect.stringMatching(/within 30 s/)]);

@@ -32,17 +32,9 @@ const said = (
 ) => attemptedResult(OPERATIONS[kind], REQUEST, answer) as FailedResult;
 
 test('an acceptance is its facts alone', () => {
-	const answer: RequestResult = {
-		outcome: 'accepted',
-		statusCode: 201,
-		response: { id: 1 },
-	};
+	const answer = { outcome: 'accepted', statusCode: 201, response: { id: 1 } } as const;
 	expect(attemptedResult(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
-		...FACTS,
-		amount: 5,
-		outcome: 'accepted',
-		statusCode: 201,
-		response: { id: 1 },
+		...{ ...FACTS, ...answer, amount: 5 },
 	});
 });
 
@@ -136,37 +128,25 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 	expect(died.description).toMatch(
 		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete response came: n8n ended/,
 	);
-	const answered = stillUnknownResult(OPERATIONS.payment, {
-		...attempt,
-		statusCode: 504,
-		response: 'late',
-	});
-	expect(answered).toMatchObject({ statusCode: 504, response: 'late' });
+	const late = { statusCode: 504, response: 'late' };
+	const answered = stillUnknownResult(OPERATIONS.payment, { ...attempt, ...late });
+	expect(answered).toMatchObject(late);
 	expect(answered.description).toMatch(/HTTP 504.*"late"/);
 });
 
-test.each<[string, unknown, Partial<FailedResult>]>([
+const ADVICE = 'Check the parameters of this item and the credential, then run again.';
+test.each<[string, unknown, string, string, string]>([
 	[
 		'an input error',
-		new InputError('amount', 'Amount is bad', 'Correct it.'),
-		{
-			field: 'amount',
-			message: 'Amount is bad',
-			description: 'Nothing was sent for this item. Correct it.',
-		},
+		new InputError('amount', 'It is bad', 'Correct it.'),
+		'amount',
+		'It is bad',
+		'Correct it.',
 	],
-	[
-		"n8n's own error",
-		new Error('No such item'),
-		{
-			field: '',
-			message: 'No such item',
-			description:
-				'Nothing was sent for this item. Check the parameters of this item and the credential, then run again.',
-		},
-	],
-	['what is no error', 'odd', { field: '', message: 'odd' }],
-])('an item that is refused for %s', (_what, error, expected) => {
+	["n8n's own error", new Error('No such item'), '', 'No such item', ADVICE],
+	['what is no error', 'odd', '', 'odd', ADVICE],
+])('an item that is refused for %s', (_what, error, field, message, advice) => {
+	const expected = { field, message, description: `Nothing was sent for this item. ${advice}` };
 	expect(refusedResult('payment', REQUEST.external_id, error)).toMatchObject({
 		...FACTS,
 		outcome: 'notSent',
@@ -358,10 +338,7 @@ describe('where nothing can be done for any item', () => {
 	test('each item says so under "continue"', () => {
 		const failure = { message: 'It is bad', description: 'Do this.', field: 'x' };
 		expect(failAll(context(true), error)).toStrictEqual([
-			[
-				{ json: { error: failure }, pairedItem: { item: 0 } },
-				{ json: { error: failure }, pairedItem: { item: 1 } },
-			],
+			[0, 1].map((item) => ({ json: { error: failure }, pairedItem: { item } })),
 		]);
 		expect(failAll(context(true), 'odd')[0]?.[0]?.json).toStrictEqual({
 			error: { message: 'odd', description: undefined },

@@ -49,24 +49,19 @@ interface Asked {
 	removed: string[][];
 }
 
+interface Faked {
+	kind?: Kind;
+	whenRecorded?: () => void;
+	remembered?: string[];
+	reason?: string;
+	goesOn?: boolean;
+	signal?: AbortSignal;
+}
+
 /** A run over fakes that write down what they are asked for. */
 function runOf(
 	httpRequest: HttpRequest,
-	{
-		kind = 'payment',
-		whenRecorded,
-		remembered = [],
-		reason,
-		goesOn = true,
-		signal,
-	}: {
-		kind?: Kind;
-		whenRecorded?: () => void;
-		remembered?: string[];
-		reason?: string;
-		goesOn?: boolean;
-		signal?: AbortSignal;
-	} = {},
+	{ kind = 'payment', whenRecorded, remembered = [], reason, goesOn = true, signal }: Faked = {},
 ) {
 	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
@@ -118,10 +113,8 @@ describe('a batch', () => {
 			const { external_id } = JSON.parse(String(request.body)) as { external_id: string };
 			return await answers[external_id]!(request);
 		});
-		const done = await sendBatch(
-			run,
-			['a', 'b', 'c', 'd', 'known'].map((id) => ready(id)),
-		);
+		const items = ['a', 'b', 'c', 'd', 'known'].map((id) => ready(id));
+		const done = await sendBatch(run, items);
 		expect(outcomes(done)).toStrictEqual([
 			['known', 'duplicate'],
 			['a', 'accepted'],

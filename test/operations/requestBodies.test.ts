@@ -116,15 +116,11 @@ test('what is filled in is in the body, and nothing else', () => {
 	expect(paymentOf({ options: { additionalMembers } })).toStrictEqual({ ...least, note: 'x' });
 });
 
-test.each<[string, unknown, unknown]>([
-	['none at all', undefined, undefined],
-	['No Split, whatever stands in its fields', 'none', { recipient: [{ username: 'b' }] }],
-])('%s is no split', (_what, specifySplit, value) => {
-	const splitJson = specifySplit === 'none' ? '[{"username":"b"}]' : value;
-	expect(chargeOf({ specifySplit, split: value, splitJson })).toStrictEqual({
-		amount: 5,
-		external_id: 'a',
-	});
+test('no choice is no split, nor is No Split, whatever stands in its fields', () => {
+	const filled = { split: { recipient: [{ username: 'b' }] }, splitJson: '[{"username":"b"}]' };
+	for (const given of [{ specifySplit: undefined }, { specifySplit: 'none', ...filled }]) {
+		expect(chargeOf(given)).toStrictEqual({ amount: 5, external_id: 'a' });
+	}
 });
 
 test.each<[string, unknown, unknown]>([
@@ -164,10 +160,7 @@ test.each<[string, typeof chargeOf | typeof paymentOf, Record<string, unknown>, 
 });
 
 describe('split from JSON', () => {
-	const read = (splitJson: unknown) =>
-		qrCode.readRequest(
-			(name) => ({ amount: 1, external_id: 'a', payer: {}, specifySplit: 'json', splitJson })[name],
-		);
+	const read = (splitJson: unknown) => chargeOf({ specifySplit: 'json', splitJson });
 
 	test('takes text or a list', () => {
 		const split = [{ username: 'b', percentageSplit: 10 }];

@@ -212,13 +212,8 @@ describe('the item of a postback', () => {
 	test('of a form loses no file to another of the same name', async () => {
 		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
 		const { context } = called({});
-		const { binary } = await toPostbackItem(
-			context,
-			postback('f', 'f', 'f0', 'f_2'),
-			null,
-			undefined,
-			input,
-		);
+		const form = postback('f', 'f', 'f0', 'f_2');
+		const { binary } = await toPostbackItem(context, form, null, undefined, input);
 		const kept = Object.entries(binary!).map(([name, { data }]) => [
 			name,
 			Buffer.from(data, 'base64').toString(),
@@ -233,13 +228,8 @@ describe('the item of a postback', () => {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const item = await toPostbackItem(
-			called({}).context,
-			postback('receipt', 'other'),
-			null,
-			undefined,
-			input,
-		);
+		const form = postback('receipt', 'other');
+		const item = await toPostbackItem(called({}).context, form, null, undefined, input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
 		expect(item.pairedItem).toStrictEqual({ item: 0 });
 		expect(Object.keys(item.binary ?? {})).toStrictEqual(['receipt', 'postback_receipt', 'other']);

@@ -12,13 +12,8 @@ const TOKEN = 'f'.repeat(64);
 const ABOUT: Reference = { external_id: 'order-1', kind: 'payment', amount: 500 };
 const WAITING: INodeExecutionData = {
 	json: {
-		external_id: 'order-1',
-		kind: 'payment',
-		amount: 500,
-		toString: 't',
-		valueOf: 1,
-		hasOwnProperty: 'h',
-		constructor: 'c',
+		...{ external_id: 'order-1', kind: 'payment', amount: 500 },
+		...{ toString: 't', valueOf: 1, hasOwnProperty: 'h', constructor: 'c' },
 		nested: { a: [1, [2, { b: null }]] },
 	},
 	binary: { receipt: { data: 'aGVsbG8=', mimeType: 'text/plain', fileName: 'r.txt' } },
@@ -39,12 +34,8 @@ const json = fc
 	.tuple(
 		members,
 		fc.constantFrom(
-			'application/json',
-			'application/vnd.pay+json',
-			'text/plain',
-			'text/json',
-			'application/octet-stream',
-			undefined,
+			...['application/json', 'application/vnd.pay+json', 'text/plain', 'text/json'],
+			...['application/octet-stream', undefined],
 		),
 		fc.constantFrom('utf-8', 'utf-8 with a mark', 'utf-16le with a mark'),
 	)
@@ -97,6 +88,10 @@ const xml = fc
 /** How far n8n gets with a body before it calls the node. */
 const reading = fc.constantFrom('read', 'left to the node', 'cut off', 'too large', 'never there');
 
+const failing = (words: string, statusCode: number) => ({
+	readRawBody: async () => await Promise.reject(Object.assign(new Error(words), { statusCode })),
+});
+
 function handedOver(
 	{ bytes }: Sent,
 	how: string,
@@ -109,17 +104,9 @@ function handedOver(
 		case 'left to the node':
 			return { readRawBody: async () => (zipped ? gunzipSync(sent) : bytes) };
 		case 'cut off':
-			return {
-				readRawBody: async () => {
-					throw Object.assign(new Error('request aborted'), { statusCode: 400 });
-				},
-			};
+			return failing('request aborted', 400);
 		case 'too large':
-			return {
-				readRawBody: async () => {
-					throw Object.assign(new Error('request entity too large'), { statusCode: 413 });
-				},
-			};
+			return failing('request entity too large', 413);
 		default:
 			return { readRawBody: async () => gunzipSync(Buffer.from('no gzip')) };
 	}

@@ -19,19 +19,12 @@ function target(
 	return { ...readPostbackTarget(read, ABOUT, account, execution, false), store };
 }
 
+const NO_ADDRESS = /^You will not be told when this is paid: the credential has no Postback URL\./;
 const CREDENTIAL = { postbackUrl: 'https://credential.example/' };
 test.each<[unknown, { postbackUrl?: string }, object]>([
 	['none', CREDENTIAL, {}],
 	['credential', CREDENTIAL, { url: 'https://credential.example/' }],
-	[
-		'credential',
-		{},
-		{
-			hint: expect.stringMatching(
-				/^You will not be told when this is paid: the credential has no Postback URL\./,
-			),
-		},
-	],
+	['credential', {}, { hint: expect.stringMatching(NO_ADDRESS) }],
 	['url', CREDENTIAL, { url: 'https://field.example/' }],
 ])('%j, with %j in the credential', (choice, account, expected) => {
 	const { store: _store, ...found } = target(choice, account);
@@ -50,6 +43,7 @@ test('an address that is none is refused, wherever it comes from', () => {
 	expect(() => target('credential', { postbackUrl: 'here' })).toThrow(InputError);
 });
 
+const BY_PROXY = 'https://a.example/n8n/webhook-waiting/42?signature=0123';
 const SIGNED = { ...CREDENTIAL, postbackSecret: SECRET };
 
 test.each<[string, Parameters<typeof target>, boolean]>([
@@ -61,11 +55,7 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 	['one of n8n 1, with a parameter', ['url', SIGNED, `${RESUME}?x=1`, RESUME], true],
 	['one in the credential', ['credential', { postbackUrl: RESUME }, '', RESUME], true],
 	["another execution's", ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'], false],
-	[
-		'it, as a proxy has it',
-		['url', SIGNED, 'https://a.example/n8n/webhook-waiting/42?signature=0123'],
-		true,
-	],
+	['it, as a proxy has it', ['url', SIGNED, BY_PROXY], true],
 	['one that ends like it', ['url', SIGNED, 'https://n8n.example.com/webhook/42'], false],
 	['a trigger', ['credential', SIGNED], false],
 ])('%s: what proves its postback', (_name, args, here) => {
@@ -127,10 +117,6 @@ test('nobody who knows the URL makes another amount of it', () => {
 	expectPostback?.();
 	const encoded = Buffer.from('["payment",1000,"a"]').toString('base64url');
 	const query = { pay_proof: `${encoded}.${url!.split('.').at(-1)!}` };
-	expect(
-		verifyRandomProof(
-			query,
-			awaitedProofs(store, 'a', '42', () => false),
-		),
-	).toBeNull();
+	const hashes = awaitedProofs(store, 'a', '42', () => false);
+	expect(verifyRandomProof(query, hashes)).toBeNull();
 });

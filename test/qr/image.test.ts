@@ -29,21 +29,15 @@ async function decode(png: Buffer) {
 
 test('100 payloads up to the largest version are read back as they were', async () => {
 	// Version 40 with error correction M holds 2,331 bytes, 3,391 letters and digits, 5,596 digits.
+	const long = fc
+		.integer({ min: 1000, max: 2331 })
+		.map((length) => 'z/'.repeat(length).slice(0, length));
+	const charge = fc.tuple(fc.uuid(), fc.integer({ min: 1 })).map(([id, n]) => brCode(id, n));
+	const visible = fc.string({ minLength: 1, maxLength: 300 }).filter((text) => text.trim() !== '');
 	const payload = fc.oneof(
-		{
-			weight: 12,
-			arbitrary: fc.tuple(fc.uuid(), fc.integer({ min: 1 })).map(([id, n]) => brCode(id, n)),
-		},
-		{
-			weight: 12,
-			arbitrary: fc.string({ minLength: 1, maxLength: 300 }).filter((text) => text.trim() !== ''),
-		},
-		{
-			weight: 1,
-			arbitrary: fc
-				.integer({ min: 1000, max: 2331 })
-				.map((length) => 'z/'.repeat(length).slice(0, length)),
-		},
+		{ weight: 12, arbitrary: charge },
+		{ weight: 12, arbitrary: visible },
+		{ weight: 1, arbitrary: long },
 	);
 	await fc.assert(
 		fc.asyncProperty(payload, async (text) => {
@@ -161,15 +155,11 @@ describe('finding the payload in a response of unknown form', () => {
 			document.indexOf('| Code '),
 			document.indexOf('_`test/qr/schemes'),
 		);
-		const rows = table.split('\n').slice(2);
-		expect(
-			rows.filter(Boolean).map((row) =>
-				row
-					.split('|')
-					.map((cell) => cell.trim())
-					.slice(1, 3),
-			),
-		).toStrictEqual(SCHEMES.map(({ scheme, begins }) => [scheme, `\`${begins}\``]));
+		const rows = table.split('\n').slice(2).filter(Boolean);
+		const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+		expect(cells.map((row) => row.slice(1, 3))).toStrictEqual(
+			SCHEMES.map(({ scheme, begins }) => [scheme, `\`${begins}\``]),
+		);
 		for (const { begins, example } of SCHEMES) expect(example.startsWith(begins)).toBe(true);
 	});
 

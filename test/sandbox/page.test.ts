@@ -9,18 +9,13 @@ beforeEach(async () => {
 afterEach(async () => await sandbox.close());
 
 describe('every request is listed with its answer', () => {
+	const BODY = { amount: 1, external_id: 'a' };
 	test.each([
-		['a good one', '/v2/pay/qrcode', { amount: 1, external_id: 'a' }, {}, 201],
+		['a good one', '/v2/pay/qrcode', BODY, {}, 201],
 		['one without a field', '/v2/pay/payment', { amount: 1 }, {}, 422],
 		['broken JSON', '/v2/pay/payment', '{"amount":', {}, 422],
-		[
-			'one without a token',
-			'/v2/pay/payment',
-			{ amount: 1, external_id: 'a' },
-			{ Authorization: '' },
-			401,
-		],
-		['one to another path', '/v2/other/payment', { amount: 1, external_id: 'a' }, {}, 404],
+		['one without a token', '/v2/pay/payment', BODY, { Authorization: '' }, 401],
+		['one to another path', '/v2/other/payment', BODY, {}, 404],
 		['one whose fault the base URL ordered', '/fault/status-503/v2/pay/payment', {}, {}, 503],
 		['one from another web page', '/v2/pay/payment', {}, { Origin: 'https://other.example' }, 403],
 	])('%s', async (_name, path, body, headers, status) => {
@@ -92,11 +87,7 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
 	for (const text of [told, await one.text()]) {
 		for (const secret of [
-			token,
-			'secret-of-the-client',
-			basic,
-			'the-proof-of-the-charge',
-			'signature-of-n8n',
+			...[token, 'secret-of-the-client', basic, 'the-proof-of-the-charge', 'signature-of-n8n'],
 		]) {
 			expect(text).not.toContain(secret);
 		}
@@ -112,23 +103,18 @@ describe('another web page in the same browser', () => {
 	const name = () => sandbox.url.replace('http://', '');
 
 	test.each([
-		['its own page', 'POST', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
-		['a program, which sends neither header', 'POST', () => ({}), 202],
-		['a page on another site', 'POST', () => ({ Origin: 'https://other.example' }), 403],
-		[
-			'a page on another port of this machine',
-			'POST',
-			() => ({ Origin: 'http://127.0.0.1:1' }),
-			403,
-		],
-		['a sandboxed frame', 'POST', () => ({ Origin: 'null' }), 403],
-		['a page that hides its origin', 'POST', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
-		['a page on a sibling port', 'POST', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
-		['a name that was pointed here', 'POST', () => ({ Host: 'other.example' }), 421],
-		['a name that begins like ours', 'POST', () => ({ Host: '127.0.0.1.other.example' }), 421],
-		['a name that ends like ours', 'POST', () => ({ Host: 'other-localhost' }), 421],
-	])('%s: POST', async (_name, method, headers, status) => {
-		expect(await raw(sandbox.url + AIM, method, headers())).toBe(status);
+		['its own page', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
+		['a program, which sends neither header', () => ({}), 202],
+		['a page on another site', () => ({ Origin: 'https://other.example' }), 403],
+		['a page on another port of this machine', () => ({ Origin: 'http://127.0.0.1:1' }), 403],
+		['a sandboxed frame', () => ({ Origin: 'null' }), 403],
+		['a page that hides its origin', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
+		['a page on a sibling port', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
+		['a name that was pointed here', () => ({ Host: 'other.example' }), 421],
+		['a name that begins like ours', () => ({ Host: '127.0.0.1.other.example' }), 421],
+		['a name that ends like ours', () => ({ Host: 'other-localhost' }), 421],
+	])('%s: POST', async (_name, headers, status) => {
+		expect(await raw(sandbox.url + AIM, 'POST', headers())).toBe(status);
 		expect(sandbox.next?.name).toBe(status === 202 ? 'refuse-422' : undefined);
 	});
 

@@ -61,11 +61,7 @@ test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 			data: { id, external_id: 'a', amount: 1, status: 'paid' },
 		}),
 	],
-	[
-		'of its own form',
-		({ id }) => ({ n: { id, status: 2 } }),
-		(id: string) => ({ n: { id, status: 2 } }),
-	],
+	['of its own form', ({ id }) => ({ n: { id, status: 2 } }), (id) => ({ n: { id, status: 2 } })],
 ])('a postback is %s', async (_name, postbackBody, expected) => {
 	const service = await start({ postbackBody });
 	const receiver = await startReceiver();
