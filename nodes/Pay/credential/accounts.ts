@@ -1,4 +1,5 @@
 import type { IExecuteFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
+import { refuseItemData } from '../parameters/typed';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getCredentials' | 'getNode' | 'getMode'>;
@@ -22,6 +23,7 @@ async function typedCredential(context: CredentialContext): Promise<PayCredentia
  */
 export async function accountReader(
 	context: CredentialContext,
+	isTool = false,
 ): Promise<(index: number) => Account | Promise<Account>> {
 	const resolve = async (index: number) =>
 		await context.getCredentials<PayCredential>('payApi', index);
@@ -29,6 +31,7 @@ export async function accountReader(
 		typedCredential(context).catch(() => undefined),
 		resolve(0).catch(() => undefined),
 	]);
+	if (isTool && typed !== undefined) refuseItemData(Object.keys(typed), typed);
 	// An expression never comes to its own text.
 	const isPlain = ([name, value]: [string, unknown]) => value === first?.[name];
 	if (typed === undefined || first === undefined || !Object.entries(typed).every(isPlain)) {
