@@ -139,7 +139,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				ids.map((id) => asked(id)),
 				{ atOnce: true },
 			);
-			expect(heard).toContain('accepted');
 			expect(heard.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
 			expect(arrived()).toHaveLength(1);
 		});
