@@ -99,6 +99,15 @@ test.each<[string, IDataObject, string]>([
 	expect(arrived()).toStrictEqual([]);
 });
 
+test('a limit that reads the item lets no tool pay: the item can hold what the model says', async () => {
+	const settings = { type: 'n8n-nodes-pay.payTool' };
+	const parameters = { amount: 9, external_id: 'a', options: { allowAiPayments: true } };
+	const limits = { highestPayment: '={{ $json.max }}' };
+	const run = await pay(limits, [{ max: 1e6 }], { settings, parameters });
+	expect(told(run)).toStrictEqual(['notSent: highestPayment']);
+	expect(told(await pay(limits, [{ max: 1e6 }], { parameters }))).toStrictEqual(['accepted']);
+});
+
 describe('the sum of an execution', () => {
 	const twoNodes = (settings: object = {}) => ({
 		nodes: [

@@ -139,8 +139,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				ids.map((id) => asked(id)),
 				{ atOnce: true },
 			);
-			expect(arrived()).toHaveLength(1);
 			expect(heard.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
+			expect(arrived()).toHaveLength(1);
 		});
 
 		test('fields that read the item are refused: a model sends more than it was offered', async () => {

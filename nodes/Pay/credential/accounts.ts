@@ -3,6 +3,7 @@ import type {
 	IHookFunctions,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { refuseItemData } from '../parameters/typed';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
@@ -31,6 +32,7 @@ const isPlain = (typed: PayCredential, resolved: PayCredential) =>
  */
 export async function accountReader(
 	context: CredentialContext & Pick<IExecuteFunctions, 'getCredentials'>,
+	isTool = false,
 ): Promise<(index: number) => Account | Promise<Account>> {
 	const resolve = async (index: number) =>
 		await context.getCredentials<PayCredential>('payApi', index);
@@ -38,6 +40,7 @@ export async function accountReader(
 		typedCredential(context).catch(() => undefined),
 		resolve(0).catch(() => undefined),
 	]);
+	if (isTool && typed !== undefined) refuseItemData(Object.keys(typed), typed);
 	if (typed === undefined || first === undefined || !isPlain(typed, first)) {
 		return async (index) => readAccount(await resolve(index), typed);
 	}

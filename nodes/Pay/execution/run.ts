@@ -33,7 +33,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
-	if (isTool) refuseItemData(operation.description, parameters);
+	const names = operation.description.map(({ name: each }) => each);
+	if (isTool) refuseItemData(names, parameters);
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
@@ -68,7 +69,7 @@ async function readAll(run: Run): Promise<Step> {
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
 		store: context.getContext('flow'),
 	};
-	const accountOf = await accountReader(context);
+	const accountOf = await accountReader(context, run.ledger.isTool);
 	const typed = context.getNode().parameters;
 	const shared = new Map<string, unknown>();
 	const reading = { context, typed, shared, operation, settings, execution, accountOf };

@@ -45,11 +45,11 @@ const readsItem = (typed: unknown): boolean =>
 		: Object.values(typed ?? {}).some(readsItem);
 
 /** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
-export function refuseItemData(fields: INodeProperties[], typed: Record<string, unknown>): void {
-	const field = fields.find(({ name }) => readsItem(typed[name]));
-	if (field === undefined) return;
+export function refuseItemData(names: string[], typed: Readonly<Record<string, unknown>>): void {
+	const name = names.find((each) => readsItem(typed[each]));
+	if (name === undefined) return;
 	throw wrongField(
-		field.name,
+		name,
 		'reads its item, which in a tool is the first one, or holds what the model says',
 		"Let the model fill it in ($fromAI), or take it from a node: {{ $('Invoice').first().json.amount }}.",
 	);
