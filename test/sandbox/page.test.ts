@@ -9,29 +9,25 @@ beforeEach(async () => {
 afterEach(async () => await sandbox.close());
 
 describe('every request is listed with its answer', () => {
-	test.each([
-		['a good one', '/v2/pay/qrcode', { amount: 1, external_id: 'a' }, {}, 201],
-		['one without a field', '/v2/pay/payment', { amount: 1 }, {}, 422],
-		['broken JSON', '/v2/pay/payment', '{"amount":', {}, 422],
-		[
-			'one without a token',
-			'/v2/pay/payment',
-			{ amount: 1, external_id: 'a' },
-			{ Authorization: '' },
-			401,
-		],
-		['one to another path', '/v2/other/payment', { amount: 1, external_id: 'a' }, {}, 404],
-		['one whose fault the base URL ordered', '/fault/status-503/v2/pay/payment', {}, {}, 503],
-		['one from another web page', '/v2/pay/payment', {}, { Origin: 'https://other.example' }, 403],
-	])('%s', async (_name, path, body, headers, status) => {
+	const GOOD = { amount: 1, external_id: 'a' };
+	test.each<[string, string, string, unknown, number, Record<string, string>?]>([
+		['a good one', '/v2/pay', '/qrcode', GOOD, 201],
+		['one without a field', '/v2/pay', '/payment', { amount: 1 }, 422],
+		['broken JSON', '/v2/pay', '/payment', '{"amount":', 422],
+		['one without a token', '/v2/pay', '/payment', GOOD, 401, { Authorization: '' }],
+		['one to another path', '/v2/other', '/payment', GOOD, 404],
+		['one whose fault the base URL ordered', '/fault/status-503/v2/pay', '/payment', {}, 503],
+		['one from another web page', '/v2/pay', '/payment', {}, 403, { Origin: 'https://a.example' }],
+	])('%s', async (_name, base, operation, body, status, headers = {}) => {
+		const path = base + operation;
 		expect((await send(sandbox, path, body, headers)).status).toBe(status);
 		const { exchanges } = await stateOf(sandbox);
 		expect(exchanges).toMatchObject([{ method: 'POST', answer: { status } }]);
 	});
 
 	test('as it was sent, digit by digit', async () => {
-		const body =
-			'{"amount":10.50,"external_id":"a","split":[{"username":"b","percentageSplit":12.0}]}';
+		const split = '[{"username":"b","percentageSplit":12.0}]';
+		const body = `{"amount":10.50,"external_id":"a","split":${split}}`;
 		await send(sandbox, '/v2/pay/qrcode', body);
 		const [transaction] = (await stateOf(sandbox)).transactions;
 		expect(transaction?.exchange.fields).toStrictEqual([
@@ -66,15 +62,15 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	sandbox = await Sandbox.start({
 		clientCredentials: { clientId: 'client', clientSecret: 'secret-of-the-client' },
 	});
-	const form = 'grant_type=client_credentials&client_id=client&client_secret=secret-of-the-client';
-	const inBody = await fetch(sandbox.tokenUrl, { method: 'POST', body: new URLSearchParams(form) });
-	const { access_token: token } = (await inBody.json()) as { access_token: string };
+	const grant = 'grant_type=client_credentials';
+	const form = `${grant}&client_id=client&client_secret=secret-of-the-client`;
+	const ask = async (fields: string, headers = {}) => {
+		const body = new URLSearchParams(fields);
+		return await fetch(sandbox.tokenUrl, { method: 'POST', body, headers });
+	};
+	const { access_token: token } = (await (await ask(form)).json()) as { access_token: string };
 	const basic = Buffer.from('client:secret-of-the-client').toString('base64');
-	await fetch(sandbox.tokenUrl, {
-		method: 'POST',
-		body: new URLSearchParams('grant_type=client_credentials'),
-		headers: { Authorization: `Basic ${basic}` },
-	});
+	await ask(grant, { Authorization: `Basic ${basic}` });
 	// A receiver that answers with all that it was sent.
 	const receiver = await startReceiver(`{"echo":"?pay_proof=the-proof-of-the-charge"}`);
 	const postbackUrl = `${receiver.url}?pay_proof=the-proof-of-the-charge&signature=signature-of-n8n`;
@@ -90,14 +86,9 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 
 	const told = await (await fetch(`${sandbox.url}/state`)).text();
 	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
+	const ofUrl = ['the-proof-of-the-charge', 'signature-of-n8n'];
 	for (const text of [told, await one.text()]) {
-		for (const secret of [
-			token,
-			'secret-of-the-client',
-			basic,
-			'the-proof-of-the-charge',
-			'signature-of-n8n',
-		]) {
+		for (const secret of [token, 'secret-of-the-client', basic, ...ofUrl]) {
 			expect(text).not.toContain(secret);
 		}
 	}
@@ -111,24 +102,19 @@ describe('another web page in the same browser', () => {
 	const AIM = '/next/refuse-422';
 	const name = () => sandbox.url.replace('http://', '');
 
-	test.each([
-		['its own page', 'POST', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
-		['a program, which sends neither header', 'POST', () => ({}), 202],
-		['a page on another site', 'POST', () => ({ Origin: 'https://other.example' }), 403],
-		[
-			'a page on another port of this machine',
-			'POST',
-			() => ({ Origin: 'http://127.0.0.1:1' }),
-			403,
-		],
-		['a sandboxed frame', 'POST', () => ({ Origin: 'null' }), 403],
-		['a page that hides its origin', 'POST', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
-		['a page on a sibling port', 'POST', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
-		['a name that was pointed here', 'POST', () => ({ Host: 'other.example' }), 421],
-		['a name that begins like ours', 'POST', () => ({ Host: '127.0.0.1.other.example' }), 421],
-		['a name that ends like ours', 'POST', () => ({ Host: 'other-localhost' }), 421],
-	])('%s: POST', async (_name, method, headers, status) => {
-		expect(await raw(sandbox.url + AIM, method, headers())).toBe(status);
+	test.each<[string, () => Record<string, string>, number]>([
+		['its own page', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
+		['a program, which sends neither header', () => ({}), 202],
+		['a page on another site', () => ({ Origin: 'https://other.example' }), 403],
+		['a page on another port of this machine', () => ({ Origin: 'http://127.0.0.1:1' }), 403],
+		['a sandboxed frame', () => ({ Origin: 'null' }), 403],
+		['a page that hides its origin', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
+		['a page on a sibling port', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
+		['a name that was pointed here', () => ({ Host: 'other.example' }), 421],
+		['a name that begins like ours', () => ({ Host: '127.0.0.1.other.example' }), 421],
+		['a name that ends like ours', () => ({ Host: 'other-localhost' }), 421],
+	])('%s: POST', async (_name, headers, status) => {
+		expect(await raw(sandbox.url + AIM, 'POST', headers())).toBe(status);
 		expect(sandbox.next?.name).toBe(status === 202 ? 'refuse-422' : undefined);
 	});
 
