@@ -95,9 +95,8 @@ test('the amount 1.04 reports late and 1.06 never, where a usual payment is repo
 		await send(sandbox, '/v2/pay/payment', body);
 	}
 	await receiver.count(1);
-	expect(
-		receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount),
-	).toStrictEqual([7]);
+	const amounts = receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount);
+	expect(amounts).toStrictEqual([7]);
 	expect(SEQUELS.find(({ amount }) => amount === 1.04)?.after).toBe(15_000);
 });
 
@@ -132,13 +131,8 @@ describe('a postback', () => {
 			status,
 			postbacks: [{ deliveries: [{ answer: 200, text: '{"message":"Workflow was started"}' }] }],
 		});
-		expect(JSON.parse(receiver.came[0]!)).toStrictEqual({
-			event: `qrCode.${status}`,
-			id,
-			external_id: 'order-1',
-			amount: 5,
-			status,
-		});
+		const data = { id, external_id: 'order-1', amount: 5, status };
+		expect(JSON.parse(receiver.came[0]!)).toStrictEqual({ event: `qrCode.${status}`, ...data });
 	});
 
 	test.each([
@@ -171,10 +165,7 @@ describe('a postback', () => {
 	test('nobody is told of a charge without a postback URL', async () => {
 		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
 		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
-		expect(sandbox.transactions[0]).toMatchObject({
-			status: 'paid',
-			postbacks: [],
-			deliveries: [],
-		});
+		const told = { status: 'paid', postbacks: [], deliveries: [] };
+		expect(sandbox.transactions[0]).toMatchObject(told);
 	});
 });

@@ -12,34 +12,36 @@ export interface Simulation {
 }
 
 type Command = fc.AsyncCommand<Simulation, World>;
+const command = (text: string, run: Command['run'], check: Command['check'] = () => true) => ({
+	...{ run, check, toString: () => text },
+});
 
 // Some differ in case alone, or far behind their beginning.
 const IDS = ['id-A', 'id-B', 'id-a', 'id-of-a-payment-1', 'id-of-a-payment-2'];
 const id = fc.constantFrom(...IDS);
 
-const amount: fc.Arbitrary<Pick<TypedItem, 'amount' | 'value'>> = fc.oneof(
-	{
-		weight: 12,
-		arbitrary: fc.constantFrom(
-			{ amount: '1', value: 1 },
-			{ amount: '10.50', value: 10.5 },
-			{ amount: 250, value: 250 },
-		),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.constantFrom(
-			...['10,50', '1,000.50', '1.000', '', null, '-1', '0'].map((typed) => ({
-				amount: typed,
-				value: undefined,
-			})),
-		),
-	},
+/** One of them, each as often as its weight says. */
+const weigh = <T>(...choices: Array<[weight: number, arbitrary: fc.Arbitrary<T>]>) =>
+	fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+const always = <const T>(value: T) => fc.constant(value);
+
+type Typed = Pick<TypedItem, 'amount' | 'value'>;
+const plain: Typed[] = [
+	...[
+		{ amount: '1', value: 1 },
+		{ amount: '10.50', value: 10.5 },
+		{ amount: 250, value: 250 },
+	],
+];
+const doubtful = ['10,50', '1,000.50', '1.000', '', null, '-1', '0'];
+const amount = weigh<Typed>(
+	[12, fc.constantFrom(...plain)],
+	[1, fc.constantFrom(...doubtful.map((typed) => ({ amount: typed, value: undefined })))],
 );
 
 /** Drawn once in so many times, else undefined. */
 const once = <T>(times: number, arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
-	fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary });
+	weigh<T | undefined>([times - 1, always(undefined)], [1, arbitrary]);
 
 const GOOD_MEMBERS = '{ "note": 1.5 }';
 /** What is refused: a member of the form, and a number that JSON would round. */
@@ -62,20 +64,14 @@ const item: fc.Arbitrary<TypedItem> = fc
 	}));
 
 const options: fc.Arbitrary<Options> = fc.record({
-	confirmed: fc.oneof({ weight: 3, arbitrary: fc.constant(false) }, fc.constant(true)),
+	confirmed: weigh<boolean>([3, always(false)], [1, always(true)]),
 	batchSize: fc.integer({ min: 1, max: 3 }),
 	timeout: fc.constantFrom(60_000, 1000),
 });
 
 const node: fc.Arbitrary<NodePlan> = fc.record({
-	id: fc.oneof(
-		{ weight: 4, arbitrary: fc.constant('node-1') },
-		{ weight: 1, arbitrary: fc.constant('node-2') },
-	),
-	kind: fc.oneof(
-		{ weight: 9, arbitrary: fc.constant('payment' as const) },
-		{ weight: 1, arbitrary: fc.constant('qrCode' as const) },
-	),
+	id: weigh<string>([4, always('node-1')], [1, always('node-2')]),
+	kind: weigh<NodePlan['kind']>([9, always('payment')], [1, always('qrCode')]),
 	items: fc.oneof(
 		fc.array(item, { minLength: 1, maxLength: 3 }),
 		fc.array(item, { minLength: 2, maxLength: 2 }),
@@ -83,9 +79,9 @@ const node: fc.Arbitrary<NodePlan> = fc.record({
 });
 
 const workflow: fc.Arbitrary<Plan> = fc.record({
-	nodes: fc.oneof(
-		{ weight: 3, arbitrary: fc.tuple(node) },
-		{ weight: 1, arbitrary: fc.array(node, { minLength: 1, maxLength: 2 }) },
+	nodes: weigh<NodePlan[]>(
+		[3, fc.tuple(node)],
+		[1, fc.array(node, { minLength: 1, maxLength: 2 })],
 	),
 	options,
 	isAgent: fc.constant(false),
@@ -94,10 +90,7 @@ const workflow: fc.Arbitrary<Plan> = fc.record({
 		...(['stopWorkflow', 'stopWorkflow', 'stopWorkflow'] as const),
 		...(['continueRegularOutput', 'continueErrorOutput'] as const),
 	),
-	tries: fc.oneof(
-		{ weight: 2, arbitrary: fc.constant(1) },
-		{ weight: 1, arbitrary: fc.integer({ min: 2, max: 3 }) },
-	),
+	tries: weigh([2, always(1)], [1, fc.integer({ min: 2, max: 3 })]),
 });
 
 /** Two or three calls of an agent's tools in one message, mostly for one payment. */
@@ -114,83 +107,56 @@ const agent: fc.Arbitrary<Plan> = fc
 		...{ options: drawn, onError: 'continueRegularOutput', tries: 1, isAgent: true },
 	}));
 
-const plan: fc.Arbitrary<Plan> = fc.oneof(
-	{ weight: 8, arbitrary: workflow },
-	{ weight: 1, arbitrary: agent },
-);
+const plan = weigh<Plan>([8, workflow], [1, agent]);
 
 const books = fc.boolean();
-const fate: fc.Arbitrary<Fate> = fc.oneof(
-	{ weight: 4, arbitrary: fc.constant({ does: 'answer' as const, status: 200, books: true }) },
-	{
-		weight: 5,
-		arbitrary: fc.record(
+const STATUSES = [
+	...[200, 201, 202, 204, 400, 401, 401, 401, 401, 403, 404, 409, 422, 429, 307, 308],
+	...[101, 300, 301, 302, 303, 304, 408, 499, 500, 502, 503, 504],
+];
+const BROKEN = ['ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE', 'HPE_INVALID_CONSTANT'];
+const UNHEARD: Fate[] = [
+	{ does: 'notReached', code: 'ECONNREFUSED', syscall: 'connect' },
+	{ does: 'notReached', code: 'ENOTFOUND', syscall: 'getaddrinfo' },
+	{ does: 'notReached', code: 'CERT_HAS_EXPIRED' },
+	{ does: 'cutRequest' },
+	...[407, 502, 201].map((status) => ({ does: 'proxyAnswers' as const, status })),
+];
+const fate = weigh<Fate>(
+	[4, always({ does: 'answer', status: 200, books: true })],
+	[
+		5,
+		fc.record(
 			{
-				does: fc.constant('answer' as const),
-				status: fc.constantFrom(
-					...[200, 201, 202, 204, 400, 401, 401, 401, 401, 403, 404, 409, 422, 429, 307, 308],
-					...[101, 300, 301, 302, 303, 304, 408, 499, 500, 502, 503, 504],
-				),
+				does: always('answer'),
+				status: fc.constantFrom(...STATUSES),
 				books,
 				after: fc.constantFrom(1, 999, 1001, 61_000),
-				echo: fc.constant(true as const),
-				open: fc.constant(true as const),
+				echo: always(true),
+				open: always(true),
 			},
 			{ requiredKeys: ['does', 'status', 'books'] },
 		),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.record({
-			does: fc.constant('drip' as const),
-			books,
-			status: fc.constantFrom(200, 422),
-		}),
-	},
-	{ weight: 1, arbitrary: fc.record({ does: fc.constant('stall' as const), books }) },
-	{
-		weight: 2,
-		arbitrary: fc.record({
-			does: fc.constant('breakOff' as const),
-			books,
-			code: fc.constantFrom('ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE', 'HPE_INVALID_CONSTANT'),
-		}),
-	},
-	{
-		weight: 1,
-		arbitrary: fc.constantFrom(
-			{ does: 'notReached' as const, code: 'ECONNREFUSED', syscall: 'connect' },
-			{ does: 'notReached' as const, code: 'ENOTFOUND', syscall: 'getaddrinfo' },
-			{ does: 'notReached' as const, code: 'CERT_HAS_EXPIRED' },
-			{ does: 'cutRequest' as const },
-			{ does: 'proxyAnswers' as const, status: 407 },
-			{ does: 'proxyAnswers' as const, status: 502 },
-			{ does: 'proxyAnswers' as const, status: 201 },
-		),
-	},
+	],
+	[1, fc.record({ does: always('drip'), books, status: fc.constantFrom(200, 422) })],
+	[1, fc.record({ does: always('stall'), books })],
+	[2, fc.record({ does: always('breakOff'), books, code: fc.constantFrom(...BROKEN) })],
+	[1, fc.constantFrom(...UNHEARD)],
 );
 
 const moment = fc.constantFrom('read' as const, 'write' as const, 'answer' as const);
+const SLOW = fc.constantFrom(5, 200, 2000, 20_000, 40_000);
 const storeFate: fc.Arbitrary<StoreFate> = fc.oneof(
-	fc.record({ does: fc.constant('fail' as const), at: moment }),
-	fc.record({ does: fc.constant('hang' as const), at: moment }),
-	fc.record({
-		does: fc.constant('slow' as const),
-		at: moment,
-		ms: fc.constantFrom(5, 200, 2000, 20_000, 40_000),
-	}),
-	fc.constant({ does: 'junk' as const }),
+	fc.record({ does: always('fail'), at: moment }),
+	fc.record({ does: always('hang'), at: moment }),
+	fc.record({ does: always('slow'), at: moment, ms: SLOW }),
+	always({ does: 'junk' }),
 );
 
-const tokenFate: fc.Arbitrary<TokenFate> = fc.oneof(
-	{
-		weight: 3,
-		arbitrary: fc.record(
-			{ does: fc.constant('give' as const), life: fc.constantFrom(1, 120, 3600) },
-			{ requiredKeys: ['does'] },
-		),
-	},
-	fc.constantFrom({ does: 'fail' as const }, { does: 'stall' as const }),
+const life = fc.constantFrom(1, 120, 3600);
+const tokenFate = weigh<TokenFate>(
+	[3, fc.record({ does: always('give'), life }, { requiredKeys: ['does'] })],
+	[1, fc.constantFrom<TokenFate>({ does: 'fail' }, { does: 'stall' })],
 );
 
 /** As many payments as a scenario can fill a list with, or push out of it. */
@@ -216,12 +182,9 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
 	fates: fc.array(fate, { maxLength: 5 }),
-	storeFates: fc.oneof(
-		{ weight: 3, arbitrary: fc.constant<Settings['storeFates']>([]) },
-		{
-			weight: 1,
-			arbitrary: fc.array(fc.option(storeFate, { freq: 2, nil: undefined }), { maxLength: 5 }),
-		},
+	storeFates: weigh<Settings['storeFates']>(
+		[3, always([])],
+		[1, fc.array(fc.option(storeFate, { freq: 2, nil: undefined }), { maxLength: 5 })],
 	),
 });
 
@@ -257,18 +220,26 @@ const running = ({ executions }: Simulation) => executions.filter(({ ended }) =>
 /** Before a command: nothing, or until all that can end has ended. */
 const wait = fc.constantFrom(0, 0, 300_000);
 
+const exists: Command['check'] = ({ executions }) => executions.length > 0;
+/** Starts a plan on a process, with the accounts as the scenario has them. */
+function startOn(simulation: Simulation, on: number, drawn: Plan) {
+	const { world } = simulation;
+	const planned = withAccounts(drawn, world.settings);
+	begin(simulation, new Execution(world, world.process(on), planned));
+}
+
 /** Starts an execution, beside those that run. */
-const start = fc.record({ process, plan: plan.map(oneKindPerNode), wait }).map(
-	({ process, plan: drawn, wait: ms }): Command => ({
-		check: () => true,
-		async run(simulation, world) {
-			if (ms > 0) await world.clock.sleep(ms);
-			const on = world.process(process);
-			begin(simulation, new Execution(world, on, withAccounts(drawn, world.settings)));
-		},
-		toString: () => `${ms} ms later, start on process ${process}: ${JSON.stringify(drawn)}`,
-	}),
-);
+const start = fc
+	.record({ process, plan: plan.map(oneKindPerNode), wait })
+	.map(({ process: on, plan: drawn, wait: ms }) =>
+		command(
+			`${ms} ms later, start on process ${on}: ${JSON.stringify(drawn)}`,
+			async (simulation, world) => {
+				if (ms > 0) await world.clock.sleep(ms);
+				startOn(simulation, on, drawn);
+			},
+		),
+	);
 
 /**
  * Starts a workflow on two processes at the same moment, for the same payment or for two; later, as
@@ -281,50 +252,45 @@ const together = fc
 		same: fc.boolean(),
 		swapped: fc.boolean(),
 	})
-	.map(
-		({ plan: drawn, ids, same, swapped }): Command => ({
-			check: () => true,
-			async run(simulation, world) {
-				const plans = ids.map((own) => {
-					const chosen = (same ? ids[0] : own) as string;
-					const nodes = drawn.nodes.map(({ items: [first], ...one }) => ({
-						...one,
-						items: first === undefined ? [] : [{ ...first, id: chosen }],
-					}));
-					return withAccounts({ ...drawn, nodes }, world.settings);
-				});
-				const start = (turn: number) =>
-					plans.forEach((mine, index) => {
-						const on = world.process((index + turn) % 2);
-						begin(simulation, new Execution(world, on, mine));
-					});
-				start(0);
+	.map(({ plan: drawn, ids, same, swapped }) => {
+		const plans = ids.map((own) => {
+			const chosen = (same ? ids[0] : own) as string;
+			const nodes = drawn.nodes.map(({ items: [first], ...one }) => ({
+				...one,
+				items: first === undefined ? [] : [{ ...first, id: chosen }],
+			}));
+			return { ...drawn, nodes };
+		});
+		const who = `${same ? 'both' : 'each'} ${ids.join()}${swapped ? ', later swapped' : ''}`;
+		return command(
+			`start on both processes, ${who}: ${JSON.stringify(drawn)}`,
+			async (simulation, world) => {
+				const startAll = (turn: number) =>
+					plans.forEach((mine, index) => startOn(simulation, (index + turn) % 2, mine));
+				startAll(0);
 				if (!swapped) return;
 				await world.clock.sleep(300_000);
-				start(1);
+				startAll(1);
 			},
-			toString: () =>
-				`start on both processes, ${same ? 'both' : 'each'} ${ids.join()}${swapped ? ', later swapped' : ''}: ${JSON.stringify(drawn)}`,
-		}),
-	);
+		);
+	});
 
 /** Runs a workflow with the items of an earlier execution again, when all that can end has ended. */
-const again = fc.record({ which: fc.nat(3), elsewhere: fc.boolean() }).map(
-	({ which, elsewhere }): Command => ({
-		check: ({ executions }) => executions.length > 0,
-		async run(simulation, world) {
+const again = fc.record({ which: fc.nat(3), elsewhere: fc.boolean() }).map(({ which, elsewhere }) =>
+	command(
+		`later, the items of execution ${which} again on ${elsewhere ? 'another' : 'its'} process`,
+		async (simulation, world) => {
 			await world.clock.sleep(300_000);
 			const { executions } = simulation;
 			const earlier = executions[which % executions.length] as Execution;
-			const { plan: before, name } = earlier;
 			const isFirst = world.processes[0] === earlier.process;
+			const { plan: before, name } = earlier;
 			const execution = new Execution(world, world.process(isFirst === elsewhere ? 1 : 0), before);
 			world.note(`${execution.name} has the items of ${name}`);
 			begin(simulation, execution);
 		},
-		toString: () =>
-			`later, the items of execution ${which} again on ${elsewhere ? 'another' : 'its'} process`,
-	}),
+		exists,
+	),
 );
 
 /** Items as corrected before a retry; mostly one thing of one item. */
@@ -332,117 +298,97 @@ type Edit = Partial<Pick<TypedItem, 'amount' | 'value' | 'key' | 'account'>> & {
 	options?: Options;
 };
 const key = fc.constantFrom('key-1', 'key-2');
-const edits: fc.Arbitrary<Edit> = fc.oneof(
-	fc.constant({}),
-	{ weight: 3, arbitrary: fc.record({ key }) },
-	{ weight: 3, arbitrary: amount.map((typed) => ({ ...typed, members: GOOD_MEMBERS })) },
-	fc.record({ account: fc.nat(1) }),
-	fc.record({ options }),
+const edits = weigh<Edit>(
+	[1, always({})],
+	[3, fc.record({ key })],
+	[3, amount.map((typed) => ({ ...typed, members: GOOD_MEMBERS }))],
+	[1, fc.record({ account: fc.nat(1) })],
+	[1, fc.record({ options })],
 );
 
 const RETRIED: ReadonlyArray<Execution['status']> = ['failed', 'crashed', 'cancelled'];
 
 /** The editor's Retry of an execution that did not end well; also one retried before. */
 const retry = fc
-	.record({
-		which: fc.nat(2),
-		process,
-		edited: edits,
-		// One of them, or all.
-		item: fc.nat(3),
-	})
-	.map(
-		({ which, process, edited, item: at }): Command => ({
-			check: ({ executions }) => executions.length > 0,
-			async run(simulation, world) {
+	// One of the items, or all.
+	.record({ which: fc.nat(2), process, edited: edits, item: fc.nat(3) })
+	.map(({ which, process: on, edited, item: at }) =>
+		command(
+			`retry ${which} on process ${on}, item ${at}: ${JSON.stringify(edited)}`,
+			async (simulation, world) => {
 				const isStored = ({ status }: Execution) => RETRIED.includes(status);
 				if (!simulation.executions.some(isStored)) await world.clock.sleep(300_000);
-				if (!simulation.executions.some(isStored)) return;
 				const stored = simulation.executions.filter(isStored);
+				if (stored.length === 0) return;
 				const failed = stored[which % stored.length] as Execution;
 				const { options: changed, ...typed } = edited;
-				const { nodes } = failed.plan;
-				const position = failed.saved.position;
 				const correct = (it: TypedItem, index: number): TypedItem =>
 					index === at || at === 3 ? { ...it, ...typed } : it;
-				const corrected: Plan = {
-					...failed.plan,
-					options: changed ?? failed.plan.options,
-					nodes: nodes.map((one, index) =>
-						index === position ? { ...one, items: one.items.map(correct) } : one,
-					),
-				};
-				const on = world.process(process);
-				const execution = new Execution(
-					world,
-					on,
-					withAccounts(corrected, world.settings),
-					failed.saved,
+				const nodes = failed.plan.nodes.map((one, index) =>
+					index === failed.saved.position ? { ...one, items: one.items.map(correct) } : one,
 				);
+				const corrected = { ...failed.plan, options: changed ?? failed.plan.options, nodes };
+				const planned = withAccounts(corrected, world.settings);
+				const execution = new Execution(world, world.process(on), planned, failed.saved);
 				world.note(`${execution.name} is ${failed.name} again, ${JSON.stringify(edited)}`);
 				begin(simulation, execution);
 			},
-			toString: () => `retry ${which} on process ${process}, item ${at}: ${JSON.stringify(edited)}`,
-		}),
+			exists,
+		),
 	);
 
-const cancel = fc.nat(2).map(
-	(which): Command => ({
-		check: (simulation) => running(simulation).length > 0,
-		async run(simulation) {
+const cancel = fc.nat(2).map((which) =>
+	command(
+		`cancel ${which}`,
+		async (simulation) => {
 			const candidates = running(simulation);
 			candidates[which % candidates.length]?.cancel();
 		},
-		toString: () => `cancel ${which}`,
+		(simulation) => running(simulation).length > 0,
+	),
+);
+
+const crash = process.map((which) =>
+	command(`process ${which} dies`, async (simulation, world) => {
+		const dead = world.crash(which);
+		for (const execution of running(simulation)) {
+			if (execution.process === dead) execution.crash();
+		}
 	}),
 );
 
-const crash = process.map(
-	(which): Command => ({
-		check: () => true,
-		async run(simulation, world) {
-			const dead = world.crash(which);
-			for (const execution of running(simulation)) {
-				if (execution.process !== dead) continue;
-				execution.crash();
-			}
-		},
-		toString: () => `process ${which} dies`,
-	}),
-);
-
-const freeze = fc.record({ which: process, ms: fc.constantFrom(50, 3000, 45_000, 120_000) }).map(
-	({ which, ms }): Command => ({
-		check: () => true,
-		async run(_simulation, world) {
-			const process = world.processes[which];
-			if (process === undefined || process.frozen !== undefined) return;
-			world.note(`${process.name} is frozen for ${ms} ms`);
-			process.frozenUntil = world.clock.now + ms;
-			process.frozen = new Promise((resolve) => {
+const freeze = fc
+	.record({ which: process, ms: fc.constantFrom(50, 3000, 45_000, 120_000) })
+	.map(({ which, ms }) =>
+		command(`freeze process ${which} for ${ms} ms`, async (_simulation, world) => {
+			const frozen = world.processes[which];
+			if (frozen === undefined || frozen.frozen !== undefined) return;
+			world.note(`${frozen.name} is frozen for ${ms} ms`);
+			frozen.frozenUntil = world.clock.now + ms;
+			frozen.frozen = new Promise((resolve) => {
 				world.clock.after(ms, () => {
-					process.frozen = undefined;
+					frozen.frozen = undefined;
 					resolve();
 				});
 			});
-		},
-		toString: () => `freeze process ${which} for ${ms} ms`,
-	}),
-);
+		}),
+	);
 
 /** n8n 1 gives the job of a worker that is silent for long to another, which starts it anew. */
-const giveAway = process.map(
-	(to): Command => ({
-		check: (simulation) => running(simulation).some(({ process }) => process.frozen !== undefined),
-		async run(simulation, world) {
-			const stalled = running(simulation).find(({ process }) => process.frozen !== undefined);
+const stalledOf = (simulation: Simulation) =>
+	running(simulation).find(({ process: of }) => of.frozen !== undefined);
+const giveAway = process.map((to) =>
+	command(
+		`give a stalled execution to process ${to}`,
+		async (simulation, world) => {
+			const stalled = stalledOf(simulation);
 			const on = world.process(to);
 			if (stalled === undefined || on === stalled.process) return;
 			world.note(`${stalled.name} is given to ${on.name}`);
 			begin(simulation, new Execution(world, on, stalled.plan, stalled.saved, stalled.name));
 		},
-		toString: () => `give a stalled execution to process ${to}`,
-	}),
+		(simulation) => stalledOf(simulation) !== undefined,
+	),
 );
 
 /** A Remove Duplicates node of the workflow, with the scope that its form starts with. */
@@ -452,28 +398,22 @@ const otherNode = fc
 		keeps: fc.constantFrom(1, 1000),
 		wait,
 	})
-	.map(
-		({ does, keeps, wait: ms }): Command => ({
-			check: () => true,
-			async run(_simulation, world) {
+	.map(({ does, keeps, wait: ms }) =>
+		command(
+			`${ms} ms later, Remove Duplicates: ${does}, keeps ${keeps}`,
+			async (_simulation, world) => {
 				if (ms > 0) await world.clock.sleep(ms);
 				world.note(`Remove Duplicates: ${does}`);
 				const store = world.store.seenBy(async (now) => await world.clock.step(`other ${now}`));
-				const where = {
-					node: { id: 'other' } as never,
-					workflow: world.workflow,
-				};
+				const where = { node: { id: 'other' } as never, workflow: world.workflow };
+				const mode = does === 'latest' ? 'latestIncrementalKey' : 'entries';
 				const call =
 					does === 'clear'
 						? store.clearAllProcessedItems('workflow', where)
-						: store.checkProcessedAndRecord([7], 'workflow', where, {
-								mode: does === 'latest' ? 'latestIncrementalKey' : 'entries',
-								maxEntries: keeps,
-							});
+						: store.checkProcessedAndRecord([7], 'workflow', where, { mode, maxEntries: keeps });
 				await call.catch(() => undefined);
 			},
-			toString: () => `${ms} ms later, Remove Duplicates: ${does}, keeps ${keeps}`,
-		}),
+		),
 	);
 
 let otherPayments = 0;
@@ -486,49 +426,40 @@ const outlived = fc
 		ids: fc.shuffledSubarray(IDS, { minLength: 2, maxLength: 3 }),
 		pushedOut: fc.integer({ min: 1, max: 2 }),
 	})
-	.map(
-		({ plan: drawn, first, ids, pushedOut }): Command => ({
-			check: ({ world }) => world.settings.remembered === SHORT_LIST,
-			async run(simulation, world) {
+	.map(({ plan: drawn, first, ids, pushedOut }) => {
+		const items = ids.map((id) => ({ ...first, changing: undefined, id }));
+		const nodes: NodePlan[] = [{ id: 'node-1', kind: 'payment', items }];
+		const list = { ...drawn, nodes, options: { ...drawn.options, batchSize: 1 } };
+		const what = `a list of ${ids.join()}, again when ${pushedOut} are pushed out`;
+		return command(
+			`${what}: ${JSON.stringify([first, drawn])}`,
+			async (simulation, world) => {
 				await world.clock.sleep(300_000);
 				const where = { node: { id: 'node-1' } as never, workflow: world.workflow };
 				const length = () => world.store.list(where).length;
-				const items = ids.map((id) => ({ ...first, changing: undefined, id }));
-				const nodes: NodePlan[] = [{ id: 'node-1', kind: 'payment', items }];
-				const single = { ...drawn.options, batchSize: 1 };
-				const list = withAccounts({ ...drawn, nodes, options: single }, world.settings);
 				const before = length();
-				begin(simulation, new Execution(world, world.process(0), list));
+				startOn(simulation, 0, list);
 				await world.clock.sleep(300_000);
 				const count = Math.max(0, SHORT_LIST + pushedOut + before - length());
 				const others = Array.from({ length: count }, () => `other ${(otherPayments += 1)}`);
 				world.note(`others make ${count} payments`);
 				const options = { mode: 'entries', maxEntries: SHORT_LIST } as const;
 				await world.store.checkProcessedAndRecord(others, 'node', where, options);
-				begin(simulation, new Execution(world, world.process(1), list));
+				startOn(simulation, 1, list);
 			},
-			toString: () =>
-				`a list of ${ids.join()}, again when ${pushedOut} are pushed out: ${JSON.stringify([first, drawn])}`,
-		}),
-	);
+			({ world }) => world.settings.remembered === SHORT_LIST,
+		);
+	});
 
 /** Lets time pass, so that what can end has ended. */
-const later = fc.constantFrom(10, 5000, 300_000).map(
-	(ms): Command => ({
-		check: () => true,
-		run: async (_simulation, world) => await world.clock.sleep(ms),
-		toString: () => `${ms} ms pass`,
-	}),
-);
+const later = fc
+	.constantFrom(10, 5000, 300_000)
+	.map((ms) => command(`${ms} ms pass`, async (_simulation, world) => await world.clock.sleep(ms)));
 
 /** Lets some steps go by, so that what comes next comes in the middle of something. */
-const pass = fc.integer({ min: 1, max: 12 }).map(
-	(steps): Command => ({
-		check: () => true,
-		async run(_simulation, world) {
-			for (let left = steps; left > 0; left--) await world.clock.step('passes');
-		},
-		toString: () => `${steps} steps pass`,
+const pass = fc.integer({ min: 1, max: 12 }).map((steps) =>
+	command(`${steps} steps pass`, async (_simulation, world) => {
+		for (let left = steps; left > 0; left--) await world.clock.step('passes');
 	}),
 );
 
@@ -538,26 +469,14 @@ export interface Scenario {
 	commands: Iterable<fc.AsyncCommand<Simulation, World>>;
 }
 
-const COMMANDS = [
-	...[
-		start,
-		together,
-		again,
-		outlived,
-		retry,
-		later,
-		pass,
-		cancel,
-		crash,
-		freeze,
-		giveAway,
-		otherNode,
-	],
+const COMMANDS: Array<fc.Arbitrary<Command>> = [
+	...[start, together, again, outlived, retry, later, pass, cancel, crash, freeze, giveAway],
+	otherNode,
 ];
 /** How often each is drawn. */
 const WEIGHTS = [5, 7, 3, 1, 8, 1, 1, 1, 1, 1, 1, 3];
 const weighted = COMMANDS.flatMap(
-	(command, index) => Array(WEIGHTS[index]).fill(command) as [typeof command],
+	(each, index) => Array(WEIGHTS[index]).fill(each) as Array<typeof each>,
 );
 
 /**
