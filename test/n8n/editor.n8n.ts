@@ -240,6 +240,7 @@ function newcomer() {
 		await click(byId('workflow-publish-button'));
 		const status = async () => (await fetch(address, { method: 'POST' })).status;
 		await until(address, async () => (await status()) === 401);
+		await click(page.getByRole('button', { name: 'Got it' }));
 	}
 	async function runStep() {
 		await kept();
