@@ -110,7 +110,7 @@ describe('the workflows of GitHub', () => {
 	});
 });
 
-test('every field takes an expression, but for the choice of resource and operation, and what a trigger starts at and responds', () => {
+test('every field takes an expression, but for a choice of resource or operation, what a trigger starts at and responds, and what allows an agent to pay', () => {
 	const walk = (fields: INodeProperties[]): INodeProperties[] =>
 		fields.flatMap((field) => {
 			const inner = (field.options ?? []).flatMap((option) =>
@@ -123,7 +123,7 @@ test('every field takes an expression, but for the choice of resource and operat
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
 	expect([...new Set(fixed)].sort()).toStrictEqual([
-		...['matchField', 'matchValues', 'operation', 'resource'],
+		...['allowAiPayments', 'matchField', 'matchValues', 'operation', 'resource'],
 		...['respond', 'responseBody', 'responseCode', 'startWhen'],
 	]);
 });

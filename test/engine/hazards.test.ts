@@ -519,7 +519,11 @@ describe('the report', () => {
  * for comparison with it.
  */
 describe('what some n8n lacks', () => {
-	const AS_TOOL = { type: 'n8n-nodes-pay.payTool' };
+	/** A tool reads nothing of an item. */
+	const TOOL = {
+		settings: { type: 'n8n-nodes-pay.payTool' },
+		parameters: { amount: 1, external_id: 'a' } as IDataObject,
+	};
 	const without = (name: string) => () => ({ [name]: undefined }) as Partial<IExecuteFunctions>;
 	const payOne = async (more: Partial<RunOptions> = {}) => await pay(itemsFor('a'), more);
 
@@ -542,8 +546,8 @@ describe('what some n8n lacks', () => {
 
 	const LACKING: Record<string, () => Promise<unknown>> = {
 		addExecutionHints: async () => {
-			const parameters = { options: { allowAiPayments: true } };
-			const run = await paysWithout('addExecutionHints', { parameters, settings: AS_TOOL });
+			const parameters = { ...TOOL.parameters, options: { allowAiPayments: true } };
+			const run = await paysWithout('addExecutionHints', { ...TOOL, parameters });
 			expect(hintsOf(run)).toStrictEqual([]);
 			sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{}' });
 			const charge = await payOne({ parameters: { ...CHARGE, postback: 'none' } });
@@ -555,7 +559,7 @@ describe('what some n8n lacks', () => {
 		},
 		isToolExecution: async () => {
 			const context = without('isToolExecution');
-			const refused = await payOne({ context, settings: AS_TOOL });
+			const refused = await payOne({ context, ...TOOL });
 			expect(resultsOf(refused)[0]?.message).toMatch(/AI agent/);
 			expect(arrived()).toStrictEqual([]);
 			await paysWithout('isToolExecution');

@@ -289,7 +289,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		const { done, sent, two } = await both(ready('a'), ready('a'), ['Pay', 'Refund']);
 		expect(outcomes(done)).toStrictEqual([
 			['a', 'accepted'],
-			['a', 'duplicate'],
+			['a', 'unknown'],
 		]);
 		expect(sent).toBe(1);
 		expect(two.asked.removed).toStrictEqual([]);

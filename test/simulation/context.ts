@@ -229,7 +229,9 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 	return {
 		getNode: () => ({
 			...{ id: by.node, name: `Pay ${by.node}`, type: around.nodeType, typeVersion: 1 },
-			...{ position: [0, 0], parameters: {} },
+			...{ position: [0, 0] },
+			// What a person typed: of an agent's tool, that it may pay.
+			parameters: by.isTool ? { options: { allowAiPayments: true } } : {},
 		}),
 		getWorkflow: () => ({ ...world.workflow }),
 		getMode: () => 'trigger',

@@ -124,14 +124,13 @@ export const tokenOf = (account: number) => `token-of-account-${account}`;
 
 /**
  * Whether an earlier request was for the item that a try is about: the same place in the workflow; of
- * a tool, which has no items, the same request of the same node.
+ * tools, which have no items, the same request.
  */
 export function isSameItem(earlier: Send, by: Try, item: TypedItem): boolean {
 	if (earlier.kind !== by.kind || earlier.by.isTool !== by.isTool) return false;
 	if (!by.isTool) return earlier.item.place === item.place;
 	const { value, key, account } = earlier.item;
-	const same = value === item.value && key === item.key && account === item.account;
-	return same && earlier.by.node === by.node;
+	return value === item.value && key === item.key && account === item.account;
 }
 
 /** The item of which most is true, the first of several. */
