@@ -198,6 +198,9 @@ function newcomer() {
 		await byId('ndv').waitFor();
 	}
 	async function close(what: string) {
+		await kept();
+		// In a field, this key leaves the field alone.
+		await page.evaluate('document.activeElement.blur()');
 		await page.keyboard.press('Escape');
 		hand.clicks++;
 		await byId(what).waitFor({ state: 'hidden' });
@@ -300,9 +303,6 @@ function newcomer() {
 		counted('Wait for it (README)', 'a QR code that is waited for', async () => {
 			await pick('postback', 'Resume This Execution');
 			await fillIn(field('external_id'), 'order-1043');
-			await close('ndv');
-			await click(byId('node-creator-plus-button'));
-			await chooseAction('Wait for postback');
 			await click(byId('credential-edit-button'));
 			const modal = byId('editCredential-modal');
 			await turnOn('describeService', modal);
@@ -310,6 +310,9 @@ function newcomer() {
 			await fillIn(field('statusField', modal), 'status');
 			await fillIn(field('paidValues', modal), 'paid');
 			await saveCredential(false);
+			await close('ndv');
+			await click(byId('node-creator-plus-button'));
+			await chooseAction('Wait for postback');
 			await pick('resumeWhen', 'When Paid');
 			await close('ndv');
 			await runWorkflow('Wait for postback');
