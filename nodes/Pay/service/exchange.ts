@@ -95,10 +95,10 @@ function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean 
 }
 
 /**
- * Whether a request is not out as a whole, where that is sure. The bytes leave Node's buffers only once a connection stands, so
- * what is not flushed did not all leave, and nothing did before the end of the TLS handshake (Node 20
- * marks it as flushed then). Over TLS the buffers run behind the wire, so there a request that is
- * not flushed proves nothing.
+ * Whether a request is not out as a whole, where that is sure. The bytes leave Node's buffers only once
+ * a connection stands, so what is not flushed did not all leave, and nothing did before the end of the
+ * TLS handshake (Node 20 marks it as flushed then). Over TLS the buffers run behind the wire, so there a
+ * request that is not flushed proves nothing.
  */
 function isPart(url: string, request: NodeRequest | undefined): boolean {
 	const { socket, writableFinished } = request ?? {};
