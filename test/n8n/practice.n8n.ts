@@ -283,43 +283,6 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			expect(rows.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(28);
 		});
 
-		test('ask-the-service, set as its note says, decides what is clear; the next run tells it, and asks nobody', async () => {
-			book = await makeBook(n8n);
-			const id = await imported();
-			await waits(n8n, await n8n.run(id, 'Start'));
-			const ask = book.in('ask-the-service');
-			const named = (name: string) => ask.nodes.find((each) => each.name === name)!;
-			const { content } = named('Note').parameters as { content: string };
-			const last = content.split('\n').at(-1)!;
-			const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-			const [address = '', method, idField, statusField, paidWords, failedWords] = said;
-			const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
-			const settings: Record<string, unknown> = {
-				address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
-				...{ method, idField, statusField, paidWords, failedWords, acceptedHours: 0 },
-			};
-			const { assignments } = named('Settings').parameters as {
-				assignments: { assignments: Array<{ name: string; value: unknown }> };
-			};
-			for (const each of assignments.assignments) each.value = settings[each.name] ?? '';
-			named('Ask the service').credentials = credentials;
-			const asking = await n8n.importWorkflow(ask);
-			const execution = await n8n.finished(await n8n.run(asking, 'Start'));
-			expect(itemsOf(execution, 'Report')[0]?.line).toStrictEqual([
-				'invoice-3001 (accepted): the service says "paid". It was paid.',
-				'invoice-3002 (unknown): the service says "failed". It was not paid.',
-			]);
-			const again = await n8n.finished(await n8n.run(id, 'Start'));
-			expect([again.status, itemsOf(again, 'Report')[0]?.line]).toStrictEqual([
-				'success',
-				[
-					expect.stringMatching(/^invoice-3001: It was paid \(The service said "paid", .*, acc/),
-					expect.stringMatching(/^invoice-3002: It was not paid \(The service said "failed", /),
-					expect.stringMatching(/^invoice-3003: rejected\. /),
-				],
-			]);
-		});
-
 		test('a run that stops sounds the alarm, with where and why', async () => {
 			const path = randomUUID();
 			const id = await imported((nodes) => {
