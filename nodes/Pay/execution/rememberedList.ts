@@ -81,12 +81,12 @@ export class RememberedList {
 
 	/** One change of the list: records ids, and what it has lost of this process again. */
 	private async change(store: Store, ids: string[], room?: number): Promise<Set<unknown>> {
-		const own = [...this.own].slice(-RECORDED_AGAIN).map(storedKey);
-		const newest = own.slice(-1);
+		const newest = [...this.own].slice(-1).map(storedKey);
 		const keys = [...new Set([...newest, ...ids.map(storedKey)])];
 		const there = await this.stored.record(store, keys, room);
 		if (newest.some((key) => !there.has(key))) {
-			await this.stored.record(store, own);
+			const last = [...this.own].slice(-RECORDED_AGAIN);
+			await this.stored.record(store, last.map(storedKey));
 		}
 		return there;
 	}

@@ -33,8 +33,10 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const { name, id, parameters } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
-	const names = operation.description.map(({ name: each }) => each);
-	if (isTool) refuseItemData(names, parameters);
+	if (isTool) {
+		const fields = operation.description.map((field) => field.name);
+		refuseItemData(fields, parameters);
+	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
