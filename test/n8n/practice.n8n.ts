@@ -170,6 +170,14 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			change(workflow.nodes);
 			return await n8n.importWorkflow(workflow, credentials);
 		}
+		const bill = (id: string, amount: number) => ({ id, amount, key: 'a@example.com' });
+		/** The change of the example that gives it another list. */
+		const pays =
+			(...payments: object[]) =>
+			(nodes: Workflow['nodes']) => {
+				const list = nodes.find(({ name }) => name === 'Payments')!.parameters as object;
+				Object.assign(list, { jsonOutput: JSON.stringify({ payments }) });
+			};
 		const pageOf = async (executionId: string, turn: number) =>
 			await until(`question ${turn}`, async () => {
 				const execution = await n8n.execution(executionId);
@@ -263,11 +271,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		test('of thirty payments, a second run asks about the one in doubt, and about none whose row is there', async () => {
 			const ids = Array.from({ length: 30 }, (_none, n) => `supplier-${n}`);
 			const amountOf = (n: number) => (n === 7 ? 5.03 : n === 8 ? 4.22 : 10 + n);
-			const payments = ids.map((id, n) => ({ id, amount: amountOf(n), key: 'a@example.com' }));
-			const id = await imported((nodes) => {
-				const list = nodes.find(({ name }) => name === 'Payments')!.parameters as object;
-				Object.assign(list, { jsonOutput: JSON.stringify({ payments }) });
-			});
+			const id = await imported(pays(...ids.map((each, n) => bill(each, amountOf(n)))));
 			for (const status of ['unknown', 'duplicate']) {
 				const executionId = await n8n.run(id, 'Start');
 				await waits(n8n, executionId);
@@ -281,6 +285,43 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			);
 			expect(rows).toHaveLength(30);
 			expect(rows.filter(({ outcome }) => outcome === 'accepted')).toHaveLength(28);
+		});
+
+		test('ask-the-service, set as its note says, decides what is clear; the next run tells it, and asks nobody', async () => {
+			book = await makeBook(n8n);
+			// The practice service knows the identifiers that the example's own list pays.
+			const id = await imported(pays(bill('bill-3001', 12.5), bill('bill-3002', 5.03)));
+			await waits(n8n, await n8n.run(id, 'Start'));
+			const ask = book.in('ask-the-service');
+			const named = (name: string) => ask.nodes.find((each) => each.name === name)!;
+			const { content } = named('Note').parameters as { content: string };
+			const last = content.split('\n').at(-1)!;
+			const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+			const [address = '', method, idField, statusField, paidWords, failedWords] = said;
+			const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
+			const settings: Record<string, unknown> = {
+				address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
+				...{ method, idField, statusField, paidWords, failedWords, acceptedHours: 0 },
+			};
+			const { assignments } = named('Settings').parameters as {
+				assignments: { assignments: Array<{ name: string; value: unknown }> };
+			};
+			for (const each of assignments.assignments) each.value = settings[each.name] ?? '';
+			named('Ask the service').credentials = credentials;
+			const asking = await n8n.importWorkflow(ask);
+			const execution = await n8n.finished(await n8n.run(asking, 'Start'));
+			expect(itemsOf(execution, 'Report')[0]?.line).toStrictEqual([
+				'bill-3001 (accepted): the service says "paid". It was paid.',
+				'bill-3002 (unknown): the service says "failed". It was not paid.',
+			]);
+			const again = await n8n.finished(await n8n.run(id, 'Start'));
+			expect([again.status, itemsOf(again, 'Report')[0]?.line]).toStrictEqual([
+				'success',
+				[
+					expect.stringMatching(/^bill-3001: It was paid \(The service said "paid", .*, acc/),
+					expect.stringMatching(/^bill-3002: It was not paid \(The service said "failed", /),
+				],
+			]);
 		});
 
 		test('a run that stops sounds the alarm, with where and why', async () => {
