@@ -27,13 +27,28 @@ export function isTooDeep(value: unknown): boolean {
 	return hasLevels(value, MAX_LEVELS);
 }
 
+/** Whether a JSON text is nested too deep: JSON.parse needs seconds for a million levels. */
+function isTextTooDeep(text: string): boolean {
+	let levels = 0;
+	let isInString = false;
+	for (let at = 0; at < text.length && levels <= MAX_LEVELS; at++) {
+		const character = text[at];
+		if (character === '\\') at++;
+		else if (character === '"') isInString = !isInString;
+		else if (isInString) continue;
+		else if (character === '[' || character === '{') levels++;
+		else if (character === ']' || character === '}') levels--;
+	}
+	return levels > MAX_LEVELS;
+}
+
 /** Parses JSON, integers beyond 2^53 as strings; other text, or JSON nested too deep, stays text. */
 export function jsonOrText(text: string): unknown {
+	if (isTextTooDeep(text)) return text;
 	try {
-		const value: unknown = LONG_INTEGER.test(text)
+		return LONG_INTEGER.test(text)
 			? parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })
 			: JSON.parse(text);
-		return isTooDeep(value) ? text : value;
 	} catch {
 		return text;
 	}

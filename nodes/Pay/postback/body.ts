@@ -27,12 +27,12 @@ function charsetOf(bytes: Buffer, contentType: string): string | undefined {
 	return XML_ENCODING.exec(bytes.toString('latin1', 0, 200))?.[1];
 }
 
-/** Decodes by a charset's name; one that nobody knows, or that only its sender does, is UTF-8. */
-function decodeText(bytes: Buffer, charset = 'utf-8'): string {
+/** The decoder of a charset's name; one that nobody knows, or that only its sender does, is UTF-8. */
+function decoderOf(charset?: string) {
 	try {
-		return new TextDecoder(charset).decode(bytes);
+		return new TextDecoder(charset);
 	} catch {
-		return bytes.toString('utf8');
+		return new TextDecoder();
 	}
 }
 
@@ -40,18 +40,34 @@ function decodeText(bytes: Buffer, charset = 'utf-8'): string {
 function bodyText(bytes: Buffer, charset: string | undefined): string {
 	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
 	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
-	return decodeText(bytes, mark === undefined ? charset : byMark[mark as keyof typeof byMark]);
+	return decoderOf(mark ? byMark[mark as keyof typeof byMark] : charset).decode(bytes);
+}
+
+/**
+ * The bytes of an ASCII text with percent signs. The letters count too: in Shift_JIS, GBK and others
+ * the second byte of a character may be a letter, which is sent as it is.
+ */
+function unescaped(text: string): Buffer {
+	const bytes = Buffer.from(text, 'latin1');
+	let length = 0;
+	for (let at = 0; at < text.length; at++) {
+		const digit = (place: number) => parseInt(text.charAt(at + place), 16);
+		const byte = text[at] === '%' ? 16 * digit(1) + digit(2) : NaN;
+		bytes[length++] = Number.isNaN(byte) ? bytes[at]! : byte;
+		if (!Number.isNaN(byte)) at += 2;
+	}
+	return bytes.subarray(0, length);
 }
 
 /** Names and values of a form, whose percent signs stand for bytes in its charset. */
 function parseForm(text: string, charset = 'utf-8'): Record<string, unknown> {
 	// No percent sign stands for half a character.
-	const ofBytes = /^utf-?16/i.test(charset) ? 'utf-8' : charset;
+	const decoder = decoderOf(/^utf-?16/i.test(charset) ? 'utf-8' : charset);
 	const plain = (coded: string) =>
 		coded
 			.replaceAll('+', ' ')
-			.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
-				decodeText(Buffer.from(run.replaceAll('%', ''), 'hex'), ofBytes),
+			.replace(/[^\u0080-\uffff]+/g, (run) =>
+				run.includes('%') ? decoder.decode(unescaped(run)) : run,
 			);
 	// One more than may be, and an empty one before the first &.
 	const pairs = text.split(/&+/, MAX_FIELDS + 2).filter((pair) => pair !== '');
