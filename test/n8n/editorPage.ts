@@ -1,0 +1,145 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chromium, selectors, type Browser, type Locator, type Page } from 'playwright-core';
+import { example } from '../../dev/demo';
+import { OWNER } from '../../dev/n8n';
+
+export const EXAMPLES = join(__dirname, '..', '..', 'examples');
+
+export async function launch(...more: string[]): Promise<Browser> {
+	// n8n marks its elements so.
+	selectors.setTestIdAttribute('data-test-id');
+	const quiet = ['--disable-gpu', '--disable-background-networking', '--disable-component-update'];
+	return await chromium.launch({
+		executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+		args: ['--no-sandbox', ...quiet, ...more],
+	});
+}
+
+/** What all below is about: {@link look} at another. */
+export let page: Page;
+export function look(at: Page) {
+	page = at;
+}
+
+/** A page of the editor, its owner signed in. */
+export async function signedIn(url: string, where: Browser, locale?: string): Promise<Page> {
+	const context = await where.newContext({
+		viewport: { width: 1440, height: 900 },
+		locale,
+		permissions: ['clipboard-read', 'clipboard-write'],
+	});
+	const signIn = await context.newPage();
+	signIn.setDefaultTimeout(180_000);
+	await signIn.goto(`${url}/signin`);
+	const name = signIn.locator('input[name="emailOrLdapLoginId"], input[type="email"]');
+	await name.first().fill(OWNER.email);
+	await signIn.locator('input[type="password"]').fill(OWNER.password);
+	await signIn.keyboard.press('Enter');
+	await signIn.waitForURL(/home|workflow/);
+	return signIn;
+}
+
+export const byId = (id: string) => page.getByTestId(id);
+export const canvasNode = (name: string) => byId('canvas-node').filter({ hasText: name });
+/** Waits until a text is there to be seen. */
+export async function seen(where: Page | Locator, text: string | RegExp, exact = false) {
+	await where.getByText(text, { exact }).first().waitFor();
+}
+
+export const parameter = (name: string, form?: Locator) =>
+	(form ?? page).getByTestId(`parameter-input-${name}`);
+export const field = (name: string, form?: Locator) =>
+	parameter(name, form).locator('input, textarea').first();
+export async function turnOn(name: string, form?: Locator) {
+	await parameter(name, form).locator('.el-switch, [role=switch]').first().click();
+}
+export async function choose(name: string, text: string) {
+	await parameter(name).click();
+	await page.getByRole('option', { name: text }).first().click();
+}
+
+/** The fields that a form shows, in its order. */
+export async function shownIn(form: Locator): Promise<string[]> {
+	const fields = form.locator('[data-test-id^="parameter-input-"]').filter({ visible: true });
+	const ids = await Promise.all(
+		(await fields.all()).map(async (each) => (await each.getAttribute('data-test-id')) ?? ''),
+	);
+	// n8n's mark of the inner part of any text field.
+	return ids.map((id) => id.replace('parameter-input-', '')).filter((name) => name !== 'field');
+}
+/** Waits until a form shows these fields: n8n draws some of them later than their form. */
+export async function shows(form: Locator, ...fields: string[]) {
+	for (const name of fields) await parameter(name, form).first().waitFor();
+}
+
+/**
+ * n8n keeps what was typed 200 ms after the last key, and runs a step with what it has kept. A timer
+ * of the page that is set now ends after that one, on however slow a machine.
+ */
+export const kept = async () => await page.evaluate('new Promise((done) => setTimeout(done, 250))');
+
+/** Runs the step that is open; gives the panel of its output. */
+export async function execute(): Promise<Locator> {
+	await kept();
+	await byId('node-execute-button').click();
+	return byId('output-panel');
+}
+
+export const payEntry = () =>
+	byId('item-iterator-item')
+		.filter({ hasText: /^Pay(?!Pal)/ })
+		.first();
+
+export const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
+/** Pastes an example, as its file's content is copied and pasted. */
+export async function paste(name: string) {
+	const before = await byId('canvas-node').count();
+	const text = readFileSync(join(EXAMPLES, `${name}.json`), 'utf8');
+	await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`);
+	await page.keyboard.press('Control+v');
+	const added = example(name).nodes.filter((each) => !isNote(each)).length;
+	await byId('canvas-node')
+		.nth(before + added - 1)
+		.waitFor();
+}
+export async function newWorkflow(url: string) {
+	await page.goto(`${url}/workflow/new`);
+	await byId('canvas-plus-button').waitFor();
+}
+
+/** How much of each note its text fills; it is scrolled above 1. In the page, without its types. */
+export const FILLED = `[...document.querySelectorAll('[data-test-id=sticky]')].map((note) => {
+	const { top, height } = note.getBoundingClientRect();
+	const last = [...note.querySelectorAll('p, li, h2, td')].at(-1);
+	return (last.getBoundingClientRect().bottom - top) / height;
+})`;
+/** The wires that lie over a node or cross another one, by the names of their ends. */
+export const TANGLED = `(() => {
+	const nodes = [...document.querySelectorAll('[data-test-id=canvas-node]')].map((node) => [
+		node.dataset.nodeName,
+		(node.querySelector('[data-test-id$=-node]') ?? node).getBoundingClientRect(),
+	]);
+	const wires = [...document.querySelectorAll('.vue-flow__edge-path')].map((path) => {
+		const all = path.closest('[data-source-node-name]').dataset;
+		const matrix = path.getScreenCTM();
+		// Near its ends a wire is at its nodes, and beside the others of the same node.
+		const points = Array.from({ length: 91 }, (_, index) =>
+			path.getPointAtLength((path.getTotalLength() * (index + 5)) / 100).matrixTransform(matrix),
+		);
+		return [all.sourceNodeName + ' -> ' + all.targetNodeName, points];
+	});
+	const side = (a, b, c) => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
+	const cross = (a, b, c, d) => side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+	const tangled = [];
+	wires.forEach(([name, points], index) => {
+		for (const [node, { left, right, top, bottom }] of nodes)
+			if (points.some(({ x, y }) => x > left + 3 && x < right - 3 && y > top + 3 && y < bottom - 3))
+				tangled.push(name + ' over ' + node);
+		for (const [other, others] of wires.slice(index + 1))
+			if (other !== name && points.some((a, i) => i > 0 && others.some((b, j) => j > 0 && cross(points[i - 1], a, others[j - 1], b))))
+				tangled.push(name + ' crosses ' + other);
+	});
+	// One that leads back is drawn as two.
+	return { counted: [nodes.length, new Set(wires.map(([name]) => name)).size], tangled };
+})()`;
