@@ -45,6 +45,7 @@ const SENDERS: Record<string, (kind: string, url: string) => string[]> = {
 	PHP: () => ['php', join(CLIENTS, 'client.php')],
 	Ruby: () => ['ruby', join(CLIENTS, 'client.rb')],
 	Go: () => [join(folder, 'client')],
+	Java: () => ['java', '-Dfile.encoding=UTF-8', join(CLIENTS, 'Client.java')],
 	Node: () => [process.execPath, join(CLIENTS, 'client.mjs')],
 };
 
