@@ -148,7 +148,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			['', 'notSent', false, false],
 			[other, 'accepted', true, false],
 			[`${other}-nobody`, 'notSent', false, false],
-			// The batch before has written it.
+			// The first of two lines in one batch is paid, and the other has its end.
 			[good, 'accepted', false, false],
 			['', 'notSent', false, false],
 			['[object Object]', 'notSent', false, false],
@@ -262,12 +262,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		sendAgain().catch(() => undefined);
 	};
 
-	test('a worker that is killed leaves at most five in doubt; another call pays the rest, and none twice', async () => {
-		const list = ids(20);
+	test('a worker that is killed leaves at most twenty in doubt; another call pays the rest, and none twice', async () => {
+		const list = ids(45);
 		sandbox.faultFor = () => ({ kind: 'delay', ms: 300 });
 		const last = Number(queue.sql('SELECT coalesce(max(id), 0) FROM execution_entity')[0]);
 		send(list.map((id) => line(id)));
-		await until('some to arrive', async () => list.filter(arrivals()).length >= 7);
+		await until('some to arrive', async () => list.filter(arrivals()).length > 20);
 		const [execution = ''] = queue.sql(
 			`SELECT id FROM execution_entity WHERE id > ${last} ORDER BY id LIMIT 1`,
 		);
@@ -279,7 +279,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				.rows("state = 'claimed'")
 				.filter(({ external_id }) => list.some((id) => id === external_id));
 		const inDoubt = claimed();
-		expect(inDoubt.length).toBeLessThanOrEqual(5);
+		expect(inDoubt.length).toBeLessThanOrEqual(20);
 		expect(inDoubt.length).toBeGreaterThan(0);
 		const before = inDoubt.filter(({ external_id }) => arrivals()(external_id) > 0).length;
 		await victim.launch();
@@ -292,7 +292,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			else expect([state, arrived(external_id) <= 1]).toStrictEqual(['claimed', true]);
 		}
 		expect(claimed()).toHaveLength(inDoubt.length);
-		note(`killed: ${inDoubt.length} of 20 in doubt, ${before} of them had arrived`);
+		note(`killed: ${inDoubt.length} of 45 in doubt, ${before} of them had arrived`);
 	});
 
 	test('two postbacks at once to one wait: the payment behind it is made once, on n8n 1 too', async () => {
