@@ -16,7 +16,6 @@ const FIELDS: Record<
 > = {
 	agentMayNotPay: [refusals.agentMayNotPay, 'allowAiPayments'],
 	noDuplicateStore: [refusals.noDuplicateStore, ''],
-	optionsDiffer: [refusals.optionsDiffer, 'options'],
 	sameIdAsItem: [() => refusals.sameIdAsItem(1, 2, 'a'), 'external_id'],
 	sentInThisExecution: [() => refusals.sentInThisExecution(attempt()), 'external_id'],
 	acceptedWithOtherDetails: [

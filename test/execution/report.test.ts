@@ -1,13 +1,11 @@
 import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
-import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
 	toOutputItem,
 	attemptedResult,
 	failAll,
 	refusedResult,
-	stillUnknownResult,
 	stoppingError,
 	type AcceptedResult,
 	type FailedResult,
@@ -120,16 +118,21 @@ test('an unknown QR code is told as one: it is safe to create it again', () => {
 });
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {
-	const by = 'Pay, run 0, item 3';
-	const attempt: Attempt = { external_id: 'a', by, amount: 7, fingerprint: 'f' };
-	const died = stillUnknownResult(OPERATIONS.payment, attempt);
+	const still = (attempted: Partial<RequestResult>) =>
+		attemptedResult(
+			OPERATIONS.payment,
+			REQUEST,
+			{ outcome: 'unknown', ...attempted },
+			'Pay, run 0, item 3, amount 7',
+		) as FailedResult;
+	const died = still({});
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });
 	expect(died.message).toBe('It is not known whether payment "a" was made');
 	expect(died.description).toMatch(
 		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete response came: n8n ended/,
 	);
 	const late = { statusCode: 504, response: 'late' };
-	const answered = stillUnknownResult(OPERATIONS.payment, { ...attempt, ...late });
+	const answered = still(late);
 	expect(answered).toMatchObject(late);
 	expect(answered.description).toMatch(/HTTP 504.*"late"/);
 });

@@ -1,6 +1,7 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
+import type { Ready } from './read';
 
 /** What a request came to, as far as it is written down. */
 type End = Pick<RequestResult, 'outcome' | 'statusCode' | 'response' | 'reason'>;
@@ -22,10 +23,8 @@ export const triedBy = ({ by, amount }: Attempt) =>
 /** What the ledger says about an item that is about to be sent. */
 type Verdict =
 	| { do: 'send' }
-	/** This item's request was accepted before: its response, not a second request. */
-	| { do: 'replay'; attempt: Attempt }
-	/** A payment of this item was sent and nobody knows what became of it. */
-	| { do: 'stayUnknown'; attempt: Attempt }
+	/** This item was sent before, and was accepted, or nobody knows what became of it. */
+	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'unknown' }
 	/** Its external_id was sent for another item, or this item was sent with other details. */
 	| { do: 'refuse'; attempt: Attempt; sameItem: boolean };
 
@@ -54,13 +53,7 @@ export interface Ledger {
 }
 
 /** What the ledger knows an item by. */
-interface Sendable {
-	index: number;
-	fingerprint: string;
-	request: { external_id: string; amount?: number };
-	/** Whose money it is, see `Ready`. */
-	accountId: string;
-}
+type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId'>;
 
 /** Opens the ledger of an execution; `store` is written to in place. */
 export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Ledger {
@@ -115,7 +108,7 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 	const ofId = attempts[attemptKey(ledger, item)];
 	if (!operation.once) {
 		return ofId?.outcome === 'accepted' && ofId.fingerprint === item.fingerprint
-			? { do: 'replay', attempt: ofId }
+			? { do: 'replay', attempt: ofId, outcome: ofId.outcome }
 			: { do: 'send' };
 	}
 	const isOfItem = ({ by, fingerprint }: Attempt) =>
@@ -133,12 +126,12 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 	if (attempt.outcome === 'accepted') {
 		// A model that hears "accepted" twice believes that it has paid twice.
 		return sameItem && sameRequest && !ledger.isTool
-			? { do: 'replay', attempt }
+			? { do: 'replay', attempt, outcome: attempt.outcome }
 			: { do: 'refuse', attempt, sameItem: sameItem && !ledger.isTool };
 	}
 	// Without an outcome its request is still out, or n8n went away meanwhile.
 	return sameItem && (sameId || sameRequest)
-		? { do: 'stayUnknown', attempt }
+		? { do: 'replay', attempt, outcome: 'unknown' }
 		: { do: 'refuse', attempt, sameItem };
 }
 

@@ -8,6 +8,7 @@ import type {
 } from 'n8n-workflow';
 import type { accountReader } from '../credential/accounts';
 import { checkHeaderValue, type Account } from '../credential/connection';
+import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
 import { readBatching, type Batching } from '../parameters/batching';
 import type { ReadParameter } from '../parameters/parameter';
@@ -15,7 +16,6 @@ import { refuseNothing } from '../parameters/typed';
 import { readTimeout } from '../parameters/wholeNumber';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { optionsDiffer } from './refusals';
 import { refusedResult, type ItemResult } from './report';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
@@ -97,6 +97,15 @@ export function readSettings(options: TypedOptions, batchSize: number): Settings
 	};
 }
 
+function refuseOtherOptions(options: TypedOptions, { source }: Settings) {
+	if (governing(options) === source) return;
+	throw new InputError(
+		'options',
+		'The Options of this item differ from those of the first item, and they hold for the whole run',
+		'Use no expression under Options that depends on the item, or send such items through a separate Pay node.',
+	);
+}
+
 /** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
 const isPerItem = (typed: unknown): boolean =>
 	typeof typed === 'object' && typed !== null
@@ -160,8 +169,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const given = read('external_id');
 		// So that the error of an item with a bad amount names the item.
 		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
-		if (governing((read('options') ?? {}) as TypedOptions) !== settings.source)
-			throw optionsDiffer();
+		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;

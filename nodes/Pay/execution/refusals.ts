@@ -48,14 +48,6 @@ export const aboveSum = (sum: bigint, limit: number) =>
 		`None of the payments that wait here is sent. Check them. ${RAISE}`,
 	);
 
-/** Options that hold for the whole run, but not for this item. */
-export const optionsDiffer = () =>
-	new InputError(
-		'options',
-		'The Options of this item differ from those of the first item, and they hold for the whole run',
-		'Use no expression under Options that depends on the item, or send such items through a separate Pay node.',
-	);
-
 /** A second payment with one external_id among the items of a run. */
 export const sameIdAsItem = (first: number, index: number, external_id: string) =>
 	new InputError(

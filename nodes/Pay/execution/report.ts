@@ -12,7 +12,6 @@ import type { RequestResult } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../service/page';
 import type { Outcome } from '../service/outcome';
-import { triedBy, type Attempt } from './ledger';
 import { idsByOutcome, othersInWords, type Summary } from './summary';
 
 /** What became of an item whose request was accepted. */
@@ -114,8 +113,7 @@ function unknownInWords(operation: ServiceOperation, external_id: string, what: 
 	};
 }
 
-function whyUnknown(attempted: Pick<RequestResult, 'statusCode' | 'response' | 'reason'>): string {
-	const { statusCode, response, reason } = attempted;
+function whyUnknown({ statusCode, response, reason }: RequestResult): string {
 	if (statusCode === undefined)
 		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
 	const which =
@@ -126,11 +124,15 @@ function whyUnknown(attempted: Pick<RequestResult, 'statusCode' | 'response' | '
 	return `the response, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${responseInWords(response)}`;
 }
 
-/** Facts and words for what one request came to. */
+/**
+ * Facts and words for what one request came to.
+ * @param earlier whose request it was, in words, if it was made in an earlier try
+ */
 export function attemptedResult(
 	operation: ServiceOperation,
 	request: ServiceRequest,
 	attempted: RequestResult,
+	earlier?: string,
 ): ItemResult {
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response, reason } = attempted;
@@ -156,30 +158,12 @@ export function attemptedResult(
 			};
 		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
 		case 'duplicate':
-		case 'unknown':
-			return {
-				...facts,
-				outcome: 'unknown',
-				...unknownInWords(operation, external_id, whyUnknown(attempted)),
-			};
+		case 'unknown': {
+			const when = earlier ? `in an earlier try in this execution (${earlier}) ` : '';
+			const words = unknownInWords(operation, external_id, when + whyUnknown(attempted));
+			return { ...facts, outcome: 'unknown', ...words };
+		}
 	}
-}
-
-/** Words for what was sent in an earlier try and must not be sent again. */
-export function stillUnknownResult(operation: ServiceOperation, attempt: Attempt): FailedResult {
-	const { external_id, statusCode, response } = attempt;
-	return {
-		kind: operation.kind,
-		outcome: 'unknown',
-		external_id,
-		statusCode,
-		response,
-		...unknownInWords(
-			operation,
-			external_id,
-			`in an earlier try in this execution (${triedBy(attempt)}) ${whyUnknown(attempt)}`,
-		),
-	};
 }
 
 /** The facts of a result, as an item has them; what there is none of is left out. */

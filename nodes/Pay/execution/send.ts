@@ -6,7 +6,7 @@ import { hideSecrets } from '../postback/proof';
 import { postRequest, type RequestResult } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
-import { begin, consult, mayBePaid, type Ledger } from './ledger';
+import { begin, consult, mayBePaid, triedBy, type Ledger } from './ledger';
 import { refusedByLimits } from './limits';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
 import {
@@ -17,7 +17,7 @@ import {
 	sentUnderAnotherId,
 	stillRecorded,
 } from './refusals';
-import { attemptedResult, refusedResult, stillUnknownResult } from './report';
+import { attemptedResult, refusedResult } from './report';
 import type { Tally } from './tally';
 
 /** What all items of a run share. */
@@ -51,19 +51,14 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const verdict = consult(run.ledger, item);
 	if (verdict.do === 'send') return undefined;
 	const { attempt } = verdict;
-	switch (verdict.do) {
-		case 'replay': {
-			const accepted = { ...attempt, outcome: 'accepted' } as const;
-			return { index, result: attemptedResult(run.operation, attempt, accepted), finish };
-		}
-		case 'stayUnknown':
-			return { index, result: stillUnknownResult(run.operation, attempt) };
-		case 'refuse': {
-			const ofId = verdict.sameItem ? acceptedWithOtherDetails : sentInThisExecution;
-			const why = attempt.external_id === request.external_id ? ofId : sentUnderAnotherId;
-			return refuseItem(run, item, why(attempt), 'duplicate');
-		}
+	if (verdict.do === 'refuse') {
+		const ofId = verdict.sameItem ? acceptedWithOtherDetails : sentInThisExecution;
+		const why = attempt.external_id === request.external_id ? ofId : sentUnderAnotherId;
+		return refuseItem(run, item, why(attempt), 'duplicate');
 	}
+	const attempted = { ...attempt, outcome: verdict.outcome };
+	const result = attemptedResult(run.operation, attempt, attempted, triedBy(attempt));
+	return { index, result, finish };
 }
 
 /** Refuses the items that the limits of their accounts do not let out. */
