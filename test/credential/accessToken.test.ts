@@ -3,11 +3,10 @@ import {
 	bearerToken as fetchOrKeep,
 	forgetToken,
 	keepFor,
-	type PostForm,
-	type TokenResponse,
 } from '../../nodes/Pay/credential/accessToken';
 import type { Account, ClientCredentials } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
+import type { FormResponse, PostForm } from '../../nodes/Pay/service/client';
 
 const SECRET = 'sEcr3t/+of=the:client é';
 
@@ -44,7 +43,7 @@ function endpoint(answer: (count: number) => unknown = () => ({ expires_in: 3600
 		posted.push({ url, headers, body });
 		const given = answer(posted.length) as Record<string, unknown>;
 		await new Promise((resolve) => setImmediate(resolve));
-		if ('reason' in given || 'statusCode' in given) return given as TokenResponse;
+		if ('reason' in given || 'statusCode' in given) return given as FormResponse;
 		const members = { access_token: `token-${posted.length}`, token_type: 'Bearer', ...given };
 		return { statusCode: 200, body: JSON.stringify(members) };
 	};

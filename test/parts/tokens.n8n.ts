@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installN8n, installTools, NODE_24 } from '../../dev/install';
-import { bearerToken, type PostForm } from '../../nodes/Pay/credential/accessToken';
+import { bearerToken } from '../../nodes/Pay/credential/accessToken';
 import { readAccount } from '../../nodes/Pay/credential/connection';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
-import { postForm } from '../../nodes/Pay/service/client';
+import { formPoster } from '../../nodes/Pay/service/client';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
 import { VERSIONS } from '../n8n/nodes';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
@@ -122,8 +122,7 @@ describe.each(VERSIONS)('tokens of oidc-provider, n8n %s', (version) => {
 
 	test.each(ROWS)('$name: a run', async ({ data, run }) => {
 		const httpRequest = requestHelper(modules);
-		const post: PostForm = async (url, headers, body) =>
-			await postForm(httpRequest, { url, headers, body, timeout: 20_000 });
+		const post = formPoster(httpRequest, 20_000);
 		// Each row and version is a client of its own to the memory of tokens: another address.
 		const account = readAccount({ ...credential(data), baseUrl: at.service });
 		const got = bearerToken(account, post, { timeout: 20_000 });

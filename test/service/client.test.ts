@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { postForm, postRequest } from '../../nodes/Pay/service/client';
+import { formPoster, postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
@@ -320,9 +320,9 @@ describe('a body', () => {
 });
 
 describe('a form to a token endpoint', () => {
-	const FORM = { url: 'https://id.test/token', headers: { A: 'b' }, body: 'a=1', timeout: 5_000 };
-	const ask = async (httpRequest: HttpRequest, more: object = {}) =>
-		await postForm(httpRequest, { ...FORM, ...more });
+	const URL = 'https://id.test/token';
+	const ask = async (httpRequest: HttpRequest, timeout = 5_000) =>
+		await formPoster(httpRequest, timeout)(URL, { A: 'b' }, 'a=1');
 
 	test('goes out as it is given, uncompressed', async () => {
 		const asked: object[] = [];
@@ -332,7 +332,7 @@ describe('a form to a token endpoint', () => {
 		});
 		expect(answer).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
 		const headers = { A: 'b', 'Accept-Encoding': 'identity' };
-		expect(asked).toMatchObject([{ method: 'POST', url: FORM.url, headers, body: 'a=1' }]);
+		expect(asked).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
 	});
 
 	const asksForPassword: HttpRequest = async () => ({ statusCode: 407, body: '' });
@@ -354,6 +354,6 @@ describe('a form to a token endpoint', () => {
 	});
 
 	test('has an end, whoever never answers', async () => {
-		expect(await ask(never, { timeout: 20 })).toStrictEqual({ reason: 'the time-out passed' });
+		expect(await ask(never, 20)).toStrictEqual({ reason: 'the time-out passed' });
 	});
 });

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { exchange, type HttpRequest } from '../../nodes/Pay/service/exchange';
 
-const OPTIONS = { method: 'POST', url: 'https://a.test/', body: '{}' } as const;
+const OPTIONS = { url: 'https://a.test/', body: '{}' };
 
 test.each(['https:', 'http:'])(
 	'to an %s address any status but 200 is handed over as an error',

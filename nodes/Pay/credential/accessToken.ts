@@ -1,20 +1,9 @@
 import { createHash } from 'crypto';
 import { InputError } from '../inputError';
 import { isMembers, jsonOrText } from '../json';
+import type { FormResponse, PostForm } from '../service/client';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
-
-/** The response of a token endpoint, or why there is none. */
-export type TokenResponse =
-	| { statusCode: number; body: unknown }
-	| { statusCode?: undefined; reason: string };
-
-/** Posts a form to a token endpoint, without following redirects; never rejects. */
-export type PostForm = (
-	url: string,
-	headers: Record<string, string>,
-	body: string,
-) => Promise<TokenResponse>;
 
 interface FetchedToken {
 	fetched: Promise<string>;
@@ -99,7 +88,7 @@ function refusedByEndpoint(statusCode: number, body: Record<string, unknown>): I
 }
 
 /** Reads the response of RFC 6749, section 5.1; its life is in seconds. */
-function parseResponse(response: TokenResponse): { token: string; life: number | undefined } {
+function parseResponse(response: FormResponse): { token: string; life: number | undefined } {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode, body } = response;
 	const parsed = typeof body === 'string' ? jsonOrText(body) : body;

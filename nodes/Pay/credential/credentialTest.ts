@@ -7,10 +7,10 @@ import type {
 import { InputError, inWords } from '../inputError';
 import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
-import { describeFailure } from '../service/client';
+import { describeFailure, type PostForm } from '../service/client';
 import { pathOf } from '../service/contract';
 import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page';
-import { bearerToken, forgetToken, type PostForm } from './accessToken';
+import { bearerToken, forgetToken } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 /** The person waits for the test. */

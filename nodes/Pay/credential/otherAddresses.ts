@@ -4,7 +4,7 @@ import type {
 	IHttpRequestHelper,
 } from 'n8n-workflow';
 import { asError, inWords } from '../inputError';
-import { postForm } from '../service/client';
+import { formPoster } from '../service/client';
 import { bearerToken, forgetToken } from './accessToken';
 import { parseToken } from './connection';
 
@@ -28,9 +28,7 @@ export async function preAuthentication(
 		const token = parseToken(credential);
 		const refused = tokens.get(credential);
 		if (refused !== undefined) forgetToken({ token }, refused);
-		const { httpRequest } = this.helpers;
-		const post = async (url: string, headers: Record<string, string>, body: string) =>
-			await postForm(httpRequest, { url, headers, body, timeout: TIMEOUT });
+		const post = formPoster(this.helpers.httpRequest, TIMEOUT);
 		const { accessToken } = await bearerToken({ token }, post, { timeout: TIMEOUT });
 		tokens.set(credential, accessToken);
 		return {};

@@ -1,7 +1,7 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
-import { postForm } from '../service/client';
+import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseItemData, refuseWholes } from '../parameters/typed';
 import { outlastTimers } from '../postback/timer';
@@ -55,11 +55,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		records = openRecords({ helpers, listKey, signal, isLater: hasPaid(ledger) });
 	}
 	const { httpRequest } = helpers;
-	return {
-		...{ context, operation, settings, ledger, records, tally, httpRequest, signal },
-		postForm: async (url, headers, body) =>
-			await postForm(httpRequest, { url, headers, body, timeout: settings.timeout }),
-	};
+	const postForm = formPoster(httpRequest, settings.timeout);
+	return { context, operation, settings, ledger, records, httpRequest, postForm, signal, tally };
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */

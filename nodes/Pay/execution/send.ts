@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { bearerToken, forgetToken, type PostForm } from '../credential/accessToken';
+import { bearerToken, forgetToken } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
 import { mismatchOf } from '../parameters/fieldMatch';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type RequestResult } from '../service/client';
+import { postRequest, type PostForm, type RequestResult } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
 import { begin, consult, mayBePaid, triedBy, type Ledger } from './ledger';

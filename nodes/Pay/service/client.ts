@@ -116,18 +116,15 @@ export async function postRequest(
 	let begun = false;
 	try {
 		const options = {
-			method: 'POST',
 			url: baseUrl + pathOf({ path }, schemeName),
 			headers: {
 				Authorization: `Bearer ${accessToken}`,
 				'Content-Type': 'application/json',
 				Accept: 'application/json',
-				// A compressed response hides who gave it, and its size.
-				'Accept-Encoding': 'identity',
 				...(externalIdHeader !== undefined && { [externalIdHeader]: body.external_id }),
 			},
 			body: JSON.stringify(body),
-		} as const;
+		};
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
 		return toRequestResult(await exchange(httpRequest, options, clock), once, connection);
@@ -138,27 +135,30 @@ export async function postRequest(
 	}
 }
 
+/** The response to a form, or why there is none. */
+export type FormResponse =
+	| { statusCode: number; body: unknown }
+	| { statusCode?: undefined; reason: string };
+
+/** Posts a form, without following redirects; never rejects. */
+export type PostForm = (
+	url: string,
+	headers: Record<string, string>,
+	body: string,
+) => Promise<FormResponse>;
+
 /**
- * Posts a form, as a token endpoint takes it (RFC 6749, section 4.4.2), under the same clock (in
- * milliseconds) and rules as a request of the service; never rejects.
+ * Posts forms as a token endpoint takes them (RFC 6749, section 4.4.2), each under the same clock (in
+ * milliseconds) and rules as a request of the service.
  */
-export async function postForm(
-	httpRequest: HttpRequest,
-	request: { url: string; headers: Record<string, string>; body: string; timeout: number },
-): Promise<{ statusCode: number; body: unknown } | { statusCode?: undefined; reason: string }> {
-	const { timeout, url, headers, body } = request;
-	const clock = AbortSignal.timeout(timeout);
-	const options = {
-		method: 'POST',
-		url,
-		// A compressed response hides who gave it, and its size.
-		headers: { ...headers, 'Accept-Encoding': 'identity' },
-		body,
-	} as const;
-	const came = await exchange(httpRequest, options, clock);
-	if (came.end === 'failed') return { reason: describeFailure(came.failure, came.timedOut) };
-	if (came.end === 'brokeOff') return { reason: 'its response broke off' };
-	const { statusCode, byProxy } = came;
-	if (byProxy || statusCode === 407) return { reason: notSentByProxy(statusCode) };
-	return { statusCode, body: came.body };
+export function formPoster(httpRequest: HttpRequest, timeout: number): PostForm {
+	return async (url, headers, body) => {
+		const clock = AbortSignal.timeout(timeout);
+		const came = await exchange(httpRequest, { url, headers, body }, clock);
+		if (came.end === 'failed') return { reason: describeFailure(came.failure, came.timedOut) };
+		if (came.end === 'brokeOff') return { reason: 'its response broke off' };
+		const { statusCode, byProxy } = came;
+		if (byProxy || statusCode === 407) return { reason: notSentByProxy(statusCode) };
+		return { statusCode, body: came.body };
+	};
 }

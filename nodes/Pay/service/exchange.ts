@@ -175,13 +175,13 @@ async function ask(
 }
 
 /**
- * One request and its response under our own clock: n8n's time-out ends with the response's head, and
+ * One POST and its response under our own clock: n8n's time-out ends with the response's head, and
  * some responses (101) never settle its promise. Never rejects, and always settles.
  * @param clock aborts when the time for the whole exchange is over, the response's body included
  */
 export async function exchange(
 	httpRequest: HttpRequest,
-	options: IHttpRequestOptions,
+	request: Pick<IHttpRequestOptions, 'url' | 'headers' | 'body'>,
 	clock: AbortSignal,
 ): Promise<Exchange> {
 	const stop = new AbortController();
@@ -198,7 +198,10 @@ export async function exchange(
 		const asked = ask(
 			httpRequest,
 			{
-				...options,
+				...request,
+				method: 'POST',
+				// A compressed response hides who gave it, and its size.
+				headers: { ...request.headers, 'Accept-Encoding': 'identity' },
 				encoding: 'stream',
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: { ignore: true, except: NOT_200 },
