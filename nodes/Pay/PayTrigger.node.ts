@@ -9,15 +9,14 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { credentialOfTrigger } from './credential/accounts';
-import type { PayCredential } from './credential/connection';
+import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
 import { bodyNotLeft, leavesBody } from './parameters/leaveBody';
-import { parseSecrets } from './parameters/postbackSecret';
 import { triggerProperties } from './parameters/trigger';
-import { refuseWholes } from './parameters/typed';
+import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
 	answered,

@@ -1,8 +1,7 @@
 import { NodeHelpers } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
-import { readAccount } from '../../nodes/Pay/credential/connection';
+import { parseSecrets, readAccount } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
-import { parseSecrets } from '../../nodes/Pay/parameters/postbackSecret';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
 const CLIENT = {

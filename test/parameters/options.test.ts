@@ -1,6 +1,5 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { readBatching } from '../../nodes/Pay/parameters/batching';
-import { readTimeout } from '../../nodes/Pay/parameters/wholeNumber';
+import { readBatching, readTimeout } from '../../nodes/Pay/parameters/options';
 
 const HOUR = 3_600_000;
 const fieldOf = (work: () => unknown) => {

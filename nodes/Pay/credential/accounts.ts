@@ -3,7 +3,7 @@ import type {
 	IHookFunctions,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
-import { refuseItemData } from '../parameters/typed';
+import { refuseItemData } from '../parameters/parameter';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;

@@ -3,7 +3,7 @@ import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
-import { refuseItemData, refuseWholes } from '../parameters/typed';
+import { refuseItemData, refuseWholes } from '../parameters/parameter';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';

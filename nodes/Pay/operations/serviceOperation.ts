@@ -3,11 +3,10 @@ import type { Account } from '../credential/connection';
 import type { ItemPlan, TypedOptions, RequestOperation } from '../execution/read';
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
-import { batchingOption } from '../parameters/batching';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import { fieldsOf, bodyOf, treeOf, type BodyOf, type FormPart } from '../parameters/member';
+import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
-import { timeoutOption } from '../parameters/wholeNumber';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 
 /** All that an operation of the service is; its form says which members its body has. */

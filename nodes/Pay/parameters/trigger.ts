@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
-import { asTyped } from './typed';
+import { asTyped } from './parameter';
 
 const triggerFields: INodeProperties[] = [
 	{

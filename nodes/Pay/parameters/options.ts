@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { readWholeNumber } from './wholeNumber';
+import { wrongField } from './label';
 
 /** How many items are in flight at once, and the pause after them in milliseconds. */
 export interface Batching {
@@ -9,7 +9,26 @@ export interface Batching {
 
 /** Below what the duplicate check remembers, so that no batch pushes its own items out of it. */
 const MAX_BATCH_SIZE = 1000;
+/** In milliseconds; timers of more than 2^31 of them would fire at once. */
 const HOUR = 3_600_000;
+const DEFAULT_TIMEOUT = 60_000;
+
+/** Reads an option that is a whole number between two bounds, both included; throws an InputError. */
+function readWholeNumber(
+	value: unknown,
+	field: string,
+	[least, most]: readonly [number, number],
+	unset: number,
+): number {
+	if (value === undefined || value === '') return unset;
+	const whole = typeof value === 'number' && Number.isInteger(value);
+	if (whole && value >= least && value <= most) return value;
+	throw wrongField(
+		field,
+		`must be a whole number from ${least} to ${most}, but is ${JSON.stringify(value) ?? 'undefined'}`,
+		'Correct it under Options.',
+	);
+}
 
 /** Batching as the HTTP Request node has it; other defaults, for payments go one by one. */
 export function batchingOption(batchSize: number): INodeProperties {
@@ -54,3 +73,16 @@ export function readBatching(value: unknown, defaultSize: number): Batching {
 		batchInterval: readWholeNumber(batch?.batchInterval, 'batchInterval', [0, HOUR], 0),
 	};
 }
+
+export const timeoutOption: INodeProperties = {
+	displayName: 'Timeout',
+	name: 'timeout',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: HOUR },
+	default: DEFAULT_TIMEOUT,
+	description: 'How long one request may take, until the end of its response, in milliseconds',
+};
+
+/** Reads the option {@link timeoutOption}; throws an InputError. */
+export const readTimeout = (value: unknown) =>
+	readWholeNumber(value, 'timeout', [1, HOUR], DEFAULT_TIMEOUT);
