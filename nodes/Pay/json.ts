@@ -17,14 +17,10 @@ export function isMembers(value: unknown): value is Record<string, unknown> {
 /** n8n 1 needs minutes for an item of some thousand levels; nobody's payload has a hundred. */
 const MAX_LEVELS = 100;
 
-function hasLevels(value: unknown, levels: number): boolean {
+/** Whether a value is nested in more levels, by default beyond all use. */
+export function isTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
 	if (typeof value !== 'object' || value === null) return false;
-	return levels === 0 || Object.values(value).some((member) => hasLevels(member, levels - 1));
-}
-
-/** Whether a value is nested beyond all use. */
-export function isTooDeep(value: unknown): boolean {
-	return hasLevels(value, MAX_LEVELS);
+	return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
 /** Whether a JSON text is nested too deep: JSON.parse needs seconds for a million levels. */

@@ -130,8 +130,7 @@ export async function testPayCredential(
 			);
 		}
 	} catch (error) {
-		if (!(error instanceof InputError)) return wrong('The credential could not be read');
-		return wrong(inWords(error));
+		return wrong(error instanceof InputError ? inWords(error) : 'The credential could not be read');
 	}
 	const headers = {
 		Authorization: `Bearer ${bearer.accessToken}`,

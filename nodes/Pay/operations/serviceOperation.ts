@@ -36,14 +36,6 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
 		return withAdditionalMembers(bodyOf(form, read), additionalMembers, members);
 	};
-	const operation: Omit<RequestOperation, 'description'> = {
-		...about,
-		members,
-		readPlan: (read, account) => {
-			const request = readRequest(read);
-			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };
-		},
-	};
 	const all = [
 		additionalMembersOption,
 		batchingOption(about.batchSize),
@@ -61,9 +53,13 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		options: all.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 	const description = showFor([...fieldsOf(form), optionsField], resource, option.value);
-	return {
-		...{ option, operation, readRequest, description },
-		execute: async (context: IExecuteFunctions) =>
-			await runRequests(context, { ...operation, description }),
+	const operation: RequestOperation = {
+		...{ ...about, members, description },
+		readPlan: (read, account) => {
+			const request = readRequest(read);
+			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };
+		},
 	};
+	const execute = async (context: IExecuteFunctions) => await runRequests(context, operation);
+	return { option, operation, readRequest, description, execute };
 }

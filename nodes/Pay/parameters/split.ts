@@ -71,10 +71,7 @@ function readRecipient(value: unknown, field: string): SplitRecipient {
 		value,
 		field,
 		['username', 'percentageSplit'],
-		{
-			noObject: 'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
-			others: '',
-		},
+		'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 	);
 	return {
 		username: parseIdentifier(username, `${field}.username`),
@@ -102,18 +99,20 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 		how === 'json'
 			? ['splitJson', parseSplitJson(read('splitJson'))]
 			: ['split', (read('split') as { recipient?: unknown } | undefined)?.recipient];
-	if (!Array.isArray(recipients ?? [])) {
+	const list = recipients ?? [];
+	if (!Array.isArray(list)) {
 		throw wrongField(
 			field,
 			`must be a list`,
 			'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 		);
 	}
-	const list = (recipients ?? []) as unknown[];
 	if (list.length === 0) {
 		throw wrongField(field, 'has no recipient', 'Add one, or choose No Split.');
 	}
-	return list.map((recipient, position) => readRecipient(recipient, `${field}[${position}]`));
+	return list.map((recipient: unknown, position) =>
+		readRecipient(recipient, `${field}[${position}]`),
+	);
 }
 
 /** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */

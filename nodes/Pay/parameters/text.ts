@@ -86,10 +86,14 @@ function readIdentifier(value: unknown, field: string): string {
 }
 
 /** As {@link readIdentifier}, where one must be there. */
-export function parseIdentifier(value: unknown, field: string): string {
+export function parseIdentifier(
+	value: unknown,
+	field: string,
+	advice = 'Enter it, or check the expression that gives it.',
+): string {
 	const text = readIdentifier(value, field);
 	if (text !== '') return text;
-	throw wrongField(field, 'is missing', 'Enter it, or check the expression that gives it.');
+	throw wrongField(field, 'is missing', advice);
 }
 
 /** As {@link readIdentifier}, undefined where nothing was typed; spaces are something. */
@@ -110,11 +114,9 @@ export function parseExternalId(value: unknown): string {
 			'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.',
 		);
 	}
-	const text = readIdentifier(value, field);
-	if (text !== '') return text;
-	throw wrongField(
+	return parseIdentifier(
+		value,
 		field,
-		`is missing`,
 		'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 	);
 }
@@ -131,23 +133,26 @@ export function changingIdHint(typed: unknown): string | undefined {
 	return `The External ID holds ${changing}, so it changes with each try, and one payment could be made twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
 }
 
-/** The members of an object that holds documented ones only; throws an InputError with the advice. */
+/**
+ * The members of an object that holds documented ones only; throws an InputError.
+ * @param advice where it is no object
+ * @param others where other members go, in words
+ */
 export function documentedMembers(
 	value: unknown,
 	field: string,
 	names: string[],
-	advice: { noObject: string; others: string },
+	advice: string,
+	others = '',
 ): Record<string, unknown> {
 	const list = names.join(', ');
-	if (!isMembers(value)) {
-		throw wrongField(field, `must be an object with ${list}`, advice.noObject);
-	}
+	if (!isMembers(value)) throw wrongField(field, `must be an object with ${list}`, advice);
 	const other = Object.keys(value).find((name) => !names.includes(name));
 	if (other === undefined) return value;
 	throw wrongField(
 		field,
 		`has a member "${other}", which the service does not document`,
-		`The documented members are ${list}.${advice.others}`,
+		`The documented members are ${list}.${others}`,
 	);
 }
 
@@ -162,10 +167,8 @@ export function readMembers<K extends string>(
 	readers: Readonly<Record<K, typeof optionalText>>,
 ): Partial<Record<K, string>> | undefined {
 	const names = Object.keys(readers) as K[];
-	const given = documentedMembers(value, field, names, {
-		noObject: 'Fill in the fields of the form.',
-		others: ' Others go into Additional Members under Options.',
-	});
+	const others = ' Others go into Additional Members under Options.';
+	const given = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
 	const read: Partial<Record<K, string>> = {};
 	for (const name of names) {
 		if (!Object.hasOwn(given, name)) continue;
