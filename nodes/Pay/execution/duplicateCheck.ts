@@ -38,21 +38,17 @@ export function openRecords(options: {
 	lists.set(listKey, list);
 	/** What this run recorded and did not remove. */
 	const mine = new Set<string>();
-	/** Not where a list runs again, or a loop's next turn: it asks for what would be dropped. */
-	let mayDrop = !isLater;
 	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
 	let foundKnown = false;
-	const overlongBefore = list.overlong;
+	const { overlong } = list.stored;
 
 	/**
 	 * A process that was frozen in the middle of a change wrote an old list over what others recorded,
 	 * and n8n may have given its execution to another worker: what looks new may be paid already.
 	 */
-	function frozen(): InputError | undefined {
-		if (list.overlong === overlongBefore) return undefined;
-		const why = `n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`;
-		return checkFailed(new Error(why));
-	}
+	const isFrozen = () => list.stored.overlong !== overlong;
+	const frozen = () =>
+		checkFailed(new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`));
 
 	function forget(ids: readonly string[]) {
 		list.forget(ids);
@@ -76,8 +72,7 @@ export function openRecords(options: {
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async function record(ids: readonly string[]): Promise<Set<string>> {
-		const frozenBefore = frozen();
-		if (frozenBefore !== undefined) throw frozenBefore;
+		if (isFrozen()) throw frozen();
 		let known: Set<string>;
 		try {
 			known = await list.record(helpers, ids);
@@ -85,13 +80,11 @@ export function openRecords(options: {
 			throw checkFailed(asError(error));
 		}
 		foundKnown ||= known.size > 0;
-		mayDrop &&= !foundKnown;
 		const fresh = ids.filter((id) => !known.has(id));
-		const frozenMeanwhile = frozen();
-		if (frozenMeanwhile !== undefined) {
+		if (isFrozen()) {
 			// What another may have recorded too must not be removed.
 			forget(fresh);
-			throw frozenMeanwhile;
+			throw frozen();
 		}
 		for (const id of fresh) mine.add(id);
 		if (signal?.aborted !== true) return known;
@@ -103,6 +96,8 @@ export function openRecords(options: {
 	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
 	async function close(): Promise<string[]> {
 		list.keepers.delete(mine);
+		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
+		const mayDrop = !isLater && !foundKnown;
 		const { left, reason } = await list.makeLast(helpers, mine, mayDrop);
 		const hints: string[] = [];
 		const before = list.length - mine.size;

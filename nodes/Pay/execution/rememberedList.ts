@@ -52,12 +52,7 @@ export class RememberedList {
 	length = 0;
 	/** Whether a run of this process was told that the list is full. */
 	saidFull = false;
-	private readonly stored = new StoredList();
-
-	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
-	get overlong(): number {
-		return this.stored.overlong;
-	}
+	readonly stored = new StoredList();
 
 	/** Records ids; gives those that were recorded before. Throws when that is unsure. */
 	async record(store: Store, ids: readonly string[]): Promise<Set<string>> {
