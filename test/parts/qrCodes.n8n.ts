@@ -67,14 +67,14 @@ test.each(codes)('zbarimg reads the image of %s', (_what, code) => {
 test.each([1, 25, 60])('a reader takes the code of the sandbox, with an id of %d', (length) => {
 	const code = brCode('x'.repeat(length), 10.5);
 	expect(promptParse.parse(code, true)?.getTagValue('54')).toBe('10.5');
-	expect(findQrSource({ a: code }, '')).toStrictEqual({ source: { text: code } });
+	expect(findQrSource({ a: code }, '')).toStrictEqual({ text: code });
 });
 
 test('both readers and this package take and refuse the same codes', () => {
 	const wrong = EMV.replace(/.$/, 'E');
 	expect(promptParse.parse(EMV, true)?.getTagValue('59')).toBe('Fulano de Tal');
 	expect(pixUtils.hasError(pixUtils.parsePix(EMV))).toBe(false);
-	expect(findQrSource({ a: EMV }, '')).toStrictEqual({ source: { text: EMV } });
+	expect(findQrSource({ a: EMV }, '')).toStrictEqual({ text: EMV });
 	expect(promptParse.parse(wrong, true)).toBeNull();
 	expect(pixUtils.hasError(pixUtils.parsePix(wrong))).toBe(true);
 	expect(findQrSource({ a: wrong }, '')).toHaveProperty('hint');
@@ -91,9 +91,7 @@ test('codes that the two make are found in an answer', () => {
 			.toBRCode(),
 	]);
 	for (const code of made) {
-		expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({
-			source: { text: code },
-		});
+		expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
 	}
 	expect(new Set(made).size).toBe(6);
 });

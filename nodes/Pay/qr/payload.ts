@@ -1,8 +1,8 @@
 import { valueAt } from '../json';
 import { FORMS, imageIn } from './forms';
 
-/** What a QR code image is made from: text to encode, or a PNG that the service made itself. */
-type QrSource = { text: string } | { png: Buffer };
+/** What a QR code image is made from: text to encode, or the service's own PNG; or why there is none. */
+type QrSource = { text: string } | { png: Buffer } | { hint: string };
 
 /** A text found in a response, with the dot path that leads to it. */
 interface TextField {
@@ -42,7 +42,7 @@ function codesIn(fields: TextField[]): TextField[] {
 	return [];
 }
 
-function chosenSource(response: unknown, path: string): { source: QrSource } | { hint: string } {
+function chosenSource(response: unknown, path: string): QrSource {
 	const chosen = valueAt(response, path);
 	if (typeof chosen !== 'string' || chosen.trim() === '') {
 		return {
@@ -55,19 +55,16 @@ function chosenSource(response: unknown, path: string): { source: QrSource } | {
 			hint: `No QR code: "${path}" (QR Code Path) leads to an image or its address, and only a PNG in base64 can be used. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,
 		};
 	}
-	if (image !== undefined) return { source: image };
+	if (image !== undefined) return image;
 	const [code] = codesIn([{ path, value: chosen }]);
-	return { source: { text: code?.value ?? chosen } };
+	return { text: code?.value ?? chosen };
 }
 
 /**
  * Finds what to make a QR code image from, or gives a hint. The response's form is not documented
  * (section 2.3), so a payload is known by its own form: a payment code or a PNG, anywhere in it.
  */
-export function findQrSource(
-	response: unknown,
-	path = '',
-): { source: QrSource } | { hint: string } {
+export function findQrSource(response: unknown, path = ''): QrSource {
 	if (path !== '') return chosenSource(response, path);
 	const fields = textFields(response);
 	const codes = codesIn(fields);
@@ -80,7 +77,7 @@ export function findQrSource(
 	const distinct = new Set(candidates.map(({ value }) => value));
 	const [only] = candidates;
 	if (distinct.size === 1 && only !== undefined) {
-		return { source: only.png ? { png: only.png } : { text: only.value } };
+		return only.png ? { png: only.png } : { text: only.value };
 	}
 	const problem =
 		distinct.size === 0

@@ -64,10 +64,9 @@ function readImageField(read: ReadParameter): string | undefined {
 function finishWith(property: string | undefined, path?: string): Finish {
 	return async (item, prepareBinaryData) => {
 		const { response, ...facts } = item.json;
-		const found = findQrSource(response, path);
+		const source = findQrSource(response, path);
 		// Also where no image is wanted: the item then lacks the text to copy.
-		if ('hint' in found) return found.hint;
-		const { source } = found;
+		if ('hint' in source) return source.hint;
 		if ('text' in source) item.json = { ...facts, qrCode: source.text, response };
 		if (property === undefined) return undefined;
 		let png: Buffer;
