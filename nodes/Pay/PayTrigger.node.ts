@@ -14,7 +14,7 @@ import { testPayCredential } from './credential/credentialTest';
 import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
-import { bodyNotLeft, leavesBody } from './parameters/leaveBody';
+import { refuseBodyNotLeft } from './parameters/leaveBody';
 import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
@@ -27,7 +27,6 @@ import {
 	whyNotAwaited,
 } from './postback/receive';
 
-/** Where the Postback Secret belongs. */
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
@@ -111,10 +110,9 @@ export class PayTrigger implements INodeType {
 				const refusal = (said: string) => new NodeOperationError(this.getNode(), said);
 				try {
 					refuseWholes(triggerProperties, this.getNode().parameters);
-					const options = this.getNodeParameter('options', {});
 					// What was published before an update goes on listening, as n8n reads bodies for it.
 					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());
-					if (!leavesBody(options) && !isAlone) throw refusal(inWords(bodyNotLeft()));
+					if (!isAlone) refuseBodyNotLeft(this.getNodeParameter('options', {}));
 					const credential = await readCredential(this).catch((error: unknown) => {
 						throw refusal(`${NO_SECRET} (${inWords(error)})`);
 					});

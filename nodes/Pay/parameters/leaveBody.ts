@@ -16,14 +16,12 @@ export const leaveBodyOption: INodeProperties = {
 	default: true,
 };
 
-/** Whether `options` hold it: those typed as JSON or as one expression may not. */
-export const leavesBody = (options: unknown) =>
-	(options as typeof LEAVE_BODY | undefined)?.binaryData === true;
-
-/** The error of a node whose options do not. */
-export const bodyNotLeft = () =>
-	new InputError(
+/** Refuses `options` without it, as those typed as JSON or as one expression may be: InputError. */
+export function refuseBodyNotLeft(options: unknown): void {
+	if ((options as typeof LEAVE_BODY | undefined)?.binaryData === true) return;
+	throw new InputError(
 		'options',
 		'The JSON of this node has "options" without "binaryData": true, so n8n would refuse postbacks in charsets such as ISO-8859-1',
 		'In the JSON of the workflow, add it or remove "options"; or delete this node and add it again.',
 	);
+}

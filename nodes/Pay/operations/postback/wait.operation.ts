@@ -13,7 +13,7 @@ import { conditionFields, matchOf, readCondition } from '../../parameters/condit
 import type { StatusValues } from '../../parameters/description';
 import type { FieldMatch } from '../../parameters/fieldMatch';
 import { wrongField } from '../../parameters/label';
-import { bodyNotLeft, LEAVE_BODY, leavesBody } from '../../parameters/leaveBody';
+import { LEAVE_BODY, refuseBodyNotLeft } from '../../parameters/leaveBody';
 import { showFor, switchField, textField, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
@@ -188,7 +188,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 			);
 		}
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		if (!leavesBody(read('options'))) throw bodyNotLeft();
+		refuseBodyNotLeft(read('options'));
 		const external_id = parseExternalId(read('external_id'));
 		const condition = readCondition(read, 'resumeWhen');
 		const limit = readLimit(read);
