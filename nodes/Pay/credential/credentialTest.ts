@@ -55,7 +55,6 @@ function faultShownBy(response: TestResponse): string | undefined {
 	return webPage && `The response is ${webPage} ${which}, not a service's: the Base URL is wrong`;
 }
 
-/** The code of what n8n's request function threw. */
 function failureOf(error: unknown) {
 	const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
 	return { code: String(code ?? cause?.code ?? '') };

@@ -3,11 +3,8 @@ import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
 import type { Ready } from './read';
 
-/** What a request came to, as far as it is written down. */
-type End = Pick<RequestResult, 'outcome' | 'statusCode' | 'response' | 'reason'>;
-
 /** One attempt as written down: before it starts without an outcome, after it with one. */
-export interface Attempt extends Partial<End> {
+export interface Attempt extends Partial<RequestResult> {
 	external_id: string;
 	/** Node, run and item that made it. */
 	by: string;
@@ -52,7 +49,6 @@ export interface Ledger {
 	readonly isTool: boolean;
 }
 
-/** What the ledger knows an item by. */
 type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId'>;
 
 /** Opens the ledger of an execution; `store` is written to in place. */
@@ -139,7 +135,7 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 export const sumOf = ({ store }: Ledger, accountId: string) => BigInt(store.sums[accountId] ?? 0);
 
 /** Writes an attempt down before its request starts; what it returns writes down the outcome. */
-export function begin(ledger: Ledger, item: Sendable): (end: End) => void {
+export function begin(ledger: Ledger, item: Sendable): (end: RequestResult) => void {
 	const { fingerprint, request, accountId } = item;
 	const { external_id, amount } = request;
 	const addToSum = (units: bigint) => {

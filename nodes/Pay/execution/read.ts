@@ -123,7 +123,6 @@ function reader({ context, typed, shared }: ReadingContext, index: number): Read
 	};
 }
 
-/** A short hash over values. */
 const shortHash = (...values: unknown[]) =>
 	createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
 

@@ -162,7 +162,6 @@ function withinRoom(tally: Tally, attempted: RequestResult): RequestResult {
 	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
-/** Takes the hints of an item that was sent. */
 function takeHints({ hints, itemHints }: Tally, { request, hints: own }: Ready): void {
 	if (own?.postback !== undefined) hints.add(own.postback);
 	if (own?.item === undefined) return;

@@ -31,15 +31,6 @@ export function refuseLeftover(text: string, field: string) {
 	);
 }
 
-function refuseLoneSurrogate(text: string, field: string) {
-	if (!LONE_SURROGATE.test(text)) return;
-	throw wrongField(
-		field,
-		`holds half a character, as a text that was cut in the middle of an emoji does`,
-		'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
-	);
-}
-
 /**
  * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
  * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
@@ -72,7 +63,13 @@ export function optionalText(value: unknown, field: string): string | undefined 
  */
 function readIdentifier(value: unknown, field: string): string {
 	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
-	refuseLoneSurrogate(text, field);
+	if (LONE_SURROGATE.test(text)) {
+		throw wrongField(
+			field,
+			`holds half a character, as a text that was cut in the middle of an emoji does`,
+			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+		);
+	}
 	const [invisible] = INVISIBLE.exec(text) ?? [];
 	if (invisible === undefined) return text;
 	const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');

@@ -40,7 +40,6 @@ interface NodeSocket {
 	errored?: Error | null;
 }
 
-/** What is read of Node's ClientRequest. */
 interface NodeRequest {
 	path?: string;
 	writableFinished?: boolean;
