@@ -1,6 +1,9 @@
 import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 import { authenticate, preAuthentication } from '../nodes/Pay/credential/otherAddresses';
-import { switchField, textField } from '../nodes/Pay/parameters/parameter';
+
+/** A text, empty at first. */
+const text = (field: Omit<INodeProperties, 'type' | 'default'> & { default?: string }) =>
+	({ type: 'string', default: '', ...field }) satisfies INodeProperties;
 
 /**
  * An address with http:, whatever spaces are before it. No regular expression: n8n tests one each
@@ -11,23 +14,27 @@ const PLAIN_HTTP = ['http:', 'HTTP:', 'Http:'].map((includes) => ({ _cnd: { incl
 const AN_EXPRESSION = { _cnd: { startsWith: '=' } };
 
 /** Shown only where it changes something, once for each of the two addresses. */
-const allowHttp = switchField({
+const allowHttp: INodeProperties = {
 	displayName: 'Allow HTTP',
 	name: 'allowHttp',
+	type: 'boolean',
+	default: false,
 	description:
 		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
-});
+};
 
 /** What the service's document does not show: entered once, it holds for every node. */
-const described = (field: Parameters<typeof textField>[0]) =>
-	textField({ ...field, displayOptions: { show: { describeService: [true] } } });
+const described = (field: Parameters<typeof text>[0]) =>
+	text({ ...field, displayOptions: { show: { describeService: [true] } } });
 const describeService: INodeProperties[] = [
-	switchField({
+	{
 		displayName: 'Describe the Service',
 		name: 'describeService',
+		type: 'boolean',
+		default: false,
 		description:
 			'Whether to enter what the service says when it accepts, and when money has moved. It holds for every node with this credential.',
-	}),
+	},
 	described({
 		displayName: 'Accepted When Field',
 		name: 'acceptedField',
@@ -76,19 +83,21 @@ const describeService: INodeProperties[] = [
 /** Only for money that goes out. */
 const limited = { displayOptions: { show: { limitPayments: [true] } } };
 const limits: INodeProperties[] = [
-	switchField({
+	{
 		displayName: 'Limit Payments',
 		name: 'limitPayments',
+		type: 'boolean',
+		default: false,
 		description: 'Whether payments above a limit, or to another recipient, are refused unsent',
-	}),
-	textField({
+	},
+	text({
 		displayName: 'Highest Payment',
 		name: 'highestPayment',
 		placeholder: 'e.g. 500.00',
 		...limited,
 		description: 'No single payment may be above it. Written as the amounts are.',
 	}),
-	textField({
+	text({
 		displayName: 'Highest Sum',
 		name: 'highestSum',
 		placeholder: 'e.g. 2000.00',
@@ -96,7 +105,7 @@ const limits: INodeProperties[] = [
 		description:
 			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole.',
 	}),
-	textField({
+	text({
 		displayName: 'Only Recipients',
 		name: 'onlyRecipients',
 		typeOptions: { rows: 3 },
@@ -129,22 +138,23 @@ export class PayApi implements ICredentialType {
 		},
 		// Never stored. It is there where n8n has resolved the credential, see accounts.ts.
 		{ displayName: 'Resolved', name: 'isResolved', type: 'hidden', default: true },
-		textField({
+		text({
 			displayName: 'Base URL',
 			name: 'baseUrl',
 			required: true,
 			placeholder: 'e.g. https://api.example.com',
 			description: 'Address of the service, without /v2/…',
 		}),
-		textField({
+		{
 			displayName: 'Scheme Name in Paths',
 			name: 'schemeName',
+			type: 'string',
 			default: 'pay',
 			required: true,
 			placeholder: 'e.g. pay',
 			description:
 				'The word between /v2/ and /qrcode in the addresses of the service. Its document shows "pay" in place of the real one.',
-		}),
+		},
 		{
 			displayName: 'Authentication',
 			name: 'authentication',
@@ -165,7 +175,7 @@ export class PayApi implements ICredentialType {
 			description:
 				'Where the bearer token comes from, which the document of the service does not say',
 		},
-		textField({
+		text({
 			displayName: 'Access Token',
 			name: 'accessToken',
 			typeOptions: { password: true },
@@ -173,7 +183,7 @@ export class PayApi implements ICredentialType {
 			displayOptions: { show: { authentication: ['accessToken'] } },
 			description: 'Token that the service gave you',
 		}),
-		textField({
+		text({
 			displayName: 'Token URL',
 			name: 'tokenUrl',
 			required: true,
@@ -181,20 +191,20 @@ export class PayApi implements ICredentialType {
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 			description: 'Address of the token endpoint, in full',
 		}),
-		textField({
+		text({
 			displayName: 'Client ID',
 			name: 'clientId',
 			required: true,
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 		}),
-		textField({
+		text({
 			displayName: 'Client Secret',
 			name: 'clientSecret',
 			typeOptions: { password: true },
 			required: true,
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 		}),
-		textField({
+		text({
 			displayName: 'Scope',
 			name: 'scope',
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
@@ -220,28 +230,28 @@ export class PayApi implements ICredentialType {
 			displayOptions: { show: { authentication: ['clientCredentials'] } },
 			description: 'How to send Client ID and secret to the token endpoint',
 		},
-		textField({
+		text({
 			displayName: 'Header for the External ID',
 			name: 'externalIdHeader',
 			placeholder: 'e.g. Idempotency-Key',
 			description:
 				'For a service that carries out requests with the same value in a header only once: the name of that header. Each request then has its External ID there too. Leave empty unless the service names one.',
 		}),
-		textField({
+		text({
 			displayName: 'Postback URL',
 			name: 'postbackUrl',
 			placeholder: 'e.g. https://n8n.example.com/webhook/…/postback',
 			description:
 				'Where the service sends status notifications unless a Pay node says otherwise: the Production URL of a Pay Trigger',
 		}),
-		textField({
+		text({
 			displayName: 'Postback Secret',
 			name: 'postbackSecret',
 			typeOptions: { password: true },
 			description:
 				'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger takes only what it signed.',
 		}),
-		textField({
+		text({
 			displayName: 'Previous Postback Secret',
 			name: 'previousPostbackSecret',
 			typeOptions: { password: true },

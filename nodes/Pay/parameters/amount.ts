@@ -1,15 +1,17 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from './label';
-import { textField } from './parameter';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
-export const amountField = textField({
+export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
+	type: 'string',
+	default: '',
 	required: true,
 	placeholder: 'e.g. 49.90',
 	description:
 		'Value of the transaction, above 0, with a decimal point. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
-});
+};
 
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;

@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import type { StatusValues } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField } from './label';
-import { textField, type ReadParameter } from './parameter';
+import type { ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
@@ -29,16 +29,18 @@ export function conditionFields(
 	const displayOptions = { show: { [name]: ['match'] } };
 	return [
 		{ ...field, type: 'options', options, default: 'any' },
-		textField({
+		{
 			displayName: 'Field',
 			name: 'matchField',
+			type: 'string',
 			noDataExpression,
+			default: '',
 			required: true,
 			placeholder: 'e.g. data.status',
 			displayOptions,
 			description:
 				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback in a Pay Trigger first.",
-		}),
+		},
 		{
 			displayName: 'Values',
 			name: 'matchValues',

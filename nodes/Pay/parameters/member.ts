@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { Member, MemberTree } from '../service/contract';
 import { amountField, parseAmount } from './amount';
-import { textField, type ReadParameter } from './parameter';
+import type { ReadParameter } from './parameter';
 import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
 
 /** A member of a request body: its fields in the editor, what JSON holds there, how it is read. */
@@ -22,7 +22,7 @@ type Parse<Value> = (value: unknown, field: string) => Value;
 /** A text of a group, with the rule by which it is read. */
 export const text = <const Name extends string>(field: Named<Name>, parse = optionalText) => ({
 	name: field.name,
-	field: textField(field),
+	field: { type: 'string', default: '', ...field } satisfies INodeProperties,
 	parse,
 });
 

@@ -16,16 +16,6 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
 		: [field];
 
-type Described = Omit<INodeProperties, 'type' | 'default'>;
-
-/** A text, empty unless it says otherwise. */
-export const textField = (field: Described & { default?: string }) =>
-	({ type: 'string', default: '', ...field }) satisfies INodeProperties;
-
-/** A switch, off at first. */
-export const switchField = (field: Described) =>
-	({ type: 'boolean', default: false, ...field }) satisfies INodeProperties;
-
 /** The same fields, shown for one resource and operation only. */
 export function showFor(
 	fields: INodeProperties[],

@@ -3,7 +3,7 @@ import { parseTypedJson } from '../json';
 import { parseAmount } from './amount';
 import { wrongField } from './label';
 import type { BodyMember } from './member';
-import { textField, type ReadParameter } from './parameter';
+import type { ReadParameter } from './parameter';
 import { documentedMembers, parseIdentifier } from './text';
 
 type SplitRecipient = { username?: string; percentageSplit?: number };
@@ -35,19 +35,23 @@ const splitFields: INodeProperties[] = [
 				displayName: 'Recipient',
 				name: 'recipient',
 				values: [
-					textField({
+					{
 						displayName: 'Username',
 						name: 'username',
+						type: 'string',
+						default: '',
 						description: 'Username of the recipient at the service',
-					}),
-					textField({
+					},
+					{
 						displayName: 'Percentage',
 						name: 'percentageSplit',
 						// A text, as the amount is: number inputs drop a typed comma.
+						type: 'string',
+						default: '',
 						placeholder: 'e.g. 12.5',
 						description:
 							'Share of the recipient in percent. Its bounds and what the shares must add up to are not documented.',
-					}),
+					},
 				],
 			},
 		],

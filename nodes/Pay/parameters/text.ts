@@ -1,16 +1,18 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { isMembers } from '../json';
 import { wrongField } from './label';
-import { textField } from './parameter';
 
 /** `external_id` (sections 2.1 and 2.2). */
-export const externalIdField = textField({
+export const externalIdField: INodeProperties = {
 	displayName: 'External ID',
 	name: 'external_id',
+	type: 'string',
+	default: '',
 	required: true,
 	placeholder: 'e.g. order-1042',
 	description:
 		'Your own identifier of this charge or payment, for example the number of an order or payout. Use a different one for each, and the same one when you try again.',
-});
+};
 
 /** What a failed expression leaves behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN)$|\[object Object\]|__UNKNOWN__/;

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
-import { asTyped, textField } from './parameter';
+import { asTyped } from './parameter';
 
 const triggerFields: INodeProperties[] = [
 	{
@@ -79,14 +79,16 @@ const triggerFields: INodeProperties[] = [
 				default: 'onReceived',
 				description: 'When to respond to a postback',
 			},
-			textField({
+			{
 				displayName: 'Response Body',
 				name: 'responseBody',
+				type: 'string',
 				noDataExpression: true,
+				default: '',
 				placeholder: 'e.g. OK',
 				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
 				description: 'Text to respond to postbacks with. Empty unless set.',
-			}),
+			},
 			{
 				displayName: 'Response Code',
 				name: 'responseCode',

@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import type { StatusValues } from '../parameters/description';
 import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
-import { textField, type ReadParameter } from '../parameters/parameter';
+import type { ReadParameter } from '../parameters/parameter';
 import { expectPostback, type ExpectationStore } from './expectation';
 import {
 	parsePostbackUrl,
@@ -44,15 +44,17 @@ const targetFields: INodeProperties[] = [
 		default: 'credential',
 		description: 'Where the service sends its status notifications about this item',
 	},
-	textField({
+	{
 		displayName: 'Postback URL',
 		name: 'postbackUrl',
+		type: 'string',
+		default: '',
 		required: true,
 		placeholder: 'e.g. https://n8n.example.com/webhook/…/postback',
 		displayOptions: { show: { postback: ['url'] } },
 		description:
 			'URL that receives the notifications, for example the Production URL of a Pay Trigger',
-	}),
+	},
 ];
 
 /** `postbackUrl` (sections 2.1, 2.2, 6). It depends on the account, see {@link readPostbackTarget}. */

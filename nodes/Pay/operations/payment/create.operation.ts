@@ -1,5 +1,4 @@
 import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
-import { switchField } from '../../parameters/parameter';
 import { optionalIdentifier } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
 import { serviceOperation } from '../serviceOperation';
@@ -56,12 +55,14 @@ export const createPayment = serviceOperation({
 	batchSize: 1,
 	form: [creditParty, amount, externalId, payerQuestion, postbackUrl],
 	options: [
-		switchField({
+		{
 			displayName: 'Allow Payments by AI Agents',
 			name: 'allowAiPayments',
+			type: 'boolean',
 			noDataExpression: true,
+			default: false,
 			description: 'Whether an AI agent that has this node as a tool may make payments',
-		}),
+		},
 	],
 	plan: (read, body) => {
 		const { key } = (read('creditParty') ?? {}) as { key?: unknown };

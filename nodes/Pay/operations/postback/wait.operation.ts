@@ -14,7 +14,7 @@ import type { StatusValues } from '../../parameters/description';
 import type { FieldMatch } from '../../parameters/fieldMatch';
 import { wrongField } from '../../parameters/label';
 import { LEAVE_BODY, refuseBodyNotLeft } from '../../parameters/leaveBody';
-import { showFor, switchField, textField, type ReadParameter } from '../../parameters/parameter';
+import { showFor, type ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
@@ -53,13 +53,14 @@ export const description: INodeProperties[] = showFor(
 			type: 'notice',
 			default: '',
 		},
-		textField({
+		{
 			displayName: 'External ID',
 			name: 'external_id',
+			type: 'string',
 			default: '={{ $json.external_id }}',
 			required: true,
 			description: 'Identifier of the charge or payment to wait for',
-		}),
+		},
 		...conditionFields(
 			{
 				displayName: 'Resume',
@@ -68,12 +69,14 @@ export const description: INodeProperties[] = showFor(
 			},
 			['On Any Postback', 'When Paid', 'When Paid or Failed', 'When a Field Has a Value'],
 		),
-		switchField({
+		{
 			displayName: 'Limit Wait Time',
 			name: 'limitWaitTime',
+			type: 'boolean',
+			default: false,
 			description:
 				'Whether to go on without a postback after a while. The item then has no "postback" field.',
-		}),
+		},
 		{
 			displayName: 'Wait at Most',
 			name: 'resumeAmount',

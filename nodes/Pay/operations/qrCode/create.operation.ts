@@ -3,7 +3,7 @@ import type { Finish } from '../../execution/read';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
 import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
-import { switchField, textField, type ReadParameter } from '../../parameters/parameter';
+import type { ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
@@ -12,19 +12,22 @@ import { findQrSource } from '../../qr/payload';
 import { serviceOperation } from '../serviceOperation';
 
 const imageFields: INodeProperties[] = [
-	switchField({
+	{
 		displayName: 'Put QR Code Image in Binary Field',
 		name: 'qrCodeImage',
+		type: 'boolean',
+		default: false,
 		description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
-	}),
-	textField({
+	},
+	{
 		displayName: 'Output Binary Field',
 		name: 'binaryPropertyName',
+		type: 'string',
 		default: 'data',
 		required: true,
 		displayOptions: { show: { qrCodeImage: [true] } },
 		hint: 'The name of the output binary field to put the image in',
-	}),
+	},
 ];
 
 const payer = group(
