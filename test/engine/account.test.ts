@@ -249,11 +249,7 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 	test.each([
 		['false', '{"success":false}'],
 		['no such field', '{"ok":true}'],
-		['null', '{"success":null}'],
-		['an object', '{"success":{"true":true}}'],
-		['a list', '{"success":["true"]}'],
 		['no JSON', 'success: true'],
-		['a page', '<html>success true</html>'],
 		['nothing', ''],
 	])('%s: the payment is unknown, and never sent again', async (_what, body) => {
 		sandbox.faultFor = answer(body);
@@ -271,19 +267,12 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 	test.each([
 		['true', '{"success":true}', credential],
 		['"true"', '{"success":"true"}', credential],
-		['another case, of name and value', '{"Success":"TRUE"}', credential],
 		['its field as the output shows it', '{"success":true}', field('response.success')],
 		['a number, one level down', '{"data":{"code":0}}', field('data.code', '0\n1')],
 	])('%s: it is accepted', async (_what, body, described) => {
 		sandbox.faultFor = answer(body);
 		const run = await pay(itemsFor('a'), { credential: described });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
-	});
-
-	test('a refusal stays one, whatever its body says', async () => {
-		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"success":true}' });
-		const run = await pay(itemsFor('a'), { credential, settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(['rejected']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
@@ -318,15 +307,6 @@ describe('tokens by client credentials', () => {
 	}
 	const refuse = () => ({ kind: 'status', status: 401 }) as const;
 
-	test('60 payments, 10 at a time, are made with one token', async () => {
-		const { service, credential } = await shop();
-		const list = ids(60);
-		const run = await pay(itemsFor(...list), { credential }, batches(10));
-		expect(outcomes(run)).toStrictEqual(Array(60).fill('accepted'));
-		expect(madeBy(service)).toStrictEqual([...list].sort());
-		expect(service.tokenRequests).toHaveLength(1);
-	});
-
 	test('a token that is revoked in mid-run: those in flight are rejected, later ones have a new token', async () => {
 		const { service, credential } = await shop();
 		const list = ids(60);
@@ -348,38 +328,6 @@ describe('tokens by client credentials', () => {
 		expect(madeBy(service)).toStrictEqual([...list].sort());
 	});
 
-	test('a gateway that answers 401 to what was carried out: it is paid once, and told rejected', async () => {
-		const { service, credential } = await openShop();
-		service.faultFor = refuse;
-		const run = await pay(itemsFor('a'), { credential, settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(['rejected']);
-		expect(service.received).toHaveLength(1);
-	});
-
-	test('a pasted token that is refused: rejected, and sent once', async () => {
-		sandbox.faultFor = refuse;
-		const run = await pay(itemsFor('a', 'b', 'c'), { settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(Array(3).fill('rejected'));
-		expect(sandbox.received).toHaveLength(3);
-	});
-
-	test('a 401 with a token that was just got: rejected, and not sent again', async () => {
-		const { service, credential } = await shop();
-		service.faultFor = refuse;
-		const run = await pay(itemsFor('a'), { credential, settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(['rejected']);
-		expect([service.received.length, service.tokenRequests.length]).toStrictEqual([1, 1]);
-	});
-
-	test('a service that refuses every token: each QR code goes out twice at most', async () => {
-		const { service, credential } = await openShop();
-		service.faultFor = refuse;
-		const more = { credential, settings: CONTINUE, parameters: CHARGE };
-		const run = await pay(itemsFor(...ids(10)), more);
-		expect(outcomes(run)).toStrictEqual(Array(10).fill('rejected'));
-		expect([service.received.length, service.tokenRequests.length]).toStrictEqual([20, 2]);
-	});
-
 	test('an endpoint that gives the refused token once more: the request is not repeated', async () => {
 		const { service, credential } = await shop();
 		const body = '{"access_token":"always-the-same","expires_in":3600}';
@@ -387,15 +335,6 @@ describe('tokens by client credentials', () => {
 		const run = await pay(itemsFor(...ids(3)), { credential, settings: CONTINUE }, batches(1));
 		expect(outcomes(run)).toStrictEqual(Array(3).fill('rejected'));
 		expect(service.received).toHaveLength(3);
-	});
-
-	test('a QR code: the answer to the second request is what counts, lost means unknown', async () => {
-		const { service, credential } = await openShop();
-		let requests = 0;
-		service.faultFor = () => (++requests === 1 ? refuse() : { kind: 'reset-after-body' });
-		const run = await pay(itemsFor('a'), { credential, parameters: CHARGE });
-		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
-		expect(requests).toBe(2);
 	});
 
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
@@ -460,17 +399,6 @@ describe('tokens by client credentials', () => {
 			expect(left).not.toContain(secret);
 			expect(left).not.toContain(Buffer.from(secret).toString('base64'));
 		}
-	});
-
-	test('a service that counts one token as active: two clients in one process share it', async () => {
-		const { service, credential } = await shop({ oneActiveToken: true });
-		const lists = [ids(20), ids(20)];
-		const runs = await Promise.all(
-			lists.map(async (list) => await pay(itemsFor(...list), { credential }, batches(5))),
-		);
-		for (const run of runs) expect(outcomes(run)).toStrictEqual(Array(20).fill('accepted'));
-		expect(madeBy(service)).toStrictEqual(lists.flat().sort());
-		expect(service.tokenRequests).toHaveLength(1);
 	});
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IDataObject, IExecuteFunctions, IRun } from 'n8n-workflow';
+import type { IDataObject, IRun } from 'n8n-workflow';
 import {
 	arrived,
 	batches,
@@ -11,7 +11,6 @@ import {
 	faultOnce,
 	FIELDS,
 	ids,
-	isRecorded,
 	itemsFor,
 	outcomes,
 	outputOf,
@@ -22,7 +21,6 @@ import {
 	sandbox,
 	sinkNode,
 	sourceNode,
-	storeHooks,
 	to,
 	withSandbox,
 	type RunOptions,
@@ -143,32 +141,6 @@ describe('batches', () => {
 	});
 });
 
-/** A cancelled execution ends at once; its node tells by a log line when it has ended itself. */
-function endOfCancelled() {
-	let end = () => {};
-	const ended = new Promise<void>((resolve) => (end = resolve));
-	const warn = (text: string) => void (/what became of its requests/.test(text) && end());
-	const context = ({ logger }: IExecuteFunctions) => ({ logger: { debug: logger.debug, warn } });
-	return { ended, context: context as unknown as RunOptions['context'] };
-}
-
-test('a cancelled execution starts nothing new', async () => {
-	let cancel = () => {};
-	sandbox.faultFor = () => {
-		if (sandbox.bodies('payment').length === 3) cancel();
-		return { kind: 'delay', ms: 30 };
-	};
-	const list = ids(10);
-	const { ended, context } = endOfCancelled();
-	await pay(itemsFor(...list), { context, onStart: (stop) => (cancel = stop) }).catch(
-		() => undefined,
-	);
-	await ended;
-	expect(arrived()).toStrictEqual(list.slice(0, 3));
-	// The one in flight was awaited, and is not paid again by a later execution.
-	expect(list.map((id) => isRecorded(id))).toStrictEqual(list.map((_, index) => index < 3));
-});
-
 describe('a re-run of the node', () => {
 	const retry = { settings: RETRY };
 
@@ -231,13 +203,6 @@ describe('a re-run of the node', () => {
 		expect(flow().attempts).toStrictEqual({
 			'payment a': { ...attempt, outcome: 'accepted', reason: undefined },
 		});
-	});
-
-	test('a QR code whose answer was lost is created again', async () => {
-		faultOnce(500, 'q');
-		const run = await pay(itemsFor('q'), { ...retry, parameters: CHARGE });
-		expect(charged()).toStrictEqual(['q', 'q']);
-		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	describe('an External ID that changes with each try', () => {
@@ -324,18 +289,6 @@ describe('a re-run of the node', () => {
 		expect(arrived()).toStrictEqual([lost[0]]);
 		expect(errorOf(second)?.context).toMatchObject({ data: { outcome: 'unknown' } });
 	});
-
-	test('an item whose amount changed meanwhile is not passed off as paid', async () => {
-		const list = ids(2);
-		faultOnce(422, list[1]!);
-		const failed = await pay(itemsFor(...list));
-		const parameters = { amount: '={{ $json.amount + 1 }}' };
-		const retried = await pay(itemsFor(...list), { previous: failed, parameters });
-		expect(errorOf(retried)?.message).toMatch(
-			/already accepted in an earlier try of this item, with other details \(amount 1\)/,
-		);
-		expect(arrived()).toStrictEqual(list);
-	});
 });
 
 describe('several nodes and runs of one execution', () => {
@@ -401,34 +354,6 @@ describe('the duplicate check across executions', () => {
 		faultOnce(422, 'a');
 		await pay(itemsFor('a'));
 		expect(outcomes(await pay(itemsFor('a')))).toStrictEqual(['accepted']);
-	});
-
-	test('a refusal under "stop" leaves the rest of its batch free', async () => {
-		await pay(itemsFor('paid'));
-		const run = await pay(itemsFor('next', 'paid'), {}, batches(2));
-		expect(arrived()).toStrictEqual(['paid']);
-		expect(errorOf(run)?.message).toContain(`Payment "paid" may well have been paid already`);
-		expect(errorOf(run)?.context?.externalIds).toMatchObject({
-			...{ accepted: [], duplicate: ['paid'], notSent: ['next'] },
-		});
-		expect(outcomes(await pay(itemsFor('next')))).toStrictEqual(['accepted']);
-	});
-
-	test('a failing database hides no outcome', async () => {
-		sandbox.faultFor = () => {
-			storeHooks.before = () => {
-				throw new Error('database is locked');
-			};
-			return { kind: 'status', status: 422 };
-		};
-		const run = await pay(itemsFor('a'), { settings: { onError: 'continueErrorOutput' } });
-		expect(outputOf(run, 'Success')).toStrictEqual([]);
-		expect(resultsOf(run, 'Error')).toMatchObject([
-			{
-				outcome: 'rejected',
-				description: expect.stringMatching(/still remembers .*database is locked/),
-			},
-		]);
 	});
 
 	test('of 20 simultaneous executions with one id in one process, one pays', async () => {
@@ -523,12 +448,4 @@ describe('AI agents', () => {
 		const run = await called('ai', asked({ resource: 'qrCode' }));
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
-});
-
-test("an external_id that holds a network code does not bring up n8n's advice to retry", async () => {
-	const id = 'ECONNREFUSED-ETIMEDOUT-503';
-	faultOnce(503, id);
-	const run = await pay(itemsFor(id));
-	expect(errorOf(run)?.message).toBe(`It is not known whether payment "${id}" was made`);
-	expect(JSON.stringify(errorOf(run))).not.toMatch(/try again later|retry/i);
 });

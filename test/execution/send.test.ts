@@ -237,9 +237,9 @@ describe('with a token that was kept', () => {
 		expect(asked.requests.at(-1)).toBe('Bearer token-2');
 	});
 
-	test('a token that was just fetched and is refused is discarded, too', async () => {
+	test('a token that was just fetched and is refused: not sent again, and it is discarded, too', async () => {
 		const token = client();
-		const { run, asked } = runOf(status(401));
+		const { run, asked } = runOf(status(401), { kind: 'qrCode' });
 		await sendBatch(run, [ready('a', token)]);
 		await sendBatch(run, [ready('b', token)]);
 		expect(asked.requests).toStrictEqual(['Bearer token-1', 'Bearer token-2']);

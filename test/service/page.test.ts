@@ -1,4 +1,4 @@
-import { proxyPageIn, UNPUBLISHED, withoutN8n } from '../../nodes/Pay/service/page';
+import { proxyPageIn, unconfirmedBy, UNPUBLISHED, withoutN8n } from '../../nodes/Pay/service/page';
 
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
@@ -33,4 +33,25 @@ test.each([
 	expect(withoutN8n({ message: 'No account is registered' })).toStrictEqual({
 		message: 'No account is registered',
 	});
+});
+
+const PAGE = '<html><head><title>Log\n in</title></head></html>';
+const TITLED = /^the response is a web page titled "Log in", so the Base URL may not/;
+const NO_JSON = /says that it is JSON and cannot be read/;
+test.each<[string, string, RegExp | undefined]>([
+	...['', 'OK', '{"id":'].map(
+		(text) => [text, 'text/plain', undefined] as [string, string, undefined],
+	),
+	['', 'application/json', undefined],
+	['', 'text/html', undefined],
+	[PAGE, 'text/html', TITLED],
+	[PAGE, 'application/json', TITLED],
+	[`<!-- x -->\n${PAGE}`, 'text/plain', TITLED],
+	['Log in', 'text/html', /^the response is a web page, so/],
+	['{"id":', 'application/json', NO_JSON],
+	['OK', 'application/problem+json', NO_JSON],
+])('why %p of type %s confirms nothing: %p', (body, type, why) => {
+	const said = unconfirmedBy(body, type);
+	if (why === undefined) expect(said).toBeUndefined();
+	else expect(said).toMatch(why);
 });
