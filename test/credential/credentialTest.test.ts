@@ -1,25 +1,14 @@
 import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { request as ask, type IncomingMessage } from 'node:http';
-import { request as askSecurely } from 'node:https';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { ICredentialTestFunctions } from 'n8n-workflow';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
 import { Sandbox } from '../../sandbox/service';
 import type { Fault } from '../../sandbox/faults';
 import { credentialRequest } from '../wire/requestHelper';
 
-/** In place of n8n's request function, as the credential test calls it. */
-async function request({ uri, method, headers, body }: Record<string, unknown>) {
-	const options = { method: method as string, headers: headers as Record<string, string> };
-	const { protocol } = new URL(uri as string);
-	const asked = (protocol === 'https:' ? askSecurely : ask)(uri as string, options).end(body);
-	const [answer] = (await once(asked, 'response')) as [IncomingMessage];
-	const { statusCode, headers: answered } = answer;
-	return { statusCode, headers: answered, body: await text(answer) };
-}
+/** n8n's own request function, as the credential test calls it. */
+const request = credentialRequest(join(__dirname, '../../node_modules'));
 
 const SECRET = 'the secret: of+the/shop=';
 let sandbox: Sandbox;
@@ -144,6 +133,8 @@ test.each<[string, Fault, RegExp]>([
 	expect(await verdict({ baseUrl: sandbox.url, schemeName: 'fast', accessToken: 'x' })).toMatch(
 		expected,
 	);
+	// Redirects are not followed, and nothing is tried twice.
+	expect(sandbox.received).toHaveLength(2);
 });
 
 const NOWHERE = 'http://127.0.0.1:1';
@@ -210,33 +201,6 @@ test('a credential that cannot be read is told, without what it holds', async ()
 
 test('a credential without data is told, not thrown', async () => {
 	expect(await verdict(undefined as never)).toMatch(/^Error: The Base URL .* is empty/);
-});
-
-describe("n8n's own request function, in whose place another stands here", () => {
-	let own: (options: object) => Promise<unknown>;
-	beforeAll(() => {
-		own = credentialRequest(join(__dirname, '../../node_modules'));
-	});
-
-	test.each<[string, Fault | undefined]>([
-		['as the sandbox does', undefined],
-		['200', status(200)],
-		['302', status(302, { location: '/elsewhere' })],
-		['401', status(401)],
-		['404 with a page', status(404, { body: '<html>', contentType: 'text/html' })],
-		['500', status(500)],
-		['nothing, and cuts the connection', { kind: 'reset-after-body' }],
-	])('leads to the same verdicts where the service answers %s', async (_what, fault) => {
-		sandbox.faultFor = fault && (() => fault);
-		const overHttps = sandbox.url.replace('http:', 'https:');
-		for (const baseUrl of [sandbox.url, 'http://127.0.0.1:1', overHttps]) {
-			const data = { ...client, baseUrl };
-			const [real, standIn] = [await verdict(data, own), await verdict(data)];
-			expect(real).toBe(standIn);
-		}
-		// Redirects are not followed, and nothing is tried twice.
-		expect(sandbox.received).toHaveLength(2);
-	});
 });
 
 test('a limit that cannot be read fails the test of the credential, before any request', async () => {
