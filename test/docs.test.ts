@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { INodeProperties } from 'n8n-workflow';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { obstacles } from '../dev/release';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
+import { fieldsIn } from './fields';
 
 const ROOT = join(__dirname, '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -60,16 +60,8 @@ const cellsOf = (path: string) =>
 		.map((line) => line.split('|').slice(1, -1))
 		.map((cells) => cells.map((cell) => cell.trim()));
 
-/** Every field that a person can set, with those inside collections. */
-const walk = (fields: INodeProperties[]): INodeProperties[] =>
-	fields.flatMap((field) => {
-		const inner = (field.options ?? []).flatMap((option) =>
-			'values' in option ? option.values : 'type' in option ? [option] : [],
-		);
-		return [field, ...walk(inner)];
-	});
 const NODES = [new Pay().description, new PayTrigger().description];
-const FIELDS = walk([...NODES, new PayApi()].flatMap(({ properties }) => properties));
+const FIELDS = [...NODES, new PayApi()].flatMap(({ properties }) => fieldsIn(properties));
 const OPTIONS = FIELDS.flatMap(({ options = [] }) => options);
 const CHOICES = OPTIONS.flatMap((option) => ('value' in option ? [option] : []));
 const GROUPS = OPTIONS.flatMap((option) => ('values' in option ? [option] : []));

@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import type { INodeProperties } from 'n8n-workflow';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
@@ -11,6 +10,7 @@ import { newestOf, whyNot } from '../dev/bump';
 import { ADDRESSES, obstacles } from '../dev/release';
 import { MATRIX } from '../dev/versions';
 import manifest from '../package.json';
+import { fieldsIn } from './fields';
 
 const ROOT = join(__dirname, '..');
 const run = (command: string, args: string[]) =>
@@ -111,15 +111,8 @@ describe('the workflows of GitHub', () => {
 });
 
 test('every field takes an expression, but for a choice of resource or operation, what a trigger starts at and responds, and what allows an agent to pay', () => {
-	const walk = (fields: INodeProperties[]): INodeProperties[] =>
-		fields.flatMap((field) => {
-			const inner = (field.options ?? []).flatMap((option) =>
-				'values' in option ? option.values : 'type' in option ? [option] : [],
-			);
-			return [field, ...walk(inner)];
-		});
 	const fixed = [new Pay(), new PayTrigger()]
-		.flatMap(({ description }) => walk(description.properties))
+		.flatMap(({ description }) => fieldsIn(description.properties))
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
 	expect([...new Set(fixed)].sort()).toStrictEqual([

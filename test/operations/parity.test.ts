@@ -9,6 +9,7 @@ import { isTree, type Member } from '../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../serviceOperations';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
+import { fieldsIn } from '../fields';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -100,15 +101,9 @@ describe.each([
 	});
 
 	test('errors call every field as the form does', () => {
-		const flat = (properties: INodeProperties[]): INodeProperties[] =>
-			properties.flatMap((property) => [
-				property,
-				...flat((property.options ?? []).filter((each) => 'type' in each) as INodeProperties[]),
-				...(property.options ?? []).flatMap((each) => ('values' in each ? flat(each.values) : [])),
-			]);
-		const fields = flat(create.description);
+		const fields = fieldsIn(create.description);
 		// Errors say the name of a field without a label alone.
-		const names = flat(body).filter(({ type }) => type !== 'notice');
+		const names = fieldsIn(body).filter(({ type }) => type !== 'notice');
 		expect(names.map(({ name }) => name).filter((name) => labelOf(name) === name)).toStrictEqual(
 			[],
 		);
