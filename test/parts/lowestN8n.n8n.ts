@@ -8,14 +8,12 @@ import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
-import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { CORES, modulesOf } from '../wire/cores';
-import { credentialRequest, requestHelper } from '../wire/requestHelper';
+import { credentialRequest, postPayment, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { startSquid } from './parts';
-import { OPERATIONS } from '../serviceOperations';
-import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 const ROOT = join(__dirname, '..', '..');
 const TOKEN = 'token-of-the-squid-test';
@@ -64,18 +62,10 @@ async function methodsOf(work: () => Promise<unknown>): Promise<Array<string | u
 async function pay(name: string) {
 	const httpRequest: HttpRequest = requestHelper(await modulesOf(name));
 	const { port } = service.address() as AddressInfo;
-	const connection = {
-		baseUrl: `https://localhost:${port}`,
-		schemeName: 'pay',
-		accessToken: TOKEN,
-		timeout: 20_000,
-		hide: (response: unknown) => hideSecrets(response, [TOKEN], undefined),
-	};
+	const account = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
 	let answer: RequestResult | undefined;
 	const methods = await methodsOf(async () => {
-		answer = await postRequest(httpRequest, connection, OPERATIONS.payment, {
-			...{ amount: 1, external_id: name },
-		});
+		answer = await postPayment(httpRequest, account, { amount: 1, external_id: name });
 	});
 	expect(booked.filter((id) => id === name)).toHaveLength(1);
 	return { answer, methods };

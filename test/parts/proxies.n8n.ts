@@ -2,16 +2,14 @@ import './home';
 import { rmSync } from 'node:fs';
 import type { Server } from '../../dev/queue';
 import { attemptedResult, type FailedResult } from '../../nodes/Pay/execution/report';
-import { postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';
 import { CORES, modulesOf } from '../wire/cores';
-import { requestHelper } from '../wire/requestHelper';
+import { postPayment, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
 import { Bank, CLOSED, ports, startHaproxy, startNginx, startSquid } from './parts';
 import { OPERATIONS } from '../serviceOperations';
-import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 /** One payment through a proxy, and what the books and the node must say of it. */
 interface Row {
@@ -259,15 +257,8 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 	const { to, id = 'ok', long, header: externalIdHeader, says, outcome, booked } = row;
 	const external_id = `${id}-${++count}`;
 	const request = { amount: 1, external_id, ...(long && { payerQuestion: 'x'.repeat(1000) }) };
-	const connection = {
-		baseUrl: url[to]!,
-		schemeName: 'pay',
-		accessToken,
-		timeout: 20_000,
-		externalIdHeader,
-		hide: (response: unknown) => hideSecrets(response, [accessToken], undefined),
-	};
-	const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, request);
+	const account = { baseUrl: url[to]!, accessToken, externalIdHeader };
+	const answer = await postPayment(httpRequest, account, request);
 	judge(answer.outcome, bank.booked(external_id));
 	expect({ ...answer, booked: bank.booked(external_id) }).toMatchObject({
 		outcome,

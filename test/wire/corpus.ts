@@ -1,10 +1,9 @@
-import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { slowness } from '../busy';
+import { postPayment } from './requestHelper';
 import type { Row } from './rows';
 import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
-import { OPERATIONS } from '../serviceOperations';
-import { hideSecrets } from '../../nodes/Pay/postback/proof';
 
 /** What one row came to. */
 export interface Played {
@@ -56,15 +55,9 @@ export async function playCorpus(
 			postbackUrl: 'https://a.test/?pay_proof=reference.mac-of-the-test',
 			...(row.long ? { payerQuestion: 'x'.repeat(20_000_000) } : {}),
 		};
-		const connection = {
-			baseUrl,
-			schemeName: 'pay',
-			accessToken: row.token ?? TOKEN,
-			timeout,
-			hide: (response: unknown) => hideSecrets(response, [row.token ?? TOKEN], body.postbackUrl),
-		};
+		const account = { baseUrl, accessToken: row.token ?? TOKEN, timeout };
 		const begun = Date.now();
-		const answer = await postRequest(httpRequest, connection, OPERATIONS.payment, body);
+		const answer = await postPayment(httpRequest, account, body);
 		return { answer, counted, timeout, took: Date.now() - begun };
 	}
 

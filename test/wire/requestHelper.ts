@@ -1,6 +1,9 @@
 /* eslint-disable @typescript-eslint/no-require-imports */
 import { join } from 'node:path';
+import { hideSecrets } from '../../nodes/Pay/postback/proof';
+import { postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
+import { OPERATIONS } from '../serviceOperations';
 
 const HELPERS = 'n8n-core/dist/execution-engine/node-execution-context/utils';
 
@@ -30,4 +33,16 @@ export function credentialRequest(modules: string): (options: object) => Promise
 		};
 	};
 	return new CredentialTestContext().helpers.request;
+}
+
+/** Posts a payment as the node does. */
+export async function postPayment(
+	httpRequest: HttpRequest,
+	account: { baseUrl: string; accessToken: string; externalIdHeader?: string; timeout?: number },
+	request: { amount: number; external_id: string; payerQuestion?: string; postbackUrl?: string },
+) {
+	const hide = (response: unknown) =>
+		hideSecrets(response, [account.accessToken], request.postbackUrl);
+	const connection = { schemeName: 'pay', timeout: 20_000, ...account, hide };
+	return await postRequest(httpRequest, connection, OPERATIONS.payment, request);
 }
