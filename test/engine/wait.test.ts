@@ -207,20 +207,12 @@ test('a "postback" that came in is not what waits; the item that the node before
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
 	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 	const { url, hash } = withRandomProof('https://a.example/', about);
-	const proof = url.split('pay_proof=')[1];
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
 		resumeToken: 'token',
 		awaited: { proofs: [{ hash, match: { field: 'status', values: ['paid'] } }] },
 	});
-	const send = async (status: string) =>
-		await node.call({
-			method: 'POST',
-			query: { signature: 'token', pay_proof: proof },
-			headers: { 'content-type': 'application/json' },
-			rawBody: Buffer.from(JSON.stringify({ status })),
-			body: { status },
-		});
+	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
 	const pending = await send('pending');
 	const why = 'The execution waits on: the field "status" has another value';
 	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: why }]);
@@ -326,12 +318,7 @@ describe('the charge before it', () => {
 				throw new Error('a wait has none');
 			},
 		});
-		const { result } = await node.call({
-			method: 'POST',
-			query: Object.fromEntries(new URL(body.postbackUrl as string).searchParams),
-			headers: {},
-			rawBody: Buffer.from(JSON.stringify({ data: { status: word } })),
-		});
+		const { result } = await node.post(String(body.postbackUrl), { data: { status: word } });
 		const [item] = result.workflowData?.flat() ?? [];
 		return item && (item.json.postback as IDataObject).state;
 	}

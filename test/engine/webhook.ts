@@ -40,6 +40,8 @@ export interface Called {
 /** A webhook node in n8n's own context, called as n8n calls it. */
 export interface Callee {
 	call(request: HandedOver): Promise<Called>;
+	/** Posts JSON, with the query of this address. */
+	post(url: string, body?: unknown): Promise<Called>;
 }
 
 interface Setting {
@@ -148,6 +150,11 @@ export function webhookNode(setting: Setting): Callee {
 				value: { warn: log, error: log, info: log, debug: log },
 			});
 			return { result: await type.webhook!.call(context), ...called };
+		},
+		async post(url, body = {}) {
+			const query = Object.fromEntries(new URL(url).searchParams);
+			const rawBody = Buffer.from(JSON.stringify(body));
+			return await this.call({ method: 'POST', query, headers: {}, rawBody });
 		},
 	};
 }

@@ -22,13 +22,8 @@ function triggerWith(credential: IDataObject | ((typed: boolean) => IDataObject)
 	return async (secret: string | undefined) => {
 		const reference = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 		const bare = 'https://n8n.example.com/webhook/x/postback';
-		const url = new URL(secret === undefined ? bare : signUrl(bare, reference, secret));
-		const { result, status } = await node.call({
-			method: 'POST',
-			query: Object.fromEntries(url.searchParams),
-			headers: {},
-			rawBody: Buffer.from('{}'),
-		});
+		const url = secret === undefined ? bare : signUrl(bare, reference, secret);
+		const { result, status } = await node.post(url);
 		return result.workflowData === undefined ? status : 200;
 	};
 }
@@ -208,12 +203,7 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 			},
 			parameters: { authentication: 'none', options, ...(startWhen ? match : {}) } as never,
 		});
-		const { result } = await node.call({
-			method: 'POST',
-			query: {},
-			headers: { 'content-type': 'application/json' },
-			rawBody: Buffer.from(JSON.stringify(body)),
-		});
+		const { result } = await node.post('https://a.example/', body);
 		expect(result.webhookResponse).toBe(answer);
 		const items = result.workflowData?.flat().map(({ json }) => json);
 		expect(items).toStrictEqual(
@@ -237,12 +227,7 @@ test.each([
 	};
 	const node = webhookNode({ credential: () => credential, parameters: { startWhen } });
 	const url = signUrl('https://a.example/', { external_id: 'a', kind: 'payment' }, ONE);
-	const { result } = await node.call({
-		method: 'POST',
-		query: Object.fromEntries(new URL(url).searchParams),
-		headers: {},
-		rawBody: Buffer.from(JSON.stringify({ data: { status: word } })),
-	});
+	const { result } = await node.post(url, { data: { status: word } });
 	const states = result.workflowData?.flat().map(({ json }) => json.state);
 	expect(states).toStrictEqual(starts ? [state] : undefined);
 });
