@@ -163,6 +163,10 @@ export class N8n {
 			N8N_PERSONALIZATION_ENABLED: 'false',
 			N8N_HIRING_BANNER_ENABLED: 'false',
 			N8N_PUBLIC_API_DISABLED: 'true',
+			// Where a ping of its database takes 5 s, n8n responds 503 to all: a busy machine is no outage.
+			...(majorOf(options.version) === 1
+				? { DB_PING_INTERVAL_SECONDS: '3600' }
+				: { DB_PING_TIMEOUT_MS: '60000' }),
 			// Only a worker reads these: it has no other address to ask whether it is there.
 			QUEUE_HEALTH_CHECK_ACTIVE: 'true',
 			QUEUE_HEALTH_CHECK_PORT: String(port),
