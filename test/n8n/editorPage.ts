@@ -108,6 +108,14 @@ export async function newWorkflow(url: string) {
 	await byId('canvas-plus-button').waitFor();
 }
 
+/** A canvas with nothing on it: the one that is there, cleared, since n8n's page takes long to load. */
+export async function emptyCanvas(url: string) {
+	if (!page.url().startsWith(`${url}/workflow/`)) return await newWorkflow(url);
+	await page.keyboard.press('Control+a');
+	await page.keyboard.press('Delete');
+	await byId('canvas-plus-button').waitFor();
+}
+
 /** How much of each note its text fills; it is scrolled above 1. In the page, without its types. */
 export const FILLED = `[...document.querySelectorAll('[data-test-id=sticky]')].map((note) => {
 	const { top, height } = note.getBoundingClientRect();
