@@ -174,9 +174,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect([name, item?.rawBody]).toStrictEqual([name, body.toString()]);
 				expect(({} as { polluted?: number }).polluted).toBeUndefined();
 			}
-			const large = await fetch(url, { method: 'POST', body: Buffer.alloc(17_000_000, 'z') });
-			console.log(`n8n ${version}: a body of 17 MB is answered ${large.status}`);
-			expect(large.status).toBeGreaterThanOrEqual(400);
+			// The answer comes before all is sent, and the connection ends: a slow sender sees only that.
+			const large = await fetch(url, { method: 'POST', body: Buffer.alloc(17_000_000, 'z') }).then(
+				({ status }) => status,
+				() => 'a closed connection',
+			);
+			console.log(`n8n ${version}: a body of 17 MB is answered ${large}`);
+			if (typeof large === 'number') expect(large).toBeGreaterThanOrEqual(400);
+			expect(await allFinished(n8n, id, bodies.length)).toHaveLength(bodies.length);
 			expect((await post(url)).status).toBe(200);
 		});
 	});
