@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest, type Server } from 'node:http';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { example } from '../../dev/demo';
@@ -174,13 +175,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect([name, item?.rawBody]).toStrictEqual([name, body.toString()]);
 				expect(({} as { polluted?: number }).polluted).toBeUndefined();
 			}
-			// The answer comes before all is sent, and the connection ends: a slow sender sees only that.
-			const large = await fetch(url, { method: 'POST', body: Buffer.alloc(17_000_000, 'z') }).then(
-				({ status }) => status,
-				() => 'a closed connection',
-			);
-			console.log(`n8n ${version}: a body of 17 MB is answered ${large}`);
-			if (typeof large === 'number') expect(large).toBeGreaterThanOrEqual(400);
+			// The length is enough: n8n answers and closes before it has come, and a sender may see only that.
+			const large = httpRequest(url, { method: 'POST', headers: { 'Content-Length': 17_000_000 } });
+			large.flushHeaders();
+			const [answer] = (await once(large, 'response')) as [IncomingMessage];
+			large.destroy();
+			console.log(`n8n ${version}: a body of 17 MB is answered ${answer.statusCode}`);
+			expect(answer.statusCode).toBeGreaterThanOrEqual(400);
 			expect(await allFinished(n8n, id, bodies.length)).toHaveLength(bodies.length);
 			expect((await post(url)).status).toBe(200);
 		});

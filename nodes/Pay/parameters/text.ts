@@ -132,7 +132,7 @@ export function changingIdHint(typed: unknown): string | undefined {
 
 /**
  * The members of an object that holds documented ones only; throws an InputError.
- * @param advice where it is no object
+ * @param advice what to do where the value is not an object
  * @param others where other members go, in words
  */
 export function documentedMembers(

@@ -49,10 +49,10 @@ function bodyText(bytes: Buffer, charset: string | undefined): string {
  */
 function unescaped(text: string): Buffer {
 	const bytes = Buffer.from(text, 'latin1');
+	const digit = (at: number) => parseInt(text.charAt(at), 16);
 	let length = 0;
 	for (let at = 0; at < text.length; at++) {
-		const digit = (place: number) => parseInt(text.charAt(at + place), 16);
-		const byte = text[at] === '%' ? 16 * digit(1) + digit(2) : NaN;
+		const byte = text[at] === '%' ? 16 * digit(at + 1) + digit(at + 2) : NaN;
 		bytes[length++] = Number.isNaN(byte) ? bytes[at]! : byte;
 		if (!Number.isNaN(byte)) at += 2;
 	}
