@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { example } from '../../dev/demo';
@@ -175,16 +174,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect([name, item?.rawBody]).toStrictEqual([name, body.toString()]);
 				expect(({} as { polluted?: number }).polluted).toBeUndefined();
 			}
-			// One byte beyond 16 MB is enough: of a sender that goes on, n8n may close the connection first.
+			// n8n may close the connection while more is still coming: its response may be lost then.
 			const large = httpRequest(url, { method: 'POST', headers: { 'Content-Length': 17_000_000 } });
 			large.write(Buffer.alloc(16 * 1024 ** 2 + 1, 'z'));
-			const responded = once(large, 'response') as Promise<[IncomingMessage]>;
-			// What the connection does after the response is not asked.
-			large.on('error', () => undefined);
-			const [answer] = await responded;
+			const answer = await new Promise<string>((resolve) => {
+				large.on('response', ({ statusCode }) => resolve(`answered ${statusCode}`));
+				large.on('error', ({ code }: NodeJS.ErrnoException) => resolve(`closed: ${code}`));
+			});
 			large.destroy();
-			console.log(`n8n ${version}: a body of 17 MB is answered ${answer.statusCode}`);
-			expect(answer.statusCode).toBeGreaterThanOrEqual(400);
+			console.log(`n8n ${version}: a body of 17 MB is ${answer}`);
+			expect(answer).toMatch(/^(answered 413|closed: (ECONNRESET|EPIPE))$/);
 			expect(await allFinished(n8n, id, bodies.length)).toHaveLength(bodies.length);
 			expect((await post(url)).status).toBe(200);
 		});
