@@ -229,7 +229,7 @@ test('the next request is ordered with the keyboard alone, once, and the page sh
 	await page.getByText('Carries the request out and answers 201.').waitFor();
 	await page.getByRole('radio', { name: 'Normal', checked: true }).waitFor();
 	const refused = page.getByRole('listitem').filter({ hasText: 'payout-1' });
-	await refused.getByText('422').waitFor();
+	await refused.getByText('422', { exact: true }).waitFor();
 	await refused.locator('summary').focus();
 	await page.keyboard.press('Enter');
 	await refused.getByText('Refused, as ordered').waitFor();
