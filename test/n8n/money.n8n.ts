@@ -11,7 +11,8 @@ import {
 	type Faults,
 } from '../faultCases';
 import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import type { Sandbox } from '../../sandbox/service';
+import { allFinished, payEach, publish, startN8n, VERSIONS, type Credential } from './nodes';
 
 /** Two processes on one database need one key. */
 const KEY = randomUUID();
@@ -38,9 +39,12 @@ function contentOf(file: string): Buffer {
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let faults: Faults;
-	let payApi: { id: string; name: string };
+	let payApi: Credential;
+	/** What the sandbox does with the cases of the matrix. */
+	let ordered: Sandbox['faultFor'];
 	beforeAll(async () => {
 		faults = await startFaults();
+		ordered = faults.sandbox.faultFor;
 		n8n = await startN8n(version, { env: { N8N_LOG_LEVEL: 'debug', N8N_ENCRYPTION_KEY: KEY } });
 		payApi = await n8n.createCredential({ baseUrl: faults.sandbox.url, accessToken: TOKEN });
 	});
@@ -50,48 +54,28 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 	beforeEach(() => {
 		faults.sandbox.received.length = 0;
+		faults.sandbox.faultFor = ordered;
 	});
 
 	const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 	const itemsFor = (list: string[]) => list.map((id) => ({ id, amount: 1 }));
 	const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 
-	/** Publishes Start -> Items -> Pay and gives its address and id. */
-	async function payList(parameters: object, settings: object = {}, credential = payApi) {
-		const first = start();
-		const workflow = chain('Pay a list', [
-			first,
-			splitItems(),
-			pay('Pay', { ...FROM_ITEM, ...parameters }, settings),
-		]);
-		const id = await n8n.importWorkflow(workflow, { payApi: credential });
-		await n8n.activate(id);
-		return { id, path: first.webhookId };
-	}
+	/** Publishes Start -> Items -> Pay. */
+	const payList = async (parameters: object = {}, settings: object = {}) =>
+		await publish(n8n, payEach({ ...FROM_ITEM, ...parameters }, settings), payApi);
 
 	test('the fault matrix: every outcome as designed, nothing with a lost answer sent twice', async () => {
-		const credential = {
-			baseUrl: '={{ $json.body.baseUrl }}',
-			accessToken: TOKEN,
-			allowHttp: true,
-		};
-		const byExpression = await n8n.createCredential(credential);
-		const rows = new Map<string, string[]>();
-		let runs = 0;
+		const credential = { baseUrl: '={{ $json.body.baseUrl }}', accessToken: TOKEN };
+		const byExpression = await n8n.createCredential({ ...credential, allowHttp: true });
 		/** Cases with one setting of the node. */
 		const runAll = async (settings: (typeof SETTINGS)[number]) => {
 			const cases = settings === ALL_CASES_WITH ? CASES : ONE_OF_EACH;
 			const first = start();
-			const node = pay(
-				'Pay',
-				{
-					amount: 1,
-					external_id: '={{ $json.body.id }}',
-					options: { timeout: '={{ $json.body.timeout }}' },
-				},
-				{ ...settings, maxTries: MAX_TRIES },
-			);
-			const workflow = chain('Matrix', [first, node, noOp('Success'), noOp('Error')]);
+			const options = { timeout: '={{ $json.body.timeout }}' };
+			const fields = { amount: 1, external_id: '={{ $json.body.id }}', options };
+			const paying = pay('Pay', fields, { ...settings, maxTries: MAX_TRIES });
+			const workflow = chain('Matrix', [first, paying, noOp('Success'), noOp('Error')]);
 			const link = (name: string) => [{ node: name, type: 'main', index: 0 }];
 			workflow.connections.Pay = { main: [link('Success'), link('Error')] };
 			delete workflow.connections.Success;
@@ -102,7 +86,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const external_id = `${each.name}|${randomUUID()}`;
 				const baseUrl = faults.baseUrl(each, external_id);
 				// Several hundred executions share one process: a time-out must not pass before the request.
-				return { each, id: external_id, baseUrl, timeout: 5 * (each.timeout ?? 2_000) };
+				return { each, id: external_id, baseUrl, timeout: 5 * (each.timeout ?? 40_000) };
 			});
 			for (const { each: _, ...body } of asked) await call(n8n, first.webhookId, body);
 			const executions = await allFinished(n8n, id, asked.length);
@@ -112,7 +96,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				)!;
 
 			for (const { each, id: external_id } of asked) {
-				runs++;
 				const execution = mine(external_id);
 				const { error } = execution.data.resultData as { error?: Record<string, unknown> };
 				const [success] = itemsOf(execution, 'Success');
@@ -136,176 +119,49 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect(JSON.stringify([error ?? null, facts])).not.toMatch(
 					/try again later|retry the request|retry on fail/i,
 				);
-				const row = rows.get(each.name) ?? [each.outcome, ...SETTINGS.map(() => '')];
-				row[1 + SETTINGS.indexOf(settings)] = String(count);
-				rows.set(each.name, row);
 			}
 		};
 		await Promise.all(SETTINGS.map(runAll));
 		expect(faults.elsewhere.received).toStrictEqual([]);
-		const titles = SETTINGS.map(
-			({ retryOnFail, onError }) =>
-				`${onError.replace('Output', '')}${retryOnFail ? '+retry' : ''}`,
-		);
-		console.log(
-			[
-				`n8n ${version}: ${runs} runs; arrivals of each payment`,
-				`fault | outcome | ${titles.join(' | ')}`,
-			]
-				.concat([...rows].map(([name, cells]) => [name, ...cells].join(' | ')))
-				.join('\n'),
-		);
 	});
 
 	test("the editor's Retry of a failed execution pays only what was not paid", async () => {
 		const list = ids(3);
 		let refusals = 1;
-		const ordered = faults.sandbox.faultFor;
 		faults.sandbox.faultFor = ({ body }) =>
 			body.includes(list[1]!) && refusals-- > 0 ? { kind: 'status', status: 422 } : undefined;
-		const { id, path } = await payList({});
-		await call(n8n, path, { items: itemsFor(list) });
-		const [failed] = await allFinished(n8n, id, 1);
-		expect(failed?.status).toBe('error');
-		await n8n.rest('POST', `/executions/${failed?.id}/retry`, { loadWorkflow: true });
+		const { id, run } = await payList();
+		const failed = await run(...itemsFor(list));
+		expect(failed.status).toBe('error');
+		await n8n.rest('POST', `/executions/${failed.id}/retry`, { loadWorkflow: true });
 		const [retried] = await allFinished(n8n, id, 2);
-		faults.sandbox.faultFor = ordered;
 		expect(retried?.status).toBe('success');
 		expect(itemsOf(retried!, 'Pay').map(({ external_id }) => external_id)).toStrictEqual(list);
 		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 2, 1]);
 	});
 
-	test.each([
-		['the time', "={{ $json.id + '-' + $now.toMillis() }}"],
-		['chance', "={{ $json.id + '-' + Math.random().toString(36).slice(2) }}"],
-	])(
-		'an External ID that changes with %s: Retry On Fail pays once after a lost answer',
-		async (_what, external_id) => {
-			const [one] = ids(1) as [string];
-			const ordered = faults.sandbox.faultFor;
-			faults.sandbox.faultFor = () => ({ kind: 'reset-after-body' });
-			const { id, path } = await payList({ external_id }, { retryOnFail: true, maxTries: 3 });
-			await call(n8n, path, { items: itemsFor([one]) });
-			const [failed] = await allFinished(n8n, id, 1);
-			faults.sandbox.faultFor = ordered;
-			const sent = faults.sandbox.bodies('payment').map((body) => String(body.external_id));
-			expect(sent).toStrictEqual([expect.stringContaining(one)]);
-			expect(failed?.data.resultData.error?.message).toContain(sent[0]);
-		},
-	);
-
 	test("an External ID that holds $execution.id: the editor's Retry does not pay again", async () => {
 		const list = ids(2);
-		const ordered = faults.sandbox.faultFor;
 		faults.sandbox.faultFor = ({ body }) =>
 			body.includes(list[1]!) ? { kind: 'reset-after-body' } : undefined;
 		const external_id = "={{ $json.id + '-' + $execution.id }}";
-		const { id, path } = await payList({ external_id });
-		await call(n8n, path, { items: itemsFor(list) });
-		const [failed] = await allFinished(n8n, id, 1);
-		faults.sandbox.faultFor = ordered;
-		await n8n.rest('POST', `/executions/${failed?.id}/retry`, { loadWorkflow: true });
+		const { id, run } = await payList({ external_id });
+		const failed = await run(...itemsFor(list));
+		await n8n.rest('POST', `/executions/${failed.id}/retry`, { loadWorkflow: true });
 		const [retried] = await allFinished(n8n, id, 2);
 		const sent = faults.sandbox.bodies('payment').map(({ external_id: each }) => each);
-		expect(sent).toStrictEqual(list.map((each) => `${each}-${failed?.id}`));
-		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed?.id}`);
-	});
-
-	const NOPE = '={{ $json.nope }}';
-	test.each<[string, object, RegExp]>([
-		['Recipient as one expression', { creditParty: '={{ $json.to }}' }, /^Recipient /],
-		['Options as one expression', { options: NOPE }, /Options|options/],
-		['Batching as one expression', { options: { binaryData: true, batching: NOPE } }, /atching/],
-		['a key that finds nothing', { creditParty: { key: NOPE } }, /^Key .* gives nothing/],
-		['a key of blanks', { creditParty: { key: '={{ "  " }}' } }, /^Key /],
-		['a leftover in a name', { creditParty: { key: 'k', name: '=to {{ {} }}' } }, /^Name /],
-		['a description that finds nothing', { payerQuestion: NOPE }, /^Description .* gives nothing/],
-		[
-			'additional members with a fee that is no number',
-			{ options: { binaryData: true, additionalMembers: '={{ { fee: Number("x") } }}' } },
-			/^Additional Members /,
-		],
-		[
-			'a split as one expression',
-			{ resource: 'qrCode', specifySplit: 'fields', split: '={{ $json.to }}' },
-			/^Split Recipients /,
-		],
-		[
-			'a split without a recipient',
-			{ resource: 'qrCode', specifySplit: 'fields' },
-			/^Split Recipients /,
-		],
-		[
-			'a split of no JSON',
-			{ resource: 'qrCode', specifySplit: 'json', splitJson: NOPE },
-			/^Split \(JSON\) /,
-		],
-	])('what was filled in arrives, or nothing is sent: %s', async (_what, parameters, words) => {
-		const { id, path } = await payList(parameters, { onError: 'continueRegularOutput' });
-		const item = { id: randomUUID(), amount: 1, to: { key: 'k', recipient: [{ username: 'a' }] } };
-		await call(n8n, path, { items: [item] });
-		const [execution] = await allFinished(n8n, id, 1);
-		expect(itemsOf(execution!, 'Pay')).toStrictEqual([
-			{ error: expect.objectContaining({ message: expect.stringMatching(words) }) },
-		]);
-		expect(faults.sandbox.received).toStrictEqual([]);
-	});
-
-	test('no payment goes out above a limit of its account, nor a list above the sum', async () => {
-		const limited = await n8n.createCredential({
-			...{ baseUrl: faults.sandbox.url, accessToken: TOKEN, limitPayments: true },
-			...{ highestPayment: '5', highestSum: '8', onlyRecipients: 'ana\ncid' },
-		});
-		const fields = { creditParty: { key: '={{ $json.key }}', keyType: '' } };
-		const { id, path } = await payList(fields, { onError: 'continueRegularOutput' }, limited);
-		const lists: Array<[Array<[amount: number, key: string]>, unknown[]]> = [
-			[
-				[
-					[4, 'ana'],
-					[4, 'cid'],
-				],
-				['accepted', 'accepted'],
-			],
-			[
-				[
-					[6, 'ana'],
-					[1, 'bob'],
-					[2, 'ana'],
-				],
-				['notSent: amount', 'notSent: creditParty.key', 'accepted'],
-			],
-			[
-				[
-					[4, 'ana'],
-					[4, 'ana'],
-					[1, 'ana'],
-				],
-				['notSent: amount', 'notSent: amount', 'notSent: amount'],
-			],
-		];
-		for (const [index, [list, expected]] of lists.entries()) {
-			const items = list.map(([amount, key]) => ({ id: randomUUID(), amount, key }));
-			await call(n8n, path, { items });
-			const [execution] = await allFinished(n8n, id, index + 1);
-			const told = itemsOf(execution!, 'Pay').map(({ outcome, error }) => {
-				const refused = error as { outcome: string; field: string } | undefined;
-				return refused ? `${refused.outcome}: ${refused.field}` : outcome;
-			});
-			expect([index, told]).toStrictEqual([index, expected]);
-		}
-		const amounts = faults.sandbox.bodies('payment').map(({ amount }) => amount);
-		expect(amounts).toStrictEqual([4, 4, 2]);
+		expect(sent).toStrictEqual(list.map((each) => `${each}-${failed.id}`));
+		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed.id}`);
 	});
 
 	test('a list of 10,001 that is run three times is paid once', async () => {
 		const list = ids(10_001);
 		const options = { binaryData: true, batching: { batch: { batchSize: 1000 } } };
-		const { id, path } = await payList({ options }, { onError: 'continueRegularOutput' });
-		for (const run of [1, 2, 3]) {
-			await call(n8n, path, { items: itemsFor(list) });
-			const [execution] = await allFinished(n8n, id, run);
+		const { run } = await payList({ options }, { onError: 'continueRegularOutput' });
+		for (let times = 0; times < 3; times++) {
+			const execution = await run(...itemsFor(list));
 			const sent = faults.sandbox.bodies('payment').map(({ external_id }) => external_id);
-			expect([execution?.status, sent.length, new Set(sent).size]).toStrictEqual([
+			expect([execution.status, sent.length, new Set(sent).size]).toStrictEqual([
 				...['success', list.length, list.length],
 			]);
 		}
@@ -313,7 +169,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	test('of 20 executions with one id at the same time, one pays', async () => {
 		const [same] = ids(1) as [string];
-		const { id, path } = await payList({});
+		const { id, path } = await payList();
 		await Promise.all(
 			Array.from({ length: 20 }, async () => await call(n8n, path, { items: itemsFor([same]) })),
 		);
@@ -334,7 +190,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			env: { N8N_ENCRYPTION_KEY: KEY },
 		});
 		const [same] = ids(1) as [string];
-		const { id, path } = await payList({});
+		const { id, path } = await payList();
 		const both = [n8n, second];
 		await Promise.all(
 			Array.from({ length: 20 }, async (_, index) => {
@@ -352,60 +208,45 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(faults.arrivals(same)).toBeLessThanOrEqual(2);
 	});
 
-	const dedupe = (parameters: object) =>
-		node('Dedupe', 'n8n-nodes-base.removeDuplicates', parameters, { typeVersion: 2 });
+	const CONTINUES = { onError: 'continueRegularOutput' };
 	const seen = (options: object) => ({
 		operation: 'removeItemsSeenInPreviousExecutions',
 		logic: 'removeItemsWithAlreadySeenKeyValues',
 		dedupeValue: '={{ $json.order }}',
 		options: { scope: 'workflow', ...options },
 	});
-	test.each<[string, object, number]>([
-		[
-			'that clears its history',
-			{
-				operation: 'clearDeduplicationHistory',
-				mode: 'cleanDatabase',
-				options: { scope: 'workflow' },
-			},
-			40,
-		],
-		[
-			'that counts up',
-			{
-				operation: 'removeItemsSeenInPreviousExecutions',
-				logic: 'removeItemsUpToStoredIncrementalKey',
-				incrementalDedupeValue: '={{ $json.n }}',
-				options: { scope: 'workflow' },
-			},
-			40,
-		],
-		['in 40 executions at once', seen({ historySize: 10_000 }), 40],
-	])(
+	const countsUp = {
+		logic: 'removeItemsUpToStoredIncrementalKey',
+		incrementalDedupeValue: '={{ $json.n }}',
+	};
+	const BESIDE: Record<string, object> = {
+		'that clears its history': {
+			...{ operation: 'clearDeduplicationHistory', mode: 'cleanDatabase' },
+			options: { scope: 'workflow' },
+		},
+		'that counts up': { ...seen({}), ...countsUp },
+		'in 40 executions at once': seen({ historySize: 10_000 }),
+	};
+	/** Publishes a Pay node behind a Remove Duplicates node of its workflow. */
+	async function besideDedupe(parameters: object) {
+		const dedupe = 'n8n-nodes-base.removeDuplicates';
+		const before = node('Dedupe', dedupe, parameters, { typeVersion: 2 });
+		const nodes = [start(), splitItems(), before, pay('Pay', FROM_ITEM, CONTINUES)];
+		return await publish(n8n, chain('Beside', nodes), payApi);
+	}
+	test.each(Object.keys(BESIDE))(
 		'beside a Remove Duplicates node of the workflow %s, nothing is paid twice',
-		async (_what, parameters, count) => {
-			const first = start();
-			const settings = { onError: 'continueRegularOutput' };
-			const nodes = [first, splitItems(), dedupe(parameters), pay('Pay', FROM_ITEM, settings)];
-			const id = await n8n.importWorkflow(chain('Beside', nodes), { payApi });
-			await n8n.activate(id);
-			const list = ids(count);
+		async (what) => {
+			const { id, path, run } = await besideDedupe(BESIDE[what]!);
+			const list = ids(40);
 			let n = 0;
-			const item = (external_id: string) => ({
-				id: external_id,
-				amount: 1,
-				order: randomUUID(),
-				n: ++n,
-			});
+			const item = (one: string) => ({ id: one, amount: 1, order: randomUUID(), n: ++n });
 			// One first: n8n's first record of a row has a lock that later ones lack.
-			await call(n8n, first.webhookId, { items: [item(randomUUID())] });
-			await allFinished(n8n, id, 1);
-			await Promise.all(
-				list.map(async (each) => await call(n8n, first.webhookId, { items: [item(each)] })),
-			);
-			await allFinished(n8n, id, 1 + count);
-			await call(n8n, first.webhookId, { items: list.map(item) });
-			const [last] = await allFinished(n8n, id, 2 + count);
+			await run(item(randomUUID()));
+			await Promise.all(list.map(async (each) => await call(n8n, path, { items: [item(each)] })));
+			await allFinished(n8n, id, 1 + list.length);
+			await call(n8n, path, { items: list.map(item) });
+			const [last] = await allFinished(n8n, id, 2 + list.length);
 			const outcomes = itemsOf(last!, 'Pay').map(
 				({ error }) => (error as { outcome?: string } | undefined)?.outcome,
 			);
@@ -419,51 +260,28 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	test('a service that echoes the headers brings no token into what n8n keeps', async () => {
 		const [id] = ids(1) as [string];
-		const ordered = faults.sandbox.faultFor;
 		faults.sandbox.faultFor = ({ headers }) => {
 			return { kind: 'status', status: 400, body: JSON.stringify({ headers }) };
 		};
-		const { id: workflow, path } = await payList({});
-		await call(n8n, path, { items: itemsFor([id]) });
-		const [failed] = await allFinished(n8n, workflow, 1);
-		faults.sandbox.faultFor = ordered;
-		expect(failed?.data.resultData.error?.description).toContain('Bearer ***');
+		const { run } = await payList();
+		const failed = await run(...itemsFor([id]));
+		expect(failed.data.resultData.error?.description).toContain('Bearer ***');
 	});
 
 	test('beside a Remove Duplicates node of the workflow with room for its own six values, payments are remembered and take none of it', async () => {
-		const first = start();
-		const settings = { onError: 'continueRegularOutput' };
 		// That node refuses items beyond its history: shared with payments it would be full after three.
-		const keepsSix = dedupe(seen({ historySize: 6 }));
-		const nodes = [first, splitItems(), keepsSix, pay('Pay', FROM_ITEM, settings)];
-		const id = await n8n.importWorkflow(chain('Beside', nodes), { payApi });
-		await n8n.activate(id);
+		const { run } = await besideDedupe(seen({ historySize: 6 }));
 		const list = ids(5);
-		for (const [n, external_id] of [...list, list[0]!].entries()) {
-			const item = { id: external_id, amount: 1, order: randomUUID() };
-			await call(n8n, first.webhookId, { items: [item] });
-			await allFinished(n8n, id, n + 1);
-		}
-		const [last] = await allFinished(n8n, id, 6);
-		expect(itemsOf(last!, 'Pay')).toStrictEqual([
+		const pays = async (id: string) => await run({ id, amount: 1, order: randomUUID() });
+		for (const external_id of list) await pays(external_id);
+		expect(itemsOf(await pays(list[0]!), 'Pay')).toStrictEqual([
 			{ error: expect.objectContaining({ outcome: 'duplicate', external_id: list[0] }) },
 		]);
 		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 1, 1, 1, 1]);
 	});
 
-	test('n8n offers Pay as a tool for AI agents, and the trigger not', async () => {
-		const types = await (
-			await fetch(`${n8n.url}/types/nodes.json`, { headers: { Cookie: n8n.session } })
-		).json();
-		const names = (types as Array<{ name: string }>).map(({ name }) => name);
-		expect(names).toContain('n8n-nodes-pay.pay');
-		expect(names).toContain('n8n-nodes-pay.payTool');
-		expect(names).not.toContain('n8n-nodes-pay.payTriggerTool');
-	});
-
 	test('killed with payments in flight: after a restart no id arrives twice', async () => {
 		const list = ids(50);
-		const ordered = faults.sandbox.faultFor;
 		faults.sandbox.faultFor = () => ({ kind: 'delay', ms: 400 });
 		const { id, path } = await payList(
 			{ options: { batching: { batch: { batchSize: 10 } } } },
@@ -474,7 +292,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await n8n.kill();
 		const before = faults.sandbox.bodies('payment').length;
 		await n8n.launch();
-		faults.sandbox.faultFor = ordered;
 		await until('the webhook', async () => (await call(n8n, path, { items: itemsFor(list) })).ok);
 		const again = await until('the second run', async () => {
 			const finished = await allFinished(n8n, id, 2);
@@ -498,10 +315,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	test('the access token is in no execution, no log line at debug level, no error', async () => {
 		const [paid] = ids(1);
-		const { id, path } = await payList({});
+		const { run } = await payList();
 		const before = n8n.log.length;
-		await call(n8n, path, { items: itemsFor([paid!]) });
-		await allFinished(n8n, id, 1);
+		await run(...itemsFor([paid!]));
 		const holding = (text: string) =>
 			readdirSync(n8n.userFolder, { recursive: true, withFileTypes: true })
 				.filter((entry) => entry.isFile() && !entry.parentPath.includes('node_modules'))
