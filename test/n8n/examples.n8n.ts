@@ -9,11 +9,11 @@ import { example } from '../../dev/demo';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from '../../dev/payoutRegister';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
-import { Sandbox } from '../../sandbox/service';
+import type { Sandbox } from '../../sandbox/service';
 import { ACCEPTED_BEFORE, makeBook } from './book';
 import { ended, waits } from './chargeAndWait';
 import { startModel } from './model';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 
 const NAMES = readdirSync(join(__dirname, '..', '..', 'examples'))
 	.filter((file) => file.endsWith('.json'))
@@ -59,22 +59,14 @@ test('pay-once and the register make the same table and write outcomes in the sa
 	expect(queries('pay-once')).toStrictEqual(queries('payout-register'));
 });
 
-const SECRET = 'the secret of the example tests';
-
 // charge-and-pay and postbacks run in the demo.
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let sandbox: Sandbox;
 	let credentials: Record<string, { id: string; name: string }>;
-	beforeAll(async () => {
-		sandbox = await Sandbox.start();
-		n8n = await startN8n(version);
-		const credential = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
-		credentials = { payApi: await n8n.createCredential(credential) };
-	});
-	afterAll(async () => {
-		await n8n?.stop();
-		await sandbox?.close();
+	withN8n(version, ({ payApi, ...running }) => {
+		({ n8n, sandbox } = running);
+		credentials = { payApi };
 	});
 	beforeEach(() => {
 		sandbox.received.length = 0;

@@ -2,31 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { itemsOf, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, noOp, pay, payTrigger } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
-import { Sandbox } from '../../sandbox/service';
+import type { Sandbox } from '../../sandbox/service';
 import { hostileRequests, sendRaw, type RawRequest } from './hostileRequests';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { ended, startWaiting } from './chargeAndWait';
-
-const SECRET = 'the postback secret of the test';
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let sandbox: Sandbox;
-	let payApi: { id: string; name: string };
-
-	beforeAll(async () => {
-		sandbox = await Sandbox.start();
-		n8n = await startN8n(version);
-		payApi = await n8n.createCredential({
-			baseUrl: sandbox.url,
-			accessToken: 'token',
-			postbackSecret: SECRET,
-		});
-	});
-	afterAll(async () => {
-		await n8n?.stop();
-		await sandbox?.close();
-	});
+	let payApi: Credential;
+	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
 
 	/** Sends them, some at a time; none may be told that it was taken. */
 	async function sendAll(url: string, requests: RawRequest[]): Promise<number[]> {

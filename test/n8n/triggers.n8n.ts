@@ -2,18 +2,17 @@ import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, noOp, node, pay, payTrigger, start, call } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
-import { Sandbox } from '../../sandbox/service';
+import type { Sandbox } from '../../sandbox/service';
 import { deliver, multipart, SPELLINGS, type Spelling } from './deliveries';
 import { sendRaw } from './hostileRequests';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 
-const SECRET = 'the postback secret of the test';
 const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49.9 };
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let sandbox: Sandbox;
-	let payApi: { id: string; name: string };
+	let payApi: Credential;
 
 	const credentialWith = (more: object) => ({
 		baseUrl: sandbox.url,
@@ -24,15 +23,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const changeCredential = async (credential: { id: string; name: string }, more: object) =>
 		await n8n.changeCredential(credential, credentialWith(more));
 
-	beforeAll(async () => {
-		sandbox = await Sandbox.start();
-		n8n = await startN8n(version);
-		payApi = await n8n.createCredential(credentialWith({}));
-	});
-	afterAll(async () => {
-		await n8n?.stop();
-		await sandbox?.close();
-	});
+	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
 
 	async function publish(parameters: object = {}, credential = payApi, after = [noOp('After')]) {
 		const entry = payTrigger(parameters);
