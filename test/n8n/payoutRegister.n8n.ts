@@ -12,8 +12,8 @@ const LONG = process.env.PAY_QUEUE === 'long';
 if (LONG) jest.setTimeout(3_600_000);
 
 const SECRET = 'the postback secret of the register';
-const PAYOUTS = 200;
-const EXECUTIONS = 20;
+const PAYOUTS = LONG ? 200 : 60;
+const EXECUTIONS = LONG ? 20 : 8;
 
 /** What becomes of a payout at the service at first; a person has it put right later. */
 type Fate = 'paid' | 'refused' | 'lost, made' | 'lost, not made';
