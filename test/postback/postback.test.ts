@@ -152,6 +152,7 @@ describe('a multipart form', () => {
 		['a name twice', multipart(part('name="a"', '1') + part('name="a"', '2')), { a: ['1', '2'] }],
 		['brackets', multipart(part('name="data[status]"', 'paid')), { data: { status: 'paid' } }],
 		['quotes in a name', multipart(part('name="a\\"b"', '1')), { 'a"b': '1' }],
+		['U+2028 in a name', multipart(part(`name="${utf8('a\u2028 ')}"`, '1')), { 'a\u2028 ': '1' }],
 		['a nameless part', multipart(part('nothing=x', '1') + part('name="a"', '2')), { a: '2' }],
 		['the boundary in a value', multipart(part('name="a"', 'x\r\n--Bx')), { a: 'x\r\n--Bx' }],
 		['text around it', multipart(`before\r\n${part('name="a"', '1')}`), { a: '1' }],

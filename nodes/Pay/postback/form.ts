@@ -79,11 +79,11 @@ function headerOf(bytes: Buffer): string {
 
 /** The parameters of a Content-Disposition, `filename*` decoded (RFC 7578 and 8187). */
 function parametersOf(header: string): Map<string, string> {
-	const found = header.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"\s]*))/g);
+	const found = header.matchAll(/;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;"\s]*))/gs);
 	return new Map(
 		[...found].map(([, name = '', quoted, plain = '']) => {
 			const value = quoted?.replace(/\\(["\\])/g, '$1') ?? plain;
-			const [, coded] = /^utf-8'[^']*'(.*)$/i.exec(value) ?? [];
+			const [, coded] = /^utf-8'[^']*'(.*)$/is.exec(value) ?? [];
 			if (!name.endsWith('*') || coded === undefined) return [name.toLowerCase(), value];
 			const bytes = coded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
 				String.fromCharCode(parseInt(hex, 16)),
@@ -94,7 +94,7 @@ function parametersOf(header: string): Map<string, string> {
 }
 
 const headerIn = (head: string, name: string) =>
-	new RegExp(`^${name}:(.*)`, 'im').exec(head)?.[1]?.trim() ?? '';
+	new RegExp(`(?:^|[\r\n])${name}:([^\r\n]*)`, 'i').exec(head)?.[1]?.trim() ?? '';
 
 /** Splits a form at its boundary; throws where its end is missing. One byte is one letter. */
 function partsOf(bytes: Buffer, contentType: string): string[] {
@@ -139,7 +139,7 @@ export function readMultipart(
 			fields.push([name, valueOf(content, type)]);
 		} else {
 			// Its folder is the sender's own.
-			const filename = path?.replace(/^.*[\\/]/, '').replace(/^\.*$/, '') || name;
+			const filename = path?.replace(/^.*[\\/]/s, '').replace(/^\.*$/, '') || name;
 			files.push({ name, filename, ...(type !== '' && { type }), bytes: content });
 		}
 	}
