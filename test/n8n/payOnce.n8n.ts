@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { median } from '../../dev/bench/figures';
 import { pause, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf, PayoutRegister, ready } from '../../dev/payoutRegister';
 import type { QueueMode } from '../../dev/queue';
@@ -479,7 +480,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await main.activate(
 			await main.importWorkflow(chain('Pay alone', [first, splitItems(), alone]), { payApi }),
 		);
-		const median = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 		for (const count of [1, 10, 100]) {
 			const took = { alone: [] as number[], once: [] as number[] };
 			for (let round = 0; round < 3; round++) {

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
+import { median } from '../../dev/bench/figures';
 import type { DatabaseProxy, Play } from '../../dev/databaseProxy';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import type { QueueMode } from '../../dev/queue';
@@ -555,7 +556,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const one = await startN8n(version);
 		const credential = { baseUrl: sandbox.url, accessToken: 'token' };
 		const alone = await one.createCredential(credential);
-		const median = (times: number[]) => times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 		for (const delayMs of [0, 200]) {
 			sandbox.faultFor = () => (delayMs > 0 ? { kind: 'delay', ms: delayMs } : undefined);
 			for (const [count, batchSize] of [
