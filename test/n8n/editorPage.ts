@@ -22,6 +22,10 @@ export function look(at: Page) {
 	page = at;
 }
 
+/** On the home page: a card while there is no workflow, a button from then on. */
+export const newWorkflowButton = (on = page) =>
+	on.getByTestId('new-workflow-card').or(on.getByTestId('add-resource-workflow')).first();
+
 /** A page of the editor, its owner signed in. */
 export async function signedIn(url: string, where: Browser, locale?: string): Promise<Page> {
 	const context = await where.newContext({
@@ -37,6 +41,8 @@ export async function signedIn(url: string, where: Browser, locale?: string): Pr
 	await signIn.locator('input[type="password"]').fill(OWNER.password);
 	await signIn.keyboard.press('Enter');
 	await signIn.waitForURL(/home|workflow/);
+	// Until the home page is drawn, n8n would go back to it.
+	await newWorkflowButton(signIn).waitFor();
 	return signIn;
 }
 
@@ -103,16 +109,47 @@ export async function paste(name: string) {
 		.nth(before + added - 1)
 		.waitFor();
 }
-export async function newWorkflow(url: string) {
-	await page.goto(`${url}/workflow/new`);
-	await byId('canvas-plus-button').waitFor();
+/** Closes a form. */
+export async function escape(form: string) {
+	// In a field, this key leaves the field alone.
+	await page.evaluate('document.activeElement.blur()');
+	await page.keyboard.press('Escape');
+	await byId(form).waitFor({ state: 'hidden' });
 }
 
-/** A canvas with nothing on it: the one that is there, cleared, since n8n's page takes long to load. */
-export async function emptyCanvas(url: string) {
-	if (!page.url().startsWith(`${url}/workflow/`)) return await newWorkflow(url);
-	await page.keyboard.press('Control+a');
-	await page.keyboard.press('Delete');
+/**
+ * Goes to an address of the editor as its links do: to load its page anew takes 20 s. By way of the
+ * home page, so that nothing of an earlier workflow is taken for the next one's.
+ */
+export async function go(url: string) {
+	const { origin, pathname } = new URL(url);
+	const isElsewhere = new URL(page.url()).origin !== origin || page.url().includes('/executions/');
+	// A credential that is open would stay so, and n8n would go back to what was executed.
+	if (isElsewhere || (await byId('editCredential-modal').isVisible()))
+		return void (await page.goto(url));
+	// n8n 1 would open the node of this name in the next workflow too.
+	if (await byId('ndv').isVisible()) {
+		await escape('ndv');
+		// The node is in the address, and taken out of it a moment later.
+		await page.waitForURL(/\/workflow\/[^/]+$/);
+	}
+	// n8n 2 saves a new workflow by itself, and goes back to it then.
+	const isUnsaved = page.url().endsWith('?new=true') && (await byId('canvas-node').count()) > 0;
+	if (isUnsaved) await page.waitForURL(/\/workflow\/\w+$/);
+	const router = "document.getElementById('app').__vue_app__.config.globalProperties.$router";
+	const push = async (path: string) => {
+		const gone = page.evaluate(`${router}.push('${path}').then(() => undefined)`);
+		await Promise.race([gone, page.getByRole('button', { name: /without saving/i }).click()]);
+		await gone;
+	};
+	await push('/home/workflows');
+	// Until it is drawn, n8n would go back to it; while the canvas is there, n8n would keep that.
+	await newWorkflowButton().waitFor();
+	await byId('canvas-node').first().waitFor({ state: 'detached' });
+	await push(pathname);
+}
+export async function newWorkflow(url: string) {
+	await go(`${url}/workflow/new`);
 	await byId('canvas-plus-button').waitFor();
 }
 
