@@ -10,7 +10,7 @@ import { QueueMode } from '../queue';
 import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from '../workflow';
 import { report, type Comparison } from './figures';
 
-/** `--quick` keeps the measuring itself in working order: small numbers, wide tolerance. */
+/** `--quick` fails where a ratio is far from the one that docs/bench.json has: small numbers. */
 const QUICK = process.argv.includes('--quick');
 /** `--only=growth,queue` measures a part. */
 const ONLY = process.argv.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
@@ -169,18 +169,18 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 		const http = await publish(n8n, httpRequest(baseUrl, bearer), payApi);
 		const loop = await publish(n8n, bare(baseUrl, FROM_ITEM), payApi);
 		const fieldless = await publish(n8n, bare(baseUrl), payApi);
-		const title = `${ITEMS} QR codes, service delay ${delay} ms`;
+		const title = `QR codes, service delay ${delay} ms`;
 		const unit = 'ms per item';
 		found.push(
 			await inTurn(
-				{ name: `${title}: Pay / HTTP Request`, unit, target: 1.2 },
+				{ name: `${title}: Pay / HTTP Request`, unit, goal: delay === 0 ? 0.4 : 0.45 },
 				{
 					Pay: async () => await costPerItem(n8n, pay, ITEMS),
 					'HTTP Request': async () => await costPerItem(n8n, http, ITEMS),
 				},
 			),
 			await inTurn(
-				{ name: `${title}: Pay / bare loop`, unit, target: 2.2 },
+				{ name: `${title}: Pay / bare loop`, unit, goal: 1.05 },
 				{
 					Pay: async () => await costPerItem(n8n, pay, ITEMS),
 					'Bare loop': async () => await costPerItem(n8n, loop, ITEMS),
@@ -213,8 +213,10 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 		found.push(
 			await inTurn(
 				{
-					name: `${ITEMS} items, service delay ${delay} ms: payments one at a time with the Duplicate Check / HTTP Request, batch size 1`,
+					name: `Payments one at a time, service delay ${delay} ms: Pay / HTTP Request, batch size 1`,
 					unit,
+					// Only Pay waits for the response before it sends the next.
+					goal: delay === 0 ? 1.4 : undefined,
 				},
 				{
 					Pay: async () => await costPerItem(n8n, onePayment, ITEMS),
@@ -236,7 +238,7 @@ async function duplicateCheck(n8n: N8n, service: Service): Promise<Comparison[]>
 		await costPerItem(n8n, await publishPayments(), count);
 	return [
 		await inTurn(
-			{ name: `Duplicate check: ${many} / ${few} payments`, unit: 'ms per item', target: 1.3 },
+			{ name: 'Payments one at a time: a long list / a short one', unit: 'ms per item', goal: 1.3 },
 			{ [`${many} payments`]: fresh(many), [`${few} payments`]: fresh(few) },
 		),
 	];
@@ -341,20 +343,20 @@ async function postbacks(n8n: N8n, service: Service): Promise<Comparison[]> {
 		{
 			...shared,
 			name: 'Postbacks: Pay Trigger, signed / a trigger node that checks nothing',
-			target: 0.65,
+			goal: 0.9,
 			sides: beside('bare trigger'),
 		},
 		{
 			...shared,
 			name: "Postbacks: Pay Trigger, signed / n8n's own Webhook node",
-			target: 0.95,
+			goal: 0.95,
 			sides: beside('Webhook'),
 			outOfReach: ISOLATE,
 		},
 		{
 			...shared,
 			name: 'Postbacks: Pay Trigger, signed / Webhook and a Code node that verifies the same',
-			target: 1,
+			goal: 1,
 			sides: beside('Webhook and Code'),
 			outOfReach: ISOLATE,
 		},
@@ -412,13 +414,13 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 		});
 		return [
 			{
-				name: `Peak memory, ${most} QR codes: Pay / HTTP Request`,
+				name: 'Peak memory, QR codes: Pay / HTTP Request',
 				unit: 'MB',
-				target: 1,
+				goal: 1,
 				sides: beside('peak'),
 			},
 			{
-				name: `Stored execution, ${most} QR codes: Pay / HTTP Request`,
+				name: 'Stored execution, QR codes: Pay / HTTP Request',
 				unit: 'bytes per item',
 				sides: beside('bytes'),
 			},
