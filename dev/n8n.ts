@@ -112,7 +112,7 @@ export async function until<T>(
  * healthy 1 to 4 s before it knows a webhook, and answers 404 as HTML until then.
  */
 const READY = {
-	start: { path: '/rest/settings', status: 200 },
+	start: { path: '/rest/login', status: 401 },
 	worker: { path: '/healthz/readiness', status: 200 },
 	webhook: { path: '/webhook/none', status: 404 },
 };
@@ -264,12 +264,12 @@ export class N8n {
 	}
 
 	private async signIn(): Promise<void> {
-		const { data } = await this.rest<{
-			data: { userManagement: { showSetupOnFirstLoad: boolean } };
-		}>('GET', '/settings');
-		if (data.userManagement.showSetupOnFirstLoad) await this.rest('POST', '/owner/setup', OWNER);
 		const { email, password } = OWNER;
-		await this.rest('POST', '/login', { email, emailOrLdapLoginId: email, password });
+		const login = { email, emailOrLdapLoginId: email, password };
+		// A new n8n has no owner yet.
+		await this.rest('POST', '/login', login).catch(
+			async () => await this.rest('POST', '/owner/setup', OWNER),
+		);
 	}
 
 	/** Calls n8n's own REST interface, which the editor uses. */

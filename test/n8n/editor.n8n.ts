@@ -33,7 +33,7 @@ import {
 	TANGLED,
 	turnOn,
 } from './editorPage';
-import { startN8n, VERSIONS } from './nodes';
+import { startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
 /** Where the documents' pictures go, in the light theme; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
@@ -131,7 +131,7 @@ describe.each(VERSIONS)('%s', (each) => {
 		version = each;
 		made = undefined;
 		sandbox = await Sandbox.start();
-		n8n = await startN8n(each, { env: { N8N_DISABLE_UI: 'false' } });
+		n8n = await startN8n(each, { env: WITH_PAGES });
 		look(await signedIn(n8n.url, browser));
 	});
 	afterAll(async () => {
@@ -141,6 +141,18 @@ describe.each(VERSIONS)('%s', (each) => {
 	});
 
 	newcomer(each);
+
+	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
+		const headers = { Cookie: n8n.session };
+		const types = await (await fetch(`${n8n.url}/types/nodes.json`, { headers })).json();
+		const ours = (types as Array<{ name: string }>).filter(({ name }) =>
+			name.startsWith('n8n-nodes-pay.'),
+		);
+		expect(ours.map(({ name }) => name).sort()).toStrictEqual(
+			['pay', 'payTool', 'payTrigger'].map((name) => `n8n-nodes-pay.${name}`),
+		);
+		expect(JSON.stringify(ours)).not.toContain('Custom API Call');
+	});
 
 	test('typing "pay" finds the nodes; the entry says what for, where n8n shows it, and offers the trigger and the three actions', async () => {
 		await newWorkflow(n8n.url);

@@ -9,9 +9,15 @@ export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
 	? [process.env.N8N_TRY_VERSION as N8nVersion]
 	: ['n8n2', 'n8n1'];
 
+/** To write its pages takes each start of an n8n 5 s of processor time. */
+const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
+/** For the tests of its pages, and of the nodes that it offers there. */
+export const WITH_PAGES = { N8N_DISABLE_UI: 'false' };
+
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
-	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more });
+	const env = { ...WITHOUT_PAGES, ...more.env };
+	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more, env });
 }
 
 export type Credential = { id: string; name: string };
@@ -84,7 +90,7 @@ export async function startQueueMode(
 	return await QueueMode.start({
 		version,
 		tarball: process.env.PAY_TARBALL,
-		env: { ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
+		env: { ...WITHOUT_PAGES, ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
 	});
 }
 

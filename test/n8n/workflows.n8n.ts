@@ -303,16 +303,4 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(other.came).toStrictEqual([]);
 		});
 	});
-
-	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
-		const headers = { Cookie: n8n.session };
-		const types = await (await fetch(`${n8n.url}/types/nodes.json`, { headers })).json();
-		const ours = (types as Array<{ name: string }>).filter(({ name }) =>
-			name.startsWith('n8n-nodes-pay.'),
-		);
-		expect(ours.map(({ name }) => name).sort()).toStrictEqual(
-			['pay', 'payTool', 'payTrigger'].map((name) => `n8n-nodes-pay.${name}`),
-		);
-		expect(JSON.stringify(ours)).not.toContain('Custom API Call');
-	});
 });

@@ -5,7 +5,7 @@ import { itemsOf, N8n, until } from '../../dev/n8n';
 import { Registry } from '../../dev/registry';
 import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
-import { startN8n } from '../n8n/nodes';
+import { startN8n, WITH_PAGES } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
@@ -37,7 +37,7 @@ describe.each(tried)('$number', ({ version }) => {
 		await startN8n(version, {
 			userFolder,
 			tarball,
-			env: { N8N_ENCRYPTION_KEY: KEY, ...registry.env, ...env },
+			env: { ...WITH_PAGES, N8N_ENCRYPTION_KEY: KEY, ...registry.env, ...env },
 		});
 	const lose = (userFolder: string) =>
 		rmSync(join(userFolder, '.n8n', 'nodes', 'node_modules'), { recursive: true });

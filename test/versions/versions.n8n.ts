@@ -9,7 +9,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
 import { startModel } from '../n8n/model';
-import { allFinished, startN8n } from '../n8n/nodes';
+import { allFinished, startN8n, WITH_PAGES } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
@@ -46,7 +46,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 			if (body.includes('"lost-')) return { kind: 'reset-after-body' };
 			return body.includes('"refused-') ? { kind: 'status', status: 422 } : undefined;
 		};
-		n8n = await startN8n(version);
+		n8n = await startN8n(version, { env: WITH_PAGES });
 		credential = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
 		payApi = await n8n.createCredential(credential);
 	});
