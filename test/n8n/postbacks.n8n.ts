@@ -7,7 +7,7 @@ import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { chargeAndWait, ended, waits } from './chargeAndWait';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
 const SECRET = 'the postback secret of the test';
 const PREFIX = '/automation';
@@ -49,7 +49,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeAll(async () => {
 		sandbox = await Sandbox.start();
 		proxy = await startProxy();
-		n8n = await startN8n(version, { env: { WEBHOOK_URL: `${proxy.url}/` } });
+		// An n8n 2 that starts faster calls a wait that fell due meanwhile crashed.
+		n8n = await startN8n(version, { env: { ...WITH_PAGES, WEBHOOK_URL: `${proxy.url}/` } });
 		proxy.target.port = n8n.port;
 		const data = {
 			baseUrl: sandbox.url,
