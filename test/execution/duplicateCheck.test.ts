@@ -287,6 +287,25 @@ describe('one process', () => {
 		expect(error.advice).toMatch(/still remembers "a".*new External ID\.$/);
 	});
 
+	test('cancelled while another run asks for the id, which the list has lost: it is paid once at most', async () => {
+		const { list, process } = one(() => 500);
+		const cancel = new AbortController();
+		const cancelled = refusalOf(process.open(cancel.signal).record(['a']));
+		// It joins the change that comes between the first one's record and its removal.
+		const next = process.open();
+		const asked = passing(100).then(async () => {
+			cancel.abort();
+			return await next.record(['a']);
+		});
+		// Behind the first change's writing, before its answer.
+		void passing(700).then(async () => await list.fill());
+		const sent = [(await simulate(asked)).size === 0];
+		await simulate(cancelled);
+		await simulate(next.close());
+		sent.push(await simulate(pay(process, 'a')));
+		expect(sent.filter(Boolean)).toHaveLength(1);
+	});
+
 	test('a removal that was given up is not made later: its id was told to stay', async () => {
 		const { list, process } = one();
 		const records = process.open();

@@ -50,11 +50,6 @@ export function openRecords(options: {
 	const frozen = () =>
 		checkFailed(new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`));
 
-	function forget(ids: readonly string[]) {
-		list.forget(ids);
-		for (const id of ids) mine.delete(id);
-	}
-
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
 	async function remove(
 		ids: readonly string[],
@@ -83,13 +78,14 @@ export function openRecords(options: {
 		const fresh = ids.filter((id) => !known.has(id));
 		if (isFrozen()) {
 			// What another may have recorded too must not be removed.
-			forget(fresh);
+			list.forget(fresh);
 			throw frozen();
 		}
 		for (const id of fresh) mine.add(id);
 		if (signal?.aborted !== true) return known;
 		const { remembered } = await remove(fresh);
-		forget(fresh);
+		// Not forgotten by the list: another run may have recorded it since.
+		for (const id of remembered) mine.delete(id);
 		throw cancelled(remembered);
 	}
 

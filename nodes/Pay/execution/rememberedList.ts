@@ -41,7 +41,7 @@ export class RememberedList {
 	/** Those of them that a run looks for until they are seen to last. */
 	private readonly unsure = new Set<string>();
 	/** The next change that records, while it waits for its turn: other runs join it. */
-	private next?: { ids: string[]; there: Promise<Set<unknown>> };
+	private next?: { asked: Array<readonly string[]>; known: Promise<Array<Set<string>>> };
 	/** The look under way, which all runs share. */
 	private look?: Promise<Error | undefined>;
 	/** Runs with batches to come: what they may ask for is not dropped. */
@@ -57,15 +57,22 @@ export class RememberedList {
 	/** Records ids; gives those that were recorded before. Throws when that is unsure. */
 	async record(store: Store, ids: readonly string[]): Promise<Set<string>> {
 		if (this.next === undefined) {
-			const joined: string[] = [];
-			const there = this.stored.inTurn(async () => {
+			const asked: Array<readonly string[]> = [];
+			const known = this.stored.inTurn(async () => {
 				this.next = undefined;
-				return await this.change(store, joined);
+				const there = await this.change(store, asked.flat());
+				// Within the turn: a removal that comes next must not find it undecided.
+				return asked.map((one) => this.takeNew(one, there));
 			});
-			this.next = { ids: joined, there };
+			this.next = { asked, known };
 		}
-		this.next.ids.push(...ids);
-		const there = await this.next.there;
+		const { asked, known } = this.next;
+		const place = asked.push(ids) - 1;
+		return (await known)[place] as Set<string>;
+	}
+
+	/** Takes ids that are new; gives those that the list holds or this process knows. */
+	private takeNew(ids: readonly string[], there: Set<unknown>): Set<string> {
 		// Or another run of this process has paid it, or, having joined before this one, is about to.
 		const known = new Set(ids.filter((id) => this.own.has(id) || there.has(storedKey(id))));
 		for (const id of ids) {
