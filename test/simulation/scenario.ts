@@ -173,7 +173,7 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	limits: once(
 		3,
 		fc.constantFrom<Settings['limits']>(
-			...[{ highestSum: '11.5' }, { highestSum: '12' }, { highestSum: '260.5' }],
+			...['1.5', '10.5', '11.5', '12', '260.5'].map((highestSum) => ({ highestSum })),
 			...[{ highestPayment: '10.50' }, { onlyRecipients: 'key-1' }],
 			{ highestPayment: '1.000,00' },
 		),
