@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { createWriteStream, mkdtempSync, readFileSync } from 'node:fs';
+import { cpSync, createWriteStream, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,6 +117,13 @@ const READY = {
 	webhook: { path: '/webhook/none', status: 404 },
 };
 
+/** The encryption key of a data folder; a new one where n8n has not written one down yet. */
+export function keyIn(userFolder: string): string {
+	const settings = join(userFolder, '.n8n', 'config');
+	if (!existsSync(settings)) return randomBytes(16).toString('hex');
+	return (JSON.parse(readFileSync(settings, 'utf8')) as { encryptionKey: string }).encryptionKey;
+}
+
 export interface N8nOptions {
 	version: N8nVersion;
 	/** The packed package; none for an n8n without it. */
@@ -127,6 +134,8 @@ export interface N8nOptions {
 	env?: Record<string, string>;
 	/** Kept by the caller; without it a temporary folder is made and thrown away. */
 	userFolder?: string;
+	/** What a temporary folder begins as, instead of empty and with the tarball installed. */
+	home?: string;
 }
 
 /** A real n8n in a process of its own, driven as the editor drives it. */
@@ -148,13 +157,14 @@ export class N8n {
 	static async start(options: N8nOptions): Promise<N8n> {
 		const installed = await installN8n(options.version);
 		const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'pay-n8n-'));
-		if (options.tarball) await installPackage(options.tarball, userFolder);
+		if (options.home) cpSync(options.home, userFolder, { recursive: true });
+		else if (options.tarball) await installPackage(options.tarball, userFolder);
 		const port = options.port ?? (await freePort());
 		const n8n = new N8n(options, installed, userFolder, port, {
 			N8N_USER_FOLDER: userFolder,
 			N8N_PORT: String(port),
 			N8N_LISTEN_ADDRESS: '127.0.0.1',
-			N8N_ENCRYPTION_KEY: options.env?.N8N_ENCRYPTION_KEY ?? randomBytes(16).toString('hex'),
+			N8N_ENCRYPTION_KEY: keyIn(userFolder),
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			N8N_SECURE_COOKIE: 'false',
 			N8N_DIAGNOSTICS_ENABLED: 'false',

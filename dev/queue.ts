@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
-import { freePort, N8n, processorTime, until, type N8nOptions } from './n8n';
+import { freePort, keyIn, N8n, processorTime, until, type N8nOptions } from './n8n';
 
 /** Where Debian keeps the server's programs, which are not on the path. */
 function postgresFolder(): string {
@@ -160,6 +160,8 @@ export function psql(port: number, database: string, query: string, user = 'n8n'
 export interface QueueOptions {
 	version: N8nVersion;
 	tarball?: string;
+	/** What the data folder of each process begins as, as in {@link N8nOptions}. */
+	home?: string;
 	workers?: number;
 	env?: Record<string, string>;
 }
@@ -195,7 +197,7 @@ export class QueueMode {
 			DB_POSTGRESDB_HOST: '127.0.0.1',
 			DB_POSTGRESDB_DATABASE: 'postgres',
 			DB_POSTGRESDB_USER: 'n8n',
-			N8N_ENCRYPTION_KEY: randomUUID(),
+			N8N_ENCRYPTION_KEY: options.home ? keyIn(options.home) : randomUUID(),
 			WEBHOOK_URL: `http://127.0.0.1:${webhookPort}/`,
 			...options.env,
 		});
@@ -218,14 +220,14 @@ export class QueueMode {
 		command: NonNullable<N8nOptions['command']>,
 		more: { port?: number; bare?: boolean; env?: Record<string, string> } = {},
 	) {
-		const { version, tarball } = this.options;
+		const { version, tarball, home } = this.options;
 		const { port, bare, env } = more;
 		const database = await DatabaseProxy.start(this.postgres.port);
 		const n8n = await N8n.start({
 			version,
 			command,
 			port,
-			tarball: bare ? undefined : tarball,
+			...(bare ? {} : { tarball, home }),
 			env: { ...this.env, ...env, DB_POSTGRESDB_PORT: String(database.port) },
 		});
 		this.databases.set(n8n, database);

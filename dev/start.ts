@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../sandbox/service';
@@ -13,9 +12,8 @@ import { freePort, N8n, OWNER, type Workflow } from './n8n';
 const ROOT = join(__dirname, '..');
 const { N8N_TRY_VERSION, N8N_TRY_PORT, N8N_TRY_FOLDER, SANDBOX_PORT } = process.env;
 
-/** What has to stay the same for an n8n to find its data, and for addresses to stay true. */
+/** What has to stay the same for addresses to stay true. */
 interface Kept extends Demo {
-	encryptionKey: string;
 	port: number;
 	sandboxPort: number;
 }
@@ -62,7 +60,6 @@ async function main() {
 
 	const port = kept?.port ?? (await portLike(N8N_TRY_PORT, 5678));
 	const sandboxPort = kept?.sandboxPort ?? (await portLike(SANDBOX_PORT, 8787));
-	const encryptionKey = kept?.encryptionKey ?? randomBytes(16).toString('hex');
 	const sandbox = await Sandbox.start({
 		port: sandboxPort,
 		settlePaymentsAfter: 500,
@@ -75,7 +72,6 @@ async function main() {
 			tarball: await packPackage(),
 			port,
 			userFolder: folder,
-			env: { N8N_ENCRYPTION_KEY: encryptionKey },
 		});
 		if (kept === undefined) {
 			const all = readdirSync(join(ROOT, 'examples')).map((name) => name.replace('.json', ''));
@@ -87,7 +83,7 @@ async function main() {
 				others.map((name) => withApprover(example(name), approver)),
 			);
 			console.log((await runDemo(n8n, sandbox, demo)).join('\n'));
-			kept = { ...demo, encryptionKey, port, sandboxPort };
+			kept = { ...demo, port, sandboxPort };
 			writeFileSync(file, JSON.stringify(kept), { mode: 0o600 });
 		}
 		console.log(`

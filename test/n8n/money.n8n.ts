@@ -15,7 +15,6 @@ import type { Sandbox } from '../../sandbox/service';
 import { allFinished, payEach, publish, startN8n, VERSIONS, type Credential } from './nodes';
 
 /** Two processes on one database need one key. */
-const KEY = randomUUID();
 /** A token that is nowhere else, so that finding it means it leaked. */
 const TOKEN = `token-${randomUUID()}`;
 
@@ -45,7 +44,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeAll(async () => {
 		faults = await startFaults();
 		ordered = faults.sandbox.faultFor;
-		n8n = await startN8n(version, { env: { N8N_LOG_LEVEL: 'debug', N8N_ENCRYPTION_KEY: KEY } });
+		n8n = await startN8n(version, { env: { N8N_LOG_LEVEL: 'debug' } });
 		payApi = await n8n.createCredential({ baseUrl: faults.sandbox.url, accessToken: TOKEN });
 	});
 	afterAll(async () => {
@@ -191,7 +190,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const second = await startN8n(version, {
 			userFolder: n8n.userFolder,
 			tarball: undefined,
-			env: { N8N_ENCRYPTION_KEY: KEY },
 		});
 		const [same] = ids(1) as [string];
 		const { id, path } = await payList();

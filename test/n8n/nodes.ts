@@ -14,10 +14,14 @@ const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
 /** For the tests of its pages, and of the nodes that it offers there. */
 export const WITH_PAGES = { N8N_DISABLE_UI: 'false' };
 
+/** Names of variables that hold the data folder of an n8n with the package of this run (pack.ts). */
+export const homeOf = (version: N8nVersion) => `PAY_HOME_${version}`;
+
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
+	const home = more.userFolder === undefined ? process.env[homeOf(version)] : undefined;
 	const env = { ...WITHOUT_PAGES, ...more.env };
-	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, ...more, env });
+	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, home, ...more, env });
 }
 
 export type Credential = { id: string; name: string };
@@ -90,6 +94,7 @@ export async function startQueueMode(
 	return await QueueMode.start({
 		version,
 		tarball: process.env.PAY_TARBALL,
+		home: process.env[homeOf(version)],
 		env: { ...WITHOUT_PAGES, ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
 	});
 }
