@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { randomInt } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { installStryker } from './install';
 
@@ -7,11 +8,14 @@ import { installStryker } from './install';
  * `npm run mutate` changes the code in some thousand small ways and sees which of them a test
  * notices; `npm run mutate -- service/client parameters` does so for some files only. It prints what
  * no test noticed, with its reason where test/mutation/survivors.json has one, and ends with an error
- * where a file's score is below its goal.
+ * where a file's score is below its goal. The whole takes hours: `npm run mutate -- --sample=100`
+ * changes a hundred places of five lines, drawn from all files.
  */
 
 const ROOT = join(__dirname, '..');
-const REPORT = join(ROOT, '.cache', 'mutation', 'incremental.json');
+/** What Stryker knows of earlier runs; of a sample it has to know none. */
+const REPORT = join('.cache', 'mutation', 'incremental.json');
+const SAMPLE_REPORT = join('.cache', 'mutation', 'sample.json');
 const REASONS = join(ROOT, 'test', 'mutation', 'survivors.json');
 
 /** The files that decide about money and forgery, below `nodes/Pay`. */
@@ -94,36 +98,64 @@ function tableOf(scores: Score[]): string {
 		.join('\n');
 }
 
-/** Runs Stryker over some files, or all; gives whether there is a report. */
-async function measure(some: string[]): Promise<boolean> {
-	const stryker = await installStryker();
-	const mutate = some
+const LINES_OF_A_PLACE = 5;
+
+/** Places drawn from all of the code, each line as likely as any other, as Stryker takes them. */
+function sample(places: number): string[] {
+	const all = ['nodes', 'credentials'].flatMap((folder) =>
+		readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+			.filter((name) => name.endsWith('.ts') && !name.endsWith('lowestN8n.ts'))
+			.map((name) => join(folder, name))
+			.flatMap((file) => {
+				const lines = readFileSync(join(ROOT, file), 'utf8').split('\n').length;
+				return Array.from({ length: Math.ceil(lines / LINES_OF_A_PLACE) }, (_, place) => {
+					const first = place * LINES_OF_A_PLACE + 1;
+					return `${file}:${first}-${first + LINES_OF_A_PLACE - 1}`;
+				});
+			}),
+	);
+	const draw = () => all.splice(randomInt(all.length), 1);
+	return Array.from({ length: Math.min(places, all.length) }, draw).flat();
+}
+
+/** The files that are meant, as Stryker takes them: each a file, or all below a folder. */
+const filesOf = (some: string[]) =>
+	some
 		.map((part) => part.replace(/\.ts$/, ''))
 		.map((part) => (part.startsWith('credentials/') ? part : `nodes/Pay/${part}`))
-		// A file, or all below a folder.
-		.flatMap((path) => [`${path}*.ts`, `${path}*/**/*.ts`])
-		.join();
+		.flatMap((path) => [`${path}*.ts`, `${path}*/**/*.ts`]);
+
+/** Runs Stryker over some code, or all; gives whether there is a report. */
+async function measure(mutate: string[], report: string): Promise<boolean> {
+	const stryker = await installStryker();
 	const { status } = spawnSync(
 		process.execPath,
 		[
-			stryker,
-			'run',
-			'test/mutation/stryker.config.mjs',
-			...(mutate === '' ? [] : ['--mutate', mutate]),
+			...[stryker, 'run', 'test/mutation/stryker.config.mjs', '--incrementalFile', report],
+			...(mutate.length === 0 ? [] : ['--mutate', mutate.join()]),
 		],
 		{ cwd: ROOT, stdio: 'inherit' },
 	);
-	return status === 0 && existsSync(REPORT);
+	return status === 0 && existsSync(join(ROOT, report));
 }
 
 async function main() {
-	if (!(await measure(process.argv.slice(2)))) {
+	const asked = process.argv.slice(2);
+	const places = Number(/^--sample=(\d+)$/.exec(asked[0] ?? '')?.[1] ?? 0);
+	const report = places > 0 ? SAMPLE_REPORT : REPORT;
+	if (places > 0) rmSync(join(ROOT, report), { force: true });
+	if (!(await measure(places > 0 ? sample(places) : filesOf(asked), report))) {
 		process.exitCode = 1;
 		return;
 	}
-	const scores = scoresOf(JSON.parse(readFileSync(REPORT, 'utf8')) as Report);
+	const scores = scoresOf(JSON.parse(readFileSync(join(ROOT, report), 'utf8')) as Report);
 	console.log(tableOf(scores));
-	const below = scores.filter((score) => percent(score) < goalOf(score.file));
+	const [died, all] = (['died', 'all'] as const).map((what) =>
+		scores.reduce((sum, score) => sum + score[what], 0),
+	) as [number, number];
+	console.log(`Together: ${died} of ${all} noticed, ${percent({ died, all }).toFixed(1)} %`);
+	// Of a file a sample has a few mutants.
+	const below = places > 0 ? [] : scores.filter((score) => percent(score) < goalOf(score.file));
 	for (const score of below) console.error(`Below its goal: ${score.file}`);
 	if (below.length > 0) process.exitCode = 1;
 }

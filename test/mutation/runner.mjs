@@ -234,16 +234,18 @@ class Runner {
 		for (const id of Object.keys(atLoad)) covered.static[id] = atLoad[id];
 		for (const [key, ids] of loadedBy) {
 			const source = key.slice('load:'.length);
+			const code = readFileSync(source, 'utf8');
 			const own = new Set(
-				[...readFileSync(source, 'utf8').matchAll(COUNTER)].flatMap(([, list]) =>
+				[...code.matchAll(COUNTER)].flatMap(([, list]) =>
 					[...list.matchAll(/"(\d+)"/g)].map(([, id]) => id),
 				),
 			);
-			if (own.size === 0)
+			// Of a file that is not mutated what runs is in another: its table calls that one.
+			if (own.size === 0 && code.includes('__stryker__'))
 				throw new Error(`${source}: Stryker counts by another name than ${COUNTER}`);
 			for (const { id: test, fileName } of tests) {
 				const file = relative(this.#root, fileName);
-				const isQuick = !SLOW.some((part) => file.includes(`test/${part}`));
+				const isQuick = own.size === 0 || !SLOW.some((part) => file.includes(`test/${part}`));
 				const runs = Object.keys(perTest[test] ?? {}).some((id) => own.has(id));
 				if (runs || (isQuick && loads.get(file)?.includes(source))) add(test, Object.keys(ids));
 			}
