@@ -18,6 +18,7 @@ const config: Config = {
 	// fast-png and what it needs come as ES modules.
 	transformIgnorePatterns: ['node_modules/(?!(fast-png|iobuffer|fflate|uqr)/)'],
 	modulePathIgnorePatterns: ['<rootDir>/dev/n8n[12]/', '<rootDir>/dist', '<rootDir>/.cache'],
+	testSequencer: '<rootDir>/test/longestFirst.js',
 	reporters: ['default', '<rootDir>/test/countReporter.js'],
 };
 

@@ -12,7 +12,6 @@ const config: Config = {
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
 	// Half of the time of a file it waits for what n8n does.
 	maxWorkers: availableParallelism() + 1,
-	testSequencer: '<rootDir>/test/n8n/longestFirst.js',
 	testTimeout: 1_200_000,
 	// A failed test may leave a connection open; that must not keep the whole run from ending.
 	forceExit: true,

@@ -1,0 +1,26 @@
+/** What takes longest, first: begun last, it would end alone. */
+const LONGEST = [
+	// On a running n8n, minutes.
+	...['n8n/payoutRegister', 'n8n/queue', 'n8n/editor', 'n8n/waitsBegin', 'n8n/payOnce'],
+	...['n8n/money', 'n8n/examples'],
+	// Without one, seconds.
+	...['simulation/simulation', 'sandbox/rehearsals', 'wire/wire', 'engine/', 'package'],
+	...['execution/duplicateCheck', 'postback/requests', 'postback/postback', 'service/client'],
+];
+
+/** The same order on every machine: jest's own goes by the durations of earlier runs. */
+module.exports = class LongestFirst {
+	sort(tests) {
+		const rank = ({ path }) => {
+			const found = LONGEST.findIndex((name) => path.includes(`/test/${name}`));
+			return found === -1 ? LONGEST.length : found;
+		};
+		return [...tests].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path));
+	}
+
+	allFailedTests(tests) {
+		return tests;
+	}
+
+	cacheResults() {}
+};
