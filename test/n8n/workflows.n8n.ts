@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runDemo, setUpDemo } from '../../dev/demo';
-import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
-import { chain, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { itemsOf, type N8n } from '../../dev/n8n';
+import { chain, node, pay, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { allFinished, payEach, publish, VERSIONS, withN8n, type Credential } from './nodes';
 
@@ -44,95 +44,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(report.filter((line) => line.startsWith('postback: '))).toHaveLength(2);
 	});
 
-	test('the bodies on the wire are those of sections 2.1 and 2.2', async () => {
-		const unsigned = { baseUrl: sandbox.url, accessToken: 'token' };
-		const credentials = { payApi: await n8n.createCredential(unsigned) };
-		const runOnce = async (parameters: object) => {
-			const first = node('Start', 'n8n-nodes-base.manualTrigger');
-			const workflow = chain('Wire', [first, pay('Pay', parameters)]);
-			const id = await n8n.importWorkflow(workflow, credentials);
-			await n8n.finished(await n8n.run(id, 'Start'));
-		};
-		const common = { payerQuestion: 'Q', postback: 'url', postbackUrl: 'https://a.example/b' };
-		const payer = { name: 'A', document: '1', email: 'a@example.com' };
-		const split = [{ username: 'b', percentageSplit: 12.5 }];
-		const creditParty = { key: 'k', keyType: 't', document: '1', name: 'N' };
-		const charge = { resource: 'qrCode', amount: 10.5 };
-		const fields = { specifySplit: 'fields', split: { recipient: split } };
-		const json = { specifySplit: 'json', splitJson: JSON.stringify(split) };
-		await runOnce({ ...charge, external_id: 'full', ...common, payer, ...fields });
-		await runOnce({ ...charge, external_id: 'minimal' });
-		await runOnce({ ...charge, external_id: 'json', ...json });
-		await runOnce({ amount: 2, external_id: 'full', ...common, creditParty });
-		await runOnce({ amount: 2, external_id: 'minimal' });
-		const sent = { payerQuestion: 'Q', postbackUrl: 'https://a.example/b' };
-		expect(sandbox.bodies('qrcode')).toStrictEqual([
-			{ amount: 10.5, external_id: 'full', ...sent, payer, split },
-			{ amount: 10.5, external_id: 'minimal' },
-			{ amount: 10.5, external_id: 'json', split },
-		]);
-		expect(sandbox.bodies('payment')).toStrictEqual([
-			{ amount: 2, external_id: 'full', ...sent, creditParty },
-			{ amount: 2, external_id: 'minimal' },
-		]);
-	});
-
-	describe('a trigger that checks nothing', () => {
-		let url: string;
-		let workflowId: string;
-		beforeAll(async () => {
-			const trigger = payTrigger({ authentication: 'none' });
-			workflowId = await n8n.importWorkflow(chain('Any postback', [trigger]));
-			await n8n.activate(workflowId);
-			url = n8n.url + webhookPath(trigger);
-		});
-
-		async function deliver(method: string, body?: string, type?: string) {
-			const before = await n8n.executionIds(workflowId);
-			const headers = { ...(type && { 'Content-Type': type }), Authorization: 'x', Cookie: 'a=b' };
-			const sent = body === undefined ? undefined : Buffer.from(body);
-			const answer = await fetch(`${url}?try=1`, { method, body: sent, headers });
-			expect([answer.status, await answer.text()]).toStrictEqual([200, '']);
-			const id = await until('the execution', async () =>
-				(await n8n.executionIds(workflowId)).find((found) => !before.includes(found)),
-			);
-			const [item] = itemsOf(await n8n.finished(id), 'Pay Trigger');
-			return item as Record<string, unknown> & { headers: Record<string, string> };
-		}
-
-		const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-		test.each(METHODS)('%s gives what came, and neither token nor cookie of it', async (method) => {
-			const item = await deliver(method);
-			expect(item).toMatchObject({ method, reference: null, rawBody: '' });
-			expect(item).toMatchObject({ query: { try: '1' } });
-			expect(item.eventId).toMatch(/^[0-9a-f]{64}$/);
-			expect(Object.keys(item)).toStrictEqual([
-				...['reference', 'body', 'eventId', 'receivedAt', 'method', 'query', 'headers', 'rawBody'],
-			]);
-			expect(item.headers).not.toHaveProperty('authorization');
-			expect(item.headers).not.toHaveProperty('cookie');
-		});
-
-		const LONG_NUMBER = '{"a":{"b":12345678901234567890}}';
-		test.each([
-			['application/json', LONG_NUMBER, { a: { b: '12345678901234567890' } }],
-			['application/vnd.pay+json', '{"a":1}', { a: 1 }],
-			[undefined, '{"a":1}', { a: 1 }],
-			['application/x-www-form-urlencoded', 'a=1&b=x', { a: '1', b: 'x' }],
-			['application/xml', '<a><b>1</b></a>', { a: { b: '1' } }],
-			['text/plain', 'paid', 'paid'],
-			['application/json', '{"a":', '{"a":'],
-			['application/json; charset=foo', '{"a":1}', { a: 1 }],
-			['application/xml', '<a>', '<a>'],
-			['application/json', '', ''],
-		])('reads a %p body: %p', async (type, text, body) => {
-			const item = await deliver('POST', text, type);
-			expect(item.rawBody).toBe(text);
-			expect(item.body).toStrictEqual(body);
-		});
-	});
-
-	/** Workflows as people who do not code build them, and rows as their spreadsheets have them. */
+	/** Workflows as people who do not code build them. */
 	describe('as ordinary builders make them', () => {
 		const CONTINUES = { onError: 'continueRegularOutput' };
 		const FIELDS = {
@@ -144,42 +56,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const payments = (count: number) =>
 			Array.from({ length: count }, () => ({ id: randomUUID(), amount: 1, key: 'ana' }));
 		const idsOf = (items: Array<{ id: string }>) => items.map(({ id }) => id);
-
-		test('a spreadsheet: what is plain is paid as it stands, every other row says why not', async () => {
-			const { run } = await publish(n8n, payEach(FIELDS, CONTINUES), payApi);
-			const own = randomUUID();
-			const rows: Array<[row: object, told: string, sent?: number]> = [
-				[{ id: 1, amount: 10.5, key: 'ana' }, 'accepted', 10.5],
-				[{ id: 2, amount: '10.50', key: ' ana ' }, 'accepted', 10.5],
-				[{ id: 3, amount: '10,50', key: 'ana' }, 'amount'],
-				[{ id: 4, amount: '1.234,56', key: 'ana' }, 'amount'],
-				[{ id: 5, amount: '1.000', key: 'ana' }, 'amount'],
-				[{ id: 6, amount: '#N/A', key: 'ana' }, 'amount'],
-				[{ id: 7, amount: '', key: 'ana' }, 'amount'],
-				[{ id: 8, amount: null, key: 'ana' }, 'amount'],
-				[{ id: 9, amount: [5], key: 'ana' }, 'amount'],
-				[{ id: 10, amount: '2026-11-24', key: 'ana' }, 'amount'],
-				[{ id: 11, amount: 5, key: '' }, 'creditParty.key'],
-				[{ id: 12, amount: 5 }, 'creditParty.key'],
-				[{ id: 13, amount: 5, key: { email: 'ana' } }, 'creditParty.key'],
-				[{ id: 14, amount: 5, key: 'ana\u200b' }, 'creditParty.key'],
-				[{ amount: 5, key: 'ana' }, 'external_id'],
-				[{ id: '  ', amount: 5, key: 'ana' }, 'external_id'],
-				[{ id: '1 ', amount: 10.5, key: 'ana' }, 'external_id'],
-				[{ id: 15, amount: 5, key: 12_345_678_901 }, 'accepted', 5],
-			];
-			const items = rows.map(([row]) => ({
-				...row,
-				...('id' in row && String(row.id).trim() !== '' && { id: `${own}-${String(row.id)}` }),
-			}));
-			const told = itemsOf(await run(...items), 'Pay').map(({ outcome, error }) => {
-				const refused = error as { field?: string } | undefined;
-				return refused ? refused.field : outcome;
-			});
-			expect(told).toStrictEqual(rows.map(([, expected]) => expected));
-			const sent = rows.flatMap(([, , amount]) => amount ?? []);
-			expect(sandbox.bodies('payment').map(({ amount }) => amount)).toStrictEqual(sent);
-		});
 
 		test('a loop whose error branch comes back to it: each payment goes out once', async () => {
 			const loop = 'n8n-nodes-base.splitInBatches';
