@@ -232,6 +232,20 @@ test.each([
 	expect(states).toStrictEqual(starts ? [state] : undefined);
 });
 
+test.each([
+	['body.data.status', true],
+	['postback.body.data.status', true],
+	['Data.Status', true],
+	['query.state', true],
+	['query.status', false],
+])('the field may be typed as it is seen: %s', async (matchField, starts) => {
+	const match = { startWhen: 'match', matchField, matchValues: ['paid'] };
+	const node = webhookNode({ parameters: { authentication: 'none', ...match } });
+	const url = 'https://a.example/?state=Paid';
+	const { result } = await node.post(url, { data: { status: 'PAID' } });
+	expect(result.workflowData !== undefined).toBe(starts);
+});
+
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;
