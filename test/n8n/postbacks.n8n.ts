@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
-import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
-import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
-import { chargeAndWait, ended, waits } from './chargeAndWait';
-import { allFinished, startN8n, VERSIONS, WITH_PAGES } from './nodes';
+import { call, chain, pay, payTrigger, start } from '../../dev/workflow';
+import { ended, startWaiting, type Waiting } from './chargeAndWait';
+import { allFinished, SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
-const SECRET = 'the postback secret of the test';
 const PREFIX = '/automation';
 
 /** A proxy as people put before n8n: another address, and a path that n8n itself does not have. */
@@ -151,97 +149,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const [execution] = await allFinished(n8n, id, 1);
 			expect(itemsOf(execution!, 'Pay Trigger')[0]?.reference).toStrictEqual(about('test'));
 		});
-
-		test('bodies of any size and kind are kept whole, or refused by n8n with its own status', async () => {
-			const { id, url } = await publishTrigger({ authentication: 'none' });
-			const bodies: Array<[string, Buffer, string | undefined]> = [
-				['1 byte', Buffer.from('x'), 'text/plain'],
-				['1 MB', Buffer.alloc(1_000_000, 'y'), 'text/plain'],
-				['binary', Buffer.from([0, 1, 2, 0xff, 0xfe]), 'application/octet-stream'],
-				['invalid UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22]), 'application/vnd.x+json'],
-				[
-					'deep JSON',
-					Buffer.from('['.repeat(20_000) + ']'.repeat(20_000)),
-					'application/vnd.x+json',
-				],
-				['__proto__', Buffer.from('{"__proto__":{"polluted":1},"a":1}'), 'application/json'],
-			];
-			for (const [index, [name, body, type]] of bodies.entries()) {
-				const headers = type ? { 'Content-Type': type } : undefined;
-				const answer = await fetch(url, { method: 'POST', body, headers });
-				expect([name, answer.status]).toStrictEqual([name, 200]);
-				const [execution] = await allFinished(n8n, id, index + 1);
-				const [item] = itemsOf(execution!, 'Pay Trigger');
-				expect([name, item?.rawBody]).toStrictEqual([name, body.toString()]);
-				expect(({} as { polluted?: number }).polluted).toBeUndefined();
-			}
-			// n8n may close the connection while more is still coming: its response may be lost then.
-			const large = httpRequest(url, { method: 'POST', headers: { 'Content-Length': 17_000_000 } });
-			large.write(Buffer.alloc(16 * 1024 ** 2 + 1, 'z'));
-			const answer = await new Promise<string>((resolve) => {
-				large.on('response', ({ statusCode }) => resolve(`answered ${statusCode}`));
-				large.on('error', ({ code }: NodeJS.ErrnoException) => resolve(`closed: ${code}`));
-			});
-			large.destroy();
-			console.log(`n8n ${version}: a body of 17 MB is ${answer}`);
-			expect(answer).toMatch(/^(answered 413|closed: (ECONNRESET|EPIPE))$/);
-			expect(await allFinished(n8n, id, bodies.length)).toHaveLength(bodies.length);
-			expect((await post(url)).status).toBe(200);
-		});
 	});
 
 	describe('Wait for Postback', () => {
-		/** Start -> Pay (QR code, resume) -> Wait -> After, with one item or several in a loop. */
-		async function waiting(wait: object, ids: string[], loop = false) {
-			const first = start();
-			const [charge, waitNode] = chargeAndWait(wait);
-			const batches = node(
-				'Loop',
-				'n8n-nodes-base.splitInBatches',
-				{ options: {} },
-				{ typeVersion: 3 },
-			);
-			const nodes = loop
-				? [first, splitItems(), batches, charge, waitNode]
-				: [first, splitItems(), charge, waitNode, noOp('After')];
-			const workflow = chain('Waiting', nodes);
-			if (loop) {
-				const link = (name: string) => [{ node: name, type: 'main', index: 0 }];
-				workflow.nodes.push(noOp('After'));
-				workflow.connections.Loop = { main: [link('After'), link('Charge')] };
-				workflow.connections.Wait = { main: [link('Loop')] };
-			}
-			const id = await n8n.importWorkflow(workflow, { payApi });
-			await n8n.activate(id);
-			await call(n8n, first.webhookId, { items: ids.map((one) => ({ id: one })) });
-			const [executionId] = await until('the execution', async () => {
-				const found = await n8n.executionIds(id);
-				return found.length > 0 && found;
-			});
-			return executionId!;
-		}
 		/** n8n looks about once a minute whose limit has passed, so this one begins before the others. */
-		let limited: { executionId: string; external_id: string };
+		let limited: Waiting;
 		beforeAll(async () => {
-			const external_id = randomUUID();
-			const limit = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
-			limited = { executionId: await waiting(limit, [external_id]), external_id };
-			await waits(n8n, limited.executionId);
+			const wait = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
+			limited = await startWaiting(n8n, sandbox, payApi, { wait });
 		});
 
 		test('resumes on the postback of its own charge only, and only on the final one', async () => {
-			const external_id = randomUUID();
-			const match = {
-				resumeWhen: 'match',
-				matchField: 'data.status',
-				matchValues: ['paid', 'failed'],
-			};
-			const executionId = await waiting(match, [external_id]);
-			await waits(n8n, executionId);
-			const url = sent(external_id);
-			const [bare] = url.split(/[?&]pay_proof=/) as [string];
+			const { executionId, url, bare, ...waiting } = await startWaiting(n8n, sandbox, payApi, {
+				wait: { resumeWhen: 'match', matchField: 'data.status', matchValues: ['paid', 'failed'] },
+			});
 			const foreign = signUrl(bare, about('another charge'), SECRET);
-			const forged = signUrl(bare, about(external_id), 'another secret');
+			const forged = signUrl(bare, waiting.about, 'another secret');
 
 			expect((await post(url, { data: { status: 'pending' } })).status).toBe(200);
 			expect((await post(url, { status: 'paid' })).status).toBe(200);
@@ -251,14 +174,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
 
 			expect((await post(url, { data: { status: 'paid' } })).status).toBe(200);
-			const execution = await ended(n8n, executionId);
-			const [item] = itemsOf(execution, 'After');
+			const [item] = itemsOf(await ended(n8n, executionId), 'After');
 			expect(item).toMatchObject({
-				external_id,
+				external_id: waiting.about.external_id,
 				outcome: 'accepted',
 				postback: {
 					method: 'POST',
-					reference: { external_id, kind: 'qrCode', amount: 1 },
+					reference: waiting.about,
 					body: { data: { status: 'paid' } },
 				},
 			});
@@ -266,10 +188,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test('ten postbacks at once resume it once', async () => {
-			const external_id = randomUUID();
-			const executionId = await waiting({}, [external_id]);
-			await waits(n8n, executionId);
-			const url = sent(external_id);
+			const { executionId, url } = await startWaiting(n8n, sandbox, payApi);
 			const answers = await Promise.all(
 				Array.from({ length: 10 }, async () => (await post(url)).status),
 			);
@@ -282,40 +201,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test('waits on after a restart of n8n', async () => {
-			const external_id = randomUUID();
-			const executionId = await waiting({}, [external_id]);
-			await waits(n8n, executionId);
+			const { executionId, url } = await startWaiting(n8n, sandbox, payApi);
 			await n8n.kill();
 			await n8n.launch();
-			await until('the resume URL', async () => (await post(sent(external_id))).ok);
+			await until('the resume URL', async () => (await post(url)).ok);
 			await ended(n8n, executionId);
 		});
 
-		test('goes through a loop of three items, one postback each', async () => {
-			const ids = [randomUUID(), randomUUID(), randomUUID()];
-			const executionId = await waiting({}, ids, true);
-			for (const external_id of ids) {
-				await until(`charge ${external_id}`, async () => sent(external_id) !== undefined);
-				await until('the postback to be taken', async () => (await post(sent(external_id))).ok);
-			}
-			const execution = await ended(n8n, executionId);
-			const items = itemsOf(execution, 'After') as Array<{ postback: { reference: Reference } }>;
-			expect(items.map(({ postback }) => postback.reference.external_id)).toStrictEqual(ids);
-		});
-
-		test('the checkout example runs to its end', async () => {
-			const id = await n8n.importWorkflow(example('checkout'), { payApi });
-			const executionId = await n8n.run(id, 'Start');
-			await waits(n8n, executionId);
-			await settle(`order-${executionId}`);
-			const execution = await ended(n8n, executionId, 'Fulfil the order');
-			expect(itemsOf(execution, 'Fulfil the order')).toHaveLength(1);
-		});
-
 		test('at the time limit, also over a restart, the item goes on without a postback', async () => {
-			const { executionId, external_id } = limited;
-			const execution = await ended(n8n, executionId, 'After', 120);
-			const [item] = itemsOf(execution, 'After');
+			const [item] = itemsOf(await ended(n8n, limited.executionId, 'After', 120), 'After');
+			const { external_id } = limited.about;
 			expect(item).toMatchObject({ external_id, outcome: 'accepted' });
 			expect(item).not.toHaveProperty('postback');
 		});
