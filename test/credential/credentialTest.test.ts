@@ -150,6 +150,8 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 	['a tail of another', { baseUrl: 'https://x.example.com/v2/slow/qrcode' }, /"slow".*"fast"/],
 	['a wrong secret', { clientSecret: 'wrong' }, /refused the client/],
 	['no secret', { clientSecret: '' }, /Client Secret .* is empty/],
+	['a short postback secret', { postbackSecret: 'abc' }, /Postback Secret .* at least 16/],
+	['a previous one alone', { previousPostbackSecret: SECRET }, /Postback Secret .* is empty/],
 	['a wrong scope', { scope: 'all' }, /refused the scope/],
 	['no token endpoint there', { tokenUrl: NOWHERE }, NOT_THERE],
 	['a pasted token that is none', PASTED, /refused the access token/],

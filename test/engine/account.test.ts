@@ -190,6 +190,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		['no base URL', account({ baseUrl: '' }), /^baseUrl: .*Base URL .* empty/],
 		['a scheme name that climbs', account({ schemeName: '..' }), /^schemeName: .*Scheme Name/],
 		['no access token', account({ accessToken: '' }), /^accessToken: .*Access Token/],
+		['a short postback secret', account({ postbackSecret: 'abc' }), /^postbackSecret: .*least 16/],
 		['a postback URL that is none', account({ postbackUrl: 'here' }), /^postbackUrl: .*absolute/],
 		[
 			'an acceptance without values',

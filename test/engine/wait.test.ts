@@ -106,6 +106,15 @@ test.each(['continueRegularOutput', 'continueErrorOutput'] as const)(
 	},
 );
 
+test.each<IDataObject>([{ amount: 4990, state: 'open' }, { kind: 'payment' }, { amount: '50.90' }])(
+	'what the item says of other things counts for nothing: %j',
+	async (more) => {
+		const { run, till } = await wait({}, { items: [{ external_id: 'a', ...more }] });
+		expect(errorOf(run)).toBeUndefined();
+		expect(till).toStrictEqual([WAIT_INDEFINITELY]);
+	},
+);
+
 const matching = (matchField: string, value: string) => ({
 	...{ resumeWhen: 'match', matchField, matchValues: [value] },
 });
@@ -208,7 +217,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
 	const { url, hash } = withRandomProof('https://a.example/', about);
 	const node = webhookNode({
-		item: { json: { external_id: 'a' } },
+		item: { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } },
 		resumeToken: 'token',
 		awaited: { proofs: [{ hash, match: { field: 'status', values: ['paid'] } }] },
 	});
@@ -222,7 +231,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	]);
 	const { workflowData } = (await send('paid')).result;
 	expect(workflowData).toMatchObject([
-		[{ json: { external_id: 'a', postback: { body: { status: 'paid' } } } }],
+		[{ json: { external_id: 'a', postback: { reference: about, body: { status: 'paid' } } } }],
 	]);
 });
 
@@ -242,13 +251,13 @@ describe('the charge before it', () => {
 	async function chargeAndWait(
 		items: IDataObject[],
 		baseUrl = sandbox.url,
-		{ words = {}, resumeWhen = 'any' }: { words?: IDataObject; resumeWhen?: string } = {},
+		{ words = {}, resumeWhen = 'any', target = { postback: 'resume' } as IDataObject } = {},
 	) {
-		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
+		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}', ...target };
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen };
 		const nodes = [
 			sourceNode('Source', items),
-			payNode('Charge', { ...charge, postback: 'resume' }, { retryOnFail: true }),
+			payNode('Charge', charge, { retryOnFail: true }),
 			payNode('Wait', { ...wait, external_id: '={{ $json.external_id }}' }),
 		];
 		const connections = { Source: to(['Charge']), Charge: to(['Wait']) };
@@ -302,6 +311,15 @@ describe('the charge before it', () => {
 		expect(errorOf(run)?.message).toMatch(/is missing/);
 		expect(sandbox.received).toHaveLength(0);
 		expect(run.data.executionData!.contextData['flow']).not.toHaveProperty('postbacks');
+	});
+
+	test.each<IDataObject>([
+		{ postback: 'none' },
+		{ postback: 'url', postbackUrl: 'https://a.example/b' },
+	])('that has its postback sent elsewhere is not waited for: %j', async (target) => {
+		const run = await chargeAndWait([{ id: 'a' }], undefined, { target });
+		expect(errorOf(run)?.message).toMatch(/could never end/);
+		expect(mayWaitFor(run, 'a')).toBe(false);
 	});
 
 	const WORDS = {

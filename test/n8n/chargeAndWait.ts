@@ -22,6 +22,8 @@ export interface WaitingOptions {
 	wait?: object;
 	/** Settings of the wait: onError … */
 	settings?: object;
+	/** Parameters of the charge. */
+	charge?: object;
 	/** Nodes between the charge and the wait. */
 	before?: Node[];
 	/** Nodes behind the wait. */
@@ -31,12 +33,13 @@ export interface WaitingOptions {
 }
 
 /** Charge (QR code of 1 for each item's `id`) and the wait for its postback. */
-export function chargeAndWait(wait?: object, settings?: object): [Node, Node] {
+export function chargeAndWait(wait?: object, settings?: object, more?: object): [Node, Node] {
 	const charge = pay('Charge', {
 		resource: 'qrCode',
 		amount: 1,
 		external_id: '={{ $json.id }}',
 		postback: 'resume',
+		...more,
 	});
 	const waitNode = pay(
 		'Wait',
@@ -79,28 +82,30 @@ export async function startWaiting(
 	n8n: N8n,
 	sandbox: Sandbox,
 	payApi: { id: string; name: string },
-	{ wait, settings, before = [], after = [noOp('After')], form }: WaitingOptions = {},
+	{ wait, settings, charge: more, before = [], after = [noOp('After')], form }: WaitingOptions = {},
 ): Promise<Waiting> {
-	const external_id = randomUUID();
+	const { external_id = randomUUID() } = (more ?? {}) as { external_id?: string };
 	const first = start();
 	const entry = form ? [formOfId(first.webhookId)] : [first, splitItems()];
-	const [charge, waitNode] = chargeAndWait(wait, settings);
+	const [charge, waitNode] = chargeAndWait(wait, settings, more);
 	const nodes = [...entry, charge, ...before, waitNode, ...after];
 	const workflowId = await n8n.importWorkflow(chain('Waiting', nodes), { payApi });
 	await n8n.activate(workflowId);
 	let page = '';
 	if (form) page = await fillIn(n8n, first.webhookId, external_id);
 	else await call(n8n, first.webhookId, { items: [{ id: external_id }] });
-	const [executionId = ''] = await until('the execution', async () => {
-		const found = await n8n.executionIds(workflowId);
-		return found.length > 0 && found;
-	});
+	const executionId = await firstExecution(n8n, workflowId);
 	await waits(n8n, executionId);
-	const url = sandbox.bodies('qrcode').find((body) => body.external_id === external_id)
+	const url = sandbox.bodies('qrcode').findLast((body) => body.external_id === external_id)
 		?.postbackUrl as string;
 	const [bare = ''] = url.split(/[?&]pay_proof=/);
 	const about = { external_id, kind: 'qrCode', amount: 1 };
 	return { workflowId, executionId, about, url, bare, page };
+}
+
+/** The first execution of a workflow, once there is one. */
+export async function firstExecution(n8n: N8n, workflowId: string): Promise<string> {
+	return await until('the execution', async () => (await n8n.executionIds(workflowId)).at(-1));
 }
 
 /** Until an execution waits. */
