@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, node, splitItems, start, type Node } from '../../dev/workflow';
-import { Sandbox } from '../../sandbox/service';
+import type { Sandbox } from '../../sandbox/service';
 import { startModel } from './model';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, VERSIONS, withN8n, type Credential } from './nodes';
+import { agent, chatModel, toAgent } from './otherNodes';
 
-const AGENT = '@n8n/n8n-nodes-langchain.agent';
 /** A field that the model fills in. */
 const fromAi = (name: string, type = 'string') => `={{ $fromAI('${name}', 'x', '${type}') }}`;
 const MAY_PAY = { allowAiPayments: true };
@@ -14,16 +14,8 @@ const MAY_PAY = { allowAiPayments: true };
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
 	let sandbox: Sandbox;
-	let payApi: { id: string; name: string };
-	beforeAll(async () => {
-		sandbox = await Sandbox.start();
-		n8n = await startN8n(version);
-		payApi = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
-	});
-	afterAll(async () => {
-		await n8n?.stop();
-		await sandbox?.close();
-	});
+	let payApi: Credential;
+	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
 	beforeEach(() => {
 		sandbox.received.length = 0;
 		sandbox.faultFor = () => ({ kind: 'delay', ms: 100 });
@@ -53,27 +45,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	) {
 		const model = await startModel(/Pay/, args, args.length, atOnce);
 		const first = start();
-		const openAi = { apiKey: 'none', url: model.url };
-		const agent = node(
-			'Agent',
-			AGENT,
-			{ promptType: 'define', text: 'Pay', options: {} },
-			{ typeVersion },
-		);
-		const chat = node(
-			'Model',
-			'@n8n/n8n-nodes-langchain.lmChatOpenAi',
-			{ model: { __rl: true, mode: 'id', value: 'stand-in' }, options: {} },
-			{
-				typeVersion: 1.2,
-				credentials: { openAiApi: await n8n.createCredential(openAi, 'openAiApi', 'Model') },
-			},
-		);
-		const workflow = chain('Agent', [first, splitItems(), agent], {
-			Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
+		const nodes = [first, splitItems(), agent('Pay', typeVersion)];
+		const workflow = chain('Agent', nodes, {
+			Model: toAgent('ai_languageModel'),
 			...toolsOf(tools, 'Agent'),
 		});
-		workflow.nodes.push(chat, ...tools);
+		workflow.nodes.push(await chatModel(n8n, model.url), ...tools);
 		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
 		await call(n8n, first.webhookId, { items: [{ amount: 1, id: randomUUID(), key: 'ana' }] });
@@ -126,23 +103,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	const asked = (id: string, more: object = {}) => ({ amount: 5, key: 'ana', id, ...more });
 
-	describe.each([2.2, 3])('agent version %d', (typeVersion) => {
+	// Those before 3 run the tools of one message at once.
+	describe.each([1.8, 2, 2.2, 3])('agent version %d', (typeVersion) => {
 		test.each([
 			['one tool', ['Pay']],
 			['two tools', ['Pay', 'Pay too']],
 		])('one payment under two ids in one message, %s: it is made once', async (_, names) => {
-			const ids = [randomUUID(), randomUUID()];
 			const tools = names.map((name) => tool(name));
-			const heard = await ask(
-				typeVersion,
-				tools,
-				ids.map((id) => asked(id)),
-				{ atOnce: true },
-			);
+			const args = [asked(randomUUID()), asked(randomUUID())];
+			const heard = await ask(typeVersion, tools, args, { atOnce: true });
+			expect(heard).toHaveLength(2);
 			expect(heard.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
 			expect(arrived()).toHaveLength(1);
 		});
+	});
 
+	describe.each([2.2, 3])('agent version %d', (typeVersion) => {
 		test('fields that read the item are refused: a model sends more than it was offered', async () => {
 			const own = { amount: '={{ $json.amount }}', payerQuestion: fromAi('note') };
 			const args = [asked(randomUUID(), { amount: 99, key: 'eve', note: 'x' })];

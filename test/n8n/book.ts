@@ -1,39 +1,60 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import type { N8n, Workflow } from '../../dev/n8n';
+import { nodeOf } from '../../dev/payoutRegister';
 
 const COLUMNS = ['external_id', 'outcome', 'at', 'execution', 'decision', 'source'];
 
-/** The book of the examples "payouts", "in-doubt" and "ask-the-service": a data table, as their notes describe it. */
-export async function makeBook(n8n: N8n, columns = COLUMNS) {
+/** A data table of n8n, with a name of its own. */
+export async function makeTable(n8n: N8n, columns: object[]) {
 	const personal = await n8n.rest<{ data: { id: string } }>('GET', '/projects/personal');
 	const tables = `/projects/${personal.data.id}/data-tables`;
-	const { data: table } = await n8n.rest('POST', tables, {
-		name: `book ${randomUUID().slice(0, 8)}`,
-		columns: columns.map((name) => ({ name, type: 'string' })),
-	});
-	const dataTableId = { __rl: true, mode: 'id', value: table.id };
+	const name = `table ${randomUUID().slice(0, 8)}`;
+	const { data: table } = await n8n.rest('POST', tables, { name, columns });
+	return {
+		path: `${tables}/${table.id}`,
+		rows: async () => {
+			const path = `${tables}/${table.id}/rows?take=100`;
+			type Rows = { data: { data: Array<Record<string, unknown>> } };
+			return (await n8n.rest<Rows>('GET', path)).data.data;
+		},
+		/** What a person does after the import: chooses it in a node. */
+		chooseIn(workflow: Workflow, node: string) {
+			const dataTableId = { __rl: true, mode: 'id', value: table.id };
+			Object.assign(nodeOf(workflow, node).parameters as object, { dataTableId });
+		},
+	};
+}
+
+/** The book of the examples "payouts", "in-doubt" and "ask-the-service": a data table, as their notes describe it. */
+export async function makeBook(n8n: N8n, columns = COLUMNS) {
+	const table = await makeTable(
+		n8n,
+		columns.map((name) => ({ name, type: 'string' })),
+	);
 	return {
 		/** The rows, without when and by which execution. */
-		rows: async () => {
-			const { data } = await n8n.rest<{ data: { data: Array<Record<string, unknown>> } }>(
-				'GET',
-				`${tables}/${table.id}/rows?take=100`,
-			);
-			return data.data.map(({ external_id, outcome, decision, source }) => ({
+		rows: async () =>
+			(await table.rows()).map(({ external_id, outcome, decision, source }) => ({
 				...{ external_id, outcome, decision, source },
-			}));
-		},
+			})),
 		add: async (data: object[]) =>
-			await n8n.rest('POST', `${tables}/${table.id}/insert`, { data, returnType: 'count' }),
+			await n8n.rest('POST', `${table.path}/insert`, { data, returnType: 'count' }),
 		/** The example as it is after a person has chosen the book. */
 		in(name: string): Workflow {
 			const workflow = example(name);
-			const open = workflow.nodes.find((each) => each.name === 'Open the book')!;
-			Object.assign(open.parameters as object, { dataTableId });
+			table.chooseIn(workflow, 'Open the book');
 			return workflow;
 		},
 	};
+}
+
+/** Fills in an example's Settings, as a person does; what is not named stays. */
+export function enterSettings(workflow: Workflow, values: Record<string, unknown>) {
+	const { assignments } = nodeOf(workflow, 'Settings').parameters as {
+		assignments: { assignments: Array<{ name: string; value: unknown }> };
+	};
+	for (const each of assignments.assignments) each.value = values[each.name] ?? each.value;
 }
 
 /** How a report says when a payment was accepted before. */
