@@ -9,6 +9,9 @@ export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
 	? [process.env.N8N_TRY_VERSION as N8nVersion]
 	: ['n8n2', 'n8n1'];
 
+/** A test of what n8n's version does not change, such as the SQL of an example: on one of them. */
+export const onceOf = (version: N8nVersion) => (version === VERSIONS[0] ? test : test.skip);
+
 /** To write its pages takes each start of an n8n 5 s of processor time. */
 const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
 /** For the tests of its pages, and of the nodes that it offers there. */
@@ -76,26 +79,33 @@ export async function publish(n8n: N8n, workflow: Workflow, payApi?: Credential)
 	return { id, path, run };
 }
 
-/** Within seconds instead of a minute; a worker that is only busy must not be taken for gone. */
+/** A worker that is gone is missed within seconds, not a minute; one that is only busy is not. */
 const SOON = {
 	QUEUE_WORKER_LOCK_DURATION: '6000',
 	QUEUE_WORKER_LOCK_RENEW_TIME: '1000',
 	QUEUE_WORKER_STALLED_INTERVAL: '3000',
 };
 
-/**
- * Starts a queue mode with the package of this run.
- * @param missed when n8n misses a worker that is gone: soon, or after its own time
- */
-export async function startQueueMode(
+/** Has a queue mode, a sandbox and a credential for it during the tests of a describe. */
+export function withQueueMode(
 	version: N8nVersion,
-	missed: 'soon' | 'as usual' = 'soon',
-): Promise<QueueMode> {
-	return await QueueMode.start({
-		version,
-		tarball: process.env.PAY_TARBALL,
-		home: process.env[homeOf(version)],
-		env: { ...WITHOUT_PAGES, ...(missed === 'soon' && SOON), N8N_LOG_LEVEL: 'debug' },
+	started: (running: Omit<Running, 'n8n'> & { queue: QueueMode; main: N8n }) => void,
+	options: SandboxOptions = {},
+) {
+	let queue: QueueMode | undefined;
+	let sandbox: Sandbox | undefined;
+	beforeAll(async () => {
+		sandbox = await Sandbox.start(options);
+		const env = { ...WITHOUT_PAGES, ...SOON, N8N_LOG_LEVEL: 'debug' };
+		const packed = { tarball: process.env.PAY_TARBALL, home: process.env[homeOf(version)] };
+		queue = await QueueMode.start({ version, ...packed, env });
+		const { main } = queue;
+		const field = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
+		started({ queue, main, sandbox, payApi: await main.createCredential(field) });
+	});
+	afterAll(async () => {
+		await queue?.stop();
+		await sandbox?.close();
 	});
 }
 

@@ -3,9 +3,11 @@ import { median } from '../../dev/bench/figures';
 import { pause, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf, PayoutRegister, ready } from '../../dev/payoutRegister';
 import type { QueueMode } from '../../dev/queue';
-import { call, chain, node, pay, splitItems, start } from '../../dev/workflow';
-import { Sandbox } from '../../sandbox/service';
-import { startQueueMode, VERSIONS } from './nodes';
+import { call, chain, pay, splitItems, start } from '../../dev/workflow';
+import type { Sandbox } from '../../sandbox/service';
+import { chargeAndWait } from './chargeAndWait';
+import { VERSIONS, withQueueMode, type Credential } from './nodes';
+import { callOf, set } from './otherNodes';
 
 /** `PAY_QUEUE=long` measures with five workers; without it, each kind once with two. */
 const LONG = process.env.PAY_QUEUE === 'long';
@@ -25,7 +27,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	let queue: QueueMode;
 	let main: N8n;
 	let sandbox: Sandbox;
-	let payApi: { id: string; name: string };
+	let payApi: Credential;
+	withQueueMode(version, (running) => ({ queue, main, sandbox, payApi } = running));
 	let register: PayoutRegister;
 	let payOnce: Workflow;
 	let payOnceId: string;
@@ -33,40 +36,21 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	let callers: Array<{ id: string; path: string }>;
 
 	beforeAll(async () => {
-		sandbox = await Sandbox.start();
-		queue = await startQueueMode(version);
-		main = queue.main;
 		register = await PayoutRegister.open(queue);
-		payApi = await main.createCredential({
-			baseUrl: sandbox.url,
-			accessToken: 'token',
-			postbackSecret: 'the postback secret of the test',
-		});
 		payOnce = ready('pay-once', register.credentials);
 		payOnceId = await main.importWorkflow(payOnce, { payApi });
 		await main.activate(payOnceId);
 		callers = await Promise.all([caller(), caller()]);
 		if (LONG) while (queue.workers.length < 5) await queue.addWorker();
 	});
-	afterAll(async () => {
-		await queue?.stop();
-		await sandbox?.close();
-	});
 	afterEach(() => {
 		sandbox.faultFor = undefined;
 	});
 
-	const once = (workflowId: string) =>
-		node(
-			'Pay once',
-			'n8n-nodes-base.executeWorkflow',
-			{ workflowId: { __rl: true, mode: 'id', value: workflowId }, options: {} },
-			{ typeVersion: 1.2 },
-		);
 	async function caller(workflowId = payOnceId) {
 		const first = start({ responseMode: 'lastNode', responseData: 'allEntries' });
 		const id = await main.importWorkflow(
-			chain('A caller', [first, splitItems(), once(workflowId)]),
+			chain('A caller', [first, splitItems(), callOf('Pay once', workflowId)]),
 		);
 		await main.activate(id);
 		return { id, path: first.webhookId };
@@ -298,27 +282,13 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	test('two postbacks at once to one wait: the payment behind it is made once, on n8n 1 too', async () => {
 		const first = start();
-		const FROM_ITEM = { amount: 1, external_id: '={{ $json.id }}' };
-		const charge = pay('Charge', { ...FROM_ITEM, resource: 'qrCode', postback: 'resume' });
-		const wait = pay('Wait', {
-			...{ resource: 'postback', operation: 'wait', resumeWhen: 'any' },
-			external_id: '={{ $json.external_id }}',
-		});
-		const out = node(
+		const out = set(
 			'Payout',
-			'n8n-nodes-base.set',
-			{
-				mode: 'raw',
-				jsonOutput:
-					"={{ { external_id: 'out-' + $('Charge').first().json.external_id, amount: '2', key: 'k' } }}",
-				options: {},
-			},
-			{ typeVersion: 3.4 },
+			"={{ { external_id: 'out-' + $('Charge').first().json.external_id, amount: '2', key: 'k' } }}",
 		);
-		const id = await main.importWorkflow(
-			chain('Two postbacks', [first, splitItems(), charge, wait, out, once(payOnceId)]),
-			{ payApi },
-		);
+		const behind = [...chargeAndWait(), out, callOf('Pay once', payOnceId)];
+		const workflow = chain('Two postbacks', [first, splitItems(), ...behind]);
+		const id = await main.importWorkflow(workflow, { payApi });
 		await main.activate(id);
 		const list = ids(LONG ? 40 : 10);
 		for (const one of list) await call(queue.webhook, first.webhookId, { items: [{ id: one }] });

@@ -4,14 +4,14 @@ import { PayoutRegister, submit, type Payout, type Row } from '../../dev/payoutR
 import type { QueueMode } from '../../dev/queue';
 import { call } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { Sandbox } from '../../sandbox/service';
-import { startQueueMode, VERSIONS } from './nodes';
+import type { Sandbox } from '../../sandbox/service';
+import { firstExecution } from './chargeAndWait';
+import { onceOf, SECRET, VERSIONS, withQueueMode, type Credential } from './nodes';
 
 /** `PAY_QUEUE=long` tries everything; without it, each kind once. */
 const LONG = process.env.PAY_QUEUE === 'long';
 if (LONG) jest.setTimeout(3_600_000);
 
-const SECRET = 'the postback secret of the register';
 const PAYOUTS = LONG ? 200 : 60;
 const EXECUTIONS = LONG ? 20 : 8;
 
@@ -21,32 +21,27 @@ type Fate = 'paid' | 'refused' | 'lost, made' | 'lost, not made';
 const CUT_OFF = '9.02';
 
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
+	const once = onceOf(version);
 	let queue: QueueMode;
 	let main: N8n;
 	let sandbox: Sandbox;
+	let payApi: Credential;
+	withQueueMode(version, (running) => ({ queue, main, sandbox, payApi } = running), {
+		amountsAct: true,
+	});
 	let register: PayoutRegister;
-	let payApi: { id: string; name: string };
 	let workflowId: string;
 
 	beforeAll(async () => {
-		sandbox = await Sandbox.start({ amountsAct: true });
-		queue = await startQueueMode(version);
-		main = queue.main;
 		register = await PayoutRegister.open(queue);
-		payApi = await main.createCredential({
-			baseUrl: sandbox.url,
-			accessToken: 'token',
-			postbackSecret: SECRET,
+		await main.changeCredential(payApi, {
+			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
 			postbackUrl: queue.webhook.url + register.postbackPath,
 		});
 		workflowId = await main.importWorkflow(register.workflow, { payApi });
 		await main.activate(workflowId);
 		register.make();
 		register.watch();
-	});
-	afterAll(async () => {
-		await queue?.stop();
-		await sandbox?.close();
 	});
 	afterEach(() => {
 		sandbox.faultFor = undefined;
@@ -160,7 +155,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	const followed = () => register.sql('SELECT external_id FROM followed').sort();
 
 	test('twenty first runs at once make one register, and pay its one payout once', async () => {
-		const [id] = ids(1) as [string];
+		const id = randomUUID();
 		register.sql('DROP TABLE payout_register');
 		const sent = Array.from({ length: EXECUTIONS }, async () => await register.send([payout(id)]));
 		await Promise.all(sent);
@@ -272,7 +267,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	])(
 		'a list that uses the identifier of an %s payout with another amount or recipient pays nothing, and is reported once',
 		async (state, more) => {
-			const [one] = ids(1) as [string];
+			const one = randomUUID();
 			insert(one, state, more);
 			await reported();
 			for (let times = 0; times < 2; times++) await ran([payout(one, 99)]);
@@ -296,7 +291,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(books().arrived(theirs)).toBe(0);
 	});
 
-	test.each<[string, unknown, object]>([
+	once.each<[string, unknown, object]>([
 		['without an identifier', '', {}],
 		['with a NUL in it', 'nul-\u0000', {}],
 		['with a character that nobody can see', 'invoice-1\u200b', {}],
@@ -307,7 +302,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	])(
 		'a line %s is refused, reported once and never paid; the others are paid',
 		async (_what, id, more) => {
-			const [one] = ids(1) as [string];
+			const one = randomUUID();
 			const bad = { ...payout(''), id: id as string, ...more };
 			for (let times = 0; times < 2; times++) {
 				expect((await ran([bad, payout(one)])).status).toBe('success');
@@ -343,21 +338,18 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		delete other.connections['Write what became of it'];
 		const id = await main.importWorkflow(other, { payApi });
 		await main.activate(id);
-		const [one] = ids(1) as [string];
+		const one = randomUUID();
 		insert(one, 'claimed', { workflow_id: id, execution_id: 'another' });
 		await call(queue.webhook, path, { items: [payout(one)] });
-		const [execution] = await until('the execution', async () => {
-			const found = await main.executionIds(id);
-			return found.length > 0 && (await Promise.all(found.map((each) => main.finished(each))));
-		});
-		const errors = itemsOf(execution!, 'Pay').map(({ error }) => error);
+		const execution = await main.finished(await firstExecution(main, id));
+		const errors = itemsOf(execution, 'Pay').map(({ error }) => error);
 		expect(errors).toStrictEqual([expect.objectContaining({ outcome: 'notSent' })]);
 		expect(books().arrived(one)).toBe(0);
 		expect(states(register.rows())).toStrictEqual({ [one]: 'unknown' });
 	});
 
 	test('an outcome that could not be written stays claimed; the editor’s Retry writes it and pays nothing again', async () => {
-		const [one] = ids(1) as [string];
+		const one = randomUUID();
 		const allow = refuseChanges("WHEN (NEW.state = 'accepted')");
 		const { id, status } = await ran([payout(one)]);
 		expect([status, states(register.rows())]).toStrictEqual(['error', { [one]: 'claimed' }]);
@@ -417,7 +409,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	const LONG_AGO = { claimed_at: '2026-01-01' };
-	test.each<[string, string, string, Record<string, string>?, string?]>([
+	once.each<[string, string, string, Record<string, string>?, string?]>([
 		['rejected', RELEASE!, 'due'],
 		['notSent', RELEASE!, 'due'],
 		['claimed', RELEASE!, 'due', LONG_AGO],
@@ -511,7 +503,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	const [SEVEN, TWO_TRIES] = [{ amount: 7 }, { attempts: 2 }];
 	type About = { amount?: number; attempts?: number };
-	test.each<[when: string, word: string, was: string, becomes: string, RegExp?, About?]>([
+	once.each<[when: string, word: string, was: string, becomes: string, RegExp?, About?]>([
 		['late, of a try before', 'failed', 'due', 'due'],
 		['late, of a try before', 'failed', 'rejected', 'rejected'],
 		['late, of a try before', 'failed', 'notSent', 'notSent'],
@@ -538,7 +530,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	);
 
 	test('the late failure of a refused first try does not keep the corrected payout from being paid', async () => {
-		const [one] = ids(1) as [string];
+		const one = randomUUID();
 		sandbox.faultFor = () => ({ kind: 'status', status: 422 });
 		await ran([payout(one, 7)]);
 		sandbox.faultFor = undefined;
