@@ -13,6 +13,7 @@ import {
 import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { allFinished, payEach, publish, startN8n, VERSIONS, type Credential } from './nodes';
+import { callOf, link, loopOverItems, whenCalled } from './otherNodes';
 
 /** Two processes on one database need one key. */
 /** A token that is nowhere else, so that finding it means it leaked. */
@@ -60,6 +61,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const itemsFor = (list: string[]) => list.map((id) => ({ id, amount: 1 }));
 	const FROM_ITEM = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 
+	const arrived = () => faults.sandbox.bodies('payment').map(({ external_id }) => external_id);
+
 	/** Publishes Start -> Items -> Pay. */
 	const payList = async (parameters: object = {}, settings: object = {}) =>
 		await publish(n8n, payEach({ ...FROM_ITEM, ...parameters }, settings), payApi);
@@ -75,8 +78,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const fields = { amount: 1, external_id: '={{ $json.body.id }}', options };
 			const paying = pay('Pay', fields, { ...settings, maxTries: MAX_TRIES });
 			const workflow = chain('Matrix', [first, paying, noOp('Success'), noOp('Error')]);
-			const link = (name: string) => [{ node: name, type: 'main', index: 0 }];
-			workflow.connections.Pay = { main: [link('Success'), link('Error')] };
+			workflow.connections.Pay = { main: [[link('Success')], [link('Error')]] };
 			delete workflow.connections.Success;
 			const id = await n8n.importWorkflow(workflow, { payApi: byExpression });
 			await n8n.activate(id);
@@ -148,8 +150,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const failed = await run(...itemsFor(list));
 		await n8n.rest('POST', `/executions/${failed.id}/retry`, { loadWorkflow: true });
 		const [retried] = await allFinished(n8n, id, 2);
-		const sent = faults.sandbox.bodies('payment').map(({ external_id: each }) => each);
-		expect(sent).toStrictEqual(list.map((each) => `${each}-${failed.id}`));
+		expect(arrived()).toStrictEqual(list.map((each) => `${each}-${failed.id}`));
 		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed.id}`);
 	});
 
@@ -162,7 +163,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { run } = await payList({ options }, { onError: 'continueRegularOutput' });
 			for (let times = 0; times < 2; times++) {
 				const execution = await run(...itemsFor(list));
-				const sent = faults.sandbox.bodies('payment').map(({ external_id }) => external_id);
+				const sent = arrived();
 				expect([execution.status, sent.length, new Set(sent).size]).toStrictEqual([
 					...['success', list.length, list.length],
 				]);
@@ -259,6 +260,45 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(outcomes.filter((outcome) => outcome === 'duplicate').length).toBeGreaterThan(0);
 		},
 	);
+
+	test('a loop whose error branch comes back to it: each payment goes out once', async () => {
+		const workflow = payEach(FROM_ITEM, { onError: 'continueErrorOutput' });
+		workflow.nodes.push(loopOverItems('Loop'));
+		Object.assign(workflow.connections, {
+			Items: { main: [[link('Loop')]] },
+			Loop: { main: [[], [link('Pay')]] },
+			Pay: { main: [[link('Loop')], [link('Loop')]] },
+		});
+		const { run } = await publish(n8n, workflow, payApi);
+		const list = ids(4);
+		const refusals: Record<string, number> = { [list[1]!]: 422, [list[2]!]: 500 };
+		faults.sandbox.faultFor = ({ body }) => {
+			const status = refusals[(JSON.parse(body) as { external_id: string }).external_id];
+			return status === undefined ? undefined : { kind: 'status', status };
+		};
+		expect((await run(...itemsFor(list))).status).toBe('success');
+		expect(arrived()).toStrictEqual(list);
+	});
+
+	test('a sub-workflow, once for each item or for all: called again, it pays nothing again', async () => {
+		const paying = pay('Pay', FROM_ITEM, CONTINUES);
+		const sub = chain('Sub', [whenCalled(), paying]);
+		const subId = await n8n.importWorkflow(sub, { payApi });
+		// n8n 2 calls published workflows alone.
+		await n8n.activate(subId).catch(() => undefined);
+		const list = ids(3);
+		for (const [turn, mode] of ['each', 'once', 'each'].entries()) {
+			const caller = callOf('Call', subId, { mode });
+			const parent = chain(`Parent ${turn}`, [start(), splitItems(), caller]);
+			const { run } = await publish(n8n, parent);
+			const told = itemsOf(await run(...itemsFor(list)), 'Call').map(
+				({ outcome, error }) => outcome ?? (error as { outcome: string }).outcome,
+			);
+			const expected = turn === 0 ? 'accepted' : 'duplicate';
+			expect([turn, told]).toStrictEqual([turn, list.map(() => expected)]);
+		}
+		expect(arrived()).toStrictEqual(list);
+	});
 
 	test('a service that echoes the headers brings no token into what n8n keeps', async () => {
 		const [id] = ids(1) as [string];

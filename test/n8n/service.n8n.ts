@@ -1,287 +1,98 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { itemsOf, type N8n } from '../../dev/n8n';
-import type { QueueMode } from '../../dev/queue';
-import { call, chain, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { chain, node, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
-import { allFinished, startN8n, startQueueMode, VERSIONS } from './nodes';
-import { ended, startWaiting } from './chargeAndWait';
+import { allFinished, payEach, publish, startN8n, VERSIONS } from './nodes';
 
-/** A service on another scheme name, whose tokens live for two seconds. */
-const CLIENT = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=', tokenLife: 2 };
-const FROM_ITEM = { amount: 1, external_id: '={{ $json.id }}' };
-const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
-const batches = (batchSize: number, batchInterval = 0) => ({
-	options: { batching: { batch: { batchSize, batchInterval } } },
-});
+const CLIENT = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=' };
+const item = () => ({ id: randomUUID() });
 
+/** A service whose tokens come by client credentials, and a credential for it. */
 async function startService() {
-	const service = await Sandbox.start({ schemeName: 'fast', clientCredentials: CLIENT });
+	const service = await Sandbox.start({ clientCredentials: CLIENT });
 	const credential = {
-		baseUrl: service.url,
-		schemeName: 'fast',
-		authentication: 'clientCredentials',
-		tokenUrl: service.tokenUrl,
-		clientId: CLIENT.clientId,
-		clientSecret: CLIENT.clientSecret,
+		...{ baseUrl: service.url, authentication: 'clientCredentials', tokenUrl: service.tokenUrl },
+		...CLIENT,
 	};
 	return { service, credential };
 }
 
-/** Publishes Start -> Items -> Pay. */
-async function payList(main: N8n, payApi: { id: string; name: string }, parameters: object) {
-	const first = start();
-	const nodes = [first, splitItems(), pay('Pay', { ...FROM_ITEM, ...parameters })];
-	const id = await main.importWorkflow(chain('Pay a list', nodes), { payApi });
-	await main.activate(id);
-	return {
-		id,
-		send: async (by: N8n, list: string[]) => {
-			const items = list.map((one) => ({ id: one }));
-			expect((await call(by, first.webhookId, { items })).status).toBe(200);
-		},
-	};
+/** Another address of the service: notes what comes, and refuses as often as told. */
+async function startAddress() {
+	const came: string[] = [];
+	const refusals: number[] = [];
+	const server = createServer((request, response) => {
+		came.push(`${request.method} ${request.headers.authorization}`);
+		request.resume().on('end', () => {
+			response.writeHead(refusals.shift() ?? 200, { 'content-type': 'application/json' });
+			response.end('{"status":"paid"}');
+		});
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status`;
+	return { came, refusals, url, close: () => (server.closeAllConnections(), server.close()) };
 }
 
-/** A server that notes what comes and answers as told. */
-async function startWitness(answer: { status: number; headers?: Record<string, string> }) {
+/** A proxy that asks for a password, and notes what it is asked for. */
+async function startProxy() {
 	const came: string[] = [];
-	const server: Server = createServer((request, response) => {
-		came.push(`${request.method} ${request.url} ${request.headers.authorization ?? ''}`);
-		request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end('{}'));
+	const server = createServer((request, response) => {
+		came.push(`${request.method} ${request.url}`);
+		request.resume().on('end', () => response.writeHead(407).end('{}'));
 	});
-	// As a proxy that opens no tunnel.
 	server.on('connect', (request, socket) => {
 		came.push(`CONNECT ${request.url}`);
-		socket.end(`HTTP/1.1 ${answer.status} No\r\nContent-Length: 0\r\n\r\n`);
+		socket.end('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n');
 	});
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	const close = () => {
-		server.closeAllConnections();
-		server.close();
-	};
-	return { url, came, close };
+	return { url, came, close: () => (server.closeAllConnections(), server.close()) };
 }
 
-describe.each(VERSIONS)('n8n %s', (version) => {
+/* What goes to this machine, and so to the sandbox, goes past the proxy. */
+describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version) => {
 	let n8n: N8n;
+	let proxy: Awaited<ReturnType<typeof startProxy>>;
 	let service: Sandbox;
 	let credential: Record<string, unknown>;
 	beforeAll(async () => {
+		proxy = await startProxy();
 		({ service, credential } = await startService());
-		n8n = await startN8n(version);
+		const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, NO_PROXY: '127.0.0.1,localhost' };
+		n8n = await startN8n(version, { env });
 	});
 	afterAll(async () => {
 		await n8n?.stop();
 		await service?.close();
+		proxy?.close();
 	});
 	beforeEach(() => {
 		service.received.length = 0;
-		service.tokenRequests.length = 0;
-		service.transactions.length = 0;
 		service.faultFor = undefined;
-		service.tokenFaultFor = undefined;
-	});
-
-	test('another scheme name, tokens of 2 s, 70 payments by tens: all accepted, none twice', async () => {
-		const payApi = await n8n.createCredential(credential);
-		const { id, send } = await payList(n8n, payApi, batches(10, 500));
-		const list = ids(70);
-		const begun = Date.now();
-		await send(n8n, list);
-		const [execution] = await allFinished(n8n, id, 1);
-		const seconds = (Date.now() - begun) / 1000;
-		expect(execution?.status).toBe('success');
-		const outcomes = itemsOf(execution!, 'Pay').map(({ outcome }) => outcome);
-		expect(outcomes).toStrictEqual(Array(70).fill('accepted'));
-		expect(service.transactions.map(({ external_id }) => external_id).sort()).toStrictEqual(
-			[...list].sort(),
-		);
-		// Each is used for the first of its two seconds, by all batches that begin in it.
-		const requests = service.tokenRequests.length;
-		console.log(
-			`n8n ${version}: 70 payments in 7 batches, ${seconds.toFixed(1)} s: ${requests} token requests for tokens of 2 s, each used for 1 s; ${service.received.length} payment requests`,
-		);
-		expect(requests).toBeGreaterThanOrEqual(2);
-		expect(requests).toBeLessThanOrEqual(7);
-		expect(service.received).toHaveLength(70);
-		for (const { path } of service.received) expect(path).toBe('/v2/fast/payment');
 	});
 
 	test('no secret and no token is in the stored execution, or in the log of n8n', async () => {
-		const payApi = await n8n.createCredential(credential);
-		const { id, send } = await payList(n8n, payApi, { options: {} });
+		const { id, run } = await publish(n8n, payEach(), await n8n.createCredential(credential));
 		const seen: string[] = [];
 		service.faultFor = ({ headers, body }) => {
 			seen.push(String(headers.authorization).replace('Bearer ', ''));
 			const echo = JSON.stringify({ headers, body });
 			return { kind: 'status', status: seen.length % 2 === 0 ? 422 : 200, body: echo };
 		};
-		for (let each = 0; each < 2; each++) {
-			await send(n8n, ids(3));
-			await allFinished(n8n, id, each + 1);
-		}
+		for (let each = 0; each < 2; each++) await run(item(), item(), item());
 		const stored = n8n.storedExecutions(id).join('\n');
-		const left = stored + n8n.log;
 		expect(seen.length).toBeGreaterThan(1);
 		// The control: what the service repeated is there.
 		expect(stored).toContain('Bearer ***');
 		for (const secret of [...seen, ...(service.tokens?.given ?? []), CLIENT.clientSecret]) {
-			expect(left).not.toContain(secret);
-			expect(left).not.toContain(Buffer.from(secret).toString('base64'));
+			expect(stored + n8n.log).not.toContain(secret);
+			expect(stored + n8n.log).not.toContain(Buffer.from(secret).toString('base64'));
 		}
-	});
-
-	async function verdict(change: Record<string, unknown>) {
-		const data = { ...credential, ...change };
-		const payApi = await n8n.createCredential(data);
-		const { data: result } = await n8n.rest<{ data: { status: string; message: string } }>(
-			'POST',
-			'/credentials/test',
-			{ credentials: { ...payApi, type: 'payApi', data } },
-		);
-		return `${result.status}: ${result.message}`;
-	}
-	test.each<[string, Record<string, unknown>, RegExp]>([
-		['good', {}, /^OK: The service accepts the access token$/],
-		['secrets in the body', { clientAuthentication: 'body' }, /^OK/],
-		['a wrong scheme name', { schemeName: 'slow' }, /^Error: .*Scheme Name in Paths is wrong/],
-		[
-			'a refused client',
-			{ clientSecret: 'wrong' },
-			/^Error: .*refused the client \(HTTP 401, invalid_client\)/,
-		],
-		[
-			'no token endpoint',
-			{ tokenUrl: 'http://127.0.0.1:1/token' },
-			/^Error: .*token endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)/,
-		],
-		[
-			'a pasted token that is refused',
-			{ authentication: 'accessToken', accessToken: 'x' },
-			/^Error: The service refused the access token \(HTTP 401\)/,
-		],
-		[
-			'a tail of another scheme',
-			{ baseUrl: 'https://api.example.com/v2/slow/qrcode' },
-			/^Error: .*"slow".*"fast"/,
-		],
-	])('the credential test: %s', async (_what, change, expected) => {
-		expect(await verdict(change)).toMatch(expected);
-		expect(service.transactions).toStrictEqual([]);
-	});
-
-	test.each([301, 302, 303, 307, 308])(
-		'a token endpoint that redirects (%d) is not followed, in a run or in the credential test',
-		async (status) => {
-			const thief = await startWitness({ status: 200 });
-			const headers = { Location: `${thief.url}/token` };
-			const door = await startWitness({ status, headers });
-			try {
-				const change = { tokenUrl: `${door.url}/token` };
-				expect(await verdict(change)).toMatch(/^Error: .*redirects elsewhere/);
-				const payApi = await n8n.createCredential({ ...credential, ...change });
-				const { id, send } = await payList(n8n, payApi, { options: {} });
-				await send(n8n, ids(1));
-				const [execution] = await allFinished(n8n, id, 1);
-				expect(execution?.data.resultData.error?.message).toMatch(/redirects elsewhere/);
-				expect(door.came).toHaveLength(2);
-				expect(thief.came).toStrictEqual([]);
-				expect(service.received).toStrictEqual([]);
-			} finally {
-				door.close();
-				thief.close();
-			}
-		},
-	);
-
-	describe('postbacks nested one level deep', () => {
-		let told: Sandbox;
-		let payApi: { id: string; name: string };
-		beforeAll(async () => {
-			told = await Sandbox.start({
-				// A status as text and as number, which the document shows neither of.
-				postbackBody: ({ event, status, ...data }) => ({
-					event,
-					data: { ...data, status, code: status === 'paid' ? 2 : 3 },
-				}),
-			});
-			payApi = await n8n.createCredential({
-				baseUrl: told.url,
-				accessToken: 'token',
-				postbackSecret: 'the postback secret of the test',
-			});
-		});
-		afterAll(async () => await told?.close());
-		const MATCHES = [
-			['a text', 'data.status', 'paid'],
-			['a number', 'data.code', '2'],
-		];
-
-		test.each(MATCHES)(
-			'a wait goes on at %s that matches, and at no other',
-			async (_what, ...match) => {
-				const [matchField, value] = match;
-				const wait = { resumeWhen: 'match', matchField, matchValues: [value] };
-				const { executionId, about } = await startWaiting(n8n, told, payApi, { wait });
-				const made = told.transactions.find(
-					({ external_id }) => external_id === about.external_id,
-				)!;
-				await told.settle(made.id, 'failed');
-				expect(made.deliveries.map(({ answer }) => answer)).toStrictEqual([200]);
-				expect((await n8n.execution(executionId)).status).toBe('waiting');
-				await told.settle(made.id, 'paid');
-				const [item] = itemsOf(await ended(n8n, executionId), 'After');
-				expect(item?.postback).toMatchObject({ body: { data: { status: 'paid', code: 2 } } });
-			},
-		);
-
-		test.each(MATCHES)(
-			'a trigger starts at %s that matches, and at no other',
-			async (_what, ...match) => {
-				const [field, value] = match;
-				const trigger = payTrigger({
-					startWhen: 'match',
-					matchField: field,
-					matchValues: [value],
-				});
-				const id = await n8n.importWorkflow(chain('Told', [trigger, noOp('After')]), { payApi });
-				await n8n.activate(id);
-				const postbackUrl = `${n8n.url}/webhook/${trigger.webhookId}/postback`;
-				const { id: paying, send } = await payList(n8n, payApi, { postback: 'url', postbackUrl });
-				const [external_id] = ids(1) as [string];
-				await send(n8n, [external_id]);
-				await allFinished(n8n, paying, 1);
-				const made = told.transactions.find((each) => each.external_id === external_id)!;
-				await told.settle(made.id, 'failed');
-				await told.settle(made.id, 'paid');
-				expect(made.deliveries.map(({ answer }) => answer)).toStrictEqual([200, 200]);
-				const executions = await allFinished(n8n, id, 1);
-				expect(executions).toHaveLength(1);
-				expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({
-					reference: { external_id, kind: 'payment', amount: 1 },
-					body: { data: { status: 'paid', code: 2 } },
-				});
-			},
-		);
-	});
-});
-
-describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version) => {
-	let n8n: N8n;
-	let proxy: Awaited<ReturnType<typeof startWitness>>;
-	beforeAll(async () => {
-		proxy = await startWitness({ status: 407 });
-		const env = { HTTP_PROXY: proxy.url, HTTPS_PROXY: proxy.url, NO_PROXY: '127.0.0.1,localhost' };
-		n8n = await startN8n(version, { env });
-	});
-	afterAll(async () => {
-		await n8n?.stop();
-		proxy?.close();
 	});
 
 	test.each([
@@ -290,18 +101,83 @@ describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version)
 	])(
 		'the request for a token at %s goes to it, and the refusal is told as its own',
 		async (tokenUrl, asked) => {
-			const { service, credential } = await startService();
-			const there = { tokenUrl, allowHttp: true };
-			const payApi = await n8n.createCredential({ ...credential, ...there });
-			const { id, send } = await payList(n8n, payApi, { options: {} });
-			await send(n8n, ids(1));
-			const [execution] = await allFinished(n8n, id, 1);
-			await service.close();
+			const there = { ...credential, tokenUrl, allowHttp: true };
+			const { run } = await publish(n8n, payEach(), await n8n.createCredential(there));
+			const execution = await run(item());
 			expect(proxy.came.join()).toContain(asked);
-			expect(execution?.data.resultData.error?.message).toMatch(/a proxy on the way asks for/);
+			expect(execution.data.resultData.error?.message).toMatch(/a proxy on the way asks for/);
 			expect(service.received).toStrictEqual([]);
 		},
 	);
+
+	describe('the credential in an HTTP Request node', () => {
+		let other: Awaited<ReturnType<typeof startAddress>>;
+		beforeAll(async () => {
+			other = await startAddress();
+		});
+		afterAll(() => other?.close());
+		beforeEach(() => {
+			[other.came.length, other.refusals.length, service.tokenRequests.length] = [0, 0, 0];
+		});
+
+		/** Publishes Start -> Ask; gives what runs it once, and what became of that. */
+		async function asking(of: Record<string, unknown>, method = 'GET') {
+			const made = await n8n.createCredential({ baseUrl: service.url, ...of });
+			const how = { authentication: 'predefinedCredentialType', nodeCredentialType: 'payApi' };
+			const parameters = { method, url: other.url, ...how };
+			const more = { typeVersion: 4.2, credentials: { payApi: made } };
+			const ask = node('Ask', 'n8n-nodes-base.httpRequest', parameters, more);
+			const { id, run } = await publish(n8n, chain('Ask', [start(), ask]));
+			/** What n8n shows of the credential and of all executions, and its log. */
+			const shown = async () =>
+				JSON.stringify([
+					await n8n.rest('GET', `/credentials/${made.id}?includeData=true`),
+					await allFinished(n8n, id, 1),
+					n8n.log,
+				]);
+			return Object.assign(run, { shown });
+		}
+
+		test('a pasted token goes out without its own "Bearer "', async () => {
+			const run = await asking({ accessToken: 'Bearer abc' });
+			expect(itemsOf(await run(), 'Ask')).toStrictEqual([{ status: 'paid' }]);
+			expect(other.came).toStrictEqual(['GET Bearer abc']);
+		});
+
+		test.each(['GET', 'POST'])(
+			'%s: a fetched token is kept, refused, and renewed for the next run',
+			async (method) => {
+				const run = await asking(credential, method);
+				await run();
+				await run();
+				const fetched = service.tokenRequests.length;
+				expect(other.came).toHaveLength(2);
+				expect(new Set(other.came).size).toBe(1);
+				// Nothing is repeated: a POST may move money. The next run has another token.
+				other.refusals.push(401, 500);
+				const ends = [await run(), await run(), await run()].map(({ status }) => status);
+				expect(ends).toStrictEqual(['error', 'error', 'success']);
+				expect(other.came).toHaveLength(5);
+				expect(other.came[2]).toBe(other.came[0]);
+				expect(other.came[3]).not.toBe(other.came[0]);
+				expect(service.tokenRequests.length).toBeGreaterThan(fetched);
+				const shown = await run.shown();
+				expect(shown).toContain(CLIENT.clientId);
+				expect(shown).not.toContain(CLIENT.clientSecret);
+				for (const came of other.came) expect(shown).not.toContain(came.split(' ').at(-1));
+			},
+		);
+
+		test('a wrong secret says so, and nothing is asked', async () => {
+			const run = await asking({ ...credential, clientSecret: 'wrong' });
+			const execution = await run();
+			expect(execution.status).toBe('error');
+			expect(JSON.stringify(execution)).toMatch(
+				/Could not get an access token: the token endpoint refused the client/,
+			);
+			expect(other.came).toStrictEqual([]);
+		});
+	});
 });
 
 // n8n 1 has no such rules.
@@ -322,54 +198,11 @@ guarded('n8n 2 that guards against inner addresses', () => {
 		const { service, credential } = await startService();
 		const tokenUrl = service.tokenUrl.replace('127.0.0.1', host);
 		const payApi = await n8n.createCredential({ ...credential, tokenUrl });
-		const { id, send } = await payList(n8n, payApi, { options: {} });
-		await send(n8n, ids(1));
-		const [execution] = await allFinished(n8n, id, 1);
+		const { run } = await publish(n8n, payEach(), payApi);
+		const execution = await run(item());
 		await service.close();
-		const { error } = execution!.data.resultData;
-		expect(error?.message ?? String(itemsOf(execution!, 'Pay')[0]?.outcome)).toMatch(expected);
+		const { error } = execution.data.resultData;
+		expect(error?.message ?? String(itemsOf(execution, 'Pay')[0]?.outcome)).toMatch(expected);
 		expect(service.tokenRequests).toHaveLength(requests);
-	});
-});
-
-describe.each(VERSIONS)('n8n %s with two workers', (version) => {
-	let queue: QueueMode;
-	let service: Sandbox;
-	let credential: Record<string, unknown>;
-	beforeAll(async () => {
-		({ service, credential } = await startService());
-		queue = await startQueueMode(version, 'as usual');
-	});
-	afterAll(async () => {
-		await queue?.stop();
-		await service?.close();
-	});
-
-	test('another scheme name, tokens of 2 s, 80 payments by tens: all accepted, none twice', async () => {
-		const payApi = await queue.main.createCredential(credential);
-		const { id, send } = await payList(queue.main, payApi, batches(10, 500));
-		// The first record of a workflow is of its own kind in n8n's store.
-		await send(queue.webhook, ids(1));
-		await allFinished(queue.main, id, 1);
-		service.transactions.length = service.tokenRequests.length = service.received.length = 0;
-		const list = ids(80);
-		const begun = Date.now();
-		for (let each = 0; each < 80; each += 20)
-			await send(queue.webhook, list.slice(each, each + 20));
-		const executions = await allFinished(queue.main, id, 5);
-		const seconds = (Date.now() - begun) / 1000;
-		expect(executions.map(({ status }) => status)).toStrictEqual(Array(5).fill('success'));
-		expect(service.transactions.map(({ external_id }) => external_id).sort()).toStrictEqual(
-			[...list].sort(),
-		);
-		const workers = new Set(executions.slice(0, 4).map((each) => queue.workerOf(each.id)));
-		const requests = service.tokenRequests.length;
-		console.log(
-			`n8n ${version}: 80 payments in 4 executions on ${workers.size} workers, ${seconds.toFixed(1)} s: ${requests} token requests; each worker has tokens of its own, used for 1 s of 2`,
-		);
-		expect(workers).toStrictEqual(new Set(queue.workers));
-		expect(requests).toBeGreaterThanOrEqual(2);
-		// One per batch at most: simultaneous executions of one worker share them.
-		expect(requests).toBeLessThanOrEqual(8);
 	});
 });

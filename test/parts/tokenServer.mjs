@@ -29,13 +29,18 @@ const provider = new Provider(issuer, {
 	features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },
 	ttl: { ClientCredentials: 5 },
 });
-front.on('request', provider.callback());
+const answer = provider.callback();
+front.on('request', (request, response) => {
+	// Whoever follows it gets a token.
+	if (request.url === '/moved') response.writeHead(307, { Location: '/token' }).end();
+	else answer(request, response);
+});
 
 const books = { booked: [], refused: 0, tokens: 0 };
 provider.on('grant.success', () => books.tokens++);
-const service = createServer(async (request, answer) => {
+const service = createServer(async (request, response) => {
 	const say = (status, body) => {
-		answer.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+		response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
 	};
 	if (request.url === '/books') return say(200, books);
 	const chunks = [];

@@ -27,6 +27,7 @@ interface Row {
 
 const REFUSED = /the token endpoint refused the client \(HTTP 40[01], invalid_client\)/;
 const NONE = /there is no token endpoint at this address \(HTTP 40[45]\b/;
+const MOVED = /the token endpoint redirects elsewhere \(HTTP 307\)/;
 const ROWS: Row[] = [
 	{ name: 'Basic', data: {}, test: /^OK/ },
 	{ name: 'the body', data: { clientId: 'post', clientAuthentication: 'body' }, test: /^OK/ },
@@ -65,6 +66,7 @@ const ROWS: Row[] = [
 		data: { tokenUrl: '/.well-known/openid-configuration' },
 		...{ test: NONE, run: NONE },
 	},
+	{ name: 'a redirect', data: { tokenUrl: '/moved' }, test: MOVED, run: MOVED },
 	{
 		name: 'https: at the port of http:',
 		data: { tokenUrl: 'https:' },
