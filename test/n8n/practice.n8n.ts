@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
-import { chain, node, pay } from '../../dev/workflow';
+import { nodeOf } from '../../dev/payoutRegister';
+import { call, chain, node, pay, start } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/forms';
 import { startReceiver } from '../sandbox/service';
-import { makeBook } from './book';
+import { enterSettings, makeBook } from './book';
 import { ended, waits } from './chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 
@@ -149,33 +150,26 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		expect(charge).toMatchObject({ outcome: 'accepted' });
 	});
 
-	test('a checkout is paid by itself: it waits, is resumed and fulfils the order', async () => {
-		const id = await n8n.importWorkflow(example('checkout'), credentials);
-		const executionId = await n8n.run(id, 'Start');
-		await ended(n8n, executionId, 'Fulfil the order');
-	});
-
 	describe('in-doubt', () => {
 		const PERSON = { user: 'person', password: 'a password' };
 		const Authorization = `Basic ${Buffer.from(Object.values(PERSON).join(':')).toString('base64')}`;
 		let book: Awaited<ReturnType<typeof makeBook>>;
 		let workflowId: string;
 		/** The example with what a person does after the import, as its note says. */
-		async function imported(change: (nodes: Workflow['nodes']) => void = () => {}) {
+		async function imported(change: (workflow: Workflow) => void = () => {}) {
 			const workflow = book.in('in-doubt');
-			const named = (name: string) => workflow.nodes.find((each) => each.name === name)!;
-			named('Was it paid?').credentials = {
+			nodeOf(workflow, 'Was it paid?').credentials = {
 				httpBasicAuth: await n8n.createCredential(PERSON, 'httpBasicAuth', 'Person'),
 			};
-			change(workflow.nodes);
+			change(workflow);
 			return await n8n.importWorkflow(workflow, credentials);
 		}
 		const bill = (id: string, amount: number) => ({ id, amount, key: 'a@example.com' });
 		/** The change of the example that gives it another list. */
 		const pays =
 			(...payments: object[]) =>
-			(nodes: Workflow['nodes']) => {
-				const list = nodes.find(({ name }) => name === 'Payments')!.parameters as object;
+			(workflow: Workflow) => {
+				const list = nodeOf(workflow, 'Payments').parameters as object;
 				Object.assign(list, { jsonOutput: JSON.stringify({ payments }) });
 			};
 		const pageOf = async (executionId: string, turn: number) =>
@@ -293,21 +287,16 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			const id = await imported(pays(bill('bill-3001', 12.5), bill('bill-3002', 5.03)));
 			await waits(n8n, await n8n.run(id, 'Start'));
 			const ask = book.in('ask-the-service');
-			const named = (name: string) => ask.nodes.find((each) => each.name === name)!;
-			const { content } = named('Note').parameters as { content: string };
+			const { content } = nodeOf(ask, 'Note').parameters as { content: string };
 			const last = content.split('\n').at(-1)!;
 			const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
 			const [address = '', method, idField, statusField, paidWords, failedWords] = said;
 			const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
-			const settings: Record<string, unknown> = {
+			enterSettings(ask, {
 				address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
 				...{ method, idField, statusField, paidWords, failedWords, acceptedHours: 0 },
-			};
-			const { assignments } = named('Settings').parameters as {
-				assignments: { assignments: Array<{ name: string; value: unknown }> };
-			};
-			for (const each of assignments.assignments) each.value = settings[each.name] ?? '';
-			named('Ask the service').credentials = credentials;
+			});
+			nodeOf(ask, 'Ask the service').credentials = credentials;
 			const asking = await n8n.importWorkflow(ask);
 			const execution = await n8n.finished(await n8n.run(asking, 'Start'));
 			expect(itemsOf(execution, 'Report')[0]?.line).toStrictEqual([
@@ -325,17 +314,13 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		});
 
 		test('a run that stops sounds the alarm, with where and why', async () => {
-			const path = randomUUID();
-			const id = await imported((nodes) => {
-				const start = nodes.find(({ name }) => name === 'Start')!;
-				Object.assign(start, {
-					...{ type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: path },
-					parameters: { path, httpMethod: 'POST', options: {} },
-				});
-				Object.assign(nodes.find(({ name }) => name === 'Pay')!, { onError: 'stopWorkflow' });
+			const first = start();
+			const id = await imported((workflow) => {
+				Object.assign(nodeOf(workflow, 'Start'), first);
+				Object.assign(nodeOf(workflow, 'Pay'), { onError: 'stopWorkflow' });
 			});
 			await n8n.activate(id);
-			await fetch(`${n8n.url}/webhook/${path}`, { method: 'POST' });
+			await call(n8n, first.webhookId, {});
 			const alarm = await until('the alarm', async () => {
 				const executions = await allFinished(n8n, id, 2);
 				const [item] = executions.flatMap((each) => itemsOf(each, 'Sound the alarm'));

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegister';
 import { psql, startPostgres } from '../../dev/queue';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { enterSettings } from './book';
+import { allFinished, onceOf, startN8n, VERSIONS } from './nodes';
 
 type Line = [transaction: string, id: string, amount: string, status: string, day?: string];
 const HEAD = 'Transaction;Date;Your ID;Amount;Status';
@@ -18,6 +19,7 @@ const csv = (lines: Line[]) =>
 const STATEMENTS = join(__dirname, 'statements');
 
 describe.each(VERSIONS)('n8n %s', (version) => {
+	const once = onceOf(version);
 	let n8n: N8n;
 	let postgres: Awaited<ReturnType<typeof startPostgres>>;
 	let workflow: Workflow;
@@ -30,13 +32,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const address = { host: '127.0.0.1', port: postgres.port, user: 'n8n' };
 		workflow = ready('reconcile', await registerCredentials(n8n, address, 'postgres'));
 		// What a person does for a bank whose words are in another language.
-		const { assignments } = nodeOf(workflow, 'Settings').parameters as {
-			assignments: { assignments: Array<{ name: string; value: unknown }> };
-		};
-		for (const each of assignments.assignments) {
-			if (each.name === 'paidWords') each.value = 'paid, concluída';
-			if (each.name === 'failedWords') each.value = 'failed, não realizada';
-		}
+		const words = { paidWords: 'paid, concluída', failedWords: 'failed, não realizada' };
+		enterSettings(workflow, words);
 		workflowId = await n8n.importWorkflow(workflow);
 		await n8n.activate(workflowId);
 		const { query } = nodeOf(
@@ -107,7 +104,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await bring([])).toContain('Nothing was compared.');
 	});
 
-	test.each<[string, () => void, Line[], string, string]>([
+	once.each<[string, () => void, Line[], string, string]>([
 		[
 			'Arrived',
 			() => row('one', 'unknown'),
@@ -195,7 +192,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test.each<[string, () => void, Line[], string]>([
+	once.each<[string, () => void, Line[], string]>([
 		[
 			'Paid, and not in the register',
 			() => undefined,
@@ -227,7 +224,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(everything()).toBe(before);
 	});
 
-	test.each<[string, () => void, Line[]]>([
+	once.each<[string, () => void, Line[]]>([
 		[
 			'a line that stands there twice is one payment',
 			() => row('one', 'accepted', '4'),
@@ -279,7 +276,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
-	test.each<[string, string, string]>([
+	once.each<[string, string, string]>([
 		['a word that no setting knows', csv([['t1', 'one', '10,50', 'done']]), 'The word "done" is'],
 		['an amount in another spelling', csv([['t1', 'one', '10.50', 'paid']]), 'The amount "10.50"'],
 		[
