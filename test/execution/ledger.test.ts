@@ -110,62 +110,11 @@ describe('an external_id that changes with each try', () => {
 		if (verdict.do !== 'send') expect(verdict.attempt.external_id).toBe('first');
 	});
 
-	test.each<Outcome>(['accepted', 'unknown'])(
-		'another request of an item that is %s is refused and names the first id',
-		(result) => {
-			expect(consult(first(result), entry(0, 'second', 6))).toMatchObject({
-				...{ do: 'refuse', sameItem: true, attempt: { external_id: 'first' } },
-			});
-		},
-	);
-
-	test('other items, runs and nodes have payments of their own', () => {
-		const { store } = first('unknown');
-		for (const [place, item] of [
-			['Pay, run 0', 1],
-			['Pay, run 1', 0],
-			['Pay again, run 0', 0],
-		] as const) {
-			const ledger = openLedger(store, 'payment', place);
-			expect(consult(ledger, entry(item, 'second', 5))).toStrictEqual({ do: 'send' });
-		}
-	});
-
-	test('tools that ask for the same payment twice are refused; another payment is sent', () => {
-		const ledger = first('accepted', true);
-		const refused = { do: 'refuse', sameItem: false, attempt: { external_id: 'first' } };
-		expect(consult(ledger, entry(0, 'second', 5))).toMatchObject(refused);
-		expect(consult(ledger, entry(0, 'first', 5))).toMatchObject(refused);
-		const another = openLedger(ledger.store, 'payment', 'Pay again, run 0', true);
-		expect(consult(another, entry(0, 'second', 5))).toMatchObject(refused);
-		expect(consult(ledger, entry(0, 'second', 6))).toStrictEqual({ do: 'send' });
-		const unknown = first('unknown', true);
-		expect(consult(unknown, entry(0, 'second', 5))).toMatchObject({ outcome: 'unknown' });
-	});
-
 	test('a QR code is created again: a second one harms nobody', () => {
 		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
 		begin(ledger, entry(0, 'first', 5))({ outcome: 'accepted' });
 		expect(consult(ledger, entry(0, 'second', 5))).toStrictEqual({ do: 'send' });
 	});
-});
-
-test('a re-run gets the accepted answer back, for the same item and details only', () => {
-	const store: LedgerStore = {};
-	const ledger = openLedger(store, 'payment', 'Pay, run 0');
-	begin(ledger, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response: { id: 1 } });
-	const again = openLedger(store, 'payment', 'Pay, run 0');
-	expect(consult(again, entry(0, 'a', 5))).toMatchObject({
-		outcome: 'accepted',
-		attempt: { response: { id: 1 } },
-	});
-	expect(consult(again, entry(0, 'a', 5, 'to another key'))).toMatchObject({
-		do: 'refuse',
-		sameItem: true,
-	});
-	expect(consult(again, entry(1, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
-	const later = openLedger(store, 'payment', 'Pay, run 1');
-	expect(consult(later, entry(0, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
 });
 
 test('a QR code is replayed for the same details, and created again for others or after a failure', () => {
@@ -181,13 +130,6 @@ test('a QR code is replayed for the same details, and created again for others o
 		begin(ledger, entry(0, 'a', 5))({ outcome });
 		expect(consult(ledger, entry(0, 'a', 5))).toStrictEqual({ do: 'send' });
 	}
-});
-
-test('a payment that was begun and never completed is unknown to its own item', () => {
-	const ledger = openLedger({}, 'payment', 'Pay, run 0');
-	begin(ledger, entry(0, 'a', 5));
-	expect(consult(ledger, entry(0, 'a', 5))).toMatchObject({ do: 'replay', outcome: 'unknown' });
-	expect(consult(ledger, entry(1, 'a', 5))).toMatchObject({ do: 'refuse', sameItem: false });
 });
 
 test('after a run that went well only what later runs need remains', () => {

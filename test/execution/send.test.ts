@@ -21,8 +21,8 @@ const client = (): Account['token'] => ({
 });
 
 let items = 0;
-const ready = (external_id: string, token: Account['token'] = PASTED, index = ++items): Ready => ({
-	index,
+const ready = (external_id: string, token: Account['token'] = PASTED): Ready => ({
+	index: ++items,
 	request: { amount: 1, external_id },
 	account: { baseUrl: 'https://a.test', schemeName: 'fast', token, limits: {} },
 	accountId: 'account',
@@ -52,8 +52,6 @@ interface Asked {
 interface Faked {
 	kind?: Kind;
 	whenRecorded?: () => void;
-	remembered?: string[];
-	reason?: string;
 	goesOn?: boolean;
 	signal?: AbortSignal;
 }
@@ -61,7 +59,7 @@ interface Faked {
 /** A run over fakes that write down what they are asked for. */
 function runOf(
 	httpRequest: HttpRequest,
-	{ kind = 'payment', whenRecorded, remembered = [], reason, goesOn = true, signal }: Faked = {},
+	{ kind = 'payment', whenRecorded, goesOn = true, signal }: Faked = {},
 ) {
 	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
@@ -72,7 +70,7 @@ function runOf(
 		},
 		remove: async (ids) => {
 			asked.removed.push([...ids]);
-			return { remembered, reason };
+			return { remembered: [] };
 		},
 		keepAll: () => undefined,
 		close: async () => [],
@@ -129,27 +127,6 @@ describe('a batch', () => {
 		const { run, asked } = runOf(ok);
 		await sendBatch(run, [ready('a')]);
 		expect(asked.removed).toStrictEqual([]);
-	});
-
-	test('says of which id the record stays, and why', async () => {
-		const { run } = runOf(status(422), { remembered: ['b'], reason: 'the disk is full' });
-		const [a, b] = await sendBatch(run, [ready('a'), ready('b')]);
-		const words =
-			'The duplicate check still remembers "b", because the disk is full: to pay it, use a new External ID.';
-		expect(a?.result).not.toMatchObject({ description: expect.stringContaining('remembers') });
-		expect(b?.result).toMatchObject({ description: expect.stringContaining(words) });
-	});
-
-	test('a rejected QR code has no record, and none is looked for', async () => {
-		const { run } = runOf(status(422), { kind: 'qrCode' });
-		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'rejected']]);
-	});
-
-	test('a duplicate under "stop": the others do not start, and are free again', async () => {
-		const { run, asked } = runOf(ok, { goesOn: false });
-		const done = await sendBatch(run, [ready('known'), ready('a')]);
-		expect(outcomes(done)).toStrictEqual([['known', 'duplicate']]);
-		expect(asked).toStrictEqual({ ...asked, requests: [], removed: [['a']] });
 	});
 });
 
@@ -353,25 +330,6 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	expect([short, stopped].map(({ asked }) => asked.removed)).toStrictEqual([[['b']], [['c']]]);
 	hang();
 	expect(outcomes(await long)).toStrictEqual([['a', 'notSent']]);
-});
-
-describe('Accepted When Field', () => {
-	const acceptance = { field: 'success', values: ['true'] };
-
-	test.each<[string, string, HttpRequest]>([
-		['a 2xx that confirms', 'accepted', ok],
-		['a 2xx that does not', 'unknown', async () => ({ statusCode: 200, body: '{}' })],
-		['a 422', 'rejected', status(422)],
-		["a proxy's 502", 'notSent', status(502, 'proxy')],
-	])('%s is %s, here and in the ledger', async (_what, outcome, answer) => {
-		const { run } = runOf(answer);
-		const item = ready('a', PASTED, 3);
-		const confirmed = { ...item, account: { ...item.account, acceptance } };
-		expect(outcomes(await sendBatch(run, [confirmed]))).toStrictEqual([['a', outcome]]);
-		expect(Object.values(run.ledger.store.attempts)).toMatchObject([
-			{ by: 'Pay, run 0, item 3', outcome },
-		]);
-	});
 });
 
 test('answers are kept up to 50 million characters of all of them', async () => {
