@@ -61,18 +61,6 @@ describe('whose account an item is sent with', () => {
 		},
 	);
 
-	test.each([2, 3, 4, 5])(
-		'of %d items, tokens by turns: none goes with the token of another',
-		async (count) => {
-			const items = itemsFor(...ids(count));
-			const accessToken = '={{ "token-" + $itemIndex % 2 }}';
-			await pay(items, { credential: { accessToken } });
-			expect(arrivals(sandbox)).toStrictEqual(
-				items.map(({ id }, index) => `${id} Bearer token-${index % 2}`),
-			);
-		},
-	);
-
 	test.each([
 		'={{ $input.all()[$itemIndex]?.json.token ?? "token-A" }}',
 		'={{ $("Source").all()[$itemIndex]?.json.token ?? "token-A" }}',
@@ -152,17 +140,6 @@ describe('whose account an item is sent with', () => {
 		const run = await pay(items, { credential, settings: CONTINUE });
 		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted']);
 		expect(arrivals(sandbox)).toStrictEqual(['a Bearer t0', 'c Bearer t2']);
-	});
-
-	test.each([
-		['static', 'a-token', 'a-token'],
-		['$now', '={{ "token-" + $now.year }}', `token-${new Date().getFullYear()}`],
-		['$vars', '={{ $vars.token }}', 'token-of-a-variable'],
-	])('all items go with a %s credential', async (_what, accessToken, token) => {
-		const items = itemsFor(...ids(5));
-		const run = await pay(items, { credential: { accessToken } });
-		expect(outcomes(run)).toStrictEqual(Array(5).fill('accepted'));
-		expect(arrivals(sandbox)).toStrictEqual(items.map(({ id }) => `${id} Bearer ${token}`));
 	});
 });
 
@@ -327,15 +304,6 @@ describe('tokens by client credentials', () => {
 		expect(service.tokenRequests).toHaveLength(2);
 		await pay(items, { credential, settings: CONTINUE }, batches(10));
 		expect(madeBy(service)).toStrictEqual([...list].sort());
-	});
-
-	test('an endpoint that gives the refused token once more: the request is not repeated', async () => {
-		const { service, credential } = await shop();
-		const body = '{"access_token":"always-the-same","expires_in":3600}';
-		service.tokenFaultFor = () => ({ kind: 'status', status: 200, body });
-		const run = await pay(itemsFor(...ids(3)), { credential, settings: CONTINUE }, batches(1));
-		expect(outcomes(run)).toStrictEqual(Array(3).fill('rejected'));
-		expect(service.received).toHaveLength(3);
 	});
 
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {

@@ -224,7 +224,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData, workflow: W
 		executionId: '42',
 		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
-		variables: { token: 'token-of-a-variable' },
+		variables: {},
 		currentNodeExecutionIndex: 0,
 		logAiEvent: () => undefined,
 		hooks: new ExecutionLifecycleHooks('manual', '42', {
