@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { InputError } from '../../nodes/Pay/inputError';
 import { valueAt } from '../../nodes/Pay/json';
 import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
 import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
+import { refusalOf } from '../refusal';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 import { runs } from '../runs';
 
@@ -33,15 +33,7 @@ const merged = (kind: Kind, value: unknown) =>
 const sent = (kind: Kind, value: unknown) =>
 	JSON.parse(JSON.stringify(merged(kind, value))) as Record<string, unknown>;
 
-function refusal(kind: Kind, value: unknown): InputError | undefined {
-	try {
-		merged(kind, value);
-		return undefined;
-	} catch (error) {
-		expect(error).toBeInstanceOf(InputError);
-		return error as InputError;
-	}
-}
+const refusal = (kind: Kind, value: unknown) => refusalOf(() => merged(kind, value));
 
 test.each([undefined, null, '', '  ', '{}', {}])('%p adds nothing', (value) => {
 	expect(merged('payment', value)).toStrictEqual(BODIES.payment);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { parseAmount } from '../../nodes/Pay/parameters/amount';
-import { InputError } from '../../nodes/Pay/inputError';
+import { InputError, inWords } from '../../nodes/Pay/inputError';
+import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 
 const RUNS = { numRuns: runs(2000) };
@@ -85,15 +86,7 @@ describe('amounts', () => {
 		expect(accepts(value)).toBeUndefined();
 	});
 
-	const told = (value: unknown) => {
-		try {
-			parseAmount(value, 'amount');
-		} catch (error) {
-			const { message, advice } = error as InputError;
-			return `${message}. ${advice}`;
-		}
-		return '';
-	};
+	const told = (value: unknown) => inWords(refusalOf(() => parseAmount(value, 'amount')));
 
 	const DIGITS = /Write digits with an optional decimal point/;
 	const TOO_MANY = /more than 15 digits: .*[Rr]ound.* where it comes from/;
