@@ -47,21 +47,6 @@ class Source implements INodeType {
 	}
 }
 
-/** Passes on what comes in, so that a test sees what went to which output. */
-class Sink implements INodeType {
-	description = {
-		...new Source().description,
-		displayName: 'Sink',
-		name: 'sink',
-		inputs: [NodeConnectionTypes.Main],
-		properties: [],
-	} as INodeType['description'];
-
-	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return [this.getInputData()];
-	}
-}
-
 let changeContext: RunOptions['context'];
 
 /** The Pay node, in a context that a test may change. */
@@ -83,7 +68,6 @@ class PayInContext extends Pay {
 
 const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
-	'test.sink': new Sink(),
 	'n8n-nodes-pay.pay': new PayInContext(),
 	// As n8n names a node that it hands to an AI agent as a tool.
 	'n8n-nodes-pay.payTool': new PayInContext(),
@@ -150,7 +134,7 @@ export interface RunOptions {
 	context?: (context: IExecuteFunctions) => Partial<IExecuteFunctions>;
 	/** Is handed what cancels the execution. */
 	onStart?: (cancel: () => void) => void;
-	/** Nodes and connections of its own, instead of Source -> Pay -> Success / Error. */
+	/** Nodes and connections of its own, instead of Source -> Pay. */
 	workflow?: { nodes: INode[]; connections: Workflow['connectionsBySourceNode'] };
 }
 
@@ -177,8 +161,6 @@ export function payNode(
 export function sourceNode(name: string, items: IDataObject[]): INode {
 	return node(name, 'test.source', { parameters: { items } as unknown as INode['parameters'] });
 }
-
-export const sinkNode = (name: string) => node(name, 'test.sink');
 
 /** A connection from a node's outputs to other nodes, one list per output. */
 export const to = (...outputs: string[][]) => ({
@@ -252,10 +234,8 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 		nodes: [
 			sourceNode('Source', options.items ?? [{}]),
 			payNode('Pay', options.parameters, options.settings),
-			sinkNode('Success'),
-			sinkNode('Error'),
 		],
-		connections: { Source: to(['Pay']), Pay: to(['Success'], ['Error']) },
+		connections: { Source: to(['Pay']) },
 	};
 	const workflow = new Workflow({
 		id: workflowId(),

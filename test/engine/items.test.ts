@@ -70,7 +70,7 @@ describe('what goes over the wire', () => {
 			authorization: 'Bearer token-of-the-test',
 			'content-type': 'application/json',
 		});
-		const [item] = outputOf(done, 'Success');
+		const [item] = outputOf(done, 'Pay');
 		expect(item).toMatchObject({
 			json: { external_id: 'order-1', amount: 10.5, kind: 'qrCode', outcome: 'accepted' },
 			pairedItem: { item: 0 },
@@ -78,7 +78,7 @@ describe('what goes over the wire', () => {
 		// What the editor shows before the first run.
 		expect(Object.keys(item!.json)).toStrictEqual(Object.keys(chargePreview.properties));
 		const paid = await run({ resource: 'payment' });
-		const [payment] = outputOf(paid, 'Success');
+		const [payment] = outputOf(paid, 'Pay');
 		expect(Object.keys(payment!.json)).toStrictEqual(Object.keys(paymentPreview.properties));
 	});
 
@@ -242,7 +242,7 @@ describe('the fault matrix', () => {
 		expect([where, isRecorded(external_id)]).toStrictEqual([where, stays]);
 
 		const facts = { external_id, kind: 'payment', outcome: each.outcome };
-		const [success] = outputOf(run, 'Success');
+		const [success] = outputOf(run, 'Pay');
 		if (each.outcome === 'accepted') {
 			expect(success?.json).toMatchObject({ ...facts, amount: 1, statusCode: each.statusCode });
 			return;
@@ -252,7 +252,7 @@ describe('the fault matrix', () => {
 			expect(errorOf(run)?.message).toContain(external_id);
 			expect(errorOf(run)?.name).toBe('NodeApiError');
 		} else {
-			const failed = onError === 'continueErrorOutput' ? outputOf(run, 'Error')[0] : success;
+			const failed = onError === 'continueErrorOutput' ? outputOf(run, 'Pay', 0, 1)[0] : success;
 			expect(failed?.json.error).toMatchObject(facts);
 			expect((failed?.json.error as { message: string }).message).toContain(external_id);
 		}

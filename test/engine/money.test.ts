@@ -19,7 +19,6 @@ import {
 	resultsOf,
 	RETRY,
 	sandbox,
-	sinkNode,
 	sourceNode,
 	to,
 	withSandbox,
@@ -45,8 +44,8 @@ describe('validation of all items comes first', () => {
 		const items = [...itemsFor('a'), { id: 'bad', amount: null }, ...itemsFor('b')];
 		const run = await pay(items, { settings: { onError: 'continueErrorOutput' } });
 		expect(arrived()).toStrictEqual(['a', 'b']);
-		expect(outcomes(run, 'Success')).toStrictEqual(['accepted', 'accepted']);
-		const [failed] = outputOf(run, 'Error');
+		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
+		const [failed] = outputOf(run, 'Pay', 0, 1);
 		expect(failed?.json).toMatchObject({
 			id: 'bad',
 			error: { external_id: 'bad', outcome: 'notSent' },
@@ -296,12 +295,9 @@ describe('several nodes and runs of one execution', () => {
 		const one = { amount: 1, external_id: 'one' };
 		const nodes = [
 			...[sourceNode('Source', [{}]), payNode('Pay', one, { onError: 'continueErrorOutput' })],
-			...[payNode('Pay again', one), sinkNode('Success')],
+			payNode('Pay again', one),
 		];
-		const connections = {
-			...{ Source: to(['Pay']), Pay: to(['Pay again'], ['Pay again']) },
-			...{ 'Pay again': to(['Success']) },
-		};
+		const connections = { Source: to(['Pay']), Pay: to(['Pay again'], ['Pay again']) };
 		return { workflow: { nodes, connections } };
 	};
 

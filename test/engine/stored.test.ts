@@ -20,7 +20,6 @@ import {
 	payNode,
 	runWorkflow,
 	sandbox,
-	sinkNode,
 	sourceNode,
 	store,
 	to,
@@ -103,10 +102,7 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 			credential,
 			context,
 			previous: { data } as IRun,
-			workflow: {
-				nodes: [source, pay, sinkNode('Success')],
-				connections: { Source: to(['Pay']), Pay: to(['Success']) },
-			},
+			workflow: { nodes: [source, pay], connections: { Source: to(['Pay']) } },
 		});
 	}
 
