@@ -29,7 +29,6 @@ const FORM = 'application/x-www-form-urlencoded';
 
 test.each([
 	['application/json', '{"a":1}', { a: 1 }],
-	['application/json; charset=utf-8', '{"a":1}', { a: 1 }],
 	['application/vnd.pay+json', '{"a":1}', { a: 1 }],
 	['Application/JSON;', '{"a":1}', { a: 1 }],
 	['application/x-json', '"paid"', 'paid'],
@@ -38,8 +37,20 @@ test.each([
 	['text/plain', '[{"a":1}]', [{ a: 1 }]],
 	['text/plain', '007', '007'],
 	['text/plain', '42', '42'],
+	['text/plain', 'null', 'null'],
 	['text/html', '<p>paid</p>', '<p>paid</p>'],
-	['json', '{"a":1}', { a: 1 }],
+	['text/x; a=multipart/form-data', '5', '5'],
+	['text/x; application/x-www-form-urlencoded', 'a=1', 'a=1'],
+	['text/x; a=b/xml', '<a>1</a>', '<a>1</a>'],
+	['text/xml ; charset=utf-8', '<a>1</a>', { a: '1' }],
+	['text/xmlish', '<a>1</a>', '<a>1</a>'],
+	['xjson', '5', '5'],
+	['text/x; json', '5', '5'],
+	['json', '5', 5],
+	['json ; a=b', '5', 5],
+	['application/jsonx', '5', '5'],
+	[' application/json ', '5', 5],
+	[' ', '5', 5],
 	['application/json', `${BOM}{"a":1}`, { a: 1 }],
 	['application/json', 'null', null],
 	['application/json', '{"a":', '{"a":'],
@@ -62,7 +73,9 @@ test.each([
 	['utf-16', 'application/json; charset="UTF-16"', Buffer.from('{"a":"é"}', 'utf16le')],
 	['utf-16le by its mark', 'application/json', Buffer.from(`${BOM}{"a":"é"}`, 'utf16le')],
 	['utf-16be by its mark', 'text/plain', utf16be(`${BOM}{"a":"é"}`)],
-	['latin1', 'application/json; charset=iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
+	['latin1', 'application/json;charset=iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
+	['latin1, spaced', 'text/plain;  charset = iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
+	['latin1, quoted', 'text/plain; charset="latin1"; a=b', Buffer.from('{"a":"é"}', 'latin1')],
 	['windows-1252', 'text/plain; charset=windows-1252', Buffer.from('{"a":"é"}', 'latin1')],
 	['utf-8, said to be unknown', 'application/json; charset=utf8mb4', Buffer.from('{"a":"é"}')],
 	['utf-8 by its mark', 'text/json; charset=latin1', Buffer.from(`${BOM}{"a":"é"}`)],
@@ -121,11 +134,21 @@ test.each(['query', 'headers', 'body', 'rawBody'])(
 	},
 );
 
-test.each([101, 1000, 8000, 100_000])('XML of %d levels is left as text, at once', (levels) => {
-	const deep = '<a>'.repeat(levels) + '</a>'.repeat(levels);
+const nested = (levels: number, open: string, close: string) =>
+	open.repeat(levels) + close.repeat(levels);
+test.each([
+	...[101, 1000, 8000, 100_000].map((levels): [string, string] => [
+		'application/xml',
+		nested(levels, '<a>', '</a>'),
+	]),
+	...[101, 20_000, 200_000, 8_000_000].map((levels): [string, string] => [
+		'application/json',
+		nested(levels, '[', ']'),
+	]),
+])('%s of too many levels is left as text, at once', (type, deep) => {
 	const begun = process.cpuUsage();
-	expect(bodyOf(deep, 'application/xml')).toBe(deep);
-	expect(process.cpuUsage(begun).user).toBeLessThan(2_000_000);
+	expect(bodyOf(deep, type) === deep).toBe(true);
+	expect(process.cpuUsage(begun).user).toBeLessThan(1_500_000);
 });
 
 /** A part of a multipart form, its headers as they are sent. */
@@ -341,19 +364,10 @@ test('a __proto__ key pollutes nothing, and deep or binary bodies do no harm', (
 		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 	}
 	bodyOf('__proto__=x&constructor=y', FORM);
-	for (const levels of [101, 20_000, 200_000]) {
-		const deep = '['.repeat(levels) + ']'.repeat(levels);
-		expect(bodyOf(deep, 'application/json')).toBe(deep);
-	}
-	expect(bodyOf('['.repeat(100) + ']'.repeat(100), 'application/json')).toBeInstanceOf(Array);
+	expect(bodyOf(nested(100, '[', ']'), 'application/json')).toBeInstanceOf(Array);
 	expect(bodyOf(Buffer.from([0xfe, 0x00]), undefined)).toBe('\uFFFD\0');
-});
-
-test('JSON of eight million levels holds nobody up', () => {
-	const text = '['.repeat(8e6) + ']'.repeat(8e6);
-	const begun = process.cpuUsage();
-	expect(bodyOf(text, 'application/json')).toBe(text);
-	expect(process.cpuUsage(begun).user).toBeLessThan(1_500_000);
+	// A mark in the middle is none.
+	expect(bodyOf(Buffer.from('aþÿb', 'latin1'), 'text/plain')).toBe('a\ufffd\ufffdb');
 });
 
 test('the same postback has the same eventId; any difference that matters gives another', () => {
@@ -365,7 +379,6 @@ test('the same postback has the same eventId; any difference that matters gives 
 	const same = id({});
 	expect(same).toMatch(/^[0-9a-f]{64}$/);
 	expect(id({ headers: { 'x-try': '2' } })).toBe(same);
-	expect(id({ query: { y: '2', x: '1', pay_proof: PROOF } })).toBe(same);
 	expect(id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
 	const others = [
 		id({ method: 'PUT' }),
@@ -486,36 +499,6 @@ test('the item has its fields in the order in which a person looks for them', ()
 	}
 });
 
-test.each<[string, string, unknown]>([
-	['text/x; a=multipart/form-data', '5', '5'],
-	['text/x; application/x-www-form-urlencoded', 'a=1', 'a=1'],
-	['text/x; a=b/xml', '<a>1</a>', '<a>1</a>'],
-	['text/xml ; charset=utf-8', '<a>1</a>', { a: '1' }],
-	['text/xmlish', '<a>1</a>', '<a>1</a>'],
-	['xjson', '5', '5'],
-	['text/x; json', '5', '5'],
-	['json', '5', 5],
-	['json ; a=b', '5', 5],
-	['application/jsonx', '5', '5'],
-	[' application/json ', '5', 5],
-	[' ', '5', 5],
-	['text/plain', 'null', 'null'],
-])('the type %j: %j is taken as %j', (type, text, body) => {
-	expect(bodyOf(text, type)).toEqual(body);
-});
-
-test.each([
-	'text/plain;charset=iso-8859-1',
-	'text/plain;  charset = iso-8859-1',
-	'text/plain; charset="iso-8859-1"; a=b',
-])('the charset of %j is read', (type) => {
-	expect(bodyOf(Buffer.from('é', 'latin1'), type)).toBe('é');
-});
-
-test('a mark in the middle of a body is none', () => {
-	expect(bodyOf(Buffer.from('aþÿb', 'latin1'), 'text/plain')).toBe('a\ufffd\ufffdb');
-});
-
 test('a body that repeats nothing stays byte for byte, with or without a proof', () => {
 	for (const query of [{}, { pay_proof: PROOF }]) {
 		const text = '{ "a" : "undefined" }';
@@ -534,11 +517,10 @@ test('headers that are lists stay lists, and a proof is hidden in capitals too',
 });
 
 test('the eventId is this one for good, and the order of the query is none of it', () => {
-	const about = { ...ABOUT };
 	const idOf = (query: Record<string, unknown>) =>
-		toJson(parsed(request('body', 'text/plain', { query })), { reference: about }).eventId;
+		toJson(parsed(request('body', 'text/plain', { query })), { reference: ABOUT }).eventId;
 	const query = Object.entries({ a: '1', b: '2', c: '3' });
-	const list = ['POST', about, query, []];
+	const list = ['POST', ABOUT, query, []];
 	const hash = createHash('sha256')
 		.update(`${JSON.stringify(list)}\nbody`)
 		.digest('hex');
