@@ -1,6 +1,5 @@
 import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
-import type { Moment } from './duplicateStore';
-import { DuplicateStore } from './duplicateStore';
+import type { DuplicateStore, Moment } from './duplicateStore';
 import { answerText, CONFIRMING, saidBy, transportError } from './service';
 import { tokenOf, type Send, type StoreFate, type Try, type TypedItem, type World } from './world';
 
@@ -26,18 +25,9 @@ function valueAt(values: Record<string, unknown>, path: string): unknown {
 	return value;
 }
 
-/** What n8n hands out is never the stored parameter itself. */
-function copyOf(value: unknown): unknown {
-	if (typeof value !== 'object' || value === null) return value;
-	if (Array.isArray(value)) return value.map(copyOf);
-	const copy: Record<string, unknown> = {};
-	for (const key in value) copy[key] = copyOf((value as Record<string, unknown>)[key]);
-	return copy;
-}
-
 /** A call to the store from a process: each step is one, and any may meet a fault. */
 function storeOf(world: World, by: Try) {
-	const call = (work: (store: DuplicateStore) => Promise<unknown>) => async () => {
+	const call = async (work: (store: DuplicateStore) => Promise<unknown>) => {
 		world.asks(by);
 		const fate = world.nextStoreFate();
 		if (fate !== undefined) world.storeFailed = by.storeFailed = true;
@@ -56,18 +46,12 @@ function storeOf(world: World, by: Try) {
 			world.recording(items);
 			return await call(
 				async (store) => await store.checkProcessedAndRecord(items, scope, contextData, options),
-			)();
+			);
 		},
-		removeProcessed: async (...[items, scope, options]: StoreArguments) => {
-			await call(
-				async (store) => await store.removeProcessed(items, scope, contextData, options),
-			)();
-		},
+		removeProcessed: async (...[items, scope, options]: StoreArguments) =>
+			await call(async (store) => await store.removeProcessed(items, scope, contextData, options)),
 		getProcessedDataCount: async (scope: StoreArguments[1], options: StoreArguments[2]) =>
 			await world.store.getProcessedDataCount(scope, contextData, options),
-		clearAllProcessedItems: async (...[, scope]: StoreArguments) => {
-			await call(async (store) => await store.clearAllProcessedItems(scope, contextData))();
-		},
 	};
 }
 
@@ -234,7 +218,6 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			parameters: by.isTool ? { options: { allowAiPayments: true } } : {},
 		}),
 		getWorkflow: () => ({ ...world.workflow }),
-		getMode: () => 'trigger',
 		getExecutionId: () => by.execution.name,
 		getInputData: (): INodeExecutionData[] =>
 			items.map(({ id }, index) => ({ json: { id }, pairedItem: { item: index } })),
@@ -242,7 +225,8 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			const found = valueAt(parameters[index] ?? {}, name);
 			const value = found === undefined ? fallback : found;
 			if (value === undefined) throw new Error(`Could not get parameter "${name}"`);
-			return copyOf(value);
+			// What n8n hands out is never the stored parameter itself.
+			return structuredClone(value);
 		},
 		async getCredentials(_type: string, index = 0) {
 			const perItem = world.settings.accountPerItem;
@@ -273,18 +257,11 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 		getContext: (type: string) =>
 			(around.contexts[type === 'flow' ? 'flow' : `node:Pay ${by.node}`] ??= {}),
 		getExecutionCancelSignal: () => around.signal,
-		onExecutionCancellation: (handler: () => void) =>
-			around.signal.addEventListener('abort', handler),
 		continueOnFail: () => around.continues,
 		isToolExecution: () => by.isTool,
 		addExecutionHints: () => undefined,
-		customData: {
-			set: () => undefined,
-			setAll: () => undefined,
-			get: () => '',
-			getAll: () => ({}),
-		},
-		logger: { debug: log, info: log, warn: log, error: log },
+		customData: { set: () => undefined },
+		logger: { debug: log, warn: log },
 		helpers: {
 			...storeOf(world, by),
 			httpRequest: async (options: IHttpRequestOptions) => await request(world, by, options),
