@@ -25,8 +25,6 @@ export interface HandedOver {
 	rawBody?: Buffer;
 	/** What reading the rest does; it throws where the stream has been read or breaks. */
 	readRawBody?: () => Promise<Buffer>;
-	/** The body as n8n parsed it. */
-	body?: unknown;
 }
 
 export interface Called {

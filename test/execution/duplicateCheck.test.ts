@@ -95,16 +95,24 @@ test('control: without a second look, payments that overlap on two processes are
 	expect(forgotten.length).toBeLessThan(25);
 });
 
-test('control: simultaneous executions on two processes can both send one id', async () => {
-	let most = 0;
-	for (let seed = 0; seed < ROUNDS; seed++) {
-		const random = randomOf(seed);
-		const { all } = processes(2, () => 1 + random() * 30);
-		const sent = all.map(async (process) => await pay(process, 'same'));
-		most = Math.max(most, (await simulate(Promise.all(sent))).filter(Boolean).length);
-	}
-	expect(most).toBe(2);
-});
+test.each([
+	['one process', 1],
+	// Between two there is no lock.
+	['two processes', 2],
+])(
+	'of two executions with one id at the same moment, on %s, %d send it at most',
+	async (_, most) => {
+		const counts = new Set<number>();
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { all } = processes(most, () => 1 + random() * 30);
+			const sent = [0, 1].map(async (each) => await pay(all[each % most]!, 'same'));
+			counts.add((await simulate(Promise.all(sent))).filter(Boolean).length);
+		}
+		expect(Math.min(...counts)).toBeGreaterThan(0);
+		expect(Math.max(...counts)).toBe(most);
+	},
+);
 
 describe('one process', () => {
 	const one = (takes: () => number = () => 5) => {
@@ -579,24 +587,5 @@ describe('a list that is full', () => {
 		expect(await told(other, 'c')).toBe(1);
 		expect([await told(process, 'd', 'a'), await told(process, 'e', 'b')]).toStrictEqual([1, 1]);
 		expect([await told(process, 'a', 'b'), await told(process, 'f')]).toStrictEqual([0, 0]);
-	});
-});
-
-describe('a process that is frozen between reading and writing', () => {
-	test('what others recorded meanwhile is lost, until they record something else', async () => {
-		const { list, all } = processes(2, () => 10);
-		const [frozen, other] = all as [SimulatedProcess, SimulatedProcess];
-		frozen.freeze(12_000);
-		const first = frozen
-			.open()
-			.record(['a'])
-			.catch(() => undefined);
-		expect(await simulate(pay(other, 'b'))).toBe(true);
-		await simulate(first);
-		expect(list.has('b')).toBe(false);
-		// The process that paid it knows it all the same.
-		expect(await simulate(pay(other, 'b'))).toBe(false);
-		expect(list.has('b')).toBe(true);
-		expect(await simulate(pay(frozen, 'b'))).toBe(false);
 	});
 });

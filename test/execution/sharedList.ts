@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
 import { DuplicateStore } from '../simulation/duplicateStore';
 
@@ -5,13 +6,9 @@ type Helpers = Parameters<typeof openRecords>[0]['helpers'];
 
 /** Random numbers that a seed gives again. */
 export function randomOf(seed: number): () => number {
-	let state = seed;
-	return () => {
-		state = (state + 0x6d2b79f5) | 0;
-		let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-		mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-	};
+	const steps = fc.noBias(fc.infiniteStream(fc.nat(1_000_000)));
+	const [drawn] = fc.sample(steps, { seed, numRuns: 1 });
+	return () => (drawn!.next().value as number) / 1_000_001;
 }
 
 export const passing = async (ms: number) =>
