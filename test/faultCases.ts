@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
 import type { Outcome } from '../nodes/Pay/service/outcome';
 import type { Fault } from '../sandbox/faults';
 import { Sandbox } from '../sandbox/service';
+import { Servers } from './wire/servers';
 
 /** A way for a request to go wrong (or oddly right), and what must be said of it. */
 export interface FaultCase {
@@ -74,12 +75,6 @@ async function deafPort(): Promise<{ port: number; close(): void }> {
 			child.kill('SIGKILL');
 		},
 	};
-}
-
-async function listen(server: Server): Promise<number> {
-	server.listen(0, LOOPBACK);
-	await once(server, 'listening');
-	return (server.address() as AddressInfo).port;
 }
 
 /** Answers the faults that `play` and `resetOnHead` describe; the first part of the path is the id. */
@@ -176,16 +171,16 @@ export async function startFaults(): Promise<Faults> {
 	]);
 	const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
 	const selfSigned = createHttpsServer({ key, cert }, (_, response) => response.end('{}'));
+	const servers = new Servers();
 	const oddArrived: string[] = [];
-	const odds = oddServer(oddArrived);
-	const oddPort = await listen(odds);
+	const oddPort = await servers.listen(oddServer(oddArrived));
 	const addresses: Addresses = {
 		unknownHost: 'https://nowhere.invalid',
 		// Nothing listens below 1024 but what the system starts.
 		closed: `http://${LOOPBACK}:1`,
 		// The kernel itself refuses to connect to the broadcast address: no packet leaves.
 		unreachable: 'http://255.255.255.255',
-		selfSigned: `https://localhost:${await listen(selfSigned)}`,
+		selfSigned: `https://localhost:${await servers.listen(selfSigned)}`,
 		tlsToPlain: sandbox.url.replace('http', 'https'),
 		deaf: `http://${LOOPBACK}:${deaf.port}`,
 	};
@@ -210,10 +205,7 @@ export async function startFaults(): Promise<Faults> {
 			sandbox.bodies('payment').filter((body) => body.external_id === external_id).length,
 		close: async () => {
 			deaf.close();
-			for (const server of [selfSigned, odds]) {
-				server.closeAllConnections();
-				server.close();
-			}
+			servers.close();
 			await Promise.all([sandbox.close(), elsewhere.close()]);
 		},
 	};

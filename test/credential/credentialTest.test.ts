@@ -76,11 +76,6 @@ test.each([
 
 test.each([
 	[{ statusField: 'status' }, /^Error: The Status Field of .* must both be there, as text\. \S/],
-	[{ paidValues: 'paid' }, /^Error: The Status Field of .* must both be there, as text\. \S/],
-	[
-		{ statusField: 's', paidValues: 'a\r\nPaid', failedValues: ' paid' },
-		/^Error: The Failed Values of .* have "Paid", and the Paid Values have it too\. \S/,
-	],
 	[{ acceptedField: 'ok' }, /^Error: The Accepted When Field of .* must both be there/],
 	[{ statusField: 'status', paidValues: 'paid\n' }, /^OK/],
 ])('a description of the service is read too: %j', async (fields, words) => {

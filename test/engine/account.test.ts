@@ -315,24 +315,6 @@ describe('tokens by client credentials', () => {
 		expect(service.tokenRequests).toHaveLength(2);
 	});
 
-	test('cancelled while a token is awaited: nothing is sent any more', async () => {
-		const { service, credential } = await shop();
-		let cancel = () => {};
-		service.tokenFaultFor = () => {
-			cancel();
-			return { kind: 'delay', ms: 50 };
-		};
-		const onStart = (how: () => void) => (cancel = how);
-		const run = await pay(itemsFor('a'), { credential, onStart, settings: CONTINUE });
-		expect(run.status).toBe('canceled');
-		// The node goes on in the background: it is done once the record of its payment is gone.
-		for (let turn = 0; turn < 200 && (turn === 0 || isRecorded('a')); turn++) {
-			await new Promise((resolve) => setTimeout(resolve, 10));
-		}
-		expect(isRecorded('a')).toBe(false);
-		expect([service.received.length, service.tokenRequests.length]).toStrictEqual([0, 1]);
-	});
-
 	test('neither secrets nor tokens are in what a run leaves behind, echoed or not', async () => {
 		const { service, credential } = await shop();
 		const seen = new Set<string>();

@@ -85,6 +85,19 @@ test.each<[string, IDataObject, string]>([
 	['an unknown execution', { external_id: '=p-__UNKNOWN__' }, 'external_id'],
 	['an amount of nothing', { amount: NOPE }, 'amount'],
 	['a time-out of nothing', { options: { timeout: NOPE } }, 'timeout'],
+	['an amount of a QR code of nothing', qr({ amount: NOPE }), 'amount'],
+	['an identifier of a QR code of nothing', qr({ external_id: NOPE }), 'external_id'],
+	['an object in a description of a QR code', qr({ payerQuestion: OBJECT }), 'payerQuestion'],
+	['a list as email', qr({ payer: { email: '={{ [1] }}' } }), 'payer.email'],
+	['split JSON that breaks off', json('['), 'splitJson'],
+	['split JSON that is no list', json('{}'), 'splitJson'],
+	['JSON with a recipient of null', json('[null]'), 'splitJson[0]'],
+	['a name of nothing', to({ name: NOPE }), 'creditParty.name'],
+	['a name of null', to({ name: '={{ $json.nul }}' }), 'creditParty.name'],
+	['a list as key', to({ key: '={{ ["k"] }}' }), 'creditParty.key'],
+	['a recipient with an inherited member', to({ toString: 'k' }), 'creditParty'],
+	['a recipient that is a list', to([]), 'creditParty'],
+	['a recipient of an empty text', to(''), 'creditParty'],
 ])('%s is refused, and nothing is sent', async (_what, parameters, field) => {
 	const { error, sent } = await valuesOf(parameters);
 	expect(sent).toBeUndefined();

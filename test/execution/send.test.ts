@@ -328,6 +328,7 @@ test('a run that waits for the token of another run keeps its own time-out and c
 		message: 'The execution was cancelled before this item was sent',
 	});
 	expect([short, stopped].map(({ asked }) => asked.removed)).toStrictEqual([[['b']], [['c']]]);
+	expect([short, stopped].flatMap(({ asked }) => asked.requests)).toStrictEqual([]);
 	hang();
 	expect(outcomes(await long)).toStrictEqual([['a', 'notSent']]);
 });

@@ -96,18 +96,9 @@ const chargeOf = (given: Record<string, unknown>) =>
 const paymentOf = (given: Record<string, unknown>) =>
 	payment.readRequest((name) => ({ ...LEFT, ...given })[name]);
 
-test('what is filled in is in the body, and nothing else', () => {
-	const [payer, creditParty] = [
-		{ name: 'A', document: '1', email: 'a@b.example' },
-		{ key: 'k', keyType: 't', document: '1', name: 'N' },
-	];
+// What else is filled in, and nothing else: test/engine/items.test.ts.
+test('a share of 0 and additional members are in the body', () => {
 	const least = { amount: 5, external_id: 'a' };
-	expect(chargeOf({})).toStrictEqual(least);
-	expect(paymentOf({})).toStrictEqual(least);
-	const charge = { ...least, payerQuestion: 'Order', payer };
-	expect(chargeOf(charge)).toStrictEqual(charge);
-	const payout = { ...least, payerQuestion: 'Payout', creditParty };
-	expect(paymentOf(payout)).toStrictEqual(payout);
 	const recipient = [{ username: 'b', percentageSplit: '0' }];
 	expect(chargeOf({ specifySplit: 'fields', split: { recipient } }).split).toStrictEqual([
 		{ username: 'b', percentageSplit: 0 },
@@ -136,26 +127,6 @@ test.each<[string, unknown, unknown]>([
 ])('a split of %s is refused: it has no recipient', (_what, specifySplit, value) => {
 	const read = () => chargeOf({ specifySplit, split: value, splitJson: value });
 	expect(refusalOf(read)).toBeDefined();
-});
-
-test.each<[string, typeof chargeOf | typeof paymentOf, Record<string, unknown>, string]>([
-	['amount of a QR code', chargeOf, { amount: '10,50' }, 'amount'],
-	['identifier of a QR code', chargeOf, { external_id: '' }, 'external_id'],
-	['description of a QR code', chargeOf, { payerQuestion: {} }, 'payerQuestion'],
-	['payer', chargeOf, { payer: 'A' }, 'payer'],
-	['email of the payer', chargeOf, { payer: { email: [] } }, 'payer.email'],
-	['way to split', chargeOf, { specifySplit: 'both' }, 'specifySplit'],
-	['recipients of fields', chargeOf, { specifySplit: 'fields', split: { recipient: {} } }, 'split'],
-	['recipients of JSON', chargeOf, { specifySplit: 'json', splitJson: '{}' }, 'splitJson'],
-	['JSON itself', chargeOf, { specifySplit: 'json', splitJson: '[' }, 'splitJson'],
-	['recipient', chargeOf, { specifySplit: 'json', splitJson: '[null]' }, 'splitJson[0]'],
-	['amount of a payment', paymentOf, { amount: 0 }, 'amount'],
-	['identifier of a payment', paymentOf, { external_id: 'NaN' }, 'external_id'],
-	['description of a payment', paymentOf, { payerQuestion: {} }, 'payerQuestion'],
-	['recipient of a payment', paymentOf, { creditParty: 'k' }, 'creditParty'],
-	['key of a payment', paymentOf, { creditParty: { key: {} } }, 'creditParty.key'],
-])('a wrong %s is refused, and the field named', (_what, bodyOf, given, field) => {
-	expect(refusalOf(() => bodyOf(given))?.field).toBe(field);
 });
 
 describe('split from JSON', () => {

@@ -131,25 +131,7 @@ describe('an object of optional texts', () => {
 	])('%s', (_what, value, expected) => {
 		expect(read(value)).toStrictEqual(expected);
 	});
-
-	test.each([
-		['a key that is null', { key: null }, 'creditParty.key'],
-		['a key without a value', { key: undefined }, 'creditParty.key'],
-		['a name that is null', { name: null }, 'creditParty.name'],
-		['a name without a value', { name: undefined }, 'creditParty.name'],
-		['a key that is a list', { key: ['k'] }, 'creditParty.key'],
-		['a member of another name', { Key: 'k' }, 'creditParty'],
-		['an inherited one', { toString: 'k' }, 'creditParty'],
-		['a text', 'k', 'creditParty'],
-		['no text', '', 'creditParty'],
-		['a blank key', { key: ' ' }, 'creditParty.key'],
-		['a key with a line break', { key: 'a\nb' }, 'creditParty.key'],
-		['a name that an expression left', { name: 'undefined' }, 'creditParty.name'],
-		['a list', [], 'creditParty'],
-		['null', null, 'creditParty'],
-	])('%s is refused, and its field named', (_what, value, field) => {
-		expect(refusalOf(() => read(value))?.field).toBe(field);
-	});
+	// What is refused: test/engine/values.test.ts.
 });
 
 describe('identifiers that look alike', () => {

@@ -166,12 +166,6 @@ describe('a signed postback URL', () => {
 		expect(forged).toBeGreaterThanOrEqual(runs(10_000));
 	});
 
-	test('is taken with the previous secret too, and with no other', () => {
-		const query = queryOf(signUrl('https://a.example/', ABOUT, 'old'));
-		expect(verify(query, ['new', 'old'])).toStrictEqual(ABOUT);
-		expect(verify(query, ['new'])).toBeNull();
-	});
-
 	test('an empty secret proves nothing', () => {
 		const query = queryOf(signUrl('https://a.example/', ABOUT, ''));
 		expect(verify(query, [''])).toBeNull();
@@ -198,11 +192,6 @@ describe('a signed postback URL', () => {
 		...['["payment",1,5]', '[null,1,"a"]', '[1,"payment","a"]', '{"length":3}'],
 	])('of %s it proves nothing', (text) => {
 		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toBeNull();
-	});
-
-	test('a longer list, as a later version may sign it, proves what is known of it', () => {
-		const given = { pay_proof: proofOfText('["payment",1,"a",7,{"later":1}]') };
-		expect(verify(given, [SECRET])).toStrictEqual({ ...ABOUT, amount: 1, external_id: 'a' });
 	});
 
 	test('with so much appended that it cannot be a URL it is not even looked at', () => {
