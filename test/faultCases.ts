@@ -22,21 +22,14 @@ export interface FaultCase {
 	/** Resets the connection on the request's headers, before its body was read. */
 	resetOnHead?: true;
 	/** Where the request goes, when neither to the sandbox nor to that server. */
-	address?: keyof Addresses;
+	address?: Address;
 	/** Milliseconds; long enough for a busy machine, when absent. */
 	timeout?: number;
 	statusCode?: number;
 }
 
-/** Base URLs where no service is. */
-interface Addresses {
-	unknownHost: string;
-	closed: string;
-	unreachable: string;
-	selfSigned: string;
-	tlsToPlain: string;
-	deaf: string;
-}
+/** Where no service is. */
+type Address = 'unknownHost' | 'closed' | 'unreachable' | 'selfSigned' | 'tlsToPlain' | 'deaf';
 
 export interface Faults {
 	sandbox: Sandbox;
@@ -116,7 +109,7 @@ const drips = (line: string) => (socket: Socket) => {
 	socket.on('close', () => clearInterval(timer));
 };
 
-const nowhere = (name: string, address: keyof Addresses, timeout?: number): FaultCase => ({
+const nowhere = (name: string, address: Address, timeout?: number): FaultCase => ({
 	...{ name, outcome: 'notSent', arrives: false, address, timeout },
 });
 const lost = (name: string, kind: 'no-answer' | 'reset-after-body' | 'hang-up' | 'garbage') => ({
@@ -174,7 +167,7 @@ export async function startFaults(): Promise<Faults> {
 	const servers = new Servers();
 	const oddArrived: string[] = [];
 	const oddPort = await servers.listen(oddServer(oddArrived));
-	const addresses: Addresses = {
+	const addresses: Record<Address, string> = {
 		unknownHost: 'https://nowhere.invalid',
 		// Nothing listens below 1024 but what the system starts.
 		closed: `http://${LOOPBACK}:1`,

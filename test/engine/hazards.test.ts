@@ -8,6 +8,7 @@ import {
 	CHARGE,
 	CONTINUE,
 	errorOf,
+	faultOnce,
 	FIELDS,
 	hintsOf,
 	isRecorded,
@@ -194,12 +195,10 @@ describe('what was accepted is never hidden', () => {
 
 describe('a re-run', () => {
 	const twice = async (first: IDataObject, second: IDataObject) => {
-		sandbox.faultFor = ({ body }) =>
-			body.includes('"b"') ? { kind: 'status', status: 422 } : undefined;
+		faultOnce(422, 'b');
 		const items = itemsFor('a', 'b');
 		const failed = await pay(items, { parameters: first });
 		expect(errorOf(failed)?.context).toMatchObject({ data: { outcome: 'rejected' } });
-		sandbox.faultFor = undefined;
 		return await pay(items, { parameters: second, previous: failed });
 	};
 	const to = (key: string) => ({ creditParty: { key } });
@@ -232,8 +231,7 @@ describe('a re-run', () => {
 		['as another client', ({ url }) => ({ ...client, tokenUrl: `${url}/token` })],
 	])('%s is a duplicate, and not sent', async (_what, credential) => {
 		const other = await Sandbox.start();
-		sandbox.faultFor = ({ body }) =>
-			body.includes('"b"') ? { kind: 'status', status: 422 } : undefined;
+		faultOnce(422, 'b');
 		const items = itemsFor('a', 'b');
 		const previous = await pay(items);
 		const more = { previous, credential: { baseUrl: sandbox.url, ...credential(other) } };

@@ -9,6 +9,7 @@ import {
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
 import {
 	errorOf,
+	faultOnce,
 	outputOf,
 	payNode,
 	runWorkflow,
@@ -264,10 +265,7 @@ describe('the charge before it', () => {
 		).length > 0;
 
 	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {
-		sandbox.faultFor = ({ body }) =>
-			body.includes('"b"') && sandbox.received.length < 3
-				? { kind: 'status', status: 503, body: '{}' }
-				: undefined;
+		faultOnce(503, 'b');
 		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
 		// Two items cannot wait at once; both could in a loop.
 		expect(errorOf(run)?.message).toMatch(/one postback at a time/);

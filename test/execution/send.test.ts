@@ -262,45 +262,28 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		return { done, sent: one.asked.requests.length + two.asked.requests.length, two };
 	}
 
-	test('one id by two tools is sent once, and the record of the second tool stays', async () => {
-		const { done, sent, two } = await both(ready('a'), ready('a'), ['Pay', 'Refund']);
-		expect(outcomes(done)).toStrictEqual([
-			['a', 'accepted'],
-			['a', 'unknown'],
-		]);
-		expect(sent).toBe(1);
-		expect(two.asked.removed).toStrictEqual([]);
+	const limited = (item: Ready): Ready => ({
+		...{ ...item, account: { ...item.account, limits: { highestSum: 1.5 } } },
 	});
-
-	test('one request under two ids by one tool is sent once, and the second id is free again', async () => {
-		const again = { ...ready('b'), fingerprint: 'of a' };
-		const { done, sent, two } = await both(ready('a'), again, ['Pay', 'Pay']);
-		expect(outcomes(done)).toStrictEqual([
-			['a', 'accepted'],
-			['a', 'unknown'],
-		]);
-		expect(sent).toBe(1);
-		expect(two.asked.removed).toStrictEqual([['b']]);
-	});
-
-	test('two that are each within the sum, but not together: the second is not sent, and free again', async () => {
-		const [a, b] = ['a', 'b'].map((id) => {
-			const item = ready(id);
-			return { ...item, account: { ...item.account, limits: { highestSum: 1.5 } } };
-		}) as [Ready, Ready];
-		const { done, sent, two } = await both(a, b, ['Pay', 'Refund']);
-		expect(outcomes(done)).toStrictEqual([
-			['a', 'accepted'],
-			['b', 'notSent'],
-		]);
-		expect(sent).toBe(1);
-		expect(two.asked.removed).toStrictEqual([['b']]);
-	});
-
-	test('control: two payments are two', async () => {
-		const { done, sent } = await both(ready('a'), ready('b'), ['Pay', 'Pay']);
-		expect(done.map(({ result }) => result.outcome)).toStrictEqual(['accepted', 'accepted']);
-		expect(sent).toBe(2);
+	const [a, b] = [ready('a'), ready('b')];
+	const likeA = { ...b, fingerprint: a.fingerprint };
+	test.each<[string, [Ready, Ready], string, string, string[]]>([
+		['one id by two tools: the record stays', [a, ready('a')], 'Refund', 'a unknown', []],
+		['one request by one tool: the second id is free', [a, likeA], 'Pay', 'a unknown', ['b']],
+		[
+			'two above the sum: the second is free',
+			[limited(a), limited(b)],
+			'Refund',
+			'b notSent',
+			['b'],
+		],
+		['the control: two payments are two', [a, b], 'Pay', 'b accepted', []],
+	])('%s', async (_what, [first, second], secondTool, told, free) => {
+		const { done, sent, two } = await both(first, second, ['Pay', secondTool]);
+		const ends = outcomes(done).map((each) => each.join(' '));
+		expect(ends).toStrictEqual(['a accepted', told]);
+		expect(sent).toBe(told === 'b accepted' ? 2 : 1);
+		expect(two.asked.removed.flat()).toStrictEqual(free);
 	});
 });
 

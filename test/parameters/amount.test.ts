@@ -160,16 +160,6 @@ describe('amounts', () => {
 		expect([accepts(one), accepts(other)]).toStrictEqual([Number(one), Number(other)]);
 	});
 
-	test.each([
-		['10,50', '10.50'],
-		['1.234,56', '1234.56'],
-		['1,000.50', '1000.50'],
-		['12,345,678', '12345678'],
-	])('%p is offered as %p', (text, spelled) => {
-		expect(told(text)).toContain(`Write ${spelled},`);
-		expect(accepts(spelled)).toBe(Number(spelled));
-	});
-
 	/** What the expression that the error offers makes of a value, as n8n evaluates it. */
 	const formula = (amount: unknown): unknown => {
 		const [, code = ''] = /\{\{ (.*) \}\}/.exec(told('10,50')) ?? [];

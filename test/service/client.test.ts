@@ -101,12 +101,6 @@ describe('what an acceptance is', () => {
 		});
 	});
 
-	test('a 2xx that is doubted is unknown, with the reason', async () => {
-		expect(await post(answer({ status: 'other' }), { doubt })).toMatchObject({
-			...{ outcome: 'unknown', statusCode: 200, reason: 'which doubts' },
-		});
-	});
-
 	test('nothing else is looked at', async () => {
 		const refused = async () => ({ statusCode: 422, body: '{}' });
 		expect(await post(refused, { doubt })).toMatchObject({ outcome: 'rejected' });

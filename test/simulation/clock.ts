@@ -35,15 +35,11 @@ export class Clock {
 		if (machine?.dead) await never;
 	}
 
-	/** Calls back at a time from now on; gives what takes the call back. */
-	after(ms: number, fire: () => void): () => void {
+	/** Calls back at a time from now on. */
+	after(ms: number, fire: () => void) {
 		const timer = { at: this.now + ms, fire };
 		const later = this.timers.findIndex(({ at }) => at > timer.at);
 		this.timers.splice(later === -1 ? this.timers.length : later, 0, timer);
-		return () => {
-			const index = this.timers.indexOf(timer);
-			if (index !== -1) this.timers.splice(index, 1);
-		};
 	}
 
 	/** n8n-workflow's `sleep`, on a machine. */

@@ -55,15 +55,8 @@ function storeOf(world: World, by: Try) {
 	};
 }
 
-type StoreArguments =
-	Parameters<DuplicateStore['checkProcessedAndRecord']> extends [
-		infer Items,
-		infer Scope,
-		unknown,
-		infer StoreOptions,
-	]
-		? [items: Items, scope: Scope, options: StoreOptions]
-		: never;
+type Handed = Parameters<DuplicateStore['checkProcessedAndRecord']>;
+type StoreArguments = [items: Handed[0], scope: Handed[1], options: Handed[3]];
 
 async function meet(world: World, by: Try, fate: StoreFate | undefined, moment: Moment) {
 	const { changeMs } = world.settings;

@@ -142,7 +142,6 @@ export class Execution {
 		};
 		this.knows.add(by);
 		this.current = by;
-		world.tries.push(by);
 		const defaults = process.defaults(node.kind);
 		const context = contextOf(world, by, {
 			contexts: this.contexts,

@@ -155,7 +155,6 @@ export class World {
 	/** One of its own: what a process keeps in memory of others' does not meet it. */
 	readonly workflow = { id: `workflow-${(worlds += 1)}`, name: 'Payouts', active: true };
 	readonly sends: Send[] = [];
-	readonly tries: Try[] = [];
 	readonly processes: NodeProcess[] = [];
 	/** Records that a write of somebody else ever dropped. */
 	private readonly dropped = new Set<string>();
