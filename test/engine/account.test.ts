@@ -131,16 +131,6 @@ describe('whose account an item is sent with', () => {
 		expect(madeBy(service)).toStrictEqual(['1', '3']);
 		expect(service.tokenRequests).toHaveLength(2);
 	});
-
-	test('an item without an account fails alone, before it is sent', async () => {
-		const items = itemsFor(...'abc').map((item, index) => ({
-			...{ ...item, ...(index !== 1 && { token: `t${index}` }) },
-		}));
-		const credential = { accessToken: '={{ $json.token }}' };
-		const run = await pay(items, { credential, settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted']);
-		expect(arrivals(sandbox)).toStrictEqual(['a Bearer t0', 'c Bearer t2']);
-	});
 });
 
 describe('wrong configurations end before a payment is sent, and name the field', () => {

@@ -30,16 +30,12 @@ import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
 /** A node that gives what the test puts in; "code-only", as it has no description to speak of. */
 class Source implements INodeType {
 	description = {
-		displayName: 'Source',
 		name: 'source',
-		group: [],
 		version: 1,
-		description: '',
-		defaults: { name: 'Source' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		properties: [{ displayName: 'Items', name: 'items', type: 'json' as const, default: '[]' }],
-	} as INodeType['description'];
+	} as unknown as INodeType['description'];
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		const items = this.getNodeParameter('items', 0) as unknown as IDataObject[];
@@ -169,7 +165,7 @@ export const to = (...outputs: string[][]) => ({
 	),
 });
 
-function additionalData(options: RunOptions, run: IRunExecutionData, workflow: Workflow) {
+function additionalData(options: RunOptions, run: IRunExecutionData) {
 	const credential = { ...DEFAULT_CREDENTIAL, ...options.credential };
 	/** As n8n's CredentialsHelper, but for the database and the key. */
 	const getDecrypted: ICredentialsHelper['getDecrypted'] = async (
@@ -209,16 +205,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData, workflow: W
 		variables: {},
 		currentNodeExecutionIndex: 0,
 		logAiEvent: () => undefined,
-		hooks: new ExecutionLifecycleHooks('manual', '42', {
-			id: workflow.id,
-			name: '',
-			active: false,
-			isArchived: false,
-			createdAt: new Date(),
-			updatedAt: new Date(),
-			nodes: Object.values(workflow.nodes),
-			connections: workflow.connectionsBySourceNode,
-		} as never),
+		hooks: new ExecutionLifecycleHooks('manual', '42', {} as never),
 		setExecutionStatus: () => undefined,
 		run,
 	};
@@ -260,7 +247,7 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 			waiting.node = workflow.getNode(waiting.node.name)!;
 		}
 	}
-	const additional = additionalData(options, run, workflow);
+	const additional = additionalData(options, run);
 	const running = new WorkflowExecute(additional, 'manual', run).processRunExecutionData(workflow);
 	options.onStart?.(() => running.cancel());
 	return await running;

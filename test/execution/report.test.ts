@@ -317,16 +317,6 @@ describe('the tally', () => {
 		expect(stop(accepted('a'), failed('rejected', 'b'), failed('notSent', 'c'))).toBe('m b');
 		expect(stop(failed('rejected', 'a'), failed('unknown', 'b'))).toBe('m b');
 	});
-
-	test('goes on where it is told to, and knows what still waits', () => {
-		const tally = tallied(true);
-		conclude(tally, done(accepted('0'), failed('unknown', '1')));
-		expect([...tally.waiting]).toStrictEqual([[2, '2']]);
-		expect(tally.done).toHaveLength(2);
-		conclude(tally, [{ index: 2, result: failed('rejected', '2') }]);
-		expect([...tally.waiting]).toStrictEqual([]);
-		expect(tally.done).toHaveLength(3);
-	});
 });
 
 describe('where nothing can be done for any item', () => {

@@ -1,22 +1,15 @@
 import { parsePostbackUrl, postbackUrlHint } from '../../nodes/Pay/postback/postbackUrl';
 import { refusalOf } from '../refusal';
 
-test('goes out as it was written', () => {
+test('goes out as it was written, with http: too', () => {
 	expect(parsePostbackUrl(' https://A.example/Ü?b=%7e ')).toBe('https://A.example/Ü?b=%7e');
+	expect(parsePostbackUrl('http://a.example/')).toBe('http://a.example/');
 });
 
 test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
 	expect(postbackUrlHint('https://n8n.example.com/webhook-test/1', true)).toMatch(/test URL/);
 	expect(postbackUrlHint('http://192.168.1.5/webhook/1', true)).toMatch(/192\.168/);
 	expect(postbackUrlHint('https://n8n.example.com/webhook/1', true)).toBeUndefined();
-});
-
-test('an unsigned URL of a Pay Trigger gets a hint, any other unsigned URL none', () => {
-	expect(postbackUrlHint('https://n8n.example.com/webhook/1a-2b/postback', false)).toMatch(
-		/unsigned/,
-	);
-	expect(postbackUrlHint('https://n8n.example.com/webhook/1a-2b/postback', true)).toBeUndefined();
-	expect(postbackUrlHint('https://shop.example.com/paid', false)).toBeUndefined();
 });
 
 test.each<[unknown, RegExp]>([
@@ -35,10 +28,6 @@ test.each<[unknown, RegExp]>([
 ])('%j is refused in words, and its field named', (value, words) => {
 	const message = expect.stringMatching(words);
 	expect(refusalOf(() => parsePostbackUrl(value))).toMatchObject({ field: 'postbackUrl', message });
-});
-
-test('http: is an address too', () => {
-	expect(parsePostbackUrl('http://a.example/')).toBe('http://a.example/');
 });
 
 const [own, ownOnLoopback] = [
@@ -69,9 +58,12 @@ test.each([
 	expect([own(host), ownOnLoopback(host)]).toStrictEqual([false, false]);
 });
 
-test('only the path of a Pay Trigger is one', () => {
-	const hint = (path: string) => postbackUrlHint(`https://n8n.example.com${path}`, false);
-	expect(hint('/webhook/1/postback')).toMatch(/unsigned/);
+test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', () => {
+	const hint = (path: string, isSigned = false) =>
+		postbackUrlHint(`https://n8n.example.com${path}`, isSigned);
+	expect(hint('/webhook/1a-2b/postback')).toMatch(/unsigned/);
+	expect(hint('/webhook/1a-2b/postback', true)).toBeUndefined();
+	expect(hint('/paid')).toBeUndefined();
 	expect(hint('/webhook/1/postback/')).toMatch(/unsigned/);
 	expect(hint('/webhook/1/postback/2')).toBeUndefined();
 	expect(hint('/webhook/1/2/postback')).toBeUndefined();

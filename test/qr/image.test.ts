@@ -206,18 +206,22 @@ describe('finding the payload in a response of unknown form', () => {
 		});
 	});
 
-	test('a link to a page with another ending is drawn, where a path leads to it', () => {
-		const link = 'https://pay.example.com/c/abc';
-		expect(findQrSource({ link }, 'link')).toStrictEqual({ text: link });
-	});
-
-	test('a path decides', () => {
-		expect(findQrSource({ a: code, b: { c: 'text' } }, 'b.c')).toStrictEqual({ text: 'text' });
-		expect(findQrSource({ a: [{ image: base64 }] }, 'a.0.image')).toStrictEqual({ png });
+	const link = 'https://pay.example.com/c/abc';
+	/** More texts than are looked at where no path is given. */
+	const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`t${n}`, 'x']));
+	test.each([
+		['a text beside a code', 'b.c', { a: code, b: { c: 'text' } }, { text: 'text' }],
+		['a PNG in a list', 'a.0.image', { a: [{ image: base64 }] }, { png }],
+		['a link to a page with another ending', 'link', { link }, { text: link }],
+		['a text behind many others', 't2999', many, { text: 'x' }],
+		['a key with a dot', 'b.qr.code', { ...many, b: { 'qr.code': 'it' } }, { text: 'it' }],
+	])('a path to %s decides', (_what, path, response, expected) => {
+		expect(findQrSource(response, path)).toStrictEqual(expected);
 	});
 
 	test.each([
 		['nothing', { a: 1 }],
+		['nothing behind many texts', many],
 		['a number', { a: 1, b: 5 }],
 		['an empty text', { a: 1, b: '' }],
 	])('a path to %s gives a hint', (_what, response) => {
@@ -259,14 +263,4 @@ test.each([
 	['x'.repeat(101), `${'x'.repeat(100)}.png`],
 ])('the image of %p is called %p', (id, name) => {
 	expect(imageFileName(id)).toBe(name);
-});
-
-test('a path is walked itself, however many other texts stand before it', () => {
-	const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`t${n}`, 'x']));
-	const response = { ...many, data: { 'qr.code': 'the text' } };
-	expect(findQrSource(response, 'data.qr.code')).toStrictEqual({ text: 'the text' });
-	expect(findQrSource(response, 't2999')).toStrictEqual({ text: 'x' });
-	expect(findQrSource(response, 't3000')).toStrictEqual({
-		hint: expect.stringContaining('no text at "t3000"'),
-	});
 });

@@ -27,11 +27,9 @@ const always = <const T>(value: T) => fc.constant(value);
 
 type Typed = Pick<TypedItem, 'amount' | 'value'>;
 const plain: Typed[] = [
-	...[
-		{ amount: '1', value: 1 },
-		{ amount: '10.50', value: 10.5 },
-		{ amount: 250, value: 250 },
-	],
+	{ amount: '1', value: 1 },
+	{ amount: '10.50', value: 10.5 },
+	{ amount: 250, value: 250 },
 ];
 const doubtful = ['10,50', '1,000.50', '1.000', '', null, '-1', '0'];
 const amount = weigh<Typed>(

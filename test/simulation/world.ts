@@ -437,7 +437,7 @@ export class World {
 					this.wasFrozen(one) ||
 					this.wasFrozen(two),
 			};
-			if (EXCEPTIONS.some(({ holds }) => holds(repetition))) continue;
+			if (EXCEPTIONS.some((holds) => holds(repetition))) continue;
 			const ended = `which ended ${earlier.heard ?? 'open'} (${JSON.stringify(repetition)})`;
 			this.violate('once', `${what} after ${describe(earlier)}, ${ended}`);
 		}

@@ -3,7 +3,14 @@ import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { slowness } from '../busy';
 import { postPayment } from './requestHelper';
 import type { Row } from './rows';
-import { certificates, Servers, startProxy, type Counted, type ProxyBehaviour } from './servers';
+import {
+	certificates,
+	Servers,
+	startProxy,
+	type Behaviour,
+	type Counted,
+	type ProxyBehaviour,
+} from './servers';
 
 /** What one row came to. */
 export interface Played {
@@ -94,13 +101,7 @@ export function expectRow(row: Row, { answer, counted, timeout, took }: Played) 
 	if (counted === undefined) return;
 	expect(counted.whole).toBeLessThanOrEqual(1);
 	// A 407 says itself that the request went no further; else what was not sent did not arrive.
-	if (answer.outcome === 'notSent' && answer.statusCode !== 407) expect(counted.whole).toBe(0);
-	if (
-		answer.outcome === 'notSent' &&
-		row.certificate &&
-		row.server !== 'refused' &&
-		row.server?.tls
-	) {
-		expect(answer.statusCode === 407 ? 0 : counted.bytes).toBe(0);
-	}
+	if (answer.outcome !== 'notSent' || answer.statusCode === 407) return;
+	expect(counted.whole).toBe(0);
+	if (row.certificate && (row.server as Behaviour).tls) expect(counted.bytes).toBe(0);
 }
