@@ -44,22 +44,19 @@ const arrivals = ({ received }: Sandbox) =>
 		.sort();
 
 describe('whose account an item is sent with', () => {
-	test.each([1, 10])(
-		'tokens and addresses that depend on the item: each goes to its own, %d at a time',
-		async (batchSize) => {
-			const others = [sandbox, await startSandbox(), await startSandbox()];
-			const items = itemsFor(...ids(9)).map((item, index) => ({
-				...{ ...item, token: `token-${index}`, url: others[index % 3]!.url },
-			}));
-			const credential = { baseUrl: '={{ $json.url }}', accessToken: '={{ $json.token }}' };
-			const run = await pay(items, { credential }, batches(batchSize));
-			expect(outcomes(run)).toStrictEqual(Array(9).fill('accepted'));
-			for (const each of others) {
-				const own = items.filter(({ url }) => url === each.url);
-				expect(arrivals(each)).toStrictEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
-			}
-		},
-	);
+	test('tokens and addresses that depend on the item: each goes to its own', async () => {
+		const others = [sandbox, await startSandbox(), await startSandbox()];
+		const items = itemsFor(...ids(9)).map((item, index) => ({
+			...{ ...item, token: `token-${index}`, url: others[index % 3]!.url },
+		}));
+		const credential = { baseUrl: '={{ $json.url }}', accessToken: '={{ $json.token }}' };
+		const run = await pay(items, { credential });
+		expect(outcomes(run)).toStrictEqual(Array(9).fill('accepted'));
+		for (const each of others) {
+			const own = items.filter(({ url }) => url === each.url);
+			expect(arrivals(each)).toStrictEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
+		}
+	});
 
 	test.each([
 		'={{ $input.all()[$itemIndex]?.json.token ?? "token-A" }}',

@@ -134,8 +134,6 @@ export interface RunOptions {
 	workflow?: { nodes: INode[]; connections: Workflow['connectionsBySourceNode'] };
 }
 
-export const DEFAULT_CREDENTIAL = { baseUrl: '', accessToken: 'token-of-the-test' };
-
 function node(name: string, type: string, rest: Partial<INode> = {}): INode {
 	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {}, ...rest };
 }
@@ -166,7 +164,7 @@ export const to = (...outputs: string[][]) => ({
 });
 
 function additionalData(options: RunOptions, run: IRunExecutionData) {
-	const credential = { ...DEFAULT_CREDENTIAL, ...options.credential };
+	const credential = { baseUrl: '', accessToken: 'token-of-the-test', ...options.credential };
 	/** As n8n's CredentialsHelper, but for the database and the key. */
 	const getDecrypted: ICredentialsHelper['getDecrypted'] = async (
 		additional,

@@ -78,7 +78,7 @@ describe('batches', () => {
 			let [inFlight, most] = [0, 0];
 			sandbox.faultFor = () => {
 				most = Math.max(most, ++inFlight);
-				// Set before the timer of the response, and as long: so it fires before.
+				// Set before the response's timer, which is as long: it fires first.
 				setTimeout(() => inFlight--, 100);
 				return { kind: 'delay', ms: 100 };
 			};

@@ -62,7 +62,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 				// An id that went out again for another item stands for that one.
 				const known = mayBeMade.filter((one) => out.get(`id ${one?.id}`) === one);
 				if (known.length === 0) assert.equal(verdict.do, 'send');
-				else assert.notEqual(verdict.do, 'send');
+				else assert.ok(verdict.do === 'replay' || verdict.do === 'refuse');
 				assert.equal(mayBePaid(ledger, it), known.includes(out.get(`id ${id}`)));
 				if (verdict.do === 'replay') {
 					assert.equal(

@@ -284,17 +284,6 @@ describe('the error that stops the node', () => {
 });
 
 describe('the tally', () => {
-	const done = (...results: ItemResult[]) =>
-		results.map(
-			(result, index): Done =>
-				result.outcome === 'accepted' ? { index, result } : { index, result },
-		);
-	const tallied = (goesOn: boolean, count = 3) => {
-		const tally = openTally(NODE, OPERATIONS.payment, count, goesOn);
-		for (let index = 0; index < count; index++) tally.waiting.set(index, `${index}`);
-		return tally;
-	};
-
 	test('opens empty', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
 			operation: OPERATIONS.payment,
@@ -307,7 +296,8 @@ describe('the tally', () => {
 		const stop = (...results: ItemResult[]) => {
 			try {
 				// In the order in which they ended, which is not that of the items.
-				conclude(tallied(false), done(...results).reverse());
+				const tally = openTally(NODE, OPERATIONS.payment, 3, false);
+				conclude(tally, (summaryOf(results).done as Done[]).reverse());
 			} catch (error) {
 				return (error as Error).message;
 			}
@@ -356,37 +346,24 @@ describe('where nothing can be done for any item', () => {
 });
 
 describe('where the node goes on, what needs a person is put into words', () => {
-	const done = (...results: Array<Done['result']>) =>
-		results.map((result, index) => ({ index, result }));
-	const words = (...results: Array<Done['result']>) =>
-		failuresInWords({
-			operation: OPERATIONS[results[0]?.kind as Kind],
-			items: results.length,
-			done: done(...results),
-			waiting: new Map(),
-		});
+	const words = (...results: ItemResult[]) =>
+		failuresInWords({ ...summaryOf(results), operation: OPERATIONS[results[0]?.kind as Kind] });
 
-	test('nothing where all was accepted', () => {
-		expect(words(accepted('a'), accepted('b'))).toBeUndefined();
-	});
-
-	test('how many are unknown, rejected, duplicate and not sent, and which are unknown', () => {
-		const all = [
-			...[accepted('a'), failed('unknown', 'payout-7'), failed('rejected', 'c')],
-			...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
-		];
-		expect(words(...all)).toBe(
-			'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Also: 1 rejected, 1 duplicate, 2 not sent.',
-		);
-	});
-
-	test('no advice to ask where nothing is unknown, nor for QR codes', () => {
-		expect(words(failed('rejected', 'a'))).toBe(
-			'Of 1 payment: none accepted in this run, 1 rejected.',
-		);
-		expect(words({ ...failed('unknown', 'a'), kind: 'qrCode' })).toBe(
-			'1 of 1 QR code is unknown: "a".',
-		);
+	const MIXED = [
+		...[accepted('a'), failed('unknown', 'payout-7'), failed('rejected', 'c')],
+		...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
+	];
+	const OF_MIXED =
+		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Also: 1 rejected, 1 duplicate, 2 not sent.';
+	const REJECTED = 'Of 1 payment: none accepted in this run, 1 rejected.';
+	const UNKNOWN_CHARGE: FailedResult = { ...failed('unknown', 'a'), kind: 'qrCode' };
+	test.each<[string, ItemResult[], string | undefined]>([
+		['nothing where all was accepted', [accepted('a'), accepted('b')], undefined],
+		['how many there are of each, and which are unknown', MIXED, OF_MIXED],
+		['no advice to ask where nothing is unknown', [failed('rejected', 'a')], REJECTED],
+		['nor for QR codes', [UNKNOWN_CHARGE], '1 of 1 QR code is unknown: "a".'],
+	])('%s', (_what, results, expected) => {
+		expect(words(...results)).toBe(expected);
 	});
 
 	test('ten unknown ids are named, more are counted', () => {

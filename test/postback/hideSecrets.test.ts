@@ -64,21 +64,13 @@ test.each([
 });
 
 test('only secrets of eight characters and more are looked for: shorter ones are ordinary words', () => {
-	for (const [secret, found] of [
-		['abcdefg', false],
-		['abcdefgh', true],
-	] as const) {
-		expect(redact(`x ${secret} y`, [secret])).toBe(found ? 'x *** y' : `x ${secret} y`);
-	}
+	expect(redact('x abcdefg y', ['abcdefg'])).toBe('x abcdefg y');
+	expect(redact('x abcdefgh y', ['abcdefgh'])).toBe('x *** y');
 });
 
 test('of secrets that begin alike the longer one goes first, whatever their order', () => {
-	for (const secrets of [
-		['token-1', 'token-1-and-more'],
-		['token-1-and-more', 'token-1'],
-	]) {
-		expect(redact('token-1-and-more', secrets)).toBe('***');
-	}
+	expect(redact('token-1-and-more', ['token-1', 'token-1-and-more'])).toBe('***');
+	expect(redact('token-1-and-more', ['token-1-and-more', 'token-1'])).toBe('***');
 });
 
 test('an empty secret hides nothing', () => {

@@ -23,21 +23,21 @@ export interface Repetition {
 
 /** Where the design says that the promise "never twice" does not hold: never within one execution. */
 export const EXCEPTIONS: ReadonlyArray<(repetition: Repetition) => boolean> = [
-	// Another node: Each Pay node has a memory of its own: a row of the workflow would be shared
+	// Another node: each Pay node has a memory of its own: a row of the workflow would be shared
 	// with Remove Duplicates nodes. Within one execution the ledger covers all nodes.
 	({ inLedger, sameNode }) => !inLedger && !sameNode,
-	// The same moment: The store of n8n has no lock: executions in two processes can both find an
+	// The same moment: the store of n8n has no lock: executions in two processes can both find an
 	// id new at the same moment.
 	({ inLedger, sameProcess, overlapped }) => !inLedger && !sameProcess && overlapped,
-	// Forgotten before the second look: Records that another process overwrote are put back when
+	// Forgotten before the second look: records that another process overwrote are put back when
 	// the batch is answered and at the end of the node. A process that dies, freezes or finds the
 	// store failing meanwhile does not look, and a write slower than the pause, or of a process
 	// that stood still, comes after it.
 	({ inLedger, vanished, disturbed }) => !inLedger && vanished && disturbed,
-	// Older than the list keeps: The list keeps at least the last 10,000 payments. What a run
+	// Older than the list keeps: the list keeps at least the last 10,000 payments. What a run
 	// finds known stays known until it ends, whatever it pays meanwhile.
 	({ inLedger, tooOld }) => !inLedger && tooOld,
-	// Taken back beside another process: Two processes that both found an id new at the same
+	// Taken back beside another process: two processes that both found an id new at the same
 	// moment rely on one record. If either is rejected it takes the record back, and once the
 	// other has ended nothing remembers the payment.
 	({ inLedger, takenBackBeside }) => !inLedger && takenBackBeside,
