@@ -117,10 +117,10 @@ const READY = {
 	webhook: { path: '/webhook/none', status: 404 },
 };
 
-/** The encryption key of a data folder; a new one where n8n has not written one down yet. */
-export function keyIn(userFolder: string): string {
-	const settings = join(userFolder, '.n8n', 'config');
-	if (!existsSync(settings)) return randomBytes(16).toString('hex');
+/** The encryption key of a data folder; a new one where there is none, or n8n has not written one down yet. */
+export function keyIn(userFolder?: string): string {
+	const settings = userFolder && join(userFolder, '.n8n', 'config');
+	if (!settings || !existsSync(settings)) return randomBytes(16).toString('hex');
 	return (JSON.parse(readFileSync(settings, 'utf8')) as { encryptionKey: string }).encryptionKey;
 }
 

@@ -1,5 +1,4 @@
 import { execFileSync, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -197,7 +196,7 @@ export class QueueMode {
 			DB_POSTGRESDB_HOST: '127.0.0.1',
 			DB_POSTGRESDB_DATABASE: 'postgres',
 			DB_POSTGRESDB_USER: 'n8n',
-			N8N_ENCRYPTION_KEY: options.home ? keyIn(options.home) : randomUUID(),
+			N8N_ENCRYPTION_KEY: keyIn(options.home),
 			WEBHOOK_URL: `http://127.0.0.1:${webhookPort}/`,
 			...options.env,
 		});

@@ -17,7 +17,7 @@ const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
 /** For the tests of its pages, and of the nodes that it offers there. */
 export const WITH_PAGES = { N8N_DISABLE_UI: 'false' };
 
-/** Names of variables that hold the data folder of an n8n with the package of this run (pack.ts). */
+/** The variable that names the data folder of an n8n with the package of this run (pack.ts). */
 export const homeOf = (version: N8nVersion) => `PAY_HOME_${version}`;
 
 /** Starts an n8n with the package of this run. */
@@ -36,6 +36,9 @@ export interface Running {
 	payApi: Credential;
 }
 
+const credentialFor = async ({ url }: Sandbox, n8n: N8n): Promise<Credential> =>
+	await n8n.createCredential({ baseUrl: url, accessToken: 'token', postbackSecret: SECRET });
+
 /** Has an n8n, a sandbox and a credential for it during the tests of a describe. */
 export function withN8n(
 	version: N8nVersion,
@@ -47,8 +50,7 @@ export function withN8n(
 	beforeAll(async () => {
 		sandbox = await Sandbox.start(options);
 		n8n = await startN8n(version);
-		const field = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
-		started({ n8n, sandbox, payApi: await n8n.createCredential(field) });
+		started({ n8n, sandbox, payApi: await credentialFor(sandbox, n8n) });
 	});
 	afterAll(async () => {
 		await n8n?.stop();
@@ -100,8 +102,7 @@ export function withQueueMode(
 		const packed = { tarball: process.env.PAY_TARBALL, home: process.env[homeOf(version)] };
 		queue = await QueueMode.start({ version, ...packed, env });
 		const { main } = queue;
-		const field = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
-		started({ queue, main, sandbox, payApi: await main.createCredential(field) });
+		started({ queue, main, sandbox, payApi: await credentialFor(sandbox, main) });
 	});
 	afterAll(async () => {
 		await queue?.stop();

@@ -15,7 +15,6 @@ import { unpack } from './unpack';
 
 const NAME = 'n8n-nodes-pay';
 const TARBALL = process.env.PAY_TARBALL!;
-const KEY = 'a key of the test that stays';
 
 describe.each(tried)('$number', ({ version }) => {
 	jest.setTimeout(900_000);
@@ -37,7 +36,7 @@ describe.each(tried)('$number', ({ version }) => {
 		await startN8n(version, {
 			userFolder,
 			tarball,
-			env: { ...WITH_PAGES, N8N_ENCRYPTION_KEY: KEY, ...registry.env, ...env },
+			env: { ...WITH_PAGES, ...registry.env, ...env },
 		});
 	const lose = (userFolder: string) =>
 		rmSync(join(userFolder, '.n8n', 'nodes', 'node_modules'), { recursive: true });
