@@ -14,12 +14,13 @@ export async function within<T>(
 	const given = new Promise<never>((_, reject) => {
 		giveUp = () => reject(late());
 	});
-	for (const signal of [clock, cancel]) signal?.addEventListener('abort', giveUp, { once: true });
+	const signals = [clock, cancel];
+	for (const signal of signals) signal?.addEventListener('abort', giveUp, { once: true });
 	if (cancel?.aborted) giveUp();
 	try {
 		return await Promise.race([work, given]);
 	} finally {
-		// The signal of an execution outlives its items.
-		cancel?.removeEventListener('abort', giveUp);
+		// Both outlive the work.
+		for (const signal of signals) signal?.removeEventListener('abort', giveUp);
 	}
 }

@@ -1,11 +1,7 @@
-import {
-	sleep,
-	type INodeExecutionData,
-	type IWebhookFunctions,
-	type IWebhookResponseData,
-} from 'n8n-workflow';
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
+import { within } from '../within';
 import { BodyError } from './form';
 import { parsePostback, toJson, type Postback } from './postback';
 import type { Reference } from './proof';
@@ -108,15 +104,13 @@ async function readBytes(request: RawRequest, encoding: string): Promise<Buffer>
 	const reading = request.rawBody === undefined ? request.readRawBody?.() : undefined;
 	if (request.complete !== false) await reading;
 	else {
-		const late = sleep(BODY_TIME).then(() => {
-			throw new BodyError(408, 'The body took too long');
-		});
 		// n8n never learns that a zipped body was cut.
 		const cut = new Promise<never>((_, reject) => {
 			const judge = () => request.complete === false && reject(new Error('The body was cut off'));
 			request.on?.('close', judge);
 		});
-		await Promise.race([reading, late, cut]);
+		const late = () => new BodyError(408, 'The body took too long');
+		await within(Promise.race([reading, cut]), BODY_TIME, late);
 	}
 	return request.rawBody ?? Buffer.alloc(0);
 }
