@@ -51,13 +51,21 @@ test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
 	expect(covered).toStrictEqual([]);
 });
 
-test('pay-once and the register make the same table and write outcomes in the same way', () => {
-	const queries = (name: string) =>
-		['Make the register', 'Write what became of it'].map((wanted) => {
-			const { parameters } = example(name).nodes.find((node) => node.name === wanted)!;
-			return (parameters as { query: string }).query;
+const REGISTER = ['Make the register', 'Write what became of it'];
+const BOOK = [
+	...['Open the book', 'What became of it', 'Look it up', 'What the book says'],
+	...['New in the book?', 'Write it into the book', 'Report'],
+];
+test.each<[string, string, string[]]>([
+	['pay-once', 'payout-register', REGISTER],
+	['payouts', 'in-doubt', BOOK],
+])('%s and %s keep one table, and in the same way', (one, other, names) => {
+	const said = (name: string) =>
+		names.map((wanted) => {
+			const { query, ...more } = nodeOf(example(name), wanted).parameters as { query?: string };
+			return query ?? more;
 		});
-	expect(queries('pay-once')).toStrictEqual(queries('payout-register'));
+	expect(said(one)).toStrictEqual(said(other));
 });
 
 describe.each(VERSIONS)('n8n %s', (version) => {
