@@ -30,13 +30,27 @@ const FIELDS: Record<
 	aboveSum: [() => refusals.aboveSum(2n, 1), 'amount'],
 };
 
-test.each(Object.entries(FIELDS))('%s names its field', (_name, [refusal, field]) => {
-	expect(refusal().field).toBe(field);
-});
+test.each(Object.entries(FIELDS))(
+	'%s names its field, and says from where it counts items',
+	(_name, [refusal, field]) => {
+		const error = refusal();
+		expect(error.field).toBe(field);
+		const counts = / items? \d/.test(error.message);
+		expect(error.message.includes('counted from 0')).toBe(counts);
+	},
+);
 
 test.each<[Attempt['outcome'], RegExp, RegExp]>([
-	['accepted', /"a" was already accepted .*item 1, amount 12\.5/, /not paid a second time/],
-	['unknown', /"a" was already sent .*item 1, amount 12\.5.*not known/, /Ask the service whether/],
+	[
+		'accepted',
+		/"a" was already accepted .*item 1, counted from 0, amount 12\.5/,
+		/not paid a second time/,
+	],
+	[
+		'unknown',
+		/"a" was already sent .*item 1, counted from 0, amount 12\.5.*not known/,
+		/Ask the service whether/,
+	],
 	// Begun, and n8n went away.
 	[undefined, /"a" was already sent .*not known whether it was made/, /before you pay again/],
 ])('what another item sent and is %p is told so', (outcome, message, advice) => {

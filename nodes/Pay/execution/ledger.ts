@@ -13,10 +13,6 @@ export interface Attempt extends Partial<RequestResult> {
 	fingerprint: string;
 }
 
-/** Whose attempt it was, in words. */
-export const triedBy = ({ by, amount }: Attempt) =>
-	amount === undefined ? by : `${by}, amount ${amount}`;
-
 /** What the ledger says about an item that is about to be sent. */
 type Verdict =
 	| { do: 'send' }
@@ -61,6 +57,12 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Le
 
 /** How the name of an attempt of a tool ends. */
 const TOOL = ', tool';
+
+/** Whose attempt it was, in words. */
+export function triedBy({ by, amount }: Attempt): string {
+	const counted = by.endsWith(TOOL) ? by : `${by}, counted from 0`;
+	return amount === undefined ? counted : `${counted}, amount ${amount}`;
+}
 
 /**
  * The item that makes an attempt, or with an empty index what all items of the run begin with. A model
