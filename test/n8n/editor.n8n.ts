@@ -598,6 +598,24 @@ function executions() {
 		expect(said).not.toContain(TOKEN);
 	});
 
+	test('a wait that goes on says what does not end it, and where that is told', async () => {
+		const charge = { resource: 'qrCode', amount: '49.90', external_id: 'order-1044' };
+		const match = { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] };
+		const nodes = [
+			...[manual(), pay('Charge', { ...charge, postback: 'resume' })],
+			pay('Wait', { resource: 'postback', operation: 'wait', ...match }),
+		];
+		await open(nodes, 'Wait');
+		await escape('ndv');
+		await byId('execute-workflow-button').click();
+		await canvasNode('Charge').getByTestId('canvas-node-status-success').waitFor();
+		await canvasNode('Wait').dblclick();
+		const told = /^Waiting for a postback with what Resume asks for\..* say what was missing\.$/;
+		await seen(byId('output-panel'), told);
+		await choose('resumeWhen', 'On Any Postback');
+		await seen(byId('output-panel'), 'Waiting for a postback.', true);
+	});
+
 	const trigger = payTrigger({ authentication: 'none' });
 	test("the trigger's panel says in steps where its URLs go, and in words what the Test URL is for", async () => {
 		await open([trigger], 'Pay Trigger');

@@ -25,7 +25,7 @@ function fieldsOf(properties: INodeProperties[], path: string): string[] {
 /** What only people read. */
 const WORDS = [
 	...['displayName', 'description', 'subtitle', 'defaults', 'triggerPanel'],
-	...['eventTriggerDescription', 'documentationUrl'],
+	...['eventTriggerDescription', 'documentationUrl', 'waitingNodeTooltip'],
 ];
 
 /** What n8n is told of a node or credential besides its fields, words excepted. */

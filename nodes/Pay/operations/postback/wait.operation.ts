@@ -265,7 +265,6 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
 	const why = whyNotAwaited(context, proof?.match, postback);
-	// At the limit n8n runs no node and shows no hint, so the sender's own log is where it can be seen.
 	if (why !== undefined) return { webhookResponse: `The execution waits on: ${why}` };
 	return {
 		workflowData: [[await toPostbackItem(context, postback, reference, proof?.status, item)]],
