@@ -60,12 +60,12 @@ export async function credentialOfTrigger(
 	context: CredentialContext & Pick<IHookFunctions, 'getCredentials'>,
 ): Promise<PayCredential> {
 	const typed = await typedCredential(context).catch(() => undefined);
-	const [id, text] = [context.getNode().credentials?.payApi?.id, JSON.stringify(typed)];
-	const before = resolvedBefore.get(id ?? '');
+	const [id, text] = [context.getNode().credentials?.payApi?.id ?? '', JSON.stringify(typed)];
+	const before = resolvedBefore.get(id);
 	if (before !== undefined && before.text === text) return before.credential;
 	const credential = await context.getCredentials<PayCredential>('payApi');
 	// A secret that n8n's own settings add is not typed.
 	const isWhole = isPlain({ ...NO_SECRETS, ...typed }, { ...NO_SECRETS, ...credential });
-	if (id && typed && isWhole) resolvedBefore.set(id, { text, credential });
+	if (typed && isWhole) resolvedBefore.set(id, { text, credential });
 	return credential;
 }
