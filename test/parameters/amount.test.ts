@@ -179,12 +179,22 @@ describe('amounts', () => {
 	test.each<[unknown, number | undefined]>([
 		...[12.5, 7, 0.01, 1234.56].map((each): [number, number] => [each, each]),
 		['10.50', 10.5],
-		...['1.000', '1,000', '1,234.56', 'R$ 5', '', null].map((each): [unknown, undefined] => [
-			each,
-			undefined,
-		]),
+		[' 10,50 ', 10.5],
+		...[
+			...['1.000', '1,000', '1,234.56', '1,234,567', 'R$ 5', '', null, undefined],
+			...['10.50,00', '10.5,0', '1.2.3,4', '1234,5678'],
+		].map((each): [unknown, undefined] => [each, undefined]),
 	])('in the same list, the formula makes of %p %p', (value, amount) => {
 		expect(accepts(formula(value))).toBe(amount);
+	});
+
+	test('only an amount is told the formula, which reads an item’s', () => {
+		for (const field of ['highestPayment', 'split.recipient.percentageSplit']) {
+			const refusal = inWords(refusalOf(() => parseAmount('2,5', field)));
+			expect(refusal).toMatch(/Write 2\.5, with a decimal point\.$/);
+		}
+		expect(told('1234,5678')).not.toMatch(/\{\{/);
+		expect(told(formula(null))).toMatch(/is missing/);
 	});
 
 	test('whatever formula is offered, it gives the right amount for every text or a refusal', () => {

@@ -165,7 +165,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const read = reader(reading, index);
 		const given = read('external_id');
 		// So that the error of an item with a bad amount names the item.
-		if (typeof given === 'string' || typeof given === 'number') id = String(given).trim();
+		if (['string', 'number'].includes(typeof given)) id = String(given).trim().normalize('NFC');
 		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);

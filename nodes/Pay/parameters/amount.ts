@@ -51,17 +51,21 @@ function bothReadings(whole: string, thousandths: string): string {
 }
 
 /**
- * Right for a whole column of numbers, "10.50", "10,50" and "1.234,56": it drops points only in front
- * of a comma. What it makes of any other text ("1,000", "1,234.56", "R$ 5") is refused here.
+ * Right for a whole column of numbers, "10.50", "10,50" and "1.234,56": it drops points only where three
+ * digits or another group stand before a comma. What it makes of any other text ("1,000", "1,234.56",
+ * "10.50,00", "R$ 5") is refused here.
  */
-const FORMULA = '{{ String($json.amount).replace(/\\.(?=.*,)/g, "").replace(",", ".") }}';
+const FORMULA =
+	'{{ String($json.amount ?? "").trim().replace(/\\.(?=(\\d{3}\\.)*\\d{3},)/g, "").replace(/,(?=\\d{1,2}$)/, ".") }}';
 
-/** How to write a text that is not a plain number. */
-function spelling(text: string): string {
+/** How to write a text that is not a plain number; a list has amounts, and no other field of ours. */
+function spelling(text: string, field: string): string {
+	const isInList = field === 'amount' && /,\d{1,2}$/.test(text);
+	const forList = isInList ? ` For a whole list, as an expression: ${FORMULA}.` : '';
 	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
 	if (whole !== undefined && thousandths !== undefined) return bothReadings(whole, thousandths);
 	if (/^\d+,\d+$/.test(text)) {
-		return `Write ${text.replace(',', '.')}, with a decimal point. For a whole list, as an expression: ${FORMULA}.`;
+		return `Write ${text.replace(',', '.')}, with a decimal point.${forList}`;
 	}
 	const grouped =
 		/^\d{1,3}(\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(\.\d{3}){2,}$/.test(text)
@@ -71,7 +75,7 @@ function spelling(text: string): string {
 				: undefined;
 	return grouped === undefined
 		? 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.'
-		: `Write ${grouped}, with a decimal point and without separators between thousands.${/,\d{1,2}$/.test(text) ? ` For a whole list, as an expression: ${FORMULA}.` : ''}`;
+		: `Write ${grouped}, with a decimal point and without separators between thousands.${forList}`;
 }
 
 /**
@@ -97,14 +101,15 @@ export function parseAmount(
 		throw notANumber('Use an expression that gives one number, for example {{ $json.amount }}.');
 	}
 	const text = typeof value === 'number' ? plainForm(value) : value.trim();
-	if (typeof value === 'string' && !PLAIN_NUMBER.test(text)) throw notANumber(spelling(text));
+	if (typeof value === 'string' && !PLAIN_NUMBER.test(text))
+		throw notANumber(spelling(text, field));
 	const amount = typeof value === 'number' ? value : Number(text);
 	if (!Number.isFinite(amount)) throw notANumber('Check the calculation that gives this value.');
 	if (countDigits(text) > MAX_DIGITS) {
 		throw wrongField(
 			field,
 			`has more than ${MAX_DIGITS} digits: ${quote(value)}`,
-			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ $json.amount.round(2) }}. Else check the value and where it comes from.',
+			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
 		);
 	}
 	if (amount < 0 || text.startsWith('-') || (amount === 0 && bound === 'above 0')) {
