@@ -182,16 +182,28 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 					itemsOf(execution, 'What happened', turn - 1)[0]
 				);
 			});
+		/** Submits the page's form as a browser does, with the fields that it hides. */
 		async function answer(
 			page: string,
 			text: string,
 			source: string,
 			headers: Record<string, string>,
+			form?: FormData,
 		) {
-			const body = new FormData();
-			body.append('field-0', text);
-			body.append('field-1', source);
+			const body = form ?? (await formOf(page));
+			body.set('field-0', text);
+			body.set('field-1', source);
 			return (await fetch(page, { method: 'POST', headers, body })).status;
+		}
+		/** The form that the page shows. */
+		async function formOf(page: string) {
+			const shown = await (await fetch(page, { headers: { Authorization } })).text();
+			const body = new FormData();
+			for (const [tag] of shown.matchAll(/<input[^>]*type="hidden"[^>]*>/g)) {
+				const said = (name: string) => new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1] ?? '';
+				body.set(said('name'), said('value'));
+			}
+			return body;
 		}
 
 		beforeAll(async () => {
@@ -313,6 +325,99 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 				[
 					expect.stringMatching(/^bill-3001: It was paid \(The service said "paid", .*, acc/),
 					expect.stringMatching(/^bill-3002: It was not paid \(The service said "failed", /),
+				],
+			]);
+		});
+
+		test('a page that is sent twice answers no other question, and the rest is asked', async () => {
+			book = await makeBook(n8n);
+			const id = await imported((workflow) => {
+				pays(bill('q-1', 5.03), bill('q-2', 5.03), bill('q-3', 5.03))(workflow);
+				// A list of one's own has a node of another name there.
+				const renamed = JSON.stringify(workflow).replaceAll('"One item each"', '"Rows"');
+				Object.assign(workflow, JSON.parse(renamed));
+			});
+			const executionId = await n8n.run(id, 'Start');
+			const told = await pageOf(executionId, 1);
+			expect(told.text).toMatch(/^Payment q-1: unknown\. /);
+			const page = String(told.page);
+			const form = await formOf(page);
+			expect(await answer(page, 'It was paid', 'Ana', { Authorization }, form)).toBe(200);
+			expect(await pageOf(executionId, 2)).toMatchObject({ external_id: 'q-2' });
+			expect(await answer(page, 'It was not paid', 'a click', { Authorization }, form)).toBe(200);
+			expect(await pageOf(executionId, 3)).toMatchObject({ external_id: 'q-3' });
+			// A run that this one overtook has written meanwhile.
+			await book.add([{ external_id: 'q-3', outcome: 'accepted' }]);
+			expect(await answer(page, 'It was not paid', 'Bo', { Authorization })).toBe(200);
+			await ended(n8n, executionId, 'Report');
+			expect(await book.rows()).toStrictEqual([
+				{ external_id: 'q-1', outcome: 'unknown', decision: 'It was paid', source: 'Ana' },
+				{ external_id: 'q-2', outcome: 'unknown', decision: null, source: null },
+				{ external_id: 'q-3', outcome: 'unknown', decision: 'It was not paid', source: 'Bo' },
+				{ external_id: 'q-3', outcome: 'accepted', decision: null, source: null },
+			]);
+		});
+
+		test('what another book, or a person’s hand, says is told as it is, and asked where it is no answer', async () => {
+			book = await makeBook(n8n);
+			const list = ['space', 'yes', 'refused', 'both'].map((each) => bill(`book-${each}`, 7));
+			const id = await imported(pays(...list));
+			await n8n.finished(await n8n.run(id, 'Start'));
+			const other = await makeBook(n8n);
+			const row = (which: string, outcome: string, decision?: string) => ({
+				...{ external_id: `book-${which}`, outcome, at: '2026-11-20T12:00:00Z', execution: '7' },
+				...(decision === undefined ? {} : { decision, source: 'Ana' }),
+			});
+			await other.add([row('space', 'unknown', 'It was paid '), row('yes', 'unknown', 'yes')]);
+			await other.add([
+				row('refused', 'rejected'),
+				row('both', 'unknown'),
+				row('both', 'accepted'),
+			]);
+			await other.add([row('elsewhere', 'accepted'), row('open', 'unknown')]);
+			const workflow = other.in('in-doubt', (await n8n.workflow(id)) as Workflow);
+			pays(...list, bill('book-elsewhere', 7), bill('book-open', 4.22))(workflow);
+			const { nodes, versionId } = workflow as Workflow & { versionId: string };
+			await n8n.rest('PATCH', `/workflows/${id}`, { nodes, versionId });
+			const executionId = await n8n.run(id, 'Start');
+			await waits(n8n, executionId);
+			const execution = await n8n.execution(executionId);
+			const on = 'on 20 Nov 2026 (execution 7)';
+			const lines = itemsOf(execution, 'Report')[0]?.line as string[];
+			expect(
+				lines.map((line) =>
+					line.replace(/(\. Payment| \(HTTP|\. The service).*?(?=$|\. Before)/, ''),
+				),
+			).toStrictEqual([
+				`book-space: It was paid (Ana), unknown ${on}`,
+				`book-yes: in doubt: unknown ${on}, and "yes" is no decision`,
+				'book-refused: in doubt: not in the book',
+				`book-both: accepted ${on}`,
+				`book-elsewhere: accepted. Before that: accepted ${on}`,
+				`book-open: rejected. Before that: unknown ${on}`,
+			]);
+			expect(
+				itemsOf(execution, 'To be asked?').map(({ external_id }) => external_id),
+			).toStrictEqual([...['book-yes', 'book-refused', 'book-open']]);
+			const outcomes = (await other.rows()).map(({ external_id, outcome }) => [
+				external_id,
+				outcome,
+			]);
+			expect(outcomes).toStrictEqual([
+				...[
+					['book-space', 'unknown'],
+					['book-yes', 'unknown'],
+					['book-refused', 'duplicate'],
+				],
+				...[
+					['book-both', 'unknown'],
+					['book-both', 'accepted'],
+					['book-elsewhere', 'accepted'],
+				],
+				...[
+					['book-open', 'unknown'],
+					['book-elsewhere', 'accepted'],
+					['book-open', 'rejected'],
 				],
 			]);
 		});
