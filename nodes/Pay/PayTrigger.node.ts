@@ -140,7 +140,8 @@ export class PayTrigger implements INodeType {
 			const postback = await readPostback(this);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const webhookResponse = String(responseBody ?? '');
-			if (whyNotAwaited(this, readMatch(this, status), postback)) return { webhookResponse };
+			const match = readMatch(this, status);
+			if (whyNotAwaited(this, match, postback, reference)) return { webhookResponse };
 			return {
 				webhookResponse,
 				workflowData: [[await toPostbackItem(this, postback, reference, status)]],

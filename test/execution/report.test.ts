@@ -67,10 +67,10 @@ test('an n8n without such a workflow: its words are ours, and so is the advice',
 test.each<[string, unknown, string]>([
 	['nothing', undefined, ''],
 	['an empty text', '', ''],
-	['a text', 'no money', ' The response said: "no money"'],
-	['an object', { why: 'x' }, ' The response said: "{"why":"x"}"'],
-	['500 characters', 'x'.repeat(500), ` The response said: "${'x'.repeat(500)}"`],
-	['501 characters', 'x'.repeat(501), ` The response said: "${'x'.repeat(500)}…"`],
+	['a text', 'no money', ' The response said: "no money".'],
+	['an object', { why: 'x' }, ' The response said: "{"why":"x"}".'],
+	['500 characters', 'x'.repeat(500), ` The response said: "${'x'.repeat(500)}".`],
+	['501 characters', 'x'.repeat(501), ` The response said: "${'x'.repeat(500)}…".`],
 ])('of an answer with %s so much is told', (_what, response, told) => {
 	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
 	expect(description.replace(/^.*a proxy on the way\./, '')).toBe(

@@ -4,6 +4,7 @@ import type { Browser, Locator } from 'playwright-core';
 import { example } from '../../dev/demo';
 import type { N8nVersion } from '../../dev/install';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
+import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chain, node, noOp, pay, payTrigger, type Node } from '../../dev/workflow';
 import {
@@ -33,7 +34,7 @@ import {
 	TANGLED,
 	turnOn,
 } from './editorPage';
-import { startN8n, VERSIONS, WITH_PAGES } from './nodes';
+import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
 /** Where the documents' pictures go, in the light theme; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
@@ -70,7 +71,9 @@ const test = (title: string, work: () => Promise<void>) =>
 
 /** A credential for the sandbox, made when it is first asked for: a newcomer has none. */
 async function credential() {
-	made ??= await n8n.createCredential({ baseUrl: sandbox.url, accessToken: TOKEN });
+	made ??= await n8n.createCredential({
+		...{ baseUrl: sandbox.url, accessToken: TOKEN, postbackSecret: SECRET },
+	});
 	return made;
 }
 
@@ -616,12 +619,11 @@ function executions() {
 		await seen(byId('output-panel'), 'Waiting for a postback.', true);
 	});
 
-	const trigger = payTrigger({ authentication: 'none' });
+	const trigger = payTrigger();
 	test("the trigger's panel says in steps where its URLs go, and in words what the Test URL is for", async () => {
 		await open([trigger], 'Pay Trigger');
 		const ndv = byId('ndv');
 		await seen(ndv, 'Take a postback while you build');
-		await seen(ndv, /Anyone who learns this URL/);
 		const steps = ndv.locator('.notice li, [role=alert] li');
 		await steps.nth(2).waitFor();
 		expect(await steps.allInnerTexts()).toStrictEqual([
@@ -630,6 +632,9 @@ function executions() {
 			'Step 3: publish this workflow.',
 		]);
 		await picture('pay-trigger');
+		await choose('authentication', 'None');
+		await seen(ndv, /Anyone who learns this URL/);
+		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, /put the Test URL into the Postback URL of a Pay node/);
 	});
@@ -642,12 +647,13 @@ function executions() {
 		await seen(page, 'Waiting for a postback: run a Pay node with the Test URL');
 		await picture('pay-trigger-waiting');
 		const path = webhookPath(trigger)?.replace('/webhook/', '/webhook-test/') ?? '';
+		const url = signUrl(n8n.url + path, { external_id: 'a', kind: 'payment', amount: 1 }, SECRET);
 		const request = {
 			method: 'POST',
 			headers: { 'Content-Type': 'application/json' },
 			body: JSON.stringify({ status: 'paid' }),
 		};
-		await until('the test webhook', async () => (await fetch(n8n.url + path, request)).ok);
+		await until('the test webhook', async () => (await fetch(url, request)).ok);
 		await canvasNode('Pay Trigger').dblclick();
 		await seen(byId('output-panel'), 'eventId');
 	});

@@ -6,6 +6,7 @@ import {
 	readPostback,
 	refusePostback,
 	toPostbackItem,
+	whyNotAwaited,
 } from '../../nodes/Pay/postback/receive';
 
 /** n8n's side of a call, as far as it is read here; the engine's own stands in requests.test.ts. */
@@ -98,6 +99,17 @@ describe('work that fails', () => {
 		const work = async () => await Promise.resolve({ webhookResponse: 'OK' });
 		expect(await answered(called({}).context, work)).toStrictEqual({ webhookResponse: 'OK' });
 	});
+});
+
+test('of many waits, the log says which a postback did not end: by the identifier that was proven', () => {
+	const { context, logged } = called({});
+	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from('{}'));
+	const match = { field: 'state', values: ['paid'] };
+	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 1 } as const;
+	expect(whyNotAwaited(context, match, postback, reference)).toBe('the field "state" is missing');
+	expect(logged).toMatchObject([
+		[expect.stringContaining('the field "state" is missing'), { external_id: 'order-1' }],
+	]);
 });
 
 describe('the request of a postback', () => {

@@ -54,6 +54,8 @@ test.each<[string, string, object, string?]>([
 	['an amount of 0', 'payment', { ...FULL, amount: 0 }],
 	['no token', 'payment', FULL, ''],
 	['a header without its token', 'payment', FULL, 'Bearer'],
+	['another scheme', 'payment', FULL, 'Basic cHJhY3RpY2U6'],
+	['a scheme in small letters', 'payment', FULL, 'bearer practice'],
 ])(
 	'the sandbox and the practice service say the same of %s',
 	async (_what, path, body, token = 'Bearer practice') => {

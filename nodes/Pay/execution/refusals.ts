@@ -53,7 +53,7 @@ export const sameIdAsItem = (first: number, index: number, external_id: string) 
 	new InputError(
 		'external_id',
 		`Payment "${external_id}" is on the list twice: items ${first} and ${index}, counted from 0, have this External ID (external_id)`,
-		`The outcome of item ${first} holds for both. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
+		`Look at the outcome of item ${first}. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
 	);
 
 const wasSent = (attempt: Attempt) =>

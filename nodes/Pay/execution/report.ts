@@ -109,7 +109,7 @@ function unknownInWords(operation: ServiceOperation, external_id: string, what: 
 		message: `It is not known whether ${noun} "${external_id}" was ${done}`,
 		description: once
 			? `Do not pay again yet. The request was sent, but ${what}. Ask the service whether "${external_id}" was paid: this node does not send it a second time.`
-			: `The request was sent, but ${what}. A second ${noun} does no harm: it is safe to run this item again.`,
+			: `The request was sent, but ${what}. A second ${noun} does no harm unless both are paid: run this item again.`,
 	};
 }
 
@@ -138,6 +138,7 @@ export function attemptedResult(
 	const { outcome, statusCode, response, reason } = attempted;
 	const { kind, noun } = operation;
 	const facts = { kind, external_id, statusCode, response };
+	const said = responseInWords(response);
 	switch (outcome) {
 		case 'accepted':
 			return { ...facts, outcome, amount };
@@ -146,7 +147,7 @@ export function attemptedResult(
 				...facts,
 				outcome,
 				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused, by the service or a proxy on the way.${responseInWords(response)} ${correction(statusCode ?? 0, external_id, response)}`,
+				description: `The request was sent and refused, by the service or a proxy on the way.${said && `${said}.`} ${correction(statusCode ?? 0, external_id, response)}`,
 			};
 		case 'notSent':
 			return {

@@ -61,7 +61,7 @@ const FORMULA =
 /** How to write a text that is not a plain number; a list has amounts, and no other field of ours. */
 function spelling(text: string, field: string): string {
 	const isInList = field === 'amount' && /,\d{1,2}$/.test(text);
-	const forList = isInList ? ` For a whole list, as an expression: ${FORMULA}.` : '';
+	const forList = isInList ? ` For a whole list, enter ${FORMULA} as an expression.` : '';
 	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
 	if (whole !== undefined && thousandths !== undefined) return bothReadings(whole, thousandths);
 	if (/^\d+,\d+$/.test(text)) {

@@ -19,9 +19,9 @@ interface RawRequest {
 	readRawBody?: () => Promise<void>;
 }
 
-function log(context: IWebhookFunctions, message: string): void {
+function log(context: IWebhookFunctions, message: string, more: object = {}): void {
 	const { id } = context.getWorkflow();
-	context.logger.warn(message, { workflowId: id, node: context.getNode().name });
+	context.logger.warn(message, { workflowId: id, node: context.getNode().name, ...more });
 }
 
 /** Refuses a postback: nothing starts or resumes. The log has neither its URL, a secret, nor its body. */
@@ -86,10 +86,12 @@ export function whyNotAwaited(
 	context: IWebhookFunctions,
 	match: FieldMatch | undefined,
 	postback: Postback,
+	reference: Reference | null,
 ): string | undefined {
 	const why = match && mismatchOf(match, ...sourcesOf(postback));
 	if (why === undefined) return undefined;
-	log(context, `Pay took a postback that the workflow does not go on with: ${why}`);
+	const message = `Pay took a postback that the workflow does not go on with: ${why}`;
+	log(context, message, { external_id: reference?.external_id });
 	return why;
 }
 

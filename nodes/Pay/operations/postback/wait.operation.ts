@@ -264,7 +264,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
 	const postback = await readPostback(context, resumeToken);
-	const why = whyNotAwaited(context, proof?.match, postback);
+	const why = whyNotAwaited(context, proof?.match, postback, reference);
 	if (why !== undefined) return { webhookResponse: `The execution waits on: ${why}` };
 	return {
 		workflowData: [[await toPostbackItem(context, postback, reference, proof?.status, item)]],
