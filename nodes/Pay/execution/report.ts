@@ -61,7 +61,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
 	}
 	if (response === UNPUBLISHED) {
-		return 'Publish the workflow that plays the service (n8n 1: Active), then run again.';
+		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
 	}
 	switch (statusCode) {
 		case 401:
