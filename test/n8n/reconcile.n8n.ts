@@ -8,6 +8,24 @@ import { allFinished, onceOf, startN8n, VERSIONS } from './nodes';
 
 type Line = [transaction: string, id: string, amount: string, status: string, day?: string];
 const HEAD = 'Transaction;Date;Your ID;Amount;Status';
+/** Lines as "identifier;amount;status" and a day; the same text is the same transaction. */
+const linesOf = (text: string) =>
+	text.split('|').map((line, _at, all): Line => {
+		const [id = '', amount = '', status = '', day] = line.split(';');
+		const transaction = `t${all.indexOf(line) + 1}`;
+		return day === undefined
+			? [transaction, id, amount, status]
+			: [transaction, id, amount, status, day];
+	});
+/** Of another payout. */
+const OTHER = 'two;1,00;failed';
+const ONE = ': one, 10.50 to k';
+/** A row's state, amount and more. */
+type State = [state: string, amount?: string, more?: Record<string, string | null>];
+const FAILED: State = ['settled', '10.50', { ending: 'failed', reported: 'failed' }];
+const PAID: State = ['settled', '10.50', { ending: 'paid', reported: 'paid' }];
+const WRONG: State = ['unknown', '10.50', { found: 'Wrong amount: 105' }];
+const claimed = (claimed_at: string | null): State => ['unknown', '10.50', { claimed_at }];
 const PERIOD = { From: '2026-11-01', To: '2026-11-20' };
 const INSIDE = '2026-11-15 12:00Z';
 
@@ -51,12 +69,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	/** A row as a run leaves it, claimed inside the period if nothing else is said. */
-	function row(id: string, state: string, amount = '10.50', more: Record<string, string> = {}) {
+	function row(id: string, ...[state, amount = '10.50', more = {}]: State) {
 		const columns = { claimed_at: INSIDE, ...more };
 		sql(
 			`INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id, ${Object.keys(columns).join()})
 			VALUES ('${id}', '${amount}', 'k', '1', '${state}', 1, '1', ${Object.values(columns)
-				.map((value) => `'${value}'`)
+				.map((value) => (value === null ? 'NULL' : `'${value}'`))
 				.join()})`,
 		);
 	}
@@ -105,87 +123,29 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await bring([])).toContain('Nothing was compared.');
 	});
 
-	once.each<[string, () => void, Line[], string, string]>([
-		[
-			'Arrived',
-			() => row('one', 'unknown'),
-			[['t1', 'one', '-10,50', 'Paid']],
-			'(unknown becomes settled)',
-			'settled',
-		],
-		[
-			'Arrived',
-			() => row('one', 'claimed', '1234.5'),
-			[['t1', 'one', '1.234,50', 'paid']],
-			'(claimed becomes settled)',
-			'settled',
-		],
-		[
-			'Failed in the statement',
-			() => row('one', 'claimed'),
-			[['t1', 'one', '10,50', 'failed']],
-			'(claimed becomes rejected)',
-			'rejected',
-		],
-		[
-			'Paid, and nobody knew',
-			() => row('one', 'rejected'),
-			[['t1', 'one', '10,5', 'paid']],
-			'(rejected becomes settled)',
-			'settled',
-		],
-		[
-			'Paid, and nobody knew',
-			() => row('one', 'due'),
-			[['t1', 'one', '10,50', 'paid']],
-			'(due becomes settled)',
-			'settled',
-		],
-		[
-			'Paid twice',
-			() => row('one', 'accepted'),
-			[
-				['t1', 'one', '10,50', 'paid'],
-				['t2', 'one', '10,50', 'paid'],
-			],
-			'(accepted becomes settled)',
-			'settled',
-		],
-		[
-			'Wrong amount',
-			() => row('one', 'accepted'),
-			[['t1', 'one', '105,00', 'paid']],
-			'(accepted becomes unknown)',
-			'unknown',
-		],
-		[
-			'Wrong amount',
-			() => row('one', 'due', '1'),
-			[['t1', 'one', '100', 'paid']],
-			'(due becomes unknown)',
-			'unknown',
-		],
-		[
-			'Reported as failed, but paid',
-			() => row('one', 'settled', '10.50', { ending: 'failed', reported: 'failed' }),
-			[['t1', 'one', '10,50', 'paid']],
-			'(settled becomes settled)',
-			'settled',
-		],
+	once.each<[string, State, string, string]>([
+		['Arrived', ['unknown'], 'one;-10,50;Paid', 'settled'],
+		['Arrived', ['claimed', '1234.5'], 'one;1.234,50;paid', 'settled'],
+		['Failed in the statement', ['claimed'], 'one;10,50;failed', 'rejected'],
+		['Paid, and nobody knew', ['rejected'], 'one;10,5;paid', 'settled'],
+		['Paid, and nobody knew', ['due'], 'one;10,50;paid', 'settled'],
+		['Paid twice', ['accepted'], 'one;10,50;paid|one;10,5;paid', 'settled'],
+		['Wrong amount', ['accepted'], 'one;105,00;paid', 'unknown'],
+		['Wrong amount', ['due', '1'], 'one;100;paid', 'unknown'],
+		['Reported as failed, but paid', FAILED, 'one;10,50;paid', 'settled'],
 	])(
 		'%s: shown, then changed, and changed no further by the same statement',
-		async (finding, prepare, lines, says, becomes) => {
-			prepare();
-			// Another payout, so that the statement has a line in any case.
+		async (finding, state, lines, becomes) => {
+			row('one', ...state);
 			row('other', 'accepted', '12.00');
-			const sign = lines.some(([, , amount]) => amount.startsWith('-')) ? '-' : '';
-			const statement: Line[] = [...lines, ['t9', 'other', `${sign}12,00`, 'paid']];
+			const sign = lines.includes('-') ? '-' : '';
+			const statement = linesOf(`${lines}|other;${sign}12,00;paid`);
 			const shown = await change(statement);
 			expect(shown).toStrictEqual([
 				expect.stringMatching(new RegExp(`^${finding}: one, `)),
 				'1 changed.',
 			]);
-			expect(shown[0]).toContain(says);
+			expect(shown[0]).toContain(`(${state[0]} becomes ${becomes})`);
 			expect([stateOf('one'), stateOf('other')]).toStrictEqual([becomes, 'accepted']);
 			const after = everything();
 			expect((await bring(statement)).at(-1)).toBe(NOTHING);
@@ -193,108 +153,53 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	once.each<[string, () => void, Line[], string]>([
+	once.each<[string, State | undefined, string, string]>([
 		[
 			'Paid, and not in the register',
-			() => undefined,
-			[['t1', '"foreign; ""one"""', '1.234,56', 'paid']],
-			'Paid, and not in the register: foreign; "one", in the statement 1234.56 on 2026-11-15',
+			undefined,
+			'"foreign: ""one""";1.234,56;paid',
+			': foreign: "one", in the statement 1234.56 on 2026-11-15',
 		],
-		[
-			'Accepted, and not in the statement',
-			() => row('one', 'accepted'),
-			[['t1', 'two', '1,00', 'failed']],
-			'Accepted, and not in the statement: one, 10.50 to k (stays accepted)',
-		],
-		[
-			'Accepted, and not in the statement',
-			() => row('one', 'settled', '10.50', { ending: 'paid', reported: 'paid' }),
-			[['t1', 'two', '1,00', 'failed']],
-			'Accepted, and not in the statement: one, 10.50 to k (stays settled)',
-		],
-		[
-			'Accepted, and failed in the statement',
-			() => row('one', 'accepted'),
-			[['t1', 'one', '10,50', 'failed']],
-			'Accepted, and failed in the statement: one, 10.50 to k (stays accepted)',
-		],
+		['Accepted, and not in the statement', ['accepted'], OTHER, ONE],
+		['Accepted, and not in the statement', PAID, OTHER, ONE],
+		['Accepted, and failed in the statement', ['accepted'], 'one;10,50;failed', ONE],
 		// A file that was cut, a statement of another account, a line under another id: all look like this.
-		...(['unknown', 'claimed'] as const).map((state): [string, () => void, Line[], string] => [
-			'Never arrived',
-			() => row('one', state),
-			[['t1', 'two', '1,00', 'failed']],
-			`Never arrived: one, 10.50 to k (stays ${state})`,
-		]),
-		[
-			'Failed in the statement, before the last try',
-			() => row('one', 'unknown', '10.50', { claimed_at: '2026-11-16 12:00Z' }),
-			[['t1', 'one', '10,50', 'failed', '2026-11-15']],
-			'Failed in the statement: one, 10.50 to k (stays unknown)',
-		],
+		['Never arrived', ['unknown'], OTHER, ONE],
+		['Never arrived', ['claimed'], OTHER, ONE],
+		['Failed in the statement', claimed('2026-11-16 12:00Z'), 'one;10,50;failed', ONE],
 		[
 			'Paid, and failed later',
-			() => row('one', 'accepted'),
-			[
-				['t1', 'one', '10,50', 'paid', '2026-11-12'],
-				['t2', 'one', '10,50', 'failed', '2026-11-15'],
-			],
-			'Paid, and failed later: one, 10.50 to k, in the statement 10.5 on 2026-11-12 (stays accepted)',
+			['accepted'],
+			'one;10,50;paid;2026-11-12|one;10,50;failed',
+			`${ONE}, in the statement 10.5 on 2026-11-12`,
 		],
-	])('%s: shown to a person, and changed by nobody', async (_finding, prepare, lines, says) => {
-		prepare();
+	])('%s: shown to a person, and changed by nobody', async (finding, state, lines, says) => {
+		if (state !== undefined) row('one', ...state);
 		const before = everything();
-		expect(await bring(lines)).toStrictEqual([says, NOTHING]);
+		const stays = state === undefined ? '' : ` (stays ${state[0]})`;
+		expect(await bring(linesOf(lines))).toStrictEqual([finding + says + stays, NOTHING]);
 		expect(everything()).toBe(before);
 	});
 
-	once.each<[string, () => void, Line[]]>([
+	once.each<[string, State, string]>([
 		[
 			'a line that stands there twice is one payment',
-			() => row('one', 'accepted', '4'),
-			[
-				['t7', 'one', '4,00', 'paid'],
-				['t7', 'one', '4,00', 'paid'],
-			],
+			['accepted', '4'],
+			'one;4,00;paid|one;4,00;paid',
 		],
-		[
-			'what was sent before the period is left alone',
-			() => row('one', 'unknown', '1', { claimed_at: '2026-10-31 23:59Z' }),
-			[['t1', 'two', '1,00', 'failed']],
-		],
-		[
-			'what was sent within the margin before its end is left alone',
-			() => row('one', 'unknown', '1', { claimed_at: '2026-11-20 00:01Z' }),
-			[['t1', 'two', '1,00', 'failed']],
-		],
-		[
-			'what no run has claimed was not sent, so it is not missing',
-			() =>
-				sql(
-					"INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state) VALUES ('one', '10.50', 'k', '1', 'unknown')",
-				),
-			[['t1', 'two', '1,00', 'failed']],
-		],
-		[
-			'one that another statement has with a wrong amount is not missing',
-			() => row('one', 'unknown', '10.50', { found: 'Wrong amount: 105' }),
-			[['t1', 'two', '1,00', 'failed']],
-		],
-		[
-			'a pending one is left alone',
-			() => row('one', 'unknown'),
-			[['t1', 'one', '10,50', 'Pending', '21/11/2026']],
-		],
+		['what was sent before the period is no finding', claimed('2026-10-31 23:59Z'), OTHER],
+		['nor what was sent within the margin before its end', claimed('2026-11-20 00:01Z'), OTHER],
+		['nor what no run has claimed, so it was not sent', claimed(null), OTHER],
+		['nor what another statement has with a wrong amount', WRONG, OTHER],
+		['a pending one is left alone', ['unknown'], 'one;10,50;Pending;21/11/2026'],
 		[
 			'a failed try before the paid one says nothing',
-			() => row('one', 'accepted'),
-			[
-				['t1', 'one', '10,50', 'failed'],
-				['t2', 'one', '10,50', 'paid'],
-			],
+			['accepted'],
+			'one;10,50;failed|one;10,50;paid',
 		],
-	])('%s', async (_what, prepare, lines) => {
-		prepare();
-		expect(await bring(lines)).toStrictEqual([NOTHING]);
+	])('%s', async (_what, state, lines) => {
+		row('one', ...state);
+		expect(await bring(linesOf(lines))).toStrictEqual([NOTHING]);
 	});
 
 	once(
@@ -307,36 +212,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	once.each<[string, string, string[], string]>([
-		[
-			'with C or a minus elsewhere, and with an id',
-			'10,50 D;paid;t1|10,50 C;paid;t2',
-			['Left out, line 3 (money that came in): t2;2026-11-15;one;10,50 C;paid'],
-			'Money came in: one, 10.50 to k, in the statement 10.5 on 2026-11-15 (stays unknown)',
-		],
-		[
-			'without the minus of the others',
-			'-10,50;paid;t1|10,50;paid;t2',
-			['Left out, line 3 (money that came in): t2;2026-11-15;one;10,50;paid'],
-			'Money came in: one, 10.50 to k, in the statement 10.5 on 2026-11-15 (stays unknown)',
-		],
-		[
-			'but not where it failed',
-			'10,50 C;failed;t1',
-			[],
-			'Failed in the statement: one, 10.50 to k (unknown becomes rejected)',
-		],
-	])(
-		'money that came in %s is no payment: a person sees it',
-		async (_how, lines, leftOut, says) => {
-			row('one', 'unknown');
-			const statement = lines.split('|').map((line): Line => {
-				const [amount = '', status = '', transaction = ''] = line.split(';');
-				return [transaction, 'one', amount, status];
-			});
-			expect((await bring(statement)).slice(0, -1)).toStrictEqual([...leftOut, says]);
-		},
-	);
+	once.each([
+		['with C', 'one;10,50 D;paid|one;10,50 C;paid'],
+		['without the minus of the others', 'one;-10,50;paid|one;10,50;paid'],
+	])('money that came in %s is no payment: a person sees it', async (_how, lines) => {
+		row('one', 'unknown');
+		const [, amount] = lines.split('|')[1]!.split(';');
+		expect((await bring(linesOf(lines))).slice(0, -1)).toStrictEqual([
+			`Left out, line 3 (money that came in): t2;2026-11-15;one;${amount};paid`,
+			`Money came in${ONE}, in the statement 10.5 on 2026-11-15 (stays unknown)`,
+		]);
+	});
 
 	once.each([
 		...['+10,50', '(10,50)', '\u221210,50', '10,50 DR', '10,50 USD', 'CAD 10,50', 'R$ 10,50-'],
