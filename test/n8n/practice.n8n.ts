@@ -360,7 +360,9 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 
 		test('what another book, or a person’s hand, says is told as it is, and asked where it is no answer', async () => {
 			book = await makeBook(n8n);
-			const list = ['space', 'yes', 'refused', 'both'].map((each) => bill(`book-${each}`, 7));
+			const list = ['space', 'yes', 'refused', 'both', 'two', 'twin'].map((each) =>
+				bill(`book-${each}`, 7),
+			);
 			const id = await imported(pays(...list));
 			await n8n.finished(await n8n.run(id, 'Start'));
 			const other = await makeBook(n8n);
@@ -375,8 +377,12 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 				row('both', 'accepted'),
 			]);
 			await other.add([row('elsewhere', 'accepted'), row('open', 'unknown')]);
+			// Of two runs at once, one was asked too early.
+			await other.add([row('two', 'duplicate', 'It was not paid')]);
+			await other.add([row('two', 'unknown', 'It was paid')]);
 			const workflow = other.in('in-doubt', (await n8n.workflow(id)) as Workflow);
-			pays(...list, bill('book-elsewhere', 7), bill('book-open', 4.22))(workflow);
+			const more = [bill('book-elsewhere', 7), bill('book-open', 4.22)];
+			pays(...list, ...more, { ...bill('book-twin', 7), amount: '12,00' })(workflow);
 			const { nodes, versionId } = workflow as Workflow & { versionId: string };
 			await n8n.rest('PATCH', `/workflows/${id}`, { nodes, versionId });
 			const executionId = await n8n.run(id, 'Start');
@@ -393,31 +399,31 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 				`book-yes: in doubt: unknown ${on}, and "yes" is no decision`,
 				'book-refused: in doubt: not in the book',
 				`book-both: accepted ${on}`,
+				`book-two: It was paid (Ana), unknown ${on}`,
+				'book-twin: in doubt: not in the book',
 				`book-elsewhere: accepted. Before that: accepted ${on}`,
 				`book-open: rejected. Before that: unknown ${on}`,
+				expect.stringMatching(/^book-twin: notSent\. Amount/),
 			]);
 			expect(
 				itemsOf(execution, 'To be asked?').map(({ external_id }) => external_id),
-			).toStrictEqual([...['book-yes', 'book-refused', 'book-open']]);
-			const outcomes = (await other.rows()).map(({ external_id, outcome }) => [
-				external_id,
-				outcome,
-			]);
-			expect(outcomes).toStrictEqual([
+			).toStrictEqual([...['book-yes', 'book-refused', 'book-twin', 'book-open']]);
+			// What was no decision takes one.
+			const { page } = await pageOf(executionId, 1);
+			expect(await answer(String(page), 'It was paid', 'Bo', { Authorization })).toBe(200);
+			await pageOf(executionId, 2);
+			const rows = (await other.rows()).map(({ external_id, outcome, source }) =>
+				[String(external_id).replace('book-', ''), outcome, source].filter(Boolean).join(' '),
+			);
+			expect(rows).toStrictEqual([
+				...['space unknown Ana', 'yes unknown Bo', 'refused duplicate', 'both unknown'],
+				...['both accepted', 'elsewhere accepted', 'open unknown', 'two duplicate Ana'],
 				...[
-					['book-space', 'unknown'],
-					['book-yes', 'unknown'],
-					['book-refused', 'duplicate'],
-				],
-				...[
-					['book-both', 'unknown'],
-					['book-both', 'accepted'],
-					['book-elsewhere', 'accepted'],
-				],
-				...[
-					['book-open', 'unknown'],
-					['book-elsewhere', 'accepted'],
-					['book-open', 'rejected'],
+					'two unknown Ana',
+					'twin duplicate',
+					'elsewhere accepted',
+					'open rejected',
+					'twin notSent',
 				],
 			]);
 		});
