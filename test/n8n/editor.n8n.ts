@@ -714,7 +714,7 @@ function outputs() {
 		const workflow = chain('No secret', [trigger, noOp('After')]);
 		const id = await n8n.importWorkflow(workflow, { payApi });
 		await go(`${n8n.url}/workflow/${id}`);
-		await byId('canvas-node').first().waitFor();
+		await canvasNode('After').waitFor();
 		await byId('workflow-open-publish-modal-button').click();
 		await byId('workflow-publish-button').click();
 		await seen(
