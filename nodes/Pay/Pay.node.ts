@@ -12,7 +12,7 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
 import { executeChosen, findOperation, properties } from './operations';
-import { resumeWebhooks } from './operations/postback/wait.operation';
+import { resumeWebhooks, waitingNodeTooltip } from './operations/postback/wait.operation';
 import { answered, refusePostback } from './postback/receive';
 
 /**
@@ -62,12 +62,7 @@ export class Pay implements INodeType {
 			},
 		],
 		webhooks: resumeWebhooks,
-		// At a time limit n8n runs no node, so what did not end the wait can be said only while it lasts.
-		waitingNodeTooltip: [
-			'={{ $parameter["resumeWhen"] === "any" ? "Waiting for a postback."',
-			': "Waiting for a postback with what Resume asks for. One that lacks it does not end the wait:',
-			'n8n\'s log, and the response that the service got, say what was missing." }}',
-		].join(' '),
+		waitingNodeTooltip,
 		properties,
 	};
 

@@ -40,6 +40,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const once = onceOf(version);
 	let n8n: N8n;
 	let postgres: Awaited<ReturnType<typeof startPostgres>>;
+	let credentials: Awaited<ReturnType<typeof registerCredentials>>;
 	let workflow: Workflow;
 	let workflowId: string;
 	let executions = 0;
@@ -48,16 +49,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeAll(async () => {
 		[postgres, n8n] = await Promise.all([startPostgres(), startN8n(version)]);
 		const address = { host: '127.0.0.1', port: postgres.port, user: 'n8n' };
-		workflow = ready('reconcile', await registerCredentials(n8n, address, 'postgres'));
+		credentials = await registerCredentials(n8n, address, 'postgres');
+		workflow = ready('reconcile', credentials);
 		// What a person does for a bank whose words are in another language.
 		const words = { paidWords: 'paid, concluída', failedWords: 'failed, não realizada' };
 		enterSettings(workflow, words);
 		workflowId = await n8n.importWorkflow(workflow);
 		await n8n.activate(workflowId);
-		const { query } = nodeOf(
-			ready('payout-register', await registerCredentials(n8n, address, 'postgres')),
-			'Make the register',
-		).parameters as { query: string };
+		const { query } = nodeOf(ready('payout-register', credentials), 'Make the register')
+			.parameters as { query: string };
 		sql(query);
 	});
 	afterAll(async () => {
@@ -309,6 +309,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			Buffer.concat([Buffer.from(csv([['t1', 'caf\u00e9', '10,50', 'paid']])), Buffer.of(0xff)]),
 			'choose its encoding',
 		],
+		[
+			'UTF-16, as spreadsheets write "Unicode text"',
+			Buffer.from(csv([['t1', 'one', '10,50', 'paid']]), 'utf16le'),
+			'such as UTF-16: save it as CSV in UTF-8.',
+		],
 	])('%s: the statement is refused, and nothing changes', async (_what, statement, problem) => {
 		row('one', 'unknown');
 		const [first, ...problems] = await bring(statement, '00000000');
@@ -373,6 +378,27 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect((await bring(utf8, '', 'windows-1252')).join()).not.toContain('café');
 		expect((await bring(latin, '', 'windows-1252')).join()).toContain('café');
 	});
+
+	once(
+		'settings with a column without a name, or one word for two things, are refused',
+		async () => {
+			const other = ready('reconcile', credentials);
+			enterSettings(other, { columnDate: '', failedWords: 'failed, Paid', pendingWords: 'failed' });
+			await n8n.activate(await n8n.importWorkflow(other));
+			const file = new Blob([csv([['t1', 'one', '10,50', 'paid']])]);
+			const answer = await until('the page', async () => {
+				const { status, text } = await submit(n8n, other, { ...PERIOD, File: file });
+				return status === 200 && text;
+			});
+			expect(answer.split('\n')).toStrictEqual([
+				'Nothing was compared.',
+				'The statement has no column "".',
+				'A column has no name in the settings.',
+				'The word "paid" is paid and something else in the settings.',
+				'The word "failed" is failed and pending in the settings.',
+			]);
+		},
+	);
 
 	test('every line that cannot be read is shown with its number and content', async () => {
 		const lines = Array.from({ length: 9 }, (_none, n): Line => [`t${n}`, 'one', '1.50', 'done']);

@@ -12,6 +12,7 @@ import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { refuseNothing, type ReadParameter } from '../parameters/parameter';
+import { inOneForm } from '../parameters/text';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { refusedResult, type ItemResult } from './report';
@@ -165,7 +166,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const read = reader(reading, index);
 		const given = read('external_id');
 		// So that the error of an item with a bad amount names the item.
-		if (['string', 'number'].includes(typeof given)) id = String(given).trim().normalize('NFC');
+		if (['string', 'number'].includes(typeof given)) id = inOneForm(String(given));
 		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);

@@ -59,12 +59,15 @@ export function optionalText(value: unknown, field: string): string | undefined 
 	return text;
 }
 
+/** One spelling of what looks alike: without spaces around it, in Unicode's form NFC. */
+export const inOneForm = (text: string) => text.trim().normalize('NFC');
+
 /**
  * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
  * that what looks alike is one identifier; "" where there is none. Throws an InputError.
  */
 function readIdentifier(value: unknown, field: string): string {
-	const text = optionalText(value, field)?.trim().normalize('NFC') ?? '';
+	const text = inOneForm(optionalText(value, field) ?? '');
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
 			field,

@@ -122,6 +122,16 @@ export const resumeWebhooks = ['', RESUME_SEGMENT].map(
 	}),
 );
 
+/**
+ * What the editor's output panel says while the node waits: at a time limit n8n runs no node, so what did
+ * not end the wait can be said only while it lasts.
+ */
+export const waitingNodeTooltip = [
+	'={{ $parameter["resumeWhen"] === "any" ? "Waiting for a postback."',
+	': "Waiting for a postback with what Resume asks for. One that lacks it does not end the wait:',
+	'n8n\'s log, and the response that the service got, say what was missing." }}',
+].join(' ');
+
 /** Whose words a wait has. */
 const CHARGE = 'the Pay node that makes the charge or payment';
 
