@@ -43,12 +43,18 @@ export interface Execution {
 	};
 }
 
+const givenPorts = new Set<number>();
+
 /**
- * A TCP port that was free a moment ago, below those that the system gives out by itself: a server
- * may take its time to listen there.
+ * A TCP port that was free a moment ago and is given once only, below those that the system gives
+ * out by itself: a server may take its time to listen there. Each of jest's processes takes from a
+ * part of its own.
  */
 export async function freePort(): Promise<number> {
-	const port = randomInt(10_000, 32_000);
+	const first = 10_000 + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * 2_200;
+	const port = randomInt(first, first + 2_200);
+	if (givenPorts.has(port)) return await freePort();
+	givenPorts.add(port);
 	const server = createServer();
 	const isFree = await new Promise<boolean>((resolve) => {
 		server.once('error', () => resolve(false));

@@ -129,7 +129,9 @@ export async function startHaproxy(pem: Pem, rest: string): Promise<Server> {
 	return await Server.start('haproxy', (port, folder) => {
 		writeFileSync(join(folder, 'both.pem'), `${pem.cert}\n${pem.key}\n`);
 		const lines = [
-			...['global', ' maxconn 200', 'defaults', ' mode http', ' timeout connect 1s'],
+			// Else a port that is taken would be shared, and each server get some of the requests.
+			...['global', ' noreuseport', ' maxconn 200'],
+			...['defaults', ' mode http', ' timeout connect 1s'],
 			...[' timeout client 10s', ' timeout server 1s', ' retries 3', 'frontend up'],
 			...[` bind 127.0.0.1:${port}`, ' http-request return status 204', rest, ''],
 		];

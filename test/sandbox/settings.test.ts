@@ -1,3 +1,4 @@
+import { freePort } from '../../dev/n8n';
 import { readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
@@ -249,4 +250,10 @@ describe('the command line', () => {
 	test('--help asks for nothing else', () => {
 		expect(readOptions(['--help'], {})).toBeUndefined();
 	});
+});
+
+test('a free port is given once: HAProxy would serve two frontends at one port, each now and then', async () => {
+	const found = [];
+	for (let i = 0; i < 700; i++) found.push(await freePort());
+	expect(new Set(found).size).toBe(found.length);
 });
