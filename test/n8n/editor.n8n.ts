@@ -97,7 +97,7 @@ async function picture(name: string) {
 /** Imports a workflow and opens the node of a name in it. */
 async function open(nodes: Node[], name: string): Promise<void> {
 	const id = await n8n.importWorkflow(chain(name, nodes), { payApi: await credential() });
-	await go(`${n8n.url}/workflow/${id}`);
+	await go(`${n8n.url}/workflow/${id}`, canvasNode(name));
 	await canvasNode(name).dblclick();
 	await byId('ndv').waitFor();
 }
@@ -106,7 +106,7 @@ const openPay = async (parameters: object) => await open([manual(), pay('Pay', p
 
 /** Opens the form of a new credential, its address filled in; gives it and saves what is in it. */
 async function newCredential(baseUrl: string) {
-	await go(`${n8n.url}/home/credentials/create`);
+	await go(`${n8n.url}/home/credentials/create`, byId('new-credential-type-button'));
 	await byId('new-credential-type-button').waitFor();
 	await page.getByRole('combobox').last().fill('Pay API');
 	await page.getByText('Pay API', { exact: true }).last().click();
@@ -229,7 +229,7 @@ function newcomer(on: N8nVersion) {
 	}
 	/** From the home page, which n8n shows first. */
 	async function beginWorkflow() {
-		await go(`${n8n.url}/home/workflows`);
+		await go(`${n8n.url}/home/workflows`, newWorkflowButton());
 		await click(newWorkflowButton());
 		await byId('canvas-plus-button').waitFor();
 	}
@@ -335,6 +335,8 @@ function newcomer(on: N8nVersion) {
 			await fillIn(field('external_id'), 'order-1043');
 			await click(byId('credential-edit-button'));
 			const modal = byId('editCredential-modal');
+			// What n8n reads of it would turn the switch off again.
+			await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
 			await turnOn('describeService', modal);
 			hand.clicks++;
 			await fillIn(field('statusField', modal), 'status');
@@ -549,7 +551,7 @@ function forms() {
 		};
 		const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));
 		const id = await n8n.importWorkflow(chain('Subtitles', [manual(), ...all]));
-		await go(`${n8n.url}/workflow/${id}`);
+		await go(`${n8n.url}/workflow/${id}`, byId('canvas-node').nth(6));
 		await byId('canvas-node').nth(6).waitFor();
 		const subtitle = async (name: string) => (await canvasNode(name).innerText()).split('\n')[1];
 		expect(await Promise.all(Object.keys(nodes).map(subtitle))).toStrictEqual([
@@ -713,7 +715,7 @@ function outputs() {
 		const trigger = payTrigger();
 		const workflow = chain('No secret', [trigger, noOp('After')]);
 		const id = await n8n.importWorkflow(workflow, { payApi });
-		await go(`${n8n.url}/workflow/${id}`);
+		await go(`${n8n.url}/workflow/${id}`, canvasNode('After'));
 		await canvasNode('After').waitFor();
 		await byId('workflow-open-publish-modal-button').click();
 		await byId('workflow-publish-button').click();

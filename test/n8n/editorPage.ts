@@ -120,8 +120,9 @@ export async function escape(form: string) {
 /**
  * Goes to an address of the editor as its links do: to load its page anew takes 20 s. By way of the
  * home page, so that nothing of an earlier workflow is taken for the next one's.
+ * @param shown what stands there once it is drawn
  */
-export async function go(url: string) {
+export async function go(url: string, shown: Locator) {
 	const { origin, pathname } = new URL(url);
 	const isElsewhere = new URL(page.url()).origin !== origin || page.url().includes('/executions/');
 	// A credential that is open would stay so, and n8n would go back to what was executed.
@@ -142,20 +143,28 @@ export async function go(url: string) {
 		await Promise.race([gone, page.getByRole('button', { name: /without saving/i }).click()]);
 		await gone;
 	};
-	await push('/home/workflows');
-	// Until it is drawn, n8n would go back to it; while the canvas is there, n8n would keep that.
-	await newWorkflowButton().waitFor();
-	await byId('canvas-node').first().waitFor({ state: 'detached' });
-	await until(pathname, async () => {
-		await push(pathname);
-		// On a busy machine n8n 2 goes back to the workflow of before, even so (seen once, in a whole run).
-		await page.waitForTimeout(250);
-		const at = new URL(page.url());
-		return at.pathname === pathname || at.searchParams.has('new');
-	});
+	const soon = { timeout: 15_000 };
+	// On a busy machine n8n 2 goes back to the workflow of before, even so: then all of it once more.
+	await until(
+		pathname,
+		async () => {
+			await push('/home/workflows');
+			// Until it is drawn, n8n would go back to it; while the canvas is there, n8n would keep that.
+			await newWorkflowButton().waitFor(soon);
+			await byId('canvas-node')
+				.first()
+				.waitFor({ state: 'detached', ...soon });
+			await push(pathname);
+			await shown.waitFor(soon);
+			await page.waitForTimeout(250);
+			const at = new URL(page.url());
+			return at.pathname === pathname || at.searchParams.has('new');
+		},
+		180,
+	);
 }
 export async function newWorkflow(url: string) {
-	await go(`${url}/workflow/new`);
+	await go(`${url}/workflow/new`, byId('canvas-plus-button'));
 	await byId('canvas-plus-button').waitFor();
 }
 
