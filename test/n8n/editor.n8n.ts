@@ -246,6 +246,13 @@ function newcomer(on: N8nVersion) {
 		await click(byId('canvas-plus-button'));
 		await chooseAction(action, group);
 	}
+	async function editCredential() {
+		await click(byId('credential-edit-button'));
+		const modal = byId('editCredential-modal');
+		// What n8n reads of it replaces what was entered before.
+		await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
+		return modal;
+	}
 	/** On n8n 2 a new credential closes by itself when its test passed; else it takes a click. */
 	async function saveCredential(isNew: boolean) {
 		const modal = byId('editCredential-modal');
@@ -333,10 +340,7 @@ function newcomer(on: N8nVersion) {
 		counted('Wait for it (README)', 'a QR code that is waited for', async () => {
 			await pick('postback', 'Resume This Execution');
 			await fillIn(field('external_id'), 'order-1043');
-			await click(byId('credential-edit-button'));
-			const modal = byId('editCredential-modal');
-			// What n8n reads of it would turn the switch off again.
-			await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
+			const modal = await editCredential();
 			await turnOn('describeService', modal);
 			hand.clicks++;
 			await fillIn(field('statusField', modal), 'status');
@@ -357,8 +361,7 @@ function newcomer(on: N8nVersion) {
 			const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
 			await click(shown);
 			const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-			await click(byId('credential-edit-button'));
-			const modal = byId('editCredential-modal');
+			const modal = await editCredential();
 			await fillIn(field('postbackUrl', modal), url);
 			await fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
 			await saveCredential(false);
