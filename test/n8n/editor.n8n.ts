@@ -107,7 +107,6 @@ const openPay = async (parameters: object) => await open([manual(), pay('Pay', p
 /** Opens the form of a new credential, its address filled in; gives it and saves what is in it. */
 async function newCredential(baseUrl: string) {
 	await go(`${n8n.url}/home/credentials/create`, byId('new-credential-type-button'));
-	await byId('new-credential-type-button').waitFor();
 	await page.getByRole('combobox').last().fill('Pay API');
 	await page.getByText('Pay API', { exact: true }).last().click();
 	await byId('new-credential-type-button').click();
@@ -555,7 +554,6 @@ function forms() {
 		const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));
 		const id = await n8n.importWorkflow(chain('Subtitles', [manual(), ...all]));
 		await go(`${n8n.url}/workflow/${id}`, byId('canvas-node').nth(6));
-		await byId('canvas-node').nth(6).waitFor();
 		const subtitle = async (name: string) => (await canvasNode(name).innerText()).split('\n')[1];
 		expect(await Promise.all(Object.keys(nodes).map(subtitle))).toStrictEqual([
 			'QR code of 49.90',
@@ -719,7 +717,6 @@ function outputs() {
 		const workflow = chain('No secret', [trigger, noOp('After')]);
 		const id = await n8n.importWorkflow(workflow, { payApi });
 		await go(`${n8n.url}/workflow/${id}`, canvasNode('After'));
-		await canvasNode('After').waitFor();
 		await byId('workflow-open-publish-modal-button').click();
 		await byId('workflow-publish-button').click();
 		await seen(

@@ -120,14 +120,16 @@ export async function escape(form: string) {
 /**
  * Goes to an address of the editor as its links do: to load its page anew takes 20 s. By way of the
  * home page, so that nothing of an earlier workflow is taken for the next one's.
- * @param shown what stands there once it is drawn
+ * @param shown what stands there once it is drawn; waited for
  */
 export async function go(url: string, shown: Locator) {
 	const { origin, pathname } = new URL(url);
 	const isElsewhere = new URL(page.url()).origin !== origin || page.url().includes('/executions/');
 	// A credential that is open would stay so, and n8n would go back to what was executed.
-	if (isElsewhere || (await byId('editCredential-modal').isVisible()))
-		return void (await page.goto(url));
+	if (isElsewhere || (await byId('editCredential-modal').isVisible())) {
+		await page.goto(url);
+		return await shown.waitFor();
+	}
 	// n8n 1 would open the node of this name in the next workflow too.
 	if (await byId('ndv').isVisible()) {
 		await escape('ndv');
@@ -165,7 +167,6 @@ export async function go(url: string, shown: Locator) {
 }
 export async function newWorkflow(url: string) {
 	await go(`${url}/workflow/new`, byId('canvas-plus-button'));
-	await byId('canvas-plus-button').waitFor();
 }
 
 /** How much of each note its text fills; it is scrolled above 1. In the page, without its types. */
