@@ -1,51 +1,11 @@
 import crypto, { createHash } from 'node:crypto';
-import path from 'node:path';
 import { env } from 'node:process';
-import { buildSync } from 'esbuild';
 import * as n8nWorkflow from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
+import type * as storedList from '../../nodes/Pay/execution/storedList';
 import type { Clock, Machine } from './clock';
-import { withFault } from './putBack';
-
-type Load = (
-	module: { exports: Record<string, unknown> },
-	require: (name: string) => unknown,
-	globals: Record<(typeof REPLACED)[number] | 'list', unknown>,
-) => void;
-
-/** What the node's code finds in the place of these: all that has to do with time and chance. */
-const REPLACED = ['AbortSignal', 'Date', 'Math', 'performance'] as const;
-
-let load: Load | undefined;
-
-/**
- * The Pay node as one piece of code, without its libraries, so that every simulated process gets
- * its own copy of what the node keeps in memory, with a clock of its own.
- */
-export function builtPayNode(): string {
-	const { outputFiles } = buildSync({
-		entryPoints: [path.join(__dirname, '../../nodes/Pay/Pay.node.ts')],
-		bundle: true,
-		write: false,
-		platform: 'node',
-		packages: 'external',
-		target: 'node20',
-		format: 'cjs',
-	});
-	return outputFiles[0]?.text ?? '';
-}
-
-function payNodeCode(): Load {
-	if (load !== undefined) return load;
-	const [before, after, ...more] = withFault(builtPayNode(), env.SIMULATION_FAULT).split(
-		/^var REMEMBERED_PAYMENTS = 1e4;$/m,
-	);
-	if (after === undefined || more.length > 0) throw new Error('What is the length of the list?');
-	const code = (before + after).replaceAll('REMEMBERED_PAYMENTS', 'globals.list.remembered');
-	const globals = `const { ${REPLACED.join(', ')} } = globals;`;
-	load = new Function('module', 'require', 'globals', `${globals}\n${code}`) as Load;
-	return load;
-}
+import { loadModule, type Exports } from './modules';
+import { seamsOf, type Seam } from './putBack';
 
 /** The parameters as the editor saves them: what nobody touched has its default. */
 const defaults = new Map<string, Record<string, unknown>>();
@@ -63,8 +23,24 @@ function defaultsOf(properties: INodeProperties[], resource: string) {
 	return found;
 }
 
+/** A copy of a module's exports in which one is another. */
+function withExport(exports: Exports, name: string, property: PropertyDescriptor): Exports {
+	const properties = Object.getOwnPropertyDescriptors(exports);
+	return Object.defineProperties({}, { ...properties, [name]: { ...property, enumerable: true } });
+}
+
+/** A module's exports with some of them replaced. */
+function withSeams(exports: Exports, seams: Seam[]): Exports {
+	let replaced = exports;
+	for (const { module, export: name, wrap } of seams) {
+		if (!(name in exports)) throw new Error(`nodes/Pay/${module}.ts exports no "${name}"`);
+		replaced = withExport(replaced, name, { value: wrap(replaced[name], exports) });
+	}
+	return replaced;
+}
+
 /** One copy of the package in memory, with the clock and the chance of whoever has it now. */
-class LoadedNode {
+export class LoadedNode {
 	readonly pay: INodeType;
 	clock: Clock;
 	machine: Machine;
@@ -75,7 +51,8 @@ class LoadedNode {
 	/** Counts what was drawn by chance: the same scenario has to run the same way each time. */
 	drawn = 0;
 
-	constructor(clock: Clock, machine: Machine) {
+	/** @param fault what is wrong with this copy, see `NAMES_OF_FAULTS` */
+	constructor(clock: Clock, machine: Machine, fault = env.SIMULATION_FAULT) {
 		this.clock = clock;
 		this.machine = machine;
 		const sleep = async (ms: number) => await this.clock.sleep(ms, this.machine);
@@ -110,23 +87,39 @@ class LoadedNode {
 				randomBytes: { value: (size: number) => bytes().subarray(0, size) },
 			}),
 		};
-		const module = { exports: {} as Record<string, unknown> };
-		const required = (id: string): unknown => instead[id] ?? require(id);
-		payNodeCode()(module, required, {
-			AbortSignal: {
-				any: (list: AbortSignal[]) => AbortSignal.any(list),
-				abort: (reason?: unknown) => AbortSignal.abort(reason),
-				timeout,
-				[Symbol.hasInstance]: (value: unknown) => value instanceof AbortSignal,
+		const seams = seamsOf(fault);
+		const notLoaded = new Set(seams.map(({ module }) => module as string));
+		const { Pay } = loadModule('Pay.node', {
+			library: (id) => instead[id] ?? require(id),
+			// All that has to do with time and chance.
+			globals: {
+				AbortSignal: {
+					any: (list: AbortSignal[]) => AbortSignal.any(list),
+					abort: (reason?: unknown) => AbortSignal.abort(reason),
+					timeout,
+					[Symbol.hasInstance]: (value: unknown) => value instanceof AbortSignal,
+				},
+				Date: VirtualDate,
+				Math: Object.create(Math, {
+					random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
+				}) as unknown,
+				performance: { now },
 			},
-			Date: VirtualDate,
-			Math: Object.create(Math, {
-				random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
-			}) as unknown,
-			performance: { now },
-			list: this.list,
+			replace: (name, exports) => {
+				notLoaded.delete(name);
+				const ofModule = seams.filter(({ module }) => module === name);
+				const isList = name === 'execution/storedList';
+				return withSeams(isList ? this.withListLength(exports) : exports, ofModule);
+			},
 		});
-		this.pay = new (module.exports.Pay as new () => INodeType)();
+		if (notLoaded.size > 0) throw new Error(`The node loads no ${[...notLoaded].join()}`);
+		this.pay = new (Pay as new () => INodeType)();
+	}
+
+	/** Lists of a few payments, so that a scenario can fill one. */
+	private withListLength(exports: Exports): Exports {
+		const name: keyof typeof storedList = 'REMEMBERED_PAYMENTS';
+		return withExport(exports, name, { get: () => this.list.remembered });
 	}
 }
 

@@ -1,176 +1,263 @@
-/** A file below nodes/Pay, what its built code has once, and what stands there instead. */
-type Edit = [file: string, now: string, then: string];
+import type { Ready } from '../../nodes/Pay/execution/read';
+import type { Store } from '../../nodes/Pay/execution/storedList';
 
-/** Faults that the node once had, or nearly: what has to be changed in its built code to have them again. */
-const FAULTS: Record<string, Edit[]> = {
-	'a redirect counts as rejected': [
-		[
-			'service/outcome.ts',
-			'statusCode === 307 || statusCode === 308',
-			'statusCode >= 300 && statusCode <= 399',
-		],
+/** The modules of the node in which faults are put back, by their path below nodes/Pay. */
+interface Modules {
+	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
+	'execution/duplicateCheck': typeof import('../../nodes/Pay/execution/duplicateCheck');
+	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
+	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
+	'execution/refusals': typeof import('../../nodes/Pay/execution/refusals');
+	'execution/report': typeof import('../../nodes/Pay/execution/report');
+	'execution/send': typeof import('../../nodes/Pay/execution/send');
+	'execution/storedList': typeof import('../../nodes/Pay/execution/storedList');
+	'parameters/additionalMembers': typeof import('../../nodes/Pay/parameters/additionalMembers');
+	'service/client': typeof import('../../nodes/Pay/service/client');
+	'service/exchange': typeof import('../../nodes/Pay/service/exchange');
+	'service/outcome': typeof import('../../nodes/Pay/service/outcome');
+	within: typeof import('../../nodes/Pay/within');
+}
+
+/**
+ * One export of a module, and what the module's importers get in its place. The module itself goes on
+ * with its own: what is to be replaced for all stands in a module of its own.
+ */
+export interface Seam {
+	readonly module: keyof Modules;
+	readonly export: string;
+	wrap(original: unknown, module: unknown): unknown;
+}
+
+/**
+ * A seam that the compiler checks: the module and the export exist, and the replacement is of the
+ * export's own type.
+ * @param wrap gets the export, and the module where it needs another export of it
+ */
+function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & string>(
+	module: Path,
+	name: Name,
+	wrap: (original: Modules[Path][Name], module: Modules[Path]) => Modules[Path][Name],
+): Seam {
+	return { module, export: name, wrap: wrap as Seam['wrap'] };
+}
+
+/** Faults that the node once had, or nearly: what its modules do when they have them again. */
+const FAULTS: Record<string, () => Seam[]> = {
+	'a redirect counts as rejected': () => [
+		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode, once) => {
+			const isRedirect = statusCode >= 300 && statusCode <= 399;
+			return isRedirect ? 'rejected' : original(statusCode, once);
+		}),
 	],
-	'a lost answer counts as not sent': [
-		['service/outcome.ts', 'return isProven ? "notSent" : "unknown";', 'return "notSent";'],
+
+	'a lost answer counts as not sent': () => [
+		seam('service/outcome', 'outcomeOfFailure', () => () => 'notSent'),
 	],
-	'a 409 to a payment counts as rejected': [
-		['service/outcome.ts', 'statusCode === 409 && once', 'false'],
+
+	'a 409 to a payment counts as rejected': () => [
+		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode) => {
+			return original(statusCode, false);
+		}),
 	],
-	'a 2xx that came outside of TLS counts as accepted': [
-		[
-			'service/client.ts',
-			'byProxy ? "notSent" : outcomeOfStatus',
-			'byProxy && statusCode > 299 ? "notSent" : outcomeOfStatus',
-		],
+
+	'a 2xx that came outside of TLS counts as accepted': () => [
+		seam('service/exchange', 'exchange', (original) => async (...request) => {
+			const response = await original(...request);
+			const isSuccess = response.end === 'responded' && response.statusCode <= 299;
+			return isSuccess ? { ...response, byProxy: false } : response;
+		}),
 	],
-	'a 2xx that is not confirmed counts as rejected': [
-		[
-			'service/client.ts',
-			'return { outcome: "unknown", statusCode, response, reason };',
-			'return { outcome: "rejected", statusCode, response, reason };',
-		],
+
+	'a 2xx that is not confirmed counts as rejected': () => [
+		seam('service/client', 'postRequest', (original) => async (...request) => {
+			const result = await original(...request);
+			const { outcome, statusCode = 0 } = result;
+			const isUnconfirmed = outcome === 'unknown' && statusCode >= 200 && statusCode <= 299;
+			return isUnconfirmed ? { ...result, outcome: 'rejected' } : result;
+		}),
 	],
-	'a payment is repeated after a 401': [
-		[
-			'execution/send.ts',
-			'if (operation.once || !isKept) return first;',
-			'if (!isKept) return first;',
-		],
+
+	'a payment is repeated after a 401': () => [
+		seam('service/client', 'postRequest', (original) => async (...request) => {
+			const first = await original(...request);
+			return first.statusCode === 401 ? await original(...request) : first;
+		}),
 	],
-	'Additional Members may hold the amount': [
-		['parameters/additionalMembers.ts', 'if (own !== void 0 && !isTree(own)) {', 'if (false) {'],
-		[
-			'parameters/additionalMembers.ts',
-			'if (own !== void 0 && !isMembers(value)) {',
-			'if (false) {',
-		],
+
+	'Additional Members may hold the amount': () => [
+		seam('parameters/additionalMembers', 'withAdditionalMembers', (original) => (body, value) => {
+			const noneIsKnown = {};
+			return original(body, value, noneIsKnown);
+		}),
 	],
-	'what was accepted is replayed whatever is asked for': [
-		[
-			'execution/ledger.ts',
-			'const sameRequest = attempt.fingerprint === item.fingerprint;',
-			'const sameRequest = true;',
-		],
+
+	'what was accepted is replayed whatever is asked for': () => [
+		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			const verdict = original(ledger, item);
+			if (verdict.do !== 'refuse' || !verdict.sameItem) return verdict;
+			const { attempt } = verdict;
+			const outcome = attempt.outcome === 'accepted' ? 'accepted' : 'unknown';
+			return { do: 'replay', attempt, outcome };
+		}),
 	],
-	'the fingerprint is without the recipient': [
-		[
-			'execution/read.ts',
-			'...{ external_id: void 0, payerQuestion',
-			'...{ creditParty: void 0, external_id: void 0, payerQuestion',
-		],
+
+	'the fingerprint is without the recipient': () => [
+		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request) => {
+			return original(account, { ...request, creditParty: undefined });
+		}),
 	],
-	'the ledger knows a payment by its external_id alone': [
-		[
-			'execution/ledger.ts',
-			'const attempt = isFree(ofId) ? earlier : ofId;',
-			'const attempt = isFree(ofId) ? void 0 : ofId;',
-		],
+
+	'the ledger knows a payment by its external_id alone': () => [
+		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			const withoutPlaces = { ...ledger.store, places: {} };
+			return original({ ...ledger, store: withoutPlaces }, item);
+		}),
 	],
-	'the ledger ignores case': [
-		['execution/ledger.ts', '`${kind} ${external_id}`', '`${kind} ${external_id.toLowerCase()}`'],
+
+	'the ledger ignores case': () => {
+		const inLowerCase = <Item extends Pick<Ready, 'request'>>(item: Item): Item => {
+			const external_id = item.request.external_id.toLowerCase();
+			return { ...item, request: { ...item.request, external_id } };
+		};
+		return [
+			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+				return original(ledger, inLowerCase(item));
+			}),
+			seam('execution/ledger', 'mayBePaid', (original) => (ledger, item) => {
+				return original(ledger, inLowerCase(item));
+			}),
+			seam('execution/ledger', 'begin', (original) => (ledger, item) => {
+				return original(ledger, inLowerCase(item));
+			}),
+		];
+	},
+
+	'the ledger is not consulted again before the attempt is written down': () => {
+		const consulted = new WeakSet<object>();
+		return [
+			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+				if (consulted.has(item)) return { do: 'send' };
+				consulted.add(item);
+				return original(ledger, item);
+			}),
+		];
+	},
+
+	'an attempt is written down after its response': () => [
+		seam('execution/ledger', 'begin', (original) => (ledger, item) => {
+			return (response) => original(ledger, item)(response);
+		}),
 	],
-	'the ledger is not consulted again before the attempt is written down': [
-		[
-			'execution/send.ts',
-			'const done = triedBefore(run, item) ?? withinLimits',
-			'const done = withinLimits',
-		],
+
+	'a run pushes out of a full list what it is about': () => [
+		seam('execution/storedList', 'StoredList', (Original, module) => {
+			return class extends Original {
+				override async record(store: Store, keys: string[], room?: number) {
+					return await super.record(store, keys, room ?? module.REMEMBERED_PAYMENTS);
+				}
+			};
+		}),
 	],
-	'an attempt is written down after its response': [
-		['execution/send.ts', 'const end = begin(run.ledger, item);\n', ''],
-		['execution/send.ts', 'end(attempted);\n', 'begin(run.ledger, item)(attempted);\n'],
+
+	'the list is the one of Remove Duplicates nodes': () => [
+		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
+			const { helpers } = options;
+			const ofWorkflow: Store = {
+				checkProcessedAndRecord: async (keys, _scope, how) =>
+					await helpers.checkProcessedAndRecord(keys, 'workflow', how),
+				removeProcessed: async (keys, _scope, how) =>
+					await helpers.removeProcessed(keys, 'workflow', how),
+				getProcessedDataCount: async (_scope, how) =>
+					await helpers.getProcessedDataCount('workflow', how),
+			};
+			return original({ ...options, helpers: ofWorkflow });
+		}),
 	],
-	'a run pushes out of a full list what it is about': [
-		['execution/storedList.ts', 'maxEntries: room }', 'maxEntries: room ?? REMEMBERED_PAYMENTS }'],
+
+	'the record of a payment holds 12 characters of its id': () => {
+		const cut = (key: string) => key.slice(0, 'n8n-nodes-pay:payment:'.length + 12);
+		return [
+			seam('execution/storedList', 'StoredList', (Original) => {
+				return class extends Original {
+					override async record(store: Store, keys: string[], room?: number) {
+						const known = await super.record(store, [...new Set(keys.map(cut))], room);
+						return new Set<unknown>(keys.filter((key) => known.has(cut(key))));
+					}
+
+					override async remove(store: Store, keys: string[], before?: () => void) {
+						await super.remove(store, keys.map(cut), before);
+					}
+				};
+			}),
+		];
+	},
+
+	'nobody looks again whether a record lasts': () => [
+		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
+			return { ...original(options), close: async () => [] };
+		}),
 	],
-	'the list is the one of Remove Duplicates nodes': [
-		['execution/storedList.ts', 'var SCOPE = "node";', 'var SCOPE = "workflow";'],
+
+	'the look comes without a pause': () => [
+		seam('execution/storedList', 'StoredList', (Original) => {
+			return class extends Original {
+				override rest() {
+					return 0;
+				}
+			};
+		}),
 	],
-	'the record of a payment holds 12 characters of its id': [
-		['execution/rememberedList.ts', 'PREFIX + id;', 'PREFIX + id.slice(0, 12);'],
+
+	'a silent database is waited for without end': () => [
+		seam('within', 'within', () => async (work) => await work),
 	],
-	'nobody looks again whether a record lasts': [
-		[
-			'execution/duplicateCheck.ts',
-			'async function close() {',
-			'async function close() {\n return [];',
-		],
+
+	'cancelled in the check, sent all the same': () => [
+		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
+			return original({ ...options, signal: undefined });
+		}),
+		seam('execution/send', 'sendBatch', (original) => async (run, batch) => {
+			return await original({ ...run, signal: undefined }, batch);
+		}),
 	],
-	'the look comes without a pause': [
-		['execution/rememberedList.ts', 'while (this.stored.rest() > 0)', 'while (false)'],
+
+	'a sum is that of one list': () => [seam('execution/ledger', 'sumOf', () => () => 0n)],
+
+	'a limit that cannot be read is none': () => [
+		seam('credential/limits', 'readLimits', (original) => (...fields) => {
+			const limits = original(...fields);
+			return limits instanceof Error ? {} : limits;
+		}),
 	],
-	'a silent database is waited for without end': [
-		[
-			'within.ts',
-			'const clock = AbortSignal.timeout(ms);',
-			'const clock = new AbortController().signal;',
-		],
+
+	'limits hide what is unknown': () => [
+		seam('execution/send', 'triedBefore', (original, { withinLimits }) => (run, item) => {
+			return withinLimits(run, [item]).done[0] ?? original(run, item);
+		}),
 	],
-	'cancelled in the check, sent all the same': [
-		['execution/duplicateCheck.ts', 'if (signal?.aborted !== true) return known;', 'return known;'],
-		[
-			'execution/send.ts',
-			'if (run.signal?.aborted) return batch.map(',
-			'if (false) return batch.map(',
-		],
-		[
-			'execution/send.ts',
-			'if (run.signal?.aborted) return refuseItem(run, item, cancelled());\n',
-			'',
-		],
-	],
-	'a sum is that of one list': [
-		['execution/limits.ts', 'sum: sumOf(ledger, accountId)', 'sum: 0n'],
-	],
-	'a limit that cannot be read is none': [
-		[
-			'credential/limits.ts',
-			'return new InputError(field, message, advice);\n  }\n}',
-			'return {};\n  }\n}',
-		],
-	],
-	'limits hide what is unknown': [
-		[
-			'execution/run.ts',
-			'first === void 0 ? triedBefore(run, item)',
-			'first === void 0 ? withinLimits(run, [item]).done[0] ?? triedBefore(run, item)',
-		],
-	],
-	'a refused duplicate is told as not sent': [
-		[
-			'execution/send.ts',
-			'recordedBefore(item.request.external_id), "duplicate")',
-			'recordedBefore(item.request.external_id))',
-		],
-	],
+
+	'a refused duplicate is told as not sent': () => {
+		const recorded = new WeakSet<object>();
+		return [
+			seam('execution/refusals', 'recordedBefore', (original) => (external_id) => {
+				const refusal = original(external_id);
+				recorded.add(refusal);
+				return refusal;
+			}),
+			seam('execution/report', 'refusedResult', (original) => (kind, id, error, outcome) => {
+				const isRecorded = recorded.has(error as object);
+				return original(kind, id, error, isRecorded ? 'notSent' : outcome);
+			}),
+		];
+	},
 };
 
 export const NAMES_OF_FAULTS: readonly string[] = Object.keys(FAULTS);
 
-/** The code with one edit made in what esbuild took from the edit's file, which may be in pieces. */
-function edited(code: string, [file, now, then]: Edit): string {
-	// Headings and what stands below each, in turn.
-	const parts = code.split(/^(\/\/ nodes\/Pay\/.*)$/m);
-	const isOf = (index: number) => parts[index - 1] === `// nodes/Pay/${file}`;
-	const pieces = parts.map((part, index) => (isOf(index) ? part.split(now) : [part]));
-	const times = pieces.reduce((sum, { length }) => sum + length - 1, 0);
-	if (times !== 1) throw new Error(`In nodes/Pay/${file}, ${times} times: ${now}`);
-	return pieces.map((piece) => piece.join(then)).join('');
-}
-
-/**
- * The node's built code with one of the faults; without a name, as it is.
- * @throws with the file and the text of each edit that no longer fits
- */
-export function withFault(code: string, name: string | undefined): string {
-	const unfit: string[] = [];
-	for (const edit of FAULTS[name ?? ''] ?? []) {
-		try {
-			code = edited(code, edit);
-		} catch (error) {
-			unfit.push((error as Error).message);
-		}
-	}
-	if (unfit.length === 0) return code;
-	throw new Error([`${name}: its edits in test/simulation/putBack.ts`, ...unfit].join('\n'));
+/** What one copy of the node has to have a fault; nothing without a name. */
+export function seamsOf(fault: string | undefined): Seam[] {
+	if (fault === undefined) return [];
+	const seams = FAULTS[fault];
+	if (seams === undefined) throw new Error(`There is no fault "${fault}"`);
+	return seams();
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { builtPayNode } from './nodeProcess';
-import { NAMES_OF_FAULTS, withFault } from './putBack';
+import type { Clock, Machine } from './clock';
+import { LoadedNode } from './nodeProcess';
+import { NAMES_OF_FAULTS } from './putBack';
 
 test('3,000 scenarios: nothing is paid twice, and what is told is what happened', () => {
 	// Without jest's own bookkeeping around each of them it takes half the time.
@@ -19,13 +20,13 @@ test('3,000 scenarios: nothing is paid twice, and what is told is what happened'
 	expect(stdout).toMatch(/^3000 of 3000 scenarios from seed \d+ in \d+ s: nothing paid twice/m);
 });
 
-const code = builtPayNode();
-test.each(NAMES_OF_FAULTS)('the edit that puts back "%s" fits the code', (fault) => {
-	expect(withFault(code, fault)).not.toBe(code);
+test.each(NAMES_OF_FAULTS)('the node loads with "%s"', (fault) => {
+	const { pay } = new LoadedNode({} as Clock, {} as Machine, fault);
+	expect(pay.description.name).toBe('pay');
 });
 
-test('each edit that does not fit is named with its file and text', () => {
-	const fault = 'an attempt is written down after its response';
-	const one = String.raw`In nodes/Pay/execution/\w+\.ts, 0 times: .*`;
-	expect(() => withFault('', fault)).toThrow(new RegExp(`^${fault}: .*\n${one}\n+${one}`));
+test('a fault that is not known is no node', () => {
+	expect(() => new LoadedNode({} as Clock, {} as Machine, 'none')).toThrow(
+		'There is no fault "none"',
+	);
 });

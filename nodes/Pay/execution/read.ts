@@ -1,4 +1,3 @@
-import { createHash } from 'crypto';
 import type {
 	BinaryHelperFunctions,
 	IExecuteFunctions,
@@ -15,6 +14,7 @@ import { refuseNothing, type ReadParameter } from '../parameters/parameter';
 import { inOneForm } from '../parameters/text';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
+import { accountIdOf, fingerprintOf } from './fingerprint';
 import { refusedResult, type ItemResult } from './report';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
@@ -124,26 +124,6 @@ function reader({ context, typed, shared }: ReadingContext, index: number): Read
 	};
 }
 
-const shortHash = (...values: unknown[]) =>
-	createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
-
-/** Where an account's requests go, and in whose name. Not the token: it changes, the account stays. */
-const whose = ({ baseUrl, schemeName, token }: Account) => [
-	baseUrl,
-	schemeName,
-	'clientCredentials' in token ? token.clientCredentials.clientId : '',
-];
-
-/**
- * A hash over whose request it is, and its body except the external_id, which people let change with
- * each try, the description and the postback URL.
- */
-const fingerprintOf = (account: Account, request: object) =>
-	shortHash(...whose(account), {
-		...request,
-		...{ external_id: undefined, payerQuestion: undefined, postbackUrl: undefined },
-	});
-
 /** The parts of n8n and of the run that reading an item needs. */
 interface ReadingContext {
 	context: IExecuteFunctions;
@@ -185,7 +165,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
-		const accountId = shortHash(...whose(account));
+		const accountId = accountIdOf(account);
 		const { finish } = plan;
 		return { index, request, account, accountId, fingerprint, expectPostback, finish, hints };
 	} catch (error) {
