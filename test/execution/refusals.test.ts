@@ -1,5 +1,8 @@
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import * as refusals from '../../nodes/Pay/execution/refusals';
+import { OPERATIONS } from '../serviceOperations';
+
+const PERMISSION = { name: 'allowAiPayments', displayName: '', description: '' };
 
 const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 	external_id: 'a',
@@ -14,7 +17,10 @@ const FIELDS: Record<
 	Exclude<keyof typeof refusals, 'stillRecorded'>,
 	[() => { field: string; message: string }, string]
 > = {
-	agentMayNotPay: [refusals.agentMayNotPay, 'allowAiPayments'],
+	notPermittedToAgents: [
+		() => refusals.notPermittedToAgents(OPERATIONS.payment.words, PERMISSION),
+		'allowAiPayments',
+	],
 	noDuplicateStore: [refusals.noDuplicateStore, ''],
 	sameIdAsItem: [() => refusals.sameIdAsItem(1, 2, 'a'), 'external_id'],
 	sentInThisExecution: [() => refusals.sentInThisExecution(attempt()), 'external_id'],

@@ -5,18 +5,19 @@ import { outcomeOfFailure, outcomeOfStatus } from '../../nodes/Pay/service/outco
 import { runs } from '../runs';
 
 /** The design's table, status by status; what is not named is unknown. */
-function asDesigned(status: number, once: boolean): string {
+function asDesigned(status: number, conflict: 'rejected' | 'unknown'): string {
 	if (status >= 200 && status <= 299) return 'accepted';
 	if (status === 407) return 'notSent';
 	const refused = [307, 308].includes(status) || (status >= 400 && status <= 499);
-	const open = once ? [408, 409, 499] : [408, 499];
+	const open = conflict === 'unknown' ? [408, 409, 499] : [408, 499];
 	return refused && !open.includes(status) ? 'rejected' : 'unknown';
 }
 
-test.each([true, false])('every status has the outcome of the design; once: %s', (once) => {
+const CONFLICTS = ['rejected', 'unknown'] as const;
+test.each(CONFLICTS)('every status has the outcome of the design; a 409 is %s', (conflict) => {
 	for (let status = -10; status <= 1100; status++) {
-		const expected = asDesigned(status, once);
-		expect([status, outcomeOfStatus(status, once)]).toStrictEqual([status, expected]);
+		const expected = asDesigned(status, conflict);
+		expect([status, outcomeOfStatus(status, conflict)]).toStrictEqual([status, expected]);
 	}
 });
 

@@ -44,9 +44,9 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 /** Faults that the node once had, or nearly: what its modules do when they have them again. */
 const FAULTS: Record<string, () => Seam[]> = {
 	'a redirect counts as rejected': () => [
-		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode, once) => {
+		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode, conflict) => {
 			const isRedirect = statusCode >= 300 && statusCode <= 399;
-			return isRedirect ? 'rejected' : original(statusCode, once);
+			return isRedirect ? 'rejected' : original(statusCode, conflict);
 		}),
 	],
 
@@ -56,7 +56,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 
 	'a 409 to a payment counts as rejected': () => [
 		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode) => {
-			return original(statusCode, false);
+			return original(statusCode, 'rejected');
 		}),
 	],
 

@@ -25,7 +25,7 @@ type Verdict =
 export interface LedgerStore {
 	/** Attempts by what they are known by, see {@link attemptKey}. */
 	attempts?: Record<string, Attempt>;
-	/** The external_id that each place last sent what is made once with, by {@link placeOf}. */
+	/** The external_id that each place last sent what is not repeatable with, by {@link placeOf}. */
 	places?: Record<string, string>;
 	/** What may have gone out, by account: `unitsOf` it, as text. */
 	sums?: Record<string, string>;
@@ -37,7 +37,7 @@ export interface LedgerStore {
  */
 export interface Ledger {
 	readonly store: Required<LedgerStore>;
-	readonly operation: Pick<ServiceOperation, 'kind' | 'once'>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'policy'>;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
@@ -72,11 +72,13 @@ function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
 	return isTool ? node + TOOL : `${node}, run ${run}, item ${index}`;
 }
 
-/** What is made once is kept by external_id alone, all else also by place. */
+/** What is not repeatable is known by its external_id alone, all else also by place. */
 function attemptKey(ledger: Ledger, item: Sendable): string {
-	const { kind, once } = ledger.operation;
+	const { kind, policy } = ledger.operation;
 	const { external_id } = item.request;
-	return once ? `${kind} ${external_id}` : `${kind} ${byOf(ledger, item.index)}: ${external_id}`;
+	return policy.isRepeatable
+		? `${kind} ${byOf(ledger, item.index)}: ${external_id}`
+		: `${kind} ${external_id}`;
 }
 
 /**
@@ -104,7 +106,7 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 	const { store, operation } = ledger;
 	const { attempts, places } = store;
 	const ofId = attempts[attemptKey(ledger, item)];
-	if (!operation.once) {
+	if (operation.policy.isRepeatable) {
 		return ofId?.outcome === 'accepted' && ofId.fingerprint === item.fingerprint
 			? { do: 'replay', attempt: ofId, outcome: ofId.outcome }
 			: { do: 'send' };
@@ -145,24 +147,24 @@ export function begin(ledger: Ledger, item: Sendable): (end: RequestResult) => v
 	};
 	const attempt: Attempt = { external_id, by: byOf(ledger, item.index), amount, fingerprint };
 	ledger.store.attempts[attemptKey(ledger, item)] = attempt;
-	const { once } = ledger.operation;
-	const units = once ? unitsOf(amount ?? 0) : 0n;
-	if (once) ledger.store.places[placeOf(ledger, item)] = external_id;
-	if (once) addToSum(units);
+	const { isRepeatable, countsAgainstLimits } = ledger.operation.policy;
+	const units = countsAgainstLimits ? unitsOf(amount ?? 0) : 0n;
+	if (!isRepeatable) ledger.store.places[placeOf(ledger, item)] = external_id;
+	if (countsAgainstLimits) addToSum(units);
 	return ({ outcome, statusCode, response, reason }) => {
 		Object.assign(attempt, { outcome, statusCode, response, reason });
-		if (once && isFree(attempt)) addToSum(-units);
+		if (countsAgainstLimits && isFree(attempt)) addToSum(-units);
 	};
 }
 
-/** Drops what a run that went well no longer needs. What is made once stays: no run may repeat it. */
+/** Drops what a run that went well no longer needs. What is not repeatable stays: no run may repeat it. */
 export function forgetResponses(ledger: Ledger): void {
 	const { attempts } = ledger.store;
-	const { kind, once } = ledger.operation;
+	const { kind, policy } = ledger.operation;
 	const mine = byOf(ledger, '');
 	for (const [key, attempt] of Object.entries(attempts)) {
 		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
-		if (!once) {
+		if (policy.isRepeatable) {
 			delete attempts[key];
 		} else if (attempt.outcome === 'accepted') {
 			delete attempt.statusCode;

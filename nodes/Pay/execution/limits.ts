@@ -21,8 +21,7 @@ function refusalOf({ request }: Ready, { highestPayment, onlyRecipients }: Limit
  */
 export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
 	const refused = new Map<Ready, InputError>();
-	// Limits are for money that goes out.
-	if (!ledger.operation.once) return refused;
+	if (!ledger.operation.policy.countsAgainstLimits) return refused;
 	const accounts = new Map<string, { sum: bigint; highestSum: number; items: Ready[] }>();
 	for (const item of items) {
 		const { accountId, account, request } = item;

@@ -140,7 +140,7 @@ interface ReadingContext {
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
 	const { operation, settings, execution, accountOf } = reading;
-	const { kind, once, members } = operation;
+	const { kind, policy, members } = operation;
 	let id: string | undefined;
 	try {
 		const read = reader(reading, index);
@@ -160,8 +160,9 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			: {};
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
-		// What is not made once is made anew by the editor's Retry: its postback went to the one that ended.
-		const here = !once && postback.expect !== undefined ? execution.id : undefined;
+		// What is repeatable is made anew by the editor's Retry: its postback went to the one that ended.
+		const isMadeAnew = policy.isRepeatable && postback.expect !== undefined;
+		const here = isMadeAnew ? execution.id : undefined;
 		const fingerprint = fingerprintOf(account, { ...request, here });
 		const { expect: expectPostback } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };

@@ -1,17 +1,18 @@
 import { InputError } from '../inputError';
 import { unitsInWords } from '../parameters/amount';
 import { wrongField } from '../parameters/label';
+import type { AgentPermission, Words } from '../service/contract';
 import { quotedIds } from './summary';
 import { triedBy, type Attempt } from './ledger';
 
 /* Why this package does not send an item. Errors of a field are with its reader. */
 
-/** An AI agent that may not pay. */
-export const agentMayNotPay = () =>
+/** An AI agent that asks for what nobody permitted it. */
+export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: AgentPermission) =>
 	new InputError(
-		'allowAiPayments',
-		'An AI agent asked for a payment, which this node does not allow',
-		'To let an agent pay, turn on "Allow Payments by AI Agents" under Options, without an expression.',
+		name,
+		`An AI agent asked for a ${noun}, which this node does not allow`,
+		`To allow it, turn on "${displayName}" under Options, without an expression.`,
 	);
 
 /** A context of n8n without the function that the duplicate check rests on. */

@@ -103,23 +103,24 @@ export function refusedResult(
 }
 
 /** Words for a request whose response was lost, now or in an earlier try. */
-function unknownInWords(operation: ServiceOperation, external_id: string, what: string) {
-	const { noun, done, once } = operation;
+function unknownInWords({ words }: ServiceOperation, external_id: string, what: string) {
+	const { noun, pastParticiple, whenUnknown } = words;
+	const { warning, advice } = whenUnknown;
+	const sentences = [warning, `The request was sent, but ${what}.`, advice(external_id)];
 	return {
-		message: `It is not known whether ${noun} "${external_id}" was ${done}`,
-		description: once
-			? `Do not pay again yet. The request was sent, but ${what}. Ask the service whether "${external_id}" was paid: this node does not send it a second time.`
-			: `The request was sent, but ${what}. A second ${noun} does no harm unless both are paid: run this item again.`,
+		message: `It is not known whether ${noun} "${external_id}" was ${pastParticiple}`,
+		description: sentences.filter((sentence) => sentence !== undefined).join(' '),
 	};
 }
 
-function whyUnknown({ statusCode, response, reason }: RequestResult): string {
+function whyUnknown({ words }: ServiceOperation, result: RequestResult): string {
+	const { statusCode, response, reason } = result;
 	if (statusCode === undefined)
 		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
 	const which =
 		reason ??
 		(statusCode === 409
-			? 'which services give to a payment that they know already or are working on'
+			? `which services give to a ${words.noun} that they know already or are working on`
 			: 'which does not say what the service did');
 	return `the response, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${responseInWords(response)}`;
 }
@@ -136,7 +137,8 @@ export function attemptedResult(
 ): ItemResult {
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response, reason } = attempted;
-	const { kind, noun } = operation;
+	const { kind, words } = operation;
+	const { noun } = words;
 	const facts = { kind, external_id, statusCode, response };
 	const said = responseInWords(response);
 	switch (outcome) {
@@ -161,7 +163,7 @@ export function attemptedResult(
 		case 'duplicate':
 		case 'unknown': {
 			const when = earlier ? `in an earlier try in this execution (${earlier}) ` : '';
-			const words = unknownInWords(operation, external_id, when + whyUnknown(attempted));
+			const words = unknownInWords(operation, external_id, when + whyUnknown(operation, attempted));
 			return { ...facts, outcome: 'unknown', ...words };
 		}
 	}

@@ -16,14 +16,23 @@ import {
 	type RequestOperation,
 	type Step,
 } from './read';
-import { agentMayNotPay, noDuplicateStore, sameIdAsItem } from './refusals';
+import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './refusals';
 import { goesOn, isRunByAiAgent, refusedResult, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
+/** Refuses an AI agent, unless a person permitted agents to use this operation. */
+function requirePermission({ words, policy }: RequestOperation, options: unknown): void {
+	const { agentPermission } = policy;
+	if (agentPermission === 'not needed') return;
+	// As it was typed, not what an expression gives: the model could fill that in.
+	const typed = (options ?? {}) as TypedOptions;
+	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
+}
+
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
-	const { batchSize, once } = operation;
+	const { batchSize, policy } = operation;
 	refuseWholes(operation.description, context.getNode().parameters);
 	const settings = readSettings(
 		context.getNodeParameter('options', 0, {}) as TypedOptions,
@@ -41,11 +50,9 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore;
 	const ledger = openLedger(store, { operation, node: name, run, isTool });
+	if (isTool) requirePermission(operation, parameters.options);
 	let records: Records | undefined;
-	if (once) {
-		// Not what an expression gives: the model could fill it in.
-		const { allowAiPayments } = (parameters.options ?? {}) as TypedOptions;
-		if (allowAiPayments !== true && isTool) throw agentMayNotPay();
+	if (policy.isRecorded) {
 		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
 		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
 		if (methods.some((method) => typeof method !== 'function')) throw noDuplicateStore();
@@ -81,7 +88,7 @@ async function readAll(run: Run): Promise<Step> {
 			continue;
 		}
 		const { external_id } = item.request;
-		const first = operation.once ? firstUse.get(external_id) : undefined;
+		const first = operation.policy.isRepeatable ? undefined : firstUse.get(external_id);
 		if (first === undefined) firstUse.set(external_id, index);
 		const done =
 			first === undefined

@@ -26,7 +26,7 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
-	/** Only of what is made once. */
+	/** Only of an operation whose external_ids are recorded. */
 	records: Records | undefined;
 	httpRequest: HttpRequest;
 	postForm: PostForm;
@@ -117,8 +117,7 @@ function doubtOf({ acceptance }: Account) {
 
 /**
  * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
- * for a while, a QR code is sent once more with a new one. A payment is not: a gateway may respond 401
- * after the payment was carried out behind it.
+ * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
 async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
 	const { operation, settings, httpRequest } = run;
@@ -132,7 +131,7 @@ async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bea
 	const first = await postWith(accessToken);
 	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;
 	forgetToken(account, accessToken);
-	if (operation.once || !isKept) return first;
+	if (!operation.policy.isSentAgainAfter401 || !isKept) return first;
 	try {
 		const renewed = await tokenFor(run, item);
 		// The same token would be refused once more.

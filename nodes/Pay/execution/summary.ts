@@ -4,7 +4,7 @@ import type { Outcome } from '../service/outcome';
 /** The items of a run by what became of them, see `Tally`. */
 export interface Summary {
 	readonly items: number;
-	readonly operation: Pick<ServiceOperation, 'noun' | 'once'>;
+	readonly operation: Pick<ServiceOperation, 'words'>;
 	readonly done: ReadonlyArray<{
 		index: number;
 		result: { outcome: Outcome; external_id?: string };
@@ -48,7 +48,10 @@ function countsInWords(summary: Summary, outcomes: readonly Outcome[]): string {
 		.join(', ');
 }
 
-const nounOf = ({ items, operation }: Summary) => operation.noun + (items === 1 ? '' : 's');
+function nounOf({ items, operation }: Summary): string {
+	const { noun, plural } = operation.words;
+	return items === 1 ? noun : plural;
+}
 
 /** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(summary: Summary): string | undefined {
@@ -60,7 +63,8 @@ export function failuresInWords(summary: Summary): string | undefined {
 		return others === '' ? undefined : `Of ${summary.items} ${noun}: ${accepted}, ${others}.`;
 	}
 	const verb = unknown.length === 1 ? 'is' : 'are';
-	const advice = summary.operation.once ? ' Ask the service before you pay again.' : '';
+	const { reminder } = summary.operation.words.whenUnknown;
+	const advice = reminder === undefined ? '' : ` ${reminder}`;
 	const more = others === '' ? '' : ` Also: ${others}.`;
 	return `${unknown.length} of ${summary.items} ${noun} ${verb} unknown: ${quotedIds(unknown)}.${advice}${more}`;
 }

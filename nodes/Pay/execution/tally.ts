@@ -9,7 +9,7 @@ export type Tally = ReturnType<typeof openTally>;
 /** A tally without any result, of so many items; `goesOn` says whether failures become items. */
 export function openTally(
 	node: INode,
-	operation: Pick<ServiceOperation, 'noun' | 'once'>,
+	operation: Pick<ServiceOperation, 'words'>,
 	items: number,
 	goesOn: boolean,
 ) {

@@ -7,42 +7,53 @@ import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import { fieldsOf, bodyOf, treeOf, type BodyOf, type FormPart } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
-import type { ServiceOperation, ServiceRequest } from '../service/contract';
+import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
 
 /** All that an operation of the service is; its form says which members its body has. */
-interface Definition<Form extends readonly FormPart[]> extends Omit<ServiceOperation, 'members'> {
+interface Definition<Form extends readonly FormPart[]> {
+	contract: OperationContract;
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	form: Form;
-	/** Options that it alone has. */
-	options?: INodeProperties[];
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
 	plan?: (read: ReadParameter, body: BodyOf<Form>, account: Account) => Omit<ItemPlan, 'request'>;
 }
 
+function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
+	return {
+		displayName,
+		name,
+		type: 'boolean',
+		noDataExpression: true,
+		default: false,
+		description,
+	};
+}
+
 /** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
 export function serviceOperation<const Form extends readonly FormPart[]>({
+	contract,
 	resource,
 	option,
+	batchSize,
 	form,
-	options = [],
 	plan,
-	...about
 }: Definition<Form>) {
 	const members = treeOf(form);
 	const readRequest = (read: ReadParameter) => {
 		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
 		return withAdditionalMembers(bodyOf(form, read), additionalMembers, members);
 	};
-	const all = [
+	const { agentPermission } = contract.policy;
+	const options = [
 		additionalMembersOption,
-		batchingOption(about.batchSize),
+		batchingOption(batchSize),
 		leaveBodyOption,
 		timeoutOption,
-		...options,
 	];
+	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',
@@ -50,11 +61,14 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		placeholder: 'Add Option',
 		// For the node as a wait: n8n keeps a value when another operation is chosen.
 		default: { ...LEAVE_BODY },
-		options: all.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
+		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 	const description = showFor([...fieldsOf(form), optionsField], resource, option.value);
 	const operation: RequestOperation = {
-		...{ ...about, members, description },
+		...contract,
+		batchSize,
+		members,
+		description,
 		readPlan: (read, account) => {
 			const request = readRequest(read);
 			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };

@@ -1,5 +1,5 @@
 import { jsonOrText } from '../json';
-import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
+import { pathOf, type Policy, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, LONGEST_RESPONSE, type Exchange, type HttpRequest } from './exchange';
 import { outcomeOfFailure, outcomeOfStatus, type Outcome, type TransportFailure } from './outcome';
 import { unconfirmedBy, withoutN8n } from './page';
@@ -68,7 +68,7 @@ function notSentByProxy(statusCode: number): string {
 
 function toRequestResult(
 	came: Exchange,
-	once: boolean,
+	conflict: Policy['conflict'],
 	{ doubt, hide }: Connection,
 ): RequestResult {
 	switch (came.end) {
@@ -87,7 +87,7 @@ function toRequestResult(
 		}
 		case 'responded': {
 			const { statusCode, body, contentType, byProxy } = came;
-			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, once);
+			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
 			const response = hide(withoutN8n(whole));
 			if (outcome === 'notSent') {
@@ -109,7 +109,7 @@ function toRequestResult(
 export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	{ path, once }: Pick<ServiceOperation, 'path' | 'once'>,
+	{ path, policy }: Pick<ServiceOperation, 'path' | 'policy'>,
 	body: ServiceRequest,
 ): Promise<RequestResult> {
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
@@ -127,7 +127,8 @@ export async function postRequest(
 		};
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
-		return toRequestResult(await exchange(httpRequest, options, clock), once, connection);
+		const response = await exchange(httpRequest, options, clock);
+		return toRequestResult(response, policy.conflict, connection);
 	} catch {
 		return begun
 			? { outcome: 'unknown', reason: 'the response could not be read' }

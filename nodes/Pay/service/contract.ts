@@ -11,17 +11,61 @@ export function isTree(member: Member | undefined): member is MemberTree {
 	return typeof member === 'object' && !Array.isArray(member);
 }
 
-/** An operation of the service: what tells it from another. Words, keys, retries and records follow. */
-export interface ServiceOperation {
+/** The option by which a person lets AI agents use an operation. */
+export interface AgentPermission {
+	/** Its name among the node's options, which workflows store. */
+	readonly name: string;
+	readonly displayName: string;
+	readonly description: string;
+}
+
+/** What may be done with an operation. The document says none of it: each answer is our own. */
+export interface Policy {
+	/**
+	 * Whether it may be sent again while nobody knows what became of it: a second QR code harms nobody, a
+	 * second payment does. If not, an external_id goes out once in an execution, whichever item asks.
+	 */
+	readonly isRepeatable: boolean;
+	/** Whether n8n's database records its external_ids, so that no later execution sends one again. */
+	readonly isRecorded: boolean;
+	readonly agentPermission: AgentPermission | 'not needed';
+	/** Whether its amounts are money out, which the account's limits are for. */
+	readonly countsAgainstLimits: boolean;
+	/** What a 409 means: refused for a conflict, or perhaps "known already". */
+	readonly conflict: 'rejected' | 'unknown';
+	/** Whether it is sent once more, with a new token, where a kept token got a 401. */
+	readonly isSentAgainAfter401: boolean;
+}
+
+/** How people read of an operation. */
+export interface Words {
+	/** What it makes, as in: The service rejected payment "7". */
+	readonly noun: string;
+	readonly plural: string;
+	/** What is done to that, as in: It is not known whether payment "7" was made. */
+	readonly pastParticiple: string;
+	/** What to do where it is not known whether it was, in whole sentences. */
+	readonly whenUnknown: {
+		/** Comes first; undefined where there is nothing to be warned of. */
+		readonly warning: string | undefined;
+		readonly advice: (external_id: string) => string;
+		/** In the hint of a run that went on. */
+		readonly reminder: string | undefined;
+	};
+}
+
+/** What tells an operation of the service from another. */
+export interface OperationContract {
 	/** Its name in items, errors, references and stored keys. */
 	readonly kind: string;
 	/** The last segment of its path (section 4). */
 	readonly path: string;
-	/** What it makes, and what is done to that, in words. */
-	readonly noun: string;
-	readonly done: string;
-	/** Whether it must not be carried out twice: a second QR code harms nobody, a second payment does. */
-	readonly once: boolean;
+	readonly words: Words;
+	readonly policy: Policy;
+}
+
+/** An operation of the service. */
+export interface ServiceOperation extends OperationContract {
 	/** The members of its body (sections 2.1 and 2.2), each of which has a field in the editor. */
 	readonly members: MemberTree;
 }

@@ -1,3 +1,5 @@
+import type { Policy } from './contract';
+
 /** What became of one attempt; every attempt ends in exactly one of these. */
 export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
@@ -16,9 +18,9 @@ export interface TransportFailure {
 /**
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
  * only what HTTP itself defines counts (RFC 9110, section 15).
- * @param once whether the request must not be carried out twice
+ * @param conflict what a 409 means for the operation
  */
-export function outcomeOfStatus(statusCode: number, once: boolean): Outcome {
+export function outcomeOfStatus(statusCode: number, conflict: Policy['conflict']): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
 	// The same request is wanted elsewhere, so it was not carried out here. After the other redirects it
 	// may have been: "see the result there".
@@ -27,8 +29,7 @@ export function outcomeOfStatus(statusCode: number, once: boolean): Outcome {
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';
-	// The usual response to what is known already or in progress.
-	if (statusCode === 409 && once) return 'unknown';
+	if (statusCode === 409) return conflict;
 	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }
 

@@ -1,6 +1,7 @@
 import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
 import { optionalIdentifier } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
+import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
 
 const creditParty = group(
@@ -41,9 +42,39 @@ const NO_KEY = 'sent without a recipient key, so the request did not say where t
 const NUMBER_KEY =
 	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
 
+const paymentContract = {
+	kind: 'payment',
+	path: 'payment',
+	words: {
+		noun: 'payment',
+		plural: 'payments',
+		pastParticiple: 'made',
+		whenUnknown: {
+			warning: 'Do not pay again yet.',
+			advice: (external_id) =>
+				`Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
+			reminder: 'Ask the service before you pay again.',
+		},
+	},
+	policy: {
+		isRepeatable: false,
+		isRecorded: true,
+		agentPermission: {
+			name: 'allowAiPayments',
+			displayName: 'Allow Payments by AI Agents',
+			description: 'Whether an AI agent that has this node as a tool may make payments',
+		},
+		countsAgainstLimits: true,
+		// The usual response to what is known already or in progress.
+		conflict: 'unknown',
+		// A gateway may respond 401 after the payment was carried out behind it.
+		isSentAgainAfter401: false,
+	},
+} satisfies OperationContract;
+
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = serviceOperation({
-	...{ kind: 'payment', path: 'payment', noun: 'payment', done: 'made', once: true },
+	contract: paymentContract,
 	resource: 'payment',
 	option: {
 		name: 'Create',
@@ -54,16 +85,6 @@ export const createPayment = serviceOperation({
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,
 	form: [creditParty, amount, externalId, payerQuestion, postbackUrl],
-	options: [
-		{
-			displayName: 'Allow Payments by AI Agents',
-			name: 'allowAiPayments',
-			type: 'boolean',
-			noDataExpression: true,
-			default: false,
-			description: 'Whether an AI agent that has this node as a tool may make payments',
-		},
-	],
 	plan: (read, body) => {
 		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
 		const number = typeof key === 'number' ? NUMBER_KEY : undefined;

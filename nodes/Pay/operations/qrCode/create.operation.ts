@@ -9,6 +9,7 @@ import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
+import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
 
 const imageFields: INodeProperties[] = [
@@ -84,9 +85,32 @@ function finishWith(property: string | undefined, path?: string): Finish {
 	};
 }
 
+const qrCodeContract = {
+	kind: 'qrCode',
+	path: 'qrcode',
+	words: {
+		noun: 'QR code',
+		plural: 'QR codes',
+		pastParticiple: 'created',
+		whenUnknown: {
+			warning: undefined,
+			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
+			reminder: undefined,
+		},
+	},
+	policy: {
+		isRepeatable: true,
+		isRecorded: false,
+		agentPermission: 'not needed',
+		countsAgainstLimits: false,
+		conflict: 'rejected',
+		isSentAgainAfter401: true,
+	},
+} satisfies OperationContract;
+
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
 export const createQrCode = serviceOperation({
-	...{ kind: 'qrCode', path: 'qrcode', noun: 'QR code', done: 'created', once: false },
+	contract: qrCodeContract,
 	resource: 'qrCode',
 	option: {
 		name: 'Create',
