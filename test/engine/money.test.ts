@@ -177,7 +177,9 @@ describe('a re-run of the node', () => {
 			},
 		});
 		const attempt = {
-			...{ external_id: 'a', by: 'Pay, run 0, item 0', amount: 1 },
+			external_id: 'a',
+			place: { isTool: false, node: 'Pay', run: '0', item: 0 },
+			amount: 1,
 			fingerprint: expect.any(String),
 		};
 		expect(written).toStrictEqual([{ 'payment a': attempt }]);

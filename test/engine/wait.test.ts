@@ -3,7 +3,7 @@ import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedProofs,
 	beginWait,
-	expectPostback,
+	recordExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
@@ -24,7 +24,7 @@ import { webhookNode } from './webhook';
 /** The flow context of an execution that asked for the postback of "a". */
 function asked() {
 	const store = {};
-	expectPostback(store, { external_id: 'a', executionId: '42', hash: 'first' });
+	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first' });
 	return store;
 }
 
@@ -150,7 +150,7 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
 	const store: ExpectationStore = asked();
 	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
-	expectPostback(store, { external_id: 'a', executionId: '42', hash: 'newer' });
+	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'newer' });
 	const context: IDataObject = {};
 	const getContext = (type: string) => (type === 'flow' ? store : context) as IDataObject;
 	const { run } = await wait({}, { context: () => ({ getContext }) });

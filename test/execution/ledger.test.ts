@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-	begin,
+	beginAttempt,
 	consult,
+	endAttempt,
+	hasPaid,
 	mayBePaid,
 	openLedger as open,
 	forgetResponses,
 	sumOf,
+	type Attempt,
+	type Ledger,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
 import { unitsOf } from '../../nodes/Pay/parameters/amount';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
 import { OPERATIONS, type Kind } from '../serviceOperations';
@@ -25,6 +30,11 @@ const entry = (
 	amount: number,
 	fingerprint = `of ${amount}`,
 ) => ({ index, fingerprint, request: { external_id, amount }, accountId: 'account' });
+
+/** An attempt that has begun and ended. */
+function make(ledger: Ledger, item: ReturnType<typeof entry>, result: RequestResult) {
+	endAttempt(ledger, item, beginAttempt(ledger, item), result);
+}
 
 const ids = ['a', 'b', 'c'];
 const outcome = fc.constantFrom<Array<Outcome | 'lost'>>(
@@ -72,9 +82,9 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 				}
 
 				if (verdict.do === 'send') {
-					const end = begin(ledger, it);
+					const attempt = beginAttempt(ledger, it);
 					out.set(`id ${id}`, { id, result }).set(`at ${where}`, out.get(`id ${id}`)!);
-					if (result !== 'lost') end({ outcome: result });
+					if (result !== 'lost') endAttempt(ledger, it, attempt, { outcome: result });
 				}
 				if (settled) forgetResponses(ledger);
 				const counted = Object.values(store.attempts ?? {}).filter(
@@ -90,11 +100,55 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 	);
 });
 
+describe('an attempt as 0.1.0 stored it', () => {
+	const opened = (by: string, node = 'Pay', isTool = false) => {
+		const stored = { external_id: 'a', by, fingerprint: 'of 5', outcome: 'accepted' as const };
+		const store: LedgerStore = { attempts: { 'payment a': stored } };
+		return open(store, { operation: OPERATIONS.payment, node, run: '0', isTool });
+	};
+
+	test.each<[string, string, Attempt['place']]>([
+		['an item', 'Pay, run 3, item 12', { isTool: false, node: 'Pay', run: '3', item: 12 }],
+		['a tool', 'Pay, tool', { isTool: true, node: 'Pay' }],
+		[
+			'a node whose name has commas',
+			'Pay, run 1, item 2, run 3, item 4',
+			{ isTool: false, node: 'Pay, run 1, item 2', run: '3', item: 4 },
+		],
+	])('has the place of %s', (_name, by, place) => {
+		const { store } = opened(by);
+		expect(store.attempts['payment a']).toStrictEqual({
+			external_id: 'a',
+			place,
+			fingerprint: 'of 5',
+			outcome: 'accepted',
+		});
+	});
+
+	test.each([
+		['its own item', 'Pay, run 0, item 0', 'replay'],
+		['another item', 'Pay, run 0, item 1', 'refuse'],
+		['another node', 'Pay, again, run 0, item 0', 'refuse'],
+	])('of %s: %s, so it is to %s', (_name, by, verdict) => {
+		expect(consult(opened(by), entry(0, 'a', 5)).do).toBe(verdict);
+	});
+});
+
+test('what a node has paid is not what another one has whose name begins alike', () => {
+	const store: LedgerStore = {};
+	beginAttempt(openLedger(store, 'payment', 'Pay, again, run 0'), entry(0, 'a', 5));
+	expect(hasPaid(openLedger(store, 'payment', 'Pay, again, run 0'))).toBe(true);
+	expect(hasPaid(openLedger(store, 'payment', 'Pay, run 0'))).toBe(false);
+});
+
 describe('an external_id that changes with each try', () => {
 	const first = (result: Outcome | undefined, isTool = false) => {
 		const ledger = openLedger({}, 'payment', 'Pay, run 0', isTool);
-		const end = begin(ledger, entry(0, 'first', 5));
-		if (result !== undefined) end({ outcome: result, statusCode: 201 });
+		const item = entry(0, 'first', 5);
+		const attempt = beginAttempt(ledger, item);
+		if (result !== undefined) {
+			endAttempt(ledger, item, attempt, { outcome: result, statusCode: 201 });
+		}
 		return ledger;
 	};
 
@@ -112,14 +166,14 @@ describe('an external_id that changes with each try', () => {
 
 	test('a QR code is created again: a second one harms nobody', () => {
 		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
-		begin(ledger, entry(0, 'first', 5))({ outcome: 'accepted' });
+		make(ledger, entry(0, 'first', 5), { outcome: 'accepted' });
 		expect(consult(ledger, entry(0, 'second', 5))).toStrictEqual({ do: 'send' });
 	});
 });
 
 test('a QR code is replayed for the same details, and created again for others or after a failure', () => {
 	const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
-	begin(ledger, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response: 'it' });
+	make(ledger, entry(0, 'a', 5), { outcome: 'accepted', statusCode: 201, response: 'it' });
 	expect(consult(ledger, entry(0, 'a', 5))).toMatchObject({
 		outcome: 'accepted',
 		attempt: { response: 'it' },
@@ -127,7 +181,7 @@ test('a QR code is replayed for the same details, and created again for others o
 	expect(consult(ledger, entry(0, 'a', 6))).toStrictEqual({ do: 'send' });
 	expect(consult(ledger, entry(1, 'a', 5))).toStrictEqual({ do: 'send' });
 	for (const outcome of ['unknown', 'rejected', 'notSent'] as const) {
-		begin(ledger, entry(0, 'a', 5))({ outcome });
+		make(ledger, entry(0, 'a', 5), { outcome });
 		expect(consult(ledger, entry(0, 'a', 5))).toStrictEqual({ do: 'send' });
 	}
 });
@@ -136,16 +190,16 @@ test('after a run that went well only what later runs need remains', () => {
 	const store: LedgerStore = {};
 	const payments = openLedger(store, 'payment', 'Pay, run 0');
 	const response = 'x'.repeat(1000);
-	begin(payments, entry(0, 'a', 5))({ outcome: 'accepted', statusCode: 201, response });
+	make(payments, entry(0, 'a', 5), { outcome: 'accepted', statusCode: 201, response });
 	const charges = openLedger(store, 'qrCode', 'Pay, run 0');
-	begin(charges, entry(0, 'b', 5))({ outcome: 'accepted', statusCode: 201, response });
+	make(charges, entry(0, 'b', 5), { outcome: 'accepted', statusCode: 201, response });
 	forgetResponses(payments);
 	forgetResponses(charges);
 	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
 		attempts: {
 			'payment a': {
 				external_id: 'a',
-				by: 'Pay, run 0, item 0',
+				place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 				amount: 5,
 				fingerprint: 'of 5',
 				outcome: 'accepted',
@@ -159,7 +213,7 @@ test('after a run that went well only what later runs need remains', () => {
 test('what is unknown keeps its status and answer, whatever later runs of a tool come to', () => {
 	const store: LedgerStore = {};
 	const tool = openLedger(store, 'payment', 'Pay, run 0', true);
-	begin(tool, entry(0, 'a', 5))({ outcome: 'unknown', statusCode: 503, response: 'busy' });
+	make(tool, entry(0, 'a', 5), { outcome: 'unknown', statusCode: 503, response: 'busy' });
 	forgetResponses(tool);
 	expect(consult(tool, entry(0, 'a', 5))).toMatchObject({
 		...{ outcome: 'unknown', attempt: { statusCode: 503, response: 'busy' } },
@@ -170,7 +224,7 @@ test('a run that went well drops nothing of another run, node or kind', () => {
 	const store: LedgerStore = {};
 	const write = (kind: 'payment' | 'qrCode', place: string, id: string) => {
 		const ledger = openLedger(store, kind, place);
-		begin(ledger, entry(0, id, 5))({ outcome: 'accepted', statusCode: 201, response: 'it' });
+		make(ledger, entry(0, id, 5), { outcome: 'accepted', statusCode: 201, response: 'it' });
 		return ledger;
 	};
 	write('qrCode', 'Pay, run 1', 'a');

@@ -6,7 +6,7 @@ const PERMISSION = { name: 'allowAiPayments', displayName: '', description: '' }
 
 const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 	external_id: 'a',
-	by: 'Pay, run 0, item 1',
+	place: { isTool: false, node: 'Pay', run: '0', item: 1 },
 	amount: 12.5,
 	fingerprint: 'f',
 	outcome,

@@ -81,6 +81,7 @@ function runOf(
 		operation,
 		settings: readSettings({}, 10),
 		ledger: openLedger({}, { operation, node: 'Pay', run: '0', isTool: false }),
+		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
 			asked.requests.push((request.headers as { Authorization: string }).Authorization);

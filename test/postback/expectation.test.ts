@@ -1,13 +1,14 @@
 import {
 	awaitedProofs,
 	beginWait,
-	expectPostback,
+	recordExpectation,
+	withdrawExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	expectPostback(STORE, { external_id, executionId: '42', hash: 'first' });
+	recordExpectation(STORE, { external_id, executionId: '42', hash: 'first' });
 }
 const never = () => false;
 
@@ -54,8 +55,8 @@ test.each<[string, string[]]>([
 		beginWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
 			const about = { external_id: 'a', executionId: '42', hash: String(index) };
-			const expectNone = expectPostback(store, about);
-			if (event === 'R') expectNone();
+			recordExpectation(store, about);
+			if (event === 'R') withdrawExpectation(about);
 		} else {
 			beginWait(store, { external_id: 'a', executionId: '42', node: event, run: index });
 		}

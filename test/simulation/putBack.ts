@@ -94,8 +94,9 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'what was accepted is replayed whatever is asked for': () => [
 		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
-			if (verdict.do !== 'refuse' || !verdict.sameItem) return verdict;
-			const { attempt } = verdict;
+			if (verdict.do !== 'refuse' || ledger.isTool) return verdict;
+			const { attempt, because } = verdict;
+			if (because === 'otherItem') return verdict;
 			const outcome = attempt.outcome === 'accepted' ? 'accepted' : 'unknown';
 			return { do: 'replay', attempt, outcome };
 		}),
@@ -126,7 +127,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 			seam('execution/ledger', 'mayBePaid', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
-			seam('execution/ledger', 'begin', (original) => (ledger, item) => {
+			seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
 		];
@@ -144,8 +145,14 @@ const FAULTS: Record<string, () => Seam[]> = {
 	},
 
 	'an attempt is written down after its response': () => [
-		seam('execution/ledger', 'begin', (original) => (ledger, item) => {
-			return (response) => original(ledger, item)(response);
+		seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
+			const elsewhere = { attempts: {}, places: {}, sums: {} };
+			return original({ ...ledger, store: elsewhere }, item);
+		}),
+		seam('execution/ledger', 'endAttempt', (original, { beginAttempt }) => {
+			return (ledger, item, _attempt, result) => {
+				original(ledger, item, beginAttempt(ledger, item), result);
+			};
 		}),
 	],
 

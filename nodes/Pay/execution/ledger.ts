@@ -1,34 +1,49 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
+import { isSamePlace, placeInStoredText, placeInWords, placeKey, type Place } from './place';
 import type { Ready } from './read';
 
-/** One attempt as written down: before it starts without an outcome, after it with one. */
+/** One attempt as written down: before its request starts without an outcome, after it with one. */
 export interface Attempt extends Partial<RequestResult> {
 	external_id: string;
-	/** Node, run and item that made it. */
-	by: string;
+	place: Place;
 	amount?: number;
 	/** Of what was sent, see `Ready`. */
 	fingerprint: string;
 }
 
+/** An attempt as 0.1.0 stored it. */
+type StoredAttempt = Attempt | (Omit<Attempt, 'place'> & { by: string });
+
 /** What the ledger says about an item that is about to be sent. */
-type Verdict =
+export type Verdict =
 	| { do: 'send' }
 	/** This item was sent before, and was accepted, or nobody knows what became of it. */
 	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'unknown' }
-	/** Its external_id was sent for another item, or this item was sent with other details. */
-	| { do: 'refuse'; attempt: Attempt; sameItem: boolean };
+	| { do: 'refuse'; attempt: Attempt; because: Refusal };
+
+/**
+ * Why an item is not sent: its External ID was sent for another item; this item was accepted with other
+ * details; or this item was sent under another External ID.
+ */
+type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
 	/** Attempts by what they are known by, see {@link attemptKey}. */
-	attempts?: Record<string, Attempt>;
-	/** The external_id that each place last sent what is not repeatable with, by {@link placeOf}. */
+	attempts?: Record<string, StoredAttempt>;
+	/** The external_id that each place last sent what is not repeatable with, by {@link itemKey}. */
 	places?: Record<string, string>;
 	/** What may have gone out, by account: `unitsOf` it, as text. */
 	sums?: Record<string, string>;
+}
+
+/** The same, opened. */
+interface OpenStore {
+	attempts: Record<string, Attempt>;
+	places: Record<string, string>;
+	sums: Record<string, string>;
 }
 
 /**
@@ -36,7 +51,7 @@ export interface LedgerStore {
  * On Fail, the editor's Retry) and keeps this store, so the ledger knows which items are paid.
  */
 export interface Ledger {
-	readonly store: Required<LedgerStore>;
+	readonly store: OpenStore;
 	readonly operation: Pick<ServiceOperation, 'kind' | 'policy'>;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
@@ -47,123 +62,182 @@ export interface Ledger {
 
 type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId'>;
 
+/** Replaces attempts as 0.1.0 stored them. */
+function upgradeAttempts(attempts: Record<string, StoredAttempt>): void {
+	for (const [key, attempt] of Object.entries(attempts)) {
+		if (!('by' in attempt)) continue;
+		const { by, ...rest } = attempt;
+		attempts[key] = { ...rest, place: placeInStoredText(by) };
+	}
+}
+
 /** Opens the ledger of an execution; `store` is written to in place. */
 export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Ledger {
 	store.attempts ??= {};
 	store.places ??= {};
 	store.sums ??= {};
-	return { ...about, store: store as Required<LedgerStore> };
+	upgradeAttempts(store.attempts);
+	return { ...about, store: store as OpenStore };
 }
-
-/** How the name of an attempt of a tool ends. */
-const TOOL = ', tool';
 
 /** Whose attempt it was, in words. */
-export function triedBy({ by, amount }: Attempt): string {
-	const counted = by.endsWith(TOOL) ? by : `${by}, counted from 0`;
-	return amount === undefined ? counted : `${counted}, amount ${amount}`;
+export function attemptInWords({ place, amount }: Attempt): string {
+	const words = placeInWords(place);
+	return amount === undefined ? words : `${words}, amount ${amount}`;
 }
 
-/**
- * The item that makes an attempt, or with an empty index what all items of the run begin with. A model
- * has no items: all attempts of a tool have one name here.
- */
-function byOf({ node, run, isTool }: Ledger, index: number | ''): string {
-	return isTool ? node + TOOL : `${node}, run ${run}, item ${index}`;
+function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
+	return isTool ? { isTool, node } : { isTool, node, run, item: item.index };
 }
 
 /** What is not repeatable is known by its external_id alone, all else also by place. */
 function attemptKey(ledger: Ledger, item: Sendable): string {
 	const { kind, policy } = ledger.operation;
 	const { external_id } = item.request;
-	return policy.isRepeatable
-		? `${kind} ${byOf(ledger, item.index)}: ${external_id}`
-		: `${kind} ${external_id}`;
+	if (!policy.isRepeatable) return `${kind} ${external_id}`;
+	return `${kind} ${placeKey(placeOf(ledger, item))}: ${external_id}`;
 }
 
 /**
- * What a payment is known by if its external_id changes with each try: of tools, what it asks for, for a
- * model asks another tool too.
+ * What a payment is known by if its external_id changes with each try. A model that calls a tool has no
+ * items and may call another tool for the same: what it asks for stands in the place's place.
  */
-const placeOf = (ledger: Ledger, item: Sendable) =>
-	ledger.isTool ? `tool ${item.fingerprint}` : byOf(ledger, item.index);
+function itemKey(ledger: Ledger, item: Sendable): string {
+	return ledger.isTool ? `tool ${item.fingerprint}` : placeKey(placeOf(ledger, item));
+}
 
-const isFree = (attempt: Attempt | undefined) =>
-	attempt === undefined || attempt.outcome === 'rejected' || attempt.outcome === 'notSent';
+/** Whether an attempt was made for this item, or by a tool for the same request. */
+function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendable): boolean {
+	if (ledger.isTool) return place.isTool && fingerprint === item.fingerprint;
+	return isSamePlace(place, placeOf(ledger, item));
+}
+
+/** Whether a payment was certainly not made: then another attempt may be. */
+function wasNotMade({ outcome }: Attempt): boolean {
+	return outcome === 'rejected' || outcome === 'notSent';
+}
+
+/** The attempt with this item's external_id, if it may have been carried out. */
+function attemptWithId(ledger: Ledger, item: Sendable): Attempt | undefined {
+	const attempt = ledger.store.attempts[attemptKey(ledger, item)];
+	return attempt === undefined || wasNotMade(attempt) ? undefined : attempt;
+}
+
+/** The last attempt of this item, whatever its external_id was, if it may have been carried out. */
+function attemptOfItem(ledger: Ledger, item: Sendable): Attempt | undefined {
+	const { attempts, places } = ledger.store;
+	const attempt = attempts[`${ledger.operation.kind} ${places[itemKey(ledger, item)]}`];
+	if (attempt === undefined || wasNotMade(attempt)) return undefined;
+	// Another item may have sent that external_id since.
+	return isOfItem(attempt, ledger, item) ? attempt : undefined;
+}
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
 export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
-	return !isFree(ledger.store.attempts[attemptKey(ledger, item)]);
+	return attemptWithId(ledger, item) !== undefined;
 }
 
 /** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
 export function hasPaid({ store, node }: Ledger): boolean {
-	return Object.values(store.attempts).some(({ by }) => by.startsWith(`${node}, `));
+	return Object.values(store.attempts).some(({ place }) => place.node === node);
 }
 
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
-	const { store, operation } = ledger;
-	const { attempts, places } = store;
-	const ofId = attempts[attemptKey(ledger, item)];
-	if (operation.policy.isRepeatable) {
-		return ofId?.outcome === 'accepted' && ofId.fingerprint === item.fingerprint
-			? { do: 'replay', attempt: ofId, outcome: ofId.outcome }
-			: { do: 'send' };
-	}
-	const isOfItem = ({ by, fingerprint }: Attempt) =>
-		ledger.isTool
-			? by.endsWith(TOOL) && fingerprint === item.fingerprint
-			: by === byOf(ledger, item.index);
-	const ofPlace = attempts[`${operation.kind} ${places[placeOf(ledger, item)]}`];
-	// Another item may have sent that external_id since.
-	const earlier = ofPlace !== undefined && isOfItem(ofPlace) ? ofPlace : undefined;
-	const attempt = isFree(ofId) ? earlier : ofId;
-	if (attempt === undefined || isFree(attempt)) return { do: 'send' };
-	const sameItem = isOfItem(attempt);
-	const sameId = attempt === ofId;
-	const sameRequest = attempt.fingerprint === item.fingerprint;
-	if (attempt.outcome === 'accepted') {
-		// A model that hears "accepted" twice believes that it has paid twice.
-		return sameItem && sameRequest && !ledger.isTool
-			? { do: 'replay', attempt, outcome: attempt.outcome }
-			: { do: 'refuse', attempt, sameItem: sameItem && !ledger.isTool };
-	}
+	return ledger.operation.policy.isRepeatable
+		? consultRepeatable(ledger, item)
+		: consultPayment(ledger, item);
+}
+
+/** What may be repeated is sent, unless the very same request was accepted in an earlier try. */
+function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
+	const attempt = attemptWithId(ledger, item);
+	if (attempt?.outcome !== 'accepted') return { do: 'send' };
+	if (attempt.fingerprint !== item.fingerprint) return { do: 'send' };
+	return { do: 'replay', attempt, outcome: 'accepted' };
+}
+
+/** A payment is not sent while an attempt with its External ID, or of its item, may have been carried out. */
+function consultPayment(ledger: Ledger, item: Sendable): Verdict {
+	const withId = attemptWithId(ledger, item);
+	if (withId !== undefined) return consultSameId(ledger, item, withId);
+	const ofItem = attemptOfItem(ledger, item);
+	if (ofItem !== undefined) return consultOtherId(ledger, item, ofItem);
+	return { do: 'send' };
+}
+
+/** An External ID may occur once among the payments of an execution. */
+function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
+	if (!isOfItem(attempt, ledger, item)) return { do: 'refuse', attempt, because: 'otherItem' };
 	// Without an outcome its request is still out, or n8n went away meanwhile.
-	return sameItem && (sameId || sameRequest)
-		? { do: 'replay', attempt, outcome: 'unknown' }
-		: { do: 'refuse', attempt, sameItem };
+	if (attempt.outcome !== 'accepted') return { do: 'replay', attempt, outcome: 'unknown' };
+	// A model that hears "accepted" twice believes that it has paid twice.
+	if (ledger.isTool) return { do: 'refuse', attempt, because: 'otherItem' };
+	// What was accepted is the earlier request, so it stands for that one only.
+	if (attempt.fingerprint !== item.fingerprint) {
+		return { do: 'refuse', attempt, because: 'otherDetails' };
+	}
+	return { do: 'replay', attempt, outcome: 'accepted' };
+}
+
+/** A payment is its item, not its text: people type External IDs that change with each try. */
+function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
+	const isAccepted = attempt.outcome === 'accepted';
+	// A model that hears "accepted" twice believes that it has paid twice.
+	if (isAccepted && ledger.isTool) return { do: 'refuse', attempt, because: 'otherExternalId' };
+	if (attempt.fingerprint !== item.fingerprint) {
+		return { do: 'refuse', attempt, because: 'otherExternalId' };
+	}
+	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
 /** What may have gone out of an account in this execution, as `unitsOf` has it. */
-export const sumOf = ({ store }: Ledger, accountId: string) => BigInt(store.sums[accountId] ?? 0);
+export function sumOf({ store }: Ledger, accountId: string): bigint {
+	return BigInt(store.sums[accountId] ?? 0);
+}
 
-/** Writes an attempt down before its request starts; what it returns writes down the outcome. */
-export function begin(ledger: Ledger, item: Sendable): (end: RequestResult) => void {
+function addToSum(ledger: Ledger, accountId: string, units: bigint): void {
+	ledger.store.sums[accountId] = String(sumOf(ledger, accountId) + units);
+}
+
+/** Writes an attempt down before its request starts. */
+export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
+	const { store, operation } = ledger;
 	const { fingerprint, request, accountId } = item;
-	const { external_id, amount } = request;
-	const addToSum = (units: bigint) => {
-		ledger.store.sums[accountId] = String(sumOf(ledger, accountId) + units);
-	};
-	const attempt: Attempt = { external_id, by: byOf(ledger, item.index), amount, fingerprint };
-	ledger.store.attempts[attemptKey(ledger, item)] = attempt;
-	const { isRepeatable, countsAgainstLimits } = ledger.operation.policy;
-	const units = countsAgainstLimits ? unitsOf(amount ?? 0) : 0n;
-	if (!isRepeatable) ledger.store.places[placeOf(ledger, item)] = external_id;
-	if (countsAgainstLimits) addToSum(units);
-	return ({ outcome, statusCode, response, reason }) => {
-		Object.assign(attempt, { outcome, statusCode, response, reason });
-		if (countsAgainstLimits && isFree(attempt)) addToSum(-units);
-	};
+	const { external_id, amount = 0 } = request;
+	const place = placeOf(ledger, item);
+	const attempt: Attempt = { external_id, place, amount: request.amount, fingerprint };
+	store.attempts[attemptKey(ledger, item)] = attempt;
+	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;
+	if (operation.policy.countsAgainstLimits) addToSum(ledger, accountId, unitsOf(amount));
+	return attempt;
+}
+
+/** Writes down what became of an attempt that {@link beginAttempt} wrote down. */
+export function endAttempt(
+	ledger: Ledger,
+	item: Sendable,
+	attempt: Attempt,
+	{ outcome, statusCode, response, reason }: RequestResult,
+): void {
+	Object.assign(attempt, { outcome, statusCode, response, reason });
+	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
+		addToSum(ledger, item.accountId, -unitsOf(attempt.amount ?? 0));
+	}
+}
+
+/** Whether an attempt was made in this run of the node; all that a node does as a tool is one run. */
+function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
+	if (place.node !== node) return false;
+	return place.isTool ? isTool : !isTool && place.run === run;
 }
 
 /** Drops what a run that went well no longer needs. What is not repeatable stays: no run may repeat it. */
 export function forgetResponses(ledger: Ledger): void {
 	const { attempts } = ledger.store;
 	const { kind, policy } = ledger.operation;
-	const mine = byOf(ledger, '');
 	for (const [key, attempt] of Object.entries(attempts)) {
-		if (!key.startsWith(`${kind} `) || !attempt.by.startsWith(mine)) continue;
+		if (!key.startsWith(`${kind} `) || !isOfRun(attempt, ledger)) continue;
 		if (policy.isRepeatable) {
 			delete attempts[key];
 		} else if (attempt.outcome === 'accepted') {

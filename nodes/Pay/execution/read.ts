@@ -12,6 +12,7 @@ import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { refuseNothing, type ReadParameter } from '../parameters/parameter';
 import { inOneForm } from '../parameters/text';
+import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { accountIdOf, fingerprintOf } from './fingerprint';
@@ -50,8 +51,8 @@ export interface Ready {
 	accountId: string;
 	/** Of everything that identifies the request, except its external_id. */
 	fingerprint: string;
-	/** Records that this execution may wait for the item's postback, see `expectPostback`. */
-	expectPostback?: () => () => void;
+	/** The postback that this execution may wait for. */
+	expectation?: Expectation;
 	finish?: Finish;
 	/** Of its postback, and of the item itself: shown only if it is sent. */
 	hints?: { postback?: string; item?: string };
@@ -161,14 +162,14 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
 		// What is repeatable is made anew by the editor's Retry: its postback went to the one that ended.
-		const isMadeAnew = policy.isRepeatable && postback.expect !== undefined;
+		const isMadeAnew = policy.isRepeatable && postback.expectation !== undefined;
 		const here = isMadeAnew ? execution.id : undefined;
 		const fingerprint = fingerprintOf(account, { ...request, here });
-		const { expect: expectPostback } = postback;
+		const { expectation } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
 		const accountId = accountIdOf(account);
 		const { finish } = plan;
-		return { index, request, account, accountId, fingerprint, expectPostback, finish, hints };
+		return { index, request, account, accountId, fingerprint, expectation, finish, hints };
 	} catch (error) {
 		return { index, result: refusedResult(kind, id, error) };
 	}

@@ -3,7 +3,7 @@ import { unitsInWords } from '../parameters/amount';
 import { wrongField } from '../parameters/label';
 import type { AgentPermission, Words } from '../service/contract';
 import { quotedIds } from './summary';
-import { triedBy, type Attempt } from './ledger';
+import { attemptInWords, type Attempt } from './ledger';
 
 /* Why this package does not send an item. Errors of a field are with its reader. */
 
@@ -59,8 +59,8 @@ export const sameIdAsItem = (first: number, index: number, external_id: string) 
 
 const wasSent = (attempt: Attempt) =>
 	attempt.outcome === 'accepted'
-		? `was already accepted in this execution (${triedBy(attempt)})`
-		: `was already sent in this execution (${triedBy(attempt)}), and it is not known whether it was made`;
+		? `was already accepted in this execution (${attemptInWords(attempt)})`
+		: `was already sent in this execution (${attemptInWords(attempt)}), and it is not known whether it was made`;
 
 /** A payment that another item, node or run of this execution made or may have made. */
 export const sentInThisExecution = (attempt: Attempt) =>

@@ -4,6 +4,7 @@ import { asError } from '../inputError';
 import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseItemData, refuseWholes } from '../parameters/parameter';
+import type { ExpectationStore } from '../postback/expectation';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
@@ -48,7 +49,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = context.getContext('flow') as LedgerStore;
+	const store = context.getContext('flow') as LedgerStore & ExpectationStore;
 	const ledger = openLedger(store, { operation, node: name, run, isTool });
 	if (isTool) requirePermission(operation, parameters.options);
 	let records: Records | undefined;
@@ -63,7 +64,18 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	}
 	const { httpRequest } = helpers;
 	const postForm = formPoster(httpRequest, settings.timeout);
-	return { context, operation, settings, ledger, records, httpRequest, postForm, signal, tally };
+	return {
+		context,
+		operation,
+		settings,
+		ledger,
+		expectations: store,
+		records,
+		httpRequest,
+		postForm,
+		signal,
+		tally,
+	};
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
@@ -73,7 +85,6 @@ async function readAll(run: Run): Promise<Step> {
 	const execution = {
 		id: context.getExecutionId(),
 		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
-		store: context.getContext('flow'),
 	};
 	const accountOf = await accountReader(context, run.ledger.isTool);
 	const typed = context.getNode().parameters;
@@ -178,7 +189,7 @@ export async function runRequests(
 		run = started.run;
 		for (const { index, request } of started.ready) tally.waiting.set(index, request.external_id);
 		conclude(tally, started.done);
-		if (started.ready.some(({ expectPostback }) => expectPostback !== undefined)) {
+		if (started.ready.some(({ expectation }) => expectation !== undefined)) {
 			const pause = await outlastTimers(context);
 			if (pause !== undefined) tally.hints.add(pause);
 		}

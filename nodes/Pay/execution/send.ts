@@ -2,11 +2,25 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
 import { mismatchOf } from '../parameters/fieldMatch';
+import { InputError } from '../inputError';
+import {
+	recordExpectation,
+	withdrawExpectation,
+	type ExpectationStore,
+} from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
 import { postRequest, type PostForm, type RequestResult } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
-import { begin, consult, mayBePaid, triedBy, type Ledger } from './ledger';
+import {
+	attemptInWords,
+	beginAttempt,
+	consult,
+	endAttempt,
+	mayBePaid,
+	type Ledger,
+	type Verdict,
+} from './ledger';
 import { refusedByLimits } from './limits';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
 import {
@@ -26,6 +40,8 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
+	/** Where postbacks are recorded that the execution may wait for. */
+	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
 	records: Records | undefined;
 	httpRequest: HttpRequest;
@@ -45,19 +61,27 @@ export function refuseItem(
 	return { index, result: refusedResult(operation.kind, request.external_id, error, outcome) };
 }
 
+/** Why the ledger does not let an item out, in words. */
+function refusalByLedger({ attempt, because }: Extract<Verdict, { do: 'refuse' }>): InputError {
+	switch (because) {
+		case 'otherItem':
+			return sentInThisExecution(attempt);
+		case 'otherDetails':
+			return acceptedWithOtherDetails(attempt);
+		case 'otherExternalId':
+			return sentUnderAnotherId(attempt);
+	}
+}
+
 /** What the ledger knows of an item that was tried before in this execution. */
 export function triedBefore(run: Run, item: Ready): Done | undefined {
-	const { index, request, finish } = item;
+	const { index, finish } = item;
 	const verdict = consult(run.ledger, item);
 	if (verdict.do === 'send') return undefined;
-	const { attempt } = verdict;
-	if (verdict.do === 'refuse') {
-		const ofId = verdict.sameItem ? acceptedWithOtherDetails : sentInThisExecution;
-		const why = attempt.external_id === request.external_id ? ofId : sentUnderAnotherId;
-		return refuseItem(run, item, why(attempt), 'duplicate');
-	}
-	const attempted = { ...attempt, outcome: verdict.outcome };
-	const result = attemptedResult(run.operation, attempt, attempted, triedBy(attempt));
+	if (verdict.do === 'refuse') return refuseItem(run, item, refusalByLedger(verdict), 'duplicate');
+	const { attempt, outcome } = verdict;
+	const earlier = attemptInWords(attempt);
+	const result = attemptedResult(run.operation, attempt, { ...attempt, outcome }, earlier);
 	return { index, result, finish };
 }
 
@@ -182,15 +206,17 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	// The duplicate check and a token endpoint may take their time.
 	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
 	if (tally.isStopping) return undefined;
-	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `begin`.
+	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `beginAttempt`.
 	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
 	if (done !== undefined) return done;
-	const expectNone = item.expectPostback?.();
-	const end = begin(run.ledger, item);
+	const { expectation } = item;
+	if (expectation !== undefined) recordExpectation(run.expectations, expectation);
+	const attempt = beginAttempt(run.ledger, item);
 	tally.inFlight.add(request.external_id);
 	const attempted = withinRoom(tally, await post(run, item, bearer));
-	end(attempted);
-	if (attempted.outcome === 'rejected' || attempted.outcome === 'notSent') expectNone?.();
+	endAttempt(run.ledger, item, attempt, attempted);
+	const isWithoutEffect = attempted.outcome === 'rejected' || attempted.outcome === 'notSent';
+	if (isWithoutEffect && expectation !== undefined) withdrawExpectation(expectation);
 	tally.inFlight.delete(request.external_id);
 	if (attempted.outcome !== 'notSent') takeHints(tally, item);
 	return { index, result: attemptedResult(operation, request, attempted), finish };

@@ -1,7 +1,7 @@
 import type { StatusValues } from '../parameters/description';
 
-/** A postback that an execution asked for to itself. */
-interface Asked {
+/** A postback that an execution asks for to itself. */
+export interface Expectation {
 	external_id: string;
 	/** The editor's Retry is another execution with the same store. */
 	executionId: string;
@@ -26,14 +26,18 @@ export interface Wait {
 /** n8n's context object of the execution, saved with it. */
 export interface ExpectationStore {
 	/** In the order in which it happened. */
-	postbacks?: Array<Asked | Wait>;
+	postbacks?: Array<Expectation | Wait>;
 }
 
-/** Records that an execution asks for a postback; what it returns, that none will come after all. */
-export function expectPostback(store: ExpectationStore, about: Asked): () => void {
-	const asked = { ...about };
-	(store.postbacks ??= []).push(asked);
-	return () => void (asked.isVoid = true);
+/** Records that an execution asks for a postback. */
+export function recordExpectation(store: ExpectationStore, expectation: Expectation): void {
+	store.postbacks ??= [];
+	store.postbacks.push(expectation);
+}
+
+/** Records that a postback will not come after all. */
+export function withdrawExpectation(expectation: Expectation): void {
+	expectation.isVoid = true;
 }
 
 /** Records that a wait begins; what it returns: the hashes of all proofs that were given before it. */

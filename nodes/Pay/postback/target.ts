@@ -4,7 +4,7 @@ import type { StatusValues } from '../parameters/description';
 import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
-import { expectPostback, type ExpectationStore } from './expectation';
+import type { Expectation } from './expectation';
 import {
 	parsePostbackUrl,
 	postbackUrlHint,
@@ -69,7 +69,6 @@ const TARGETS: unknown[] = ['credential', 'none', 'resume', 'url'];
 export interface AskingExecution {
 	id: string;
 	resumeUrl: () => unknown;
-	store: ExpectationStore;
 }
 
 /** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
@@ -92,7 +91,7 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
  * Reads where an item's postback goes, and adds a proof to that URL: a random one where it is this
  * execution, else one made with the credential's secret, if there is one. Throws an InputError.
  * @param serviceIsLoopback whether the service is on this machine too, as a sandbox is
- * @returns no URL where no postback is requested; `expect` where this execution may wait for it
+ * @returns no URL where no postback is requested; an expectation where this execution may wait for it
  */
 export function readPostbackTarget(
 	read: ReadParameter,
@@ -100,7 +99,7 @@ export function readPostbackTarget(
 	account: { postbackUrl?: unknown; postbackSecret?: string; status?: StatusValues },
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
-): { url?: string; hint?: string; expect?: () => () => void } {
+): { url?: string; hint?: string; expectation?: Expectation } {
 	const { postbackSecret: secret, status } = account;
 	const choice = read('postback');
 	if (!TARGETS.includes(choice)) {
@@ -119,9 +118,8 @@ export function readPostbackTarget(
 	if (choice !== 'resume' && !isHere(url, execution)) {
 		return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
 	}
-	const { id: executionId, store } = execution;
 	const { external_id } = reference;
-	const { url: proving, hash } = withRandomProof(withResumeSegment(url), reference);
-	const expect = () => expectPostback(store, { external_id, executionId, hash, status });
-	return { url: proving, hint, expect };
+	const signed = withRandomProof(withResumeSegment(url), reference);
+	const expectation = { external_id, executionId: execution.id, hash: signed.hash, status };
+	return { url: signed.url, hint, expectation };
 }
