@@ -11,7 +11,8 @@ import {
 	type FailedResult,
 	type ItemResult,
 } from '../../nodes/Pay/execution/report';
-import { failuresInWords, idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
+import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
+import { failuresInWords } from '../../nodes/Pay/execution/words/run';
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { RequestResult } from '../../nodes/Pay/service/client';
@@ -111,10 +112,10 @@ test('a payment that is answered with 409 is unknown, and the words say what tha
 });
 
 test('an unknown QR code is told as one: it is safe to create it again', () => {
-	const result = said({ outcome: 'unknown', statusCode: 200, reason: 'which is odd' }, 'qrCode');
+	const result = said({ outcome: 'unknown', statusCode: 200, reason: 'it is odd' }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'unknown', statusCode: 200 });
 	expect(result.message).toBe('It is not known whether QR code "a" was created');
-	expect(result.description).toMatch(/HTTP 200, which is odd\.\. A second QR code does no harm/);
+	expect(result.description).toMatch(/HTTP 200: it is odd\. A second QR code does no harm/);
 });
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {
@@ -129,7 +130,7 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });
 	expect(died.message).toBe('It is not known whether payment "a" was made');
 	expect(died.description).toMatch(
-		/in an earlier try in this execution \(Pay, run 0, item 3, amount 7\) no complete response came: n8n ended/,
+		/was sent in an earlier try in this execution \(Pay, run 0, item 3, amount 7\), but no complete response came: n8n ended/,
 	);
 	const late = { statusCode: 504, response: 'late' };
 	const answered = still(late);
@@ -250,7 +251,7 @@ describe('the error that stops the node', () => {
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
 			'd lost This is about "lost" (item 0, counted from 0). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 3 not sent. ' +
 				'Also failed: "of rejected" (item 2) rejected; "of unknown" (item 3) unknown; ' +
-				'"of duplicate" (item 4) duplicate; "of notSent" (item 5) notSent; "" (item 6) notSent. ' +
+				'"of duplicate" (item 4) duplicate; "of notSent" (item 5) not sent; "" (item 6) not sent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([told, accepted('a')]).description).toBe(

@@ -7,7 +7,7 @@ interface Modules {
 	'execution/duplicateCheck': typeof import('../../nodes/Pay/execution/duplicateCheck');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
-	'execution/refusals': typeof import('../../nodes/Pay/execution/refusals');
+	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/report': typeof import('../../nodes/Pay/execution/report');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/storedList': typeof import('../../nodes/Pay/execution/storedList');
@@ -246,7 +246,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'a refused duplicate is told as not sent': () => {
 		const recorded = new WeakSet<object>();
 		return [
-			seam('execution/refusals', 'recordedBefore', (original) => (external_id) => {
+			seam('execution/words/refusal', 'recordedBefore', (original) => (external_id) => {
 				const refusal = original(external_id);
 				recorded.add(refusal);
 				return refusal;

@@ -1,8 +1,8 @@
 import { asError, InputError } from '../inputError';
 import { RememberedList } from './rememberedList';
-import { cancelled } from './refusals';
+import { cancelled } from './words/refusal';
 import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS, type Store } from './storedList';
-import { quotedIds } from './summary';
+import { quotedIds } from './words/sentences';
 
 /** One per node and process: within a process changes of one list go one after the other. */
 const lists = new Map<string, RememberedList>();

@@ -1,6 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { failuresInWords, idsByOutcome, quotedIds } from './summary';
+import { idsByOutcome } from './summary';
 import type { Tally } from './tally';
+import { failuresInWords } from './words/run';
+import { quotedIds } from './words/sentences';
 
 /*
  * What a run shows besides its items. Requests have been sent by then, so nothing in here throws;

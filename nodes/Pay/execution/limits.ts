@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import { unitsOf } from '../parameters/amount';
 import { sumOf, type Ledger } from './ledger';
 import type { Ready } from './read';
-import { abovePayment, aboveSum, otherRecipient } from './refusals';
+import { abovePayment, aboveSum, otherRecipient } from './words/refusal';
 
 /** Why an item may not go out, whatever else does; its account's limits can be read. */
 function refusalOf({ request }: Ready, { highestPayment, onlyRecipients }: Limits) {

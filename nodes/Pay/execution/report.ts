@@ -10,9 +10,11 @@ import {
 import { asError, InputError } from '../inputError';
 import type { RequestResult } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { proxyPageIn, UNPUBLISHED } from '../service/page';
 import type { Outcome } from '../service/outcome';
-import { idsByOutcome, othersInWords, type Summary } from './summary';
+import { idsByOutcome, type Summary } from './summary';
+import { notSentInWords, rejectedInWords, unknownInWords } from './words/result';
+import { othersInWords } from './words/run';
+import { joinSentences } from './words/sentences';
 
 /** What became of an item whose request was accepted. */
 export interface AcceptedResult {
@@ -42,46 +44,6 @@ export interface FailedResult {
 
 export type ItemResult = AcceptedResult | FailedResult;
 
-function quoted(text: string): string {
-	return text.length > 500 ? `"${text.slice(0, 500)}…"` : `"${text}"`;
-}
-
-function responseInWords(response: unknown): string {
-	if (response === undefined || response === '') return '';
-	const page = proxyPageIn(response);
-	if (page !== undefined) {
-		return ` The response looks like a page of ${page.by} on the way, not like one of the service: ${quoted(page.text)}`;
-	}
-	const text = typeof response === 'string' ? response : JSON.stringify(response);
-	return ` The response said: ${quoted(text)}`;
-}
-
-function correction(statusCode: number, external_id: string, response: unknown): string {
-	if (proxyPageIn(response)?.wantsHttps) {
-		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
-	}
-	if (response === UNPUBLISHED) {
-		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
-	}
-	switch (statusCode) {
-		case 401:
-			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
-		case 403:
-			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
-		case 404:
-		case 405:
-			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
-		case 409:
-			return `This status means a conflict: ask the service whether it knows "${external_id}" already.`;
-		case 429:
-			return 'Wait a while and use smaller batches, then run again.';
-	}
-	if (statusCode < 400) {
-		return 'The request was redirected, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
-	}
-	return 'Correct the item, then run again.';
-}
-
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function refusedResult(
 	kind: string,
@@ -98,31 +60,11 @@ export function refusedResult(
 		external_id,
 		field: known?.field ?? '',
 		message: asError(error).message,
-		description: `${outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.'} ${advice}`,
+		description: joinSentences(
+			outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.',
+			advice,
+		),
 	};
-}
-
-/** Words for a request whose response was lost, now or in an earlier try. */
-function unknownInWords({ words }: ServiceOperation, external_id: string, what: string) {
-	const { noun, pastParticiple, whenUnknown } = words;
-	const { warning, advice } = whenUnknown;
-	const sentences = [warning, `The request was sent, but ${what}.`, advice(external_id)];
-	return {
-		message: `It is not known whether ${noun} "${external_id}" was ${pastParticiple}`,
-		description: sentences.filter((sentence) => sentence !== undefined).join(' '),
-	};
-}
-
-function whyUnknown({ words }: ServiceOperation, result: RequestResult): string {
-	const { statusCode, response, reason } = result;
-	if (statusCode === undefined)
-		return `no complete response came: ${reason ?? 'n8n ended meanwhile, or the request is still under way'}`;
-	const which =
-		reason ??
-		(statusCode === 409
-			? `which services give to a ${words.noun} that they know already or are working on`
-			: 'which does not say what the service did');
-	return `the response, from the service or a proxy on the way, was HTTP ${statusCode}, ${which}.${responseInWords(response)}`;
 }
 
 /**
@@ -135,36 +77,22 @@ export function attemptedResult(
 	attempted: RequestResult,
 	earlier?: string,
 ): ItemResult {
-	const { external_id, amount } = request;
-	const { outcome, statusCode, response, reason } = attempted;
 	const { kind, words } = operation;
-	const { noun } = words;
+	const { external_id, amount } = request;
+	const { outcome, statusCode, response } = attempted;
 	const facts = { kind, external_id, statusCode, response };
-	const said = responseInWords(response);
 	switch (outcome) {
 		case 'accepted':
 			return { ...facts, outcome, amount };
 		case 'rejected':
-			return {
-				...facts,
-				outcome,
-				message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
-				description: `The request was sent and refused, by the service or a proxy on the way.${said && `${said}.`} ${correction(statusCode ?? 0, external_id, response)}`,
-			};
+			return { ...facts, outcome, ...rejectedInWords(words, external_id, attempted) };
 		case 'notSent':
-			return {
-				...facts,
-				outcome,
-				message: `The ${noun} "${external_id}" was not sent: ${reason}`,
-				description:
-					'The service did not get the whole request, so it cannot have carried it out. Check the Base URL of the Pay API credential and the network, then run again.',
-			};
+			return { ...facts, outcome, ...notSentInWords(words, external_id, attempted) };
 		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
 		case 'duplicate':
 		case 'unknown': {
-			const when = earlier ? `in an earlier try in this execution (${earlier}) ` : '';
-			const words = unknownInWords(operation, external_id, when + whyUnknown(operation, attempted));
-			return { ...facts, outcome: 'unknown', ...words };
+			const unknown = unknownInWords(words, external_id, attempted, earlier);
+			return { ...facts, outcome: 'unknown', ...unknown };
 		}
 	}
 }
@@ -206,7 +134,7 @@ function inOurWords(
 }
 
 /** A list that is run again stops at its first duplicate, and a sub-workflow hides its first failure behind one. */
-const ONCE_SENT =
+const AFTER_DUPLICATE =
 	'Its first outcome is that of the earlier try. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.';
 
 /** The error that stops the node for one failure; its context holds all external_ids of the run. */
@@ -217,12 +145,11 @@ export function stoppingError(
 ): NodeApiError | NodeOperationError {
 	const { message } = result;
 	const isDuplicate = result.outcome === 'duplicate';
-	const said = [
+	const description = joinSentences(
 		result.description,
-		isDuplicate ? ONCE_SENT : '',
+		isDuplicate ? AFTER_DUPLICATE : undefined,
 		othersInWords(summary, itemIndex),
-	];
-	const description = said.filter((words) => words !== '').join(' ');
+	);
 	const error =
 		result.field !== undefined
 			? new NodeOperationError(node, message, { itemIndex })

@@ -17,7 +17,7 @@ import {
 	type RequestOperation,
 	type Step,
 } from './read';
-import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './refusals';
+import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './words/refusal';
 import { goesOn, isRunByAiAgent, refusedResult, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';

@@ -30,7 +30,7 @@ import {
 	sentInThisExecution,
 	sentUnderAnotherId,
 	stillRecorded,
-} from './refusals';
+} from './words/refusal';
 import { attemptedResult, refusedResult } from './report';
 import type { Tally } from './tally';
 
@@ -133,7 +133,7 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 /** A 2xx without what the credential has as Accepted When Field confirms nothing. */
 function doubtOf({ acceptance }: Account) {
 	if (acceptance === undefined) return undefined;
-	const reason = `which "${acceptance.field}" does not confirm (Accepted When Field)`;
+	const reason = `"${acceptance.field}" does not confirm it (Accepted When Field)`;
 	// The output shows the body as `response`, so a path may begin with it.
 	return (response: unknown) =>
 		mismatchOf(acceptance, response, { response }) === undefined ? undefined : reason;

@@ -1,5 +1,5 @@
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
-import * as refusals from '../../nodes/Pay/execution/refusals';
+import * as refusals from '../../nodes/Pay/execution/words/refusal';
 import { OPERATIONS } from '../serviceOperations';
 
 const PERMISSION = { name: 'allowAiPayments', displayName: '', description: '' };

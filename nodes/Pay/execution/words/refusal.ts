@@ -1,9 +1,9 @@
-import { InputError } from '../inputError';
-import { unitsInWords } from '../parameters/amount';
-import { wrongField } from '../parameters/label';
-import type { AgentPermission, Words } from '../service/contract';
-import { quotedIds } from './summary';
-import { attemptInWords, type Attempt } from './ledger';
+import { InputError } from '../../inputError';
+import { unitsInWords } from '../../parameters/amount';
+import { wrongField } from '../../parameters/label';
+import type { AgentPermission, Words } from '../../service/contract';
+import { quotedIds } from './sentences';
+import { attemptInWords, type Attempt } from '../ledger';
 
 /* Why this package does not send an item. Errors of a field are with its reader. */
 
@@ -57,20 +57,23 @@ export const sameIdAsItem = (first: number, index: number, external_id: string) 
 		`Look at the outcome of item ${first}. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
 	);
 
-const wasSent = (attempt: Attempt) =>
-	attempt.outcome === 'accepted'
-		? `was already accepted in this execution (${attemptInWords(attempt)})`
-		: `was already sent in this execution (${attemptInWords(attempt)}), and it is not known whether it was made`;
-
 /** A payment that another item, node or run of this execution made or may have made. */
-export const sentInThisExecution = (attempt: Attempt) =>
-	new InputError(
+export function sentInThisExecution(attempt: Attempt): InputError {
+	const { external_id } = attempt;
+	const earlier = attemptInWords(attempt);
+	if (attempt.outcome === 'accepted') {
+		return new InputError(
+			'external_id',
+			`Payment "${external_id}" was already accepted in this execution (${earlier})`,
+			'It is not paid a second time. A different payment needs a different External ID.',
+		);
+	}
+	return new InputError(
 		'external_id',
-		`Payment "${attempt.external_id}" ${wasSent(attempt)}`,
-		attempt.outcome === 'accepted'
-			? 'It is not paid a second time. A different payment needs a different External ID.'
-			: `Ask the service whether "${attempt.external_id}" was paid before you pay again.`,
+		`Payment "${external_id}" was already sent in this execution (${earlier}), and it is not known whether it was made`,
+		`Ask the service whether "${external_id}" was paid before you pay again.`,
 	);
+}
 
 /** A payment that an earlier try of this item made with other details. */
 export const acceptedWithOtherDetails = ({ external_id, amount }: Attempt) =>
@@ -81,12 +84,19 @@ export const acceptedWithOtherDetails = ({ external_id, amount }: Attempt) =>
 	);
 
 /** A payment that an earlier try of this item, or an earlier call of this tool, made under another id. */
-export const sentUnderAnotherId = (attempt: Attempt) =>
-	new InputError(
+export function sentUnderAnotherId(attempt: Attempt): InputError {
+	const { external_id } = attempt;
+	const earlier = attemptInWords(attempt);
+	const message =
+		attempt.outcome === 'accepted'
+			? `This payment was already accepted in this execution (${earlier}), under the External ID "${external_id}"`
+			: `This payment was already sent in this execution (${earlier}), and it is not known whether it was made, under the External ID "${external_id}"`;
+	return new InputError(
 		'external_id',
-		`This payment ${wasSent(attempt)}, under the External ID "${attempt.external_id}"`,
-		`It is not paid a second time. Ask the service about "${attempt.external_id}". An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.`,
+		message,
+		`It is not paid a second time. Ask the service about "${external_id}". An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.`,
 	);
+}
 
 /** A payment that n8n's store remembers. */
 export const recordedBefore = (external_id: string) =>

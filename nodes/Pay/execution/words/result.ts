@@ -1,0 +1,128 @@
+import type { RequestResult } from '../../service/client';
+import type { Words } from '../../service/contract';
+import { proxyPageIn, UNPUBLISHED } from '../../service/page';
+import { joinSentences } from './sentences';
+
+/** What people read of one request: a title without a full stop, and whole sentences. */
+export interface ResultWords {
+	message: string;
+	description: string;
+}
+
+/** More of a response than a person reads. */
+const MOST_QUOTED = 500;
+
+function quoted(text: string): string {
+	return text.length > MOST_QUOTED ? `"${text.slice(0, MOST_QUOTED)}…"` : `"${text}"`;
+}
+
+/** What the response said, if there was one. */
+function responseSentence(response: unknown): string | undefined {
+	if (response === undefined || response === '') return undefined;
+	const page = proxyPageIn(response);
+	if (page !== undefined) {
+		return `The response looks like a page of ${page.by} on the way, not like one of the service: ${quoted(page.text)}.`;
+	}
+	const text = typeof response === 'string' ? response : JSON.stringify(response);
+	return `The response said: ${quoted(text)}.`;
+}
+
+/** What to do after a rejection. */
+function correction(statusCode: number, external_id: string, response: unknown): string {
+	if (proxyPageIn(response)?.wantsHttps) {
+		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
+	}
+	if (response === UNPUBLISHED) {
+		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
+	}
+	switch (statusCode) {
+		case 401:
+			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
+		case 403:
+			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
+		case 404:
+		case 405:
+			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
+		case 409:
+			return `This status means a conflict: ask the service whether it knows "${external_id}" already.`;
+		case 429:
+			return 'Wait a while and use smaller batches, then run again.';
+	}
+	if (statusCode < 400) {
+		return 'The request was redirected, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
+	}
+	return 'Correct the item, then run again.';
+}
+
+/** Of a request that the service, or a proxy, refused. */
+export function rejectedInWords(
+	{ noun }: Words,
+	external_id: string,
+	{ statusCode = 0, response }: RequestResult,
+): ResultWords {
+	return {
+		message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
+		description: joinSentences(
+			'The request was sent and refused, by the service or a proxy on the way.',
+			responseSentence(response),
+			correction(statusCode, external_id, response),
+		),
+	};
+}
+
+/** Of a request that cannot have been carried out. */
+export function notSentInWords(
+	{ noun }: Words,
+	external_id: string,
+	{ reason }: RequestResult,
+): ResultWords {
+	return {
+		message: `The ${noun} "${external_id}" was not sent: ${reason}`,
+		description: joinSentences(
+			'The service did not get the whole request, so it cannot have carried it out.',
+			'Check the Base URL of the Pay API credential and the network, then run again.',
+		),
+	};
+}
+
+const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
+
+/** What is known of a request of which nobody knows what became of it. */
+function lostSentence({ noun }: Words, result: RequestResult, earlier?: string): string {
+	const { statusCode, reason } = result;
+	const sent =
+		earlier === undefined
+			? 'The request was sent'
+			: `The request was sent in an earlier try in this execution (${earlier})`;
+	if (statusCode === undefined) {
+		return `${sent}, but no complete response came: ${reason ?? STILL_OPEN}.`;
+	}
+	const response = `the response, from the service or a proxy on the way, was HTTP ${statusCode}`;
+	if (reason !== undefined) return `${sent}, but ${response}: ${reason}.`;
+	if (statusCode === 409) {
+		return `${sent}, but ${response}, which services give to a ${noun} that they know already or are working on.`;
+	}
+	return `${sent}, but ${response}, which does not say what the service did.`;
+}
+
+/**
+ * Of a request of which nobody knows what became of it.
+ * @param earlier whose request it was, in words, if it was made in an earlier try
+ */
+export function unknownInWords(
+	words: Words,
+	external_id: string,
+	result: RequestResult,
+	earlier?: string,
+): ResultWords {
+	const { noun, pastParticiple, whenUnknown } = words;
+	return {
+		message: `It is not known whether ${noun} "${external_id}" was ${pastParticiple}`,
+		description: joinSentences(
+			whenUnknown.warning,
+			lostSentence(words, result, earlier),
+			result.statusCode === undefined ? undefined : responseSentence(result.response),
+			whenUnknown.advice(external_id),
+		),
+	};
+}

@@ -1,0 +1,14 @@
+/** Whole sentences as one text; those that are not needed are undefined. */
+export function joinSentences(...sentences: Array<string | undefined>): string {
+	return sentences.filter((sentence) => sentence !== undefined).join(' ');
+}
+
+/** As many external_ids as a person reads. */
+const MOST_IDS = 10;
+
+/** Some external_ids within a sentence. */
+export function quotedIds(ids: ReadonlyArray<string | undefined>): string {
+	const quoted = ids.slice(0, MOST_IDS).map((id) => `"${id}"`);
+	const more = ids.length - MOST_IDS;
+	return more > 0 ? `${quoted.join(', ')} and ${more} more` : quoted.join(', ');
+}
