@@ -107,11 +107,11 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				const refusal = (said: string) => new NodeOperationError(this.getNode(), said);
+				const refusal = (message: string) => new NodeOperationError(this.getNode(), message);
 				try {
 					refuseWholes(triggerProperties, this.getNode().parameters);
 					// What was published before an update goes on listening, as n8n reads bodies for it.
-					const isAlone = /^(init|leadershipChange)$/.test(this.getActivationMode());
+					const isAlone = ['init', 'leadershipChange'].includes(this.getActivationMode());
 					if (!isAlone) refuseBodyNotLeft(this.getNodeParameter('options', {}));
 					const credential = await readCredential(this).catch((error: unknown) => {
 						throw refusal(`${NO_SECRET} (${inWords(error)})`);

@@ -1,3 +1,6 @@
 /** Whether a URL's host never leaves this machine. */
-export const isLoopback = (hostname: string) =>
-	/^(localhost|.*\.localhost|127(\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
+export function isLoopback(hostname: string): boolean {
+	if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
+	// URL writes each IPv4 address as four numbers; a name may begin like one.
+	return hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
+}

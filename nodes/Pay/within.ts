@@ -11,14 +11,14 @@ export async function within<T>(
 ): Promise<T> {
 	const clock = AbortSignal.timeout(ms);
 	let giveUp = () => {};
-	const given = new Promise<never>((_, reject) => {
+	const limit = new Promise<never>((_, reject) => {
 		giveUp = () => reject(late());
 	});
 	const signals = [clock, cancel];
 	for (const signal of signals) signal?.addEventListener('abort', giveUp, { once: true });
 	if (cancel?.aborted) giveUp();
 	try {
-		return await Promise.race([work, given]);
+		return await Promise.race([work, limit]);
 	} finally {
 		// Both outlive the work.
 		for (const signal of signals) signal?.removeEventListener('abort', giveUp);

@@ -22,8 +22,12 @@ const MARGIN = 60;
 
 /** The codes of RFC 6749, section 5.2; anything else an endpoint says may hold a secret. */
 const ERROR_CODES = [
-	...['invalid_request', 'invalid_client', 'invalid_grant'],
-	...['unauthorized_client', 'unsupported_grant_type', 'invalid_scope'],
+	'invalid_request',
+	'invalid_client',
+	'invalid_grant',
+	'unauthorized_client',
+	'unsupported_grant_type',
+	'invalid_scope',
 ];
 
 const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
@@ -60,31 +64,31 @@ const unreachable = (reason: string) =>
 
 function refusedByEndpoint(statusCode: number, body: Record<string, unknown>): InputError {
 	const code = ERROR_CODES.find((known) => known === body.error);
-	const said = `HTTP ${statusCode}${code === undefined ? '' : `, ${code}`}`;
+	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	if (statusCode >= 300 && statusCode <= 399) {
 		return noToken(
 			'tokenUrl',
-			`the token endpoint redirects elsewhere (${said})`,
+			`the token endpoint redirects elsewhere (${status})`,
 			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
 		);
 	}
 	if (code === 'invalid_scope') {
 		const advice = 'Check the Scope of the Pay API credential.';
-		return noToken('scope', `the token endpoint refused the scope (${said})`, advice);
+		return noToken('scope', `the token endpoint refused the scope (${status})`, advice);
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		const what = `there is no token endpoint at this address (${said})`;
+		const what = `there is no token endpoint at this address (${status})`;
 		return noToken('tokenUrl', what, `${CHECK_URL}.`);
 	}
 	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
 		return noToken(
 			'clientSecret',
-			`the token endpoint refused the client (${said})`,
+			`the token endpoint refused the client (${status})`,
 			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 		);
 	}
 	const advice = 'Wait a while, then run again.';
-	return noToken('tokenUrl', `the token endpoint is failing (${said})`, advice);
+	return noToken('tokenUrl', `the token endpoint is failing (${status})`, advice);
 }
 
 /** Reads the response of RFC 6749, section 5.1; its life is in seconds. */

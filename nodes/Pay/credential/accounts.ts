@@ -45,7 +45,10 @@ export async function accountReader(
 		return async (index) => readAccount(await resolve(index), typed);
 	}
 	let account: Account | undefined;
-	return () => (account ??= readAccount(first));
+	return () => {
+		account ??= readAccount(first);
+		return account;
+	};
 }
 
 const NO_SECRETS: PayCredential = { postbackSecret: '', previousPostbackSecret: '' };
@@ -60,7 +63,8 @@ export async function credentialOfTrigger(
 	context: CredentialContext & Pick<IHookFunctions, 'getCredentials'>,
 ): Promise<PayCredential> {
 	const typed = await typedCredential(context).catch(() => undefined);
-	const [id, text] = [context.getNode().credentials?.payApi?.id ?? '', JSON.stringify(typed)];
+	const id = context.getNode().credentials?.payApi?.id ?? '';
+	const text = JSON.stringify(typed);
 	const before = resolvedBefore.get(id);
 	if (before !== undefined && before.text === text) return before.credential;
 	const credential = await context.getCredentials<PayCredential>('payApi');

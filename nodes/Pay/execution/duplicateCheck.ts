@@ -37,7 +37,7 @@ export function openRecords(options: {
 	const list = lists.get(listKey) ?? new RememberedList();
 	lists.set(listKey, list);
 	/** What this run recorded and did not remove. */
-	const mine = new Set<string>();
+	const idsOfRun = new Set<string>();
 	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
 	let foundKnown = false;
 	const { overlong } = list.stored;
@@ -54,14 +54,14 @@ export function openRecords(options: {
 	async function remove(
 		ids: readonly string[],
 	): Promise<{ remembered: string[]; reason?: string }> {
-		const own = ids.filter((id) => mine.has(id));
-		if (own.length === 0) return { remembered: [] };
+		const removable = ids.filter((id) => idsOfRun.has(id));
+		if (removable.length === 0) return { remembered: [] };
 		try {
-			await list.remove(helpers, own);
-			for (const id of own) mine.delete(id);
+			await list.remove(helpers, removable);
+			for (const id of removable) idsOfRun.delete(id);
 			return { remembered: [] };
 		} catch (error) {
-			return { remembered: own, reason: `n8n's database failed (${asError(error).message})` };
+			return { remembered: removable, reason: `n8n's database failed (${asError(error).message})` };
 		}
 	}
 
@@ -81,23 +81,23 @@ export function openRecords(options: {
 			list.forget(fresh);
 			throw frozen();
 		}
-		for (const id of fresh) mine.add(id);
+		for (const id of fresh) idsOfRun.add(id);
 		if (signal?.aborted !== true) return known;
 		const { remembered } = await remove(fresh);
 		// Not forgotten by the list: another run may have recorded it since.
-		for (const id of remembered) mine.delete(id);
+		for (const id of remembered) idsOfRun.delete(id);
 		throw cancelled(remembered);
 	}
 
 	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
 	async function close(): Promise<string[]> {
-		list.keepers.delete(mine);
+		list.keepers.delete(idsOfRun);
 		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
 		const mayDrop = !isLater && !foundKnown;
-		const { left, reason } = await list.makeLast(helpers, mine, mayDrop);
+		const { left, reason } = await list.makeLast(helpers, idsOfRun, mayDrop);
 		const hints: string[] = [];
-		const before = list.length - mine.size;
-		const isFull = mine.size > 0 && before >= REMEMBERED_PAYMENTS;
+		const before = list.length - idsOfRun.size;
+		const isFull = idsOfRun.size > 0 && before >= REMEMBERED_PAYMENTS;
 		// Not at each run of a node that has simply paid so many.
 		if (isFull && (foundKnown || !list.saidFull)) {
 			list.saidFull = true;
@@ -114,7 +114,9 @@ export function openRecords(options: {
 	}
 
 	/** Has the list drop nothing until the run is closed: more batches come. */
-	const keepAll = () => void list.keepers.add(mine);
+	function keepAll(): void {
+		list.keepers.add(idsOfRun);
+	}
 
 	return { keepAll, record, remove, close };
 }

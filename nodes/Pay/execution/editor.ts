@@ -63,7 +63,9 @@ export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () =
 				workflowId: context.getWorkflow().id,
 				executionId: context.getExecutionId(),
 				node: tally.node.name,
-				...{ accepted, unknown, inFlight: [...tally.inFlight] },
+				accepted,
+				unknown,
+				inFlight: [...tally.inFlight],
 			});
 		} catch {
 			// In a listener it would end the whole process.

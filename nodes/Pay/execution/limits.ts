@@ -30,11 +30,11 @@ export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, Inpu
 		if (error !== undefined) refused.set(item, error);
 		if (error !== undefined || limits instanceof InputError) continue;
 		const none = { sum: sumOf(ledger, accountId), highestSum: Infinity, items: [] };
-		const own = accounts.get(accountId) ?? none;
-		accounts.set(accountId, own);
-		own.sum += unitsOf(request.amount ?? 0);
-		own.highestSum = Math.min(own.highestSum, limits.highestSum ?? Infinity);
-		own.items.push(item);
+		const total = accounts.get(accountId) ?? none;
+		accounts.set(accountId, total);
+		total.sum += unitsOf(request.amount ?? 0);
+		total.highestSum = Math.min(total.highestSum, limits.highestSum ?? Infinity);
+		total.items.push(item);
 	}
 	for (const { sum, highestSum, items: together } of accounts.values()) {
 		if (highestSum === Infinity || sum <= unitsOf(highestSum)) continue;

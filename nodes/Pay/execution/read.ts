@@ -114,9 +114,9 @@ const isPerItem = (typed: unknown): boolean =>
 
 /** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
 function reader({ context, typed, shared }: ReadingContext, index: number): ReadParameter {
-	const own = new Map<string, unknown>();
+	const perItem = new Map<string, unknown>();
 	return (name) => {
-		const values = isPerItem(typed[name]) ? own : shared;
+		const values = isPerItem(typed[name]) ? perItem : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
 		refuseNothing(typed[name], value, name);
@@ -145,9 +145,11 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 	let id: string | undefined;
 	try {
 		const read = reader(reading, index);
-		const given = read('external_id');
+		const typedId = read('external_id');
 		// So that the error of an item with a bad amount names the item.
-		if (['string', 'number'].includes(typeof given)) id = inOneForm(String(given));
+		if (typeof typedId === 'string' || typeof typedId === 'number') {
+			id = inOneForm(String(typedId));
+		}
 		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);

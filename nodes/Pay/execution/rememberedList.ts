@@ -37,7 +37,7 @@ const storedKey = (id: string) => PREFIX + id;
  */
 export class RememberedList {
 	/** What this process recorded and did not remove, the oldest first. */
-	private readonly own = new Set<string>();
+	private readonly payments = new Set<string>();
 	/** Those of them that a run looks for until they are seen to last. */
 	private readonly unsure = new Set<string>();
 	/** The next change that records, while it waits for its turn: other runs join it. */
@@ -60,9 +60,9 @@ export class RememberedList {
 			const asked: Array<readonly string[]> = [];
 			const known = this.stored.inTurn(async () => {
 				this.next = undefined;
-				const there = await this.change(store, asked.flat());
+				const stored = await this.change(store, asked.flat());
 				// Within the turn: a removal that comes next must not find it undecided.
-				return asked.map((one) => this.takeNew(one, there));
+				return asked.map((one) => this.takeNew(one, stored));
 			});
 			this.next = { asked, known };
 		}
@@ -72,9 +72,9 @@ export class RememberedList {
 	}
 
 	/** Takes ids that are new; gives those that the list holds or this process knows. */
-	private takeNew(ids: readonly string[], there: Set<unknown>): Set<string> {
+	private takeNew(ids: readonly string[], stored: Set<unknown>): Set<string> {
 		// Or another run of this process has paid it, or, having joined before this one, is about to.
-		const known = new Set(ids.filter((id) => this.own.has(id) || there.has(storedKey(id))));
+		const known = new Set(ids.filter((id) => this.payments.has(id) || stored.has(storedKey(id))));
 		for (const id of ids) {
 			if (!known.has(id)) this.take(id);
 		}
@@ -83,22 +83,23 @@ export class RememberedList {
 
 	/** One change of the list: records ids, and what it has lost of this process again. */
 	private async change(store: Store, ids: string[], room?: number): Promise<Set<unknown>> {
-		const newest = [...this.own].slice(-1).map(storedKey);
+		const newest = [...this.payments].slice(-1).map(storedKey);
 		const keys = [...new Set([...newest, ...ids.map(storedKey)])];
-		const there = await this.stored.record(store, keys, room);
-		if (newest.some((key) => !there.has(key))) {
-			const last = [...this.own].slice(-RECORDED_AGAIN);
+		const stored = await this.stored.record(store, keys, room);
+		if (newest.some((key) => !stored.has(key))) {
+			const last = [...this.payments].slice(-RECORDED_AGAIN);
 			await this.stored.record(store, last.map(storedKey));
 		}
-		return there;
+		return stored;
 	}
 
 	private take(id: string) {
-		this.own.add(id);
+		this.payments.add(id);
 		this.unsure.add(id);
 		this.added++;
-		const [oldest] = this.own;
-		if (this.own.size > REMEMBERED_PAYMENTS && oldest !== undefined) this.own.delete(oldest);
+		const [oldest] = this.payments;
+		if (this.payments.size > REMEMBERED_PAYMENTS && oldest !== undefined)
+			this.payments.delete(oldest);
 	}
 
 	/** Waits for the pause, then looks; what was gone is recorded again, and looked at once more. */
@@ -116,8 +117,8 @@ export class RememberedList {
 				const room = Math.max(REMEMBERED_PAYMENTS + this.added, few);
 				const mayDrop = drops && this.keepers.size === 0;
 				if (mayDrop) this.added = 0;
-				const there = await this.change(store, ids, mayDrop ? room : undefined);
-				for (const id of ids) if (there.has(storedKey(id))) this.unsure.delete(id);
+				const stored = await this.change(store, ids, mayDrop ? room : undefined);
+				for (const id of ids) if (stored.has(storedKey(id))) this.unsure.delete(id);
 				return undefined;
 			} catch (error) {
 				return asError(error);
@@ -130,21 +131,38 @@ export class RememberedList {
 	 * @param drops whether the oldest payments of a long list may go
 	 * @returns those that may not last, which are looked for no more, and why
 	 */
-	async makeLast(store: Store, ids: ReadonlySet<string>, drops: boolean) {
+	async makeLast(
+		store: Store,
+		ids: ReadonlySet<string>,
+		drops: boolean,
+	): Promise<{ left: string[]; reason?: Error }> {
 		const end = performance.now() + LONGEST_LOOKING_MS;
 		let failures = 0;
-		for (let reason: Error | undefined; ; ) {
-			const left = [...ids].filter((id) => this.unsure.has(id));
-			if (left.length === 0) return { left };
-			if (failures >= LOOKS_THAT_MAY_FAIL || performance.now() > end) {
-				for (const id of left) this.unsure.delete(id);
-				return { left, reason };
-			}
-			this.look ??= this.lookOnce(store, drops).finally(() => (this.look = undefined));
-			const failed = await this.look;
-			if (failed !== undefined) failures++;
-			reason = failed ?? new Error('other executions overwrite it');
+		let reason: Error | undefined;
+		let left = this.unsureOf(ids);
+		while (left.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
+			const failure = await this.lookTogether(store, drops);
+			if (failure !== undefined) failures++;
+			reason = failure ?? new Error('other executions overwrite it');
+			left = this.unsureOf(ids);
 		}
+		if (left.length === 0) return { left };
+		for (const id of left) this.unsure.delete(id);
+		return { left, reason };
+	}
+
+	private unsureOf(ids: ReadonlySet<string>): string[] {
+		return [...ids].filter((id) => this.unsure.has(id));
+	}
+
+	/** Looks, or waits for the look that another run has begun. */
+	private async lookTogether(store: Store, drops: boolean): Promise<Error | undefined> {
+		if (this.look === undefined) {
+			this.look = this.lookOnce(store, drops).finally(() => {
+				this.look = undefined;
+			});
+		}
+		return await this.look;
 	}
 
 	/** Removes ids from the list. @throws when the store does, or after the time limit */
@@ -155,7 +173,7 @@ export class RememberedList {
 			await this.stored.remove(store, ids.map(storedKey), () => this.forget(ids));
 		} catch (error) {
 			// They are recorded still, and looked for as before.
-			for (const id of ids) this.own.add(id);
+			for (const id of ids) this.payments.add(id);
 			for (const id of unsure) this.unsure.add(id);
 			throw asError(error);
 		}
@@ -164,7 +182,7 @@ export class RememberedList {
 	/** Looks no more for ids, and knows their payments no more. */
 	forget(ids: readonly string[]) {
 		for (const id of ids) {
-			this.own.delete(id);
+			this.payments.delete(id);
 			this.unsure.delete(id);
 		}
 	}

@@ -154,7 +154,8 @@ export function stoppingError(
 		result.field !== undefined
 			? new NodeOperationError(node, message, { itemIndex })
 			: new NodeApiError(node, {} as JsonObject, {
-					...{ itemIndex, message },
+					itemIndex,
+					message,
 					httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
 				});
 	inOurWords(error, { message, description, data: factsOf(result) });

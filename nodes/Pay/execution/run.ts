@@ -82,10 +82,11 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 async function readAll(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
 	let url: unknown;
-	const execution = {
-		id: context.getExecutionId(),
-		resumeUrl: () => (url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
+	const resumeUrl = () => {
+		url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+		return url;
 	};
+	const execution = { id: context.getExecutionId(), resumeUrl };
 	const accountOf = await accountReader(context, run.ledger.isTool);
 	const typed = context.getNode().parameters;
 	const shared = new Map<string, unknown>();
@@ -139,7 +140,8 @@ async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	let next = 0;
 	const sendOn = async () => {
 		while (next < items.length) {
-			const batch = items.slice(next, (next += size));
+			const batch = items.slice(next, next + size);
+			next += size;
 			conclude(run.tally, await sendBatch(run, batch));
 			if (batchInterval > 0 && next < items.length) await sleep(batchInterval);
 		}

@@ -185,12 +185,12 @@ function withinRoom(tally: Tally, attempted: RequestResult): RequestResult {
 	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
 }
 
-function takeHints({ hints, itemHints }: Tally, { request, hints: own }: Ready): void {
-	if (own?.postback !== undefined) hints.add(own.postback);
-	if (own?.item === undefined) return;
-	const ids = itemHints.get(own.item) ?? [];
+function takeHints(tally: Tally, { request, hints = {} }: Ready): void {
+	if (hints.postback !== undefined) tally.hints.add(hints.postback);
+	if (hints.item === undefined) return;
+	const ids = tally.itemHints.get(hints.item) ?? [];
 	ids.push(request.external_id);
-	itemHints.set(own.item, ids);
+	tally.itemHints.set(hints.item, ids);
 }
 
 /** Sends one item, unless the node is about to stop; after the request nothing throws. */

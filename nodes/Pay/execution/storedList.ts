@@ -79,14 +79,18 @@ export class StoredList {
 	 */
 	async record(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
 		const options = { ...OPTIONS, maxEntries: room };
-		const once = async () =>
+		const recordKeys = async () =>
 			await this.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));
-		const found = await once().catch(async (error) => {
+		let result;
+		try {
+			result = await recordKeys();
+		} catch (error) {
+			if (!isRowMadeMeanwhile(error)) throw asError(error);
 			// Nothing was written then, so it is safe to do it again.
-			if (isRowMadeMeanwhile(error)) return await once();
-			throw asError(error);
-		});
-		const [fresh, processed] = [new Set<unknown>(found.new), new Set<unknown>(found.processed)];
+			result = await recordKeys();
+		}
+		const fresh = new Set<unknown>(result.new);
+		const processed = new Set<unknown>(result.processed);
 		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
 			throw new Error("n8n's store does not say whether it knows them");
 		}

@@ -14,7 +14,10 @@ export function openTally(
 	goesOn: boolean,
 ) {
 	return {
-		...{ node, operation, items, goesOn },
+		node,
+		operation,
+		items,
+		goesOn,
 		/** Only {@link conclude} adds to it. */
 		done: [] as Done[],
 		/** The external_ids of items that were read and have no result yet, by index. */

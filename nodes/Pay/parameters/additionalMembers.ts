@@ -62,27 +62,27 @@ function merge(body: Members, extra: Members, known: MemberTree, path: string): 
 	const merged = new Map(Object.entries(body));
 	for (const [name, value] of Object.entries(extra)) {
 		const form = Object.keys(known).find((each) => folded(each) === folded(name));
-		const own = form === undefined ? undefined : known[form];
+		const memberType = form === undefined ? undefined : known[form];
 		const at = path + name;
 		const wrongMember = (what: string, advice: string) =>
 			new InputError(FIELD, `${LABEL} holds "${at}", which ${what}`, advice);
 		if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
-		if (own !== undefined && !isTree(own)) {
+		if (memberType !== undefined && !isTree(memberType)) {
 			const label = labelOf(path + form);
 			throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
 		}
 		if (form !== undefined && form !== name) {
 			throw wrongMember(`a service may take for "${path + form}"`, `Write it as "${path + form}".`);
 		}
-		if (own !== undefined && !isMembers(value)) {
+		if (memberType !== undefined && !isMembers(value)) {
 			const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
 			throw new InputError(FIELD, `"${at}" in ${LABEL} must be an object`, advice);
 		}
 		const present = merged.get(name);
 		merged.set(
 			name,
-			isMembers(value) && (own !== undefined || isMembers(present))
-				? merge(isMembers(present) ? present : {}, value, own ?? {}, `${at}.`)
+			isMembers(value) && (memberType !== undefined || isMembers(present))
+				? merge(isMembers(present) ? present : {}, value, memberType ?? {}, `${at}.`)
 				: value,
 		);
 	}

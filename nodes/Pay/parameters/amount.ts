@@ -58,6 +58,16 @@ function bothReadings(whole: string, thousandths: string): string {
 const FORMULA =
 	'{{ String($json.amount ?? "").trim().replace(/\\.(?=(\\d{3}\\.)*\\d{3},)/g, "").replace(/,(?=\\d{1,2}$)/, ".") }}';
 
+const GROUPED_BY_POINTS = /^\d{1,3}(\.\d{3})+,\d+$|^\d{1,3}(\.\d{3}){2,}$/;
+const GROUPED_BY_COMMAS = /^\d{1,3}(,\d{3})+\.\d+$|^\d{1,3}(,\d{3}){2,}$/;
+
+/** A number whose thousands are plainly grouped, with a decimal point alone. */
+function withoutGroups(text: string): string | undefined {
+	if (GROUPED_BY_POINTS.test(text)) return text.replaceAll('.', '').replace(',', '.');
+	if (GROUPED_BY_COMMAS.test(text)) return text.replaceAll(',', '');
+	return undefined;
+}
+
 /** How to write a text that is not a plain number; a list has amounts, and no other field of ours. */
 function spelling(text: string, field: string): string {
 	const isInList = field === 'amount' && /,\d{1,2}$/.test(text);
@@ -67,15 +77,11 @@ function spelling(text: string, field: string): string {
 	if (/^\d+,\d+$/.test(text)) {
 		return `Write ${text.replace(',', '.')}, with a decimal point.${forList}`;
 	}
-	const grouped =
-		/^\d{1,3}(\.\d{3})+,\d+$/.test(text) || /^\d{1,3}(\.\d{3}){2,}$/.test(text)
-			? text.replaceAll('.', '').replace(',', '.')
-			: /^\d{1,3}(,\d{3})+(\.\d+)$/.test(text) || /^\d{1,3}(,\d{3}){2,}$/.test(text)
-				? text.replaceAll(',', '')
-				: undefined;
-	return grouped === undefined
-		? 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.'
-		: `Write ${grouped}, with a decimal point and without separators between thousands.${forList}`;
+	const plain = withoutGroups(text);
+	if (plain === undefined) {
+		return 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.';
+	}
+	return `Write ${plain}, with a decimal point and without separators between thousands.${forList}`;
 }
 
 /**

@@ -11,21 +11,22 @@ const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
-const MEANINGS = [
-	'Go on with each, also when it says "pending" or "failed"',
-	...[IN_CREDENTIAL, IN_CREDENTIAL],
-	'Others are verified and answered too, but not stored: n8n logs that they came',
-];
+const MEANINGS: Record<(typeof CONDITIONS)[number], string> = {
+	any: 'Go on with each, also when it says "pending" or "failed"',
+	paid: IN_CREDENTIAL,
+	paidOrFailed: IN_CREDENTIAL,
+	match: 'Others are verified and answered too, but not stored: n8n logs that they came',
+};
 
 /** The fields by which a wait and a trigger say which postbacks count; `names` are the choices'. */
 export function conditionFields(
 	field: Pick<INodeProperties, 'displayName' | 'name' | 'description' | 'noDataExpression'>,
-	names: [any: string, paid: string, paidOrFailed: string, match: string],
+	names: Record<(typeof CONDITIONS)[number], string>,
 ): INodeProperties[] {
 	const { name, noDataExpression } = field;
-	const options = CONDITIONS.map((value, index) => ({
-		...{ name: names[index] ?? value, value, description: MEANINGS[index] },
-	}));
+	const options = CONDITIONS.map((value) => {
+		return { name: names[value], value, description: MEANINGS[value] };
+	});
 	const displayOptions = { show: { [name]: ['match'] } };
 	return [
 		{ ...field, type: 'options', options, default: 'any' },

@@ -18,24 +18,32 @@ export interface ServiceDescription {
 	status?: StatusValues;
 }
 
-const refusal = (field: string, label: string) => (what: string, advice: string) =>
-	wrongInCredential(field, `The ${label}`, what, advice);
-
 function readStatus(fields: Readonly<Record<string, unknown>>): StatusValues | undefined {
 	const { statusField, paidValues, failedValues } = fields;
 	const all = [paidValues, failedValues].flat();
 	if (isUnset(statusField, all)) return undefined;
-	const refuse = refusal('statusField', 'Status Field');
-	const { field } = readFieldMatch(statusField, all, refuse);
+	const refusal = (what: string, advice: string) =>
+		wrongInCredential('statusField', 'The Status Field', what, advice);
+	const { field } = readFieldMatch(statusField, all, refusal);
 	const wordsOf = (values: unknown) =>
-		isUnset('', values) ? [] : readFieldMatch(field, values, refuse).values;
-	const [paid, failed] = [wordsOf(paidValues), wordsOf(failedValues)];
+		isUnset('', values) ? [] : readFieldMatch(field, values, refusal).values;
+	const paid = wordsOf(paidValues);
+	const failed = wordsOf(failedValues);
 	const isFailed = (word: string) => mismatchOf({ field, values: failed }, { [field]: word });
 	const both = paid.find((word) => isFailed(word) === undefined);
 	if (both === undefined) return { field, paid, failed };
-	throw refusal('failedValues', 'Failed Values')(
+	throw wrongInCredential(
+		'failedValues',
+		'The Failed Values',
 		`have ${JSON.stringify(both)}, and the Paid Values have it too`,
 		'Remove it from one of them: upper and lower case do not count.',
+	);
+}
+
+function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
+	if (isUnset(field, values)) return undefined;
+	return readFieldMatch(field, values, (what, advice) =>
+		wrongInCredential('acceptedField', 'The Accepted When Field', what, advice),
 	);
 }
 
@@ -44,17 +52,15 @@ export function readDescription(fields: Readonly<Record<string, unknown>>): Serv
 	const { describeService = false, acceptedField, acceptedValues, qrCodePath } = fields;
 	if (describeService === false) return {};
 	if (describeService !== true) {
-		const refuse = refusal('describeService', 'switch Describe the Service');
-		throw refuse('must be true or false', 'Turn it on or off.');
+		throw wrongInCredential(
+			'describeService',
+			'The switch Describe the Service',
+			'must be true or false',
+			'Turn it on or off.',
+		);
 	}
 	return {
-		acceptance: isUnset(acceptedField, acceptedValues)
-			? undefined
-			: readFieldMatch(
-					acceptedField,
-					acceptedValues,
-					refusal('acceptedField', 'Accepted When Field'),
-				),
+		acceptance: readAcceptance(acceptedField, acceptedValues),
 		qrCodePath: optionalText(qrCodePath, 'qrCodePath')?.trim(),
 		status: readStatus(fields),
 	};
@@ -63,5 +69,6 @@ export function readDescription(fields: Readonly<Record<string, unknown>>): Serv
 /** What a postback says became of its charge or payment, in the words of the account. */
 export function stateOf({ field, paid, failed }: StatusValues, ...sources: unknown[]) {
 	const says = (values: string[]) => mismatchOf({ field, values }, ...sources) === undefined;
-	return says(paid) ? 'paid' : says(failed) ? 'failed' : 'other';
+	if (says(paid)) return 'paid';
+	return says(failed) ? 'failed' : 'other';
 }

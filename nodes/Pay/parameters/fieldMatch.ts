@@ -31,14 +31,14 @@ export function readFieldMatch(
 	values: unknown,
 	refusal: (what: string, advice: string) => InputError,
 ): FieldMatch {
-	const given = listed(values);
-	if (isBlank(field) || typeof field !== 'string' || given.length === 0 || !given.every(isScalar)) {
+	const list = listed(values);
+	if (isBlank(field) || typeof field !== 'string' || list.length === 0 || !list.every(isScalar)) {
 		throw refusal(
 			'and its values must both be there, as text',
 			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
 		);
 	}
-	const texts = given.map((value) => String(value).trim());
+	const texts = list.map((value) => String(value).trim());
 	const several = texts.find((value) => value.includes(','));
 	if (several === undefined) return { field: field.trim(), values: texts };
 	throw refusal(

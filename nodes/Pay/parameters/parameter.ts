@@ -5,7 +5,9 @@ import { wrongField } from './label';
 /** Reads one parameter of one item, expressions resolved. */
 export type ReadParameter = (name: string) => unknown;
 
-const isCollection = ({ type }: INodeProperties) => /^(fixedC|c)ollection$/.test(type);
+function isCollection({ type }: INodeProperties): boolean {
+	return type === 'collection' || type === 'fixedCollection';
+}
 
 /**
  * A field, and behind a collection a hidden one of its name: where a collection holds an expression,

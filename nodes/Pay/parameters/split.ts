@@ -117,6 +117,8 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 
 /** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
 export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
-	...{ name: 'split', fields: splitFields, read: readSplit },
+	name: 'split',
+	fields: splitFields,
+	read: readSplit,
 	type: [{ username: 'string', percentageSplit: 'number' }],
 };

@@ -168,21 +168,21 @@ export function readMembers<K extends string>(
 ): Partial<Record<K, string>> | undefined {
 	const names = Object.keys(readers) as K[];
 	const others = ' Others go into Additional Members under Options.';
-	const given = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
+	const members = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
 	const read: Partial<Record<K, string>> = {};
 	for (const name of names) {
-		if (!Object.hasOwn(given, name)) continue;
+		if (!Object.hasOwn(members, name)) continue;
 		const member = `${field}.${name}`;
-		if (given[name] === undefined || given[name] === null) {
-			refuseLeftover(String(given[name]), member);
+		if (members[name] === undefined || members[name] === null) {
+			refuseLeftover(String(members[name]), member);
 		}
-		read[name] = readers[name](given[name], member);
+		read[name] = readers[name](members[name], member);
 	}
 	return withoutEmpty(read);
 }
 
 /** The object without its empty members, or undefined when none is left. */
 export function withoutEmpty<T extends object>(members: T): T | undefined {
-	const kept = Object.entries(members).filter(([, value]) => value !== undefined);
-	return kept.length === 0 ? undefined : (Object.fromEntries(kept) as T);
+	const present = Object.entries(members).filter(([, value]) => value !== undefined);
+	return present.length === 0 ? undefined : (Object.fromEntries(present) as T);
 }

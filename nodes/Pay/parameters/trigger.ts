@@ -47,7 +47,12 @@ const triggerFields: INodeProperties[] = [
 			noDataExpression: true,
 			description: 'Which postbacks start the workflow',
 		},
-		['Any Postback', 'Paid', 'Paid or Failed', 'A Field Has a Value'],
+		{
+			any: 'Any Postback',
+			paid: 'Paid',
+			paidOrFailed: 'Paid or Failed',
+			match: 'A Field Has a Value',
+		},
 	),
 	{
 		displayName: 'Options',

@@ -12,7 +12,12 @@ export interface Body {
 	files: PostedFile[];
 }
 
-const BYTE_ORDER_MARK = /^(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)/;
+/** What a text may begin with, and the charset that it says. */
+const BYTE_ORDER_MARKS = [
+	{ mark: Buffer.from([0xef, 0xbb, 0xbf]), charset: 'utf-8' },
+	{ mark: Buffer.from([0xff, 0xfe]), charset: 'utf-16le' },
+	{ mark: Buffer.from([0xfe, 0xff]), charset: 'utf-16be' },
+];
 const MULTIPART = /^multipart\/form-data\b/i;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 const XML = /^[^;]+[/+]xml\s*(;|$)/i;
@@ -38,9 +43,8 @@ function decoderOf(charset?: string) {
 
 /** The text of a body: as its byte order mark says, else as its charset does. */
 function bodyText(bytes: Buffer, charset: string | undefined): string {
-	const [mark] = BYTE_ORDER_MARK.exec(bytes.toString('latin1', 0, 3)) ?? [];
-	const byMark = { '\xef\xbb\xbf': 'utf-8', '\xff\xfe': 'utf-16le', '\xfe\xff': 'utf-16be' };
-	return decoderOf(mark ? byMark[mark as keyof typeof byMark] : charset).decode(bytes);
+	const known = BYTE_ORDER_MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
+	return decoderOf(known?.charset ?? charset).decode(bytes);
 }
 
 /**

@@ -130,8 +130,9 @@ export function readMultipart(
 		const encoding = headerIn(head, 'content-transfer-encoding').toLowerCase();
 		const text = part.slice(end + 4);
 		const content = Buffer.from(text, encoding === 'base64' ? 'base64' : 'latin1');
-		const said = parametersOf(headerIn(head, 'content-disposition'));
-		const [name, path] = [said.get('name'), said.get('filename')];
+		const parameters = parametersOf(headerIn(head, 'content-disposition'));
+		const name = parameters.get('name');
+		const path = parameters.get('filename');
 		const type = headerIn(head, 'content-type');
 		// What a browser sends for a file that nobody chose.
 		if (name === undefined || (path === '' && content.length === 0)) continue;
@@ -140,7 +141,9 @@ export function readMultipart(
 		} else {
 			// Its folder is the sender's own.
 			const filename = path?.replace(/^.*[\\/]/s, '').replace(/^\.*$/, '') || name;
-			files.push({ name, filename, ...(type !== '' && { type }), bytes: content });
+			const file: PostedFile = { name, filename, bytes: content };
+			if (type !== '') file.type = type;
+			files.push(file);
 		}
 	}
 	return { fields, files: numbered(files) };

@@ -18,17 +18,18 @@ const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorizat
  * could call again, are left out or replaced by `***`. Throws for a multipart form that is broken.
  */
 export function parsePostback(
-	{ method, query: given, headers }: Pick<Postback, 'method' | 'query' | 'headers'>,
+	request: Pick<Postback, 'method' | 'query' | 'headers'>,
 	bytes: Buffer,
 	resumeToken?: string,
 ): Postback {
+	const { method, headers } = request;
 	const contentType = String(headers['content-type'] ?? '').trim();
 	const { body, rawBody, ...rest } = parseBody(bytes, contentType);
-	const { query, mac } = withoutProof(given);
+	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
-	const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
+	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	const received = { query, headers: Object.fromEntries(kept), body, rawBody };
+	const received = { query, headers: Object.fromEntries(shownHeaders), body, rawBody };
 	return { method, ...rest, ...(hideSecrets(received, secrets) as typeof received) };
 }
 

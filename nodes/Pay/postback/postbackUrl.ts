@@ -45,8 +45,31 @@ export function withResumeSegment(url: string): string {
 	);
 }
 
-const PRIVATE_HOST =
-	/^(localhost|.*\.localhost|.*\.local|.*\.internal|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|169\.254\..*|0\.0\.0\.0|\[::1?\]|\[f[cd].*\]|\[fe[89ab].*\])$/i;
+/** Hosts that only this machine or its network can reach: by name, or by how the name or address begins. */
+const PRIVATE_HOSTS = ['localhost', '0.0.0.0', '[::]', '[::1]'];
+const PRIVATE_DOMAINS = ['.localhost', '.local', '.internal'];
+/** RFC 1918, 3927, 4193 and 4291; those from 172.16. to 172.31. are checked by their number. */
+const PRIVATE_BEGINNINGS = [
+	'127.',
+	'10.',
+	'192.168.',
+	'169.254.',
+	'[fc',
+	'[fd',
+	'[fe8',
+	'[fe9',
+	'[fea',
+	'[feb',
+];
+
+/** @param hostname as URL gives it: in lower case, an IPv6 address in brackets */
+function isPrivate(hostname: string): boolean {
+	if (PRIVATE_HOSTS.includes(hostname)) return true;
+	if (PRIVATE_DOMAINS.some((domain) => hostname.endsWith(domain))) return true;
+	if (PRIVATE_BEGINNINGS.some((beginning) => hostname.startsWith(beginning))) return true;
+	const [first, second] = hostname.split('.');
+	return first === '172' && Number(second) >= 16 && Number(second) <= 31;
+}
 
 /** Why a valid postback URL will probably not work, in words for the editor, or undefined. */
 export function postbackUrlHint(
@@ -58,7 +81,7 @@ export function postbackUrlHint(
 	if (pathname.includes('/webhook-test/')) {
 		return 'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
 	}
-	if (PRIVATE_HOST.test(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {
+	if (isPrivate(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
 	if (!signed && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {

@@ -56,12 +56,18 @@ function macOf(reference: string, secret: string): string {
 const encodeReference = ({ kind, amount, external_id }: Reference) =>
 	Buffer.from(JSON.stringify([kind, amount, external_id])).toString('base64url');
 
+/** Appends a parameter to an address without a fragment. */
+function withParameter(address: string, parameter: string): string {
+	if (!address.includes('?')) return `${address}?${parameter}`;
+	if (address.endsWith('?') || address.endsWith('&')) return address + parameter;
+	return `${address}&${parameter}`;
+}
+
 /** Appends a proof; the rest of the URL is left byte for byte, n8n's own `signature` included. */
 function withProof(url: string, proof: string): string {
 	const parameter = `${PROOF_PARAMETER}=${proof}`;
 	const [address = '', ...fragment] = url.split('#');
-	const separator = !address.includes('?') ? '?' : /[?&]$/.test(address) ? '' : '&';
-	const signed = [address + separator + parameter, ...fragment].join('#');
+	const signed = [withParameter(address, parameter), ...fragment].join('#');
 	if (signed.length <= MAX_URL_LENGTH) return signed;
 	const what = `has ${signed.length} characters, and postbacks to more than ${MAX_URL_LENGTH} are refused on their way`;
 	throw parameter.length > url.length

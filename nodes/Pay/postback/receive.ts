@@ -95,12 +95,14 @@ export function whyNotAwaited(
 	return why;
 }
 
+/** The content encodings that n8n undoes, and "" for a body that has none. */
+const ENCODINGS = ['', 'identity', 'gzip', 'deflate'];
 /** How long a body may take, in milliseconds. */
 const BODY_TIME = 60_000;
 
 /** The bytes of a body, unzipped. */
 async function readBytes(request: RawRequest, encoding: string): Promise<Buffer> {
-	if (!/^(|identity|gzip|deflate)$/.test(encoding)) {
+	if (!ENCODINGS.includes(encoding)) {
 		throw new BodyError(415, `A body in the encoding "${encoding.slice(0, 20)}" cannot be read`);
 	}
 	const reading = request.rawBody === undefined ? request.readRawBody?.() : undefined;
@@ -147,17 +149,16 @@ export async function toPostbackItem(
 	const json = toJson(postback, state === undefined ? { reference } : { reference, state });
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(input?.binary ?? {}));
-	const given = new Set(binary.keys());
+	const inputNames = new Set(binary.keys());
 	for (const file of postback.files) {
-		const wanted = given.has(file.name) ? `postback_${file.name}` : file.name;
-		let name = wanted;
-		for (let count = 2; binary.has(name); count++) name = `${wanted}_${count}`;
+		const base = inputNames.has(file.name) ? `postback_${file.name}` : file.name;
+		let name = base;
+		for (let count = 2; binary.has(name); count++) name = `${base}_${count}`;
 		const { bytes, filename, type } = file;
 		binary.set(name, await context.helpers.prepareBinaryData(bytes, filename, type));
 	}
-	return {
-		json: input ? { ...input.json, postback: json } : json,
-		...(binary.size > 0 ? { binary: Object.fromEntries(binary) } : {}),
-		...(input ? { pairedItem: { item: 0 } } : {}),
-	};
+	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
+	if (binary.size > 0) item.binary = Object.fromEntries(binary);
+	if (input) item.pairedItem = { item: 0 };
+	return item;
 }

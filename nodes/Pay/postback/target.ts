@@ -59,7 +59,9 @@ const targetFields: INodeProperties[] = [
 
 /** `postbackUrl` (sections 2.1, 2.2, 6). It depends on the account, see {@link readPostbackTarget}. */
 export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
-	...{ name: 'postbackUrl', fields: targetFields, type: 'string' },
+	name: 'postbackUrl',
+	fields: targetFields,
+	type: 'string',
 	read: () => undefined,
 };
 
@@ -76,10 +78,11 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 	const { pathname: path, searchParams } = new URL(url);
 	const pathname = path.replace(`/${id}/${RESUME_SEGMENT}`, `/${id}`);
 	if (!pathname.endsWith(`/${id}`)) return false;
-	const own = new URL(String(resumeUrl()));
-	if (!pathname.endsWith(`/${own.pathname.split('/').slice(-2).join('/')}`)) return false;
+	const resume = new URL(String(resumeUrl()));
+	const lastSegments = resume.pathname.split('/').slice(-2).join('/');
+	if (!pathname.endsWith(`/${lastSegments}`)) return false;
 	// n8n 2 takes no call without its token, which "?order=1" behind the resume URL breaks.
-	if (searchParams.get('signature') === own.searchParams.get('signature')) return true;
+	if (searchParams.get('signature') === resume.searchParams.get('signature')) return true;
 	throw new InputError(
 		'postbackUrl',
 		"The postback URL is this execution's resume URL without n8n's token as it was",

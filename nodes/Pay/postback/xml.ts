@@ -17,11 +17,13 @@ function valueOf(element: XmlElement): unknown {
 	const text = texts.join('').replace(/\s+/g, ' ').trim();
 	const attributes = Object.entries(element.attributes);
 	if (members.size === 0 && attributes.length === 0) return text;
-	return Object.fromEntries<unknown>([
-		...(attributes.length > 0 ? [['$', Object.fromEntries(attributes)] as const] : []),
-		...(text === '' ? [] : [['_', text] as const]),
-		...[...members].map(([name, all]) => [name, all.length === 1 ? all[0] : all] as const),
-	]);
+	const entries: Array<[string, unknown]> = [];
+	if (attributes.length > 0) entries.push(['$', Object.fromEntries(attributes)]);
+	if (text !== '') entries.push(['_', text]);
+	for (const [name, values] of members) {
+		entries.push([name, values.length === 1 ? values[0] : values]);
+	}
+	return Object.fromEntries(entries);
 }
 
 /**

@@ -66,38 +66,40 @@ function notSentByProxy(statusCode: number): string {
 		: `a proxy on the way did not connect to the service (HTTP ${statusCode})`;
 }
 
+/** Why the rest of a response did not come. */
+function describeBrokenOff(response: Extract<Exchange, { end: 'brokeOff' }>): string {
+	const { statusCode, timedOut, tooLong } = response;
+	const which = `the response (HTTP ${statusCode})`;
+	if (tooLong) return `${which} is longer than ${LONGEST_RESPONSE / 1_000_000} MB`;
+	if (timedOut) return `${which} had not ended when ${TIMED_OUT}`;
+	return `${which} broke off or could not be read`;
+}
+
 function toRequestResult(
-	came: Exchange,
+	response: Exchange,
 	conflict: Policy['conflict'],
 	{ doubt, hide }: Connection,
 ): RequestResult {
-	switch (came.end) {
+	switch (response.end) {
 		case 'failed': {
-			const reason = describeFailure(came.failure, came.timedOut);
-			return { outcome: outcomeOfFailure(came.failure), reason };
+			const reason = describeFailure(response.failure, response.timedOut);
+			return { outcome: outcomeOfFailure(response.failure), reason };
 		}
-		case 'brokeOff': {
-			const { statusCode, timedOut, tooLong } = came;
-			const what = tooLong
-				? `is longer than ${LONGEST_RESPONSE / 1_000_000} MB`
-				: timedOut
-					? `had not ended when ${TIMED_OUT}`
-					: 'broke off or could not be read';
-			return { outcome: 'unknown', reason: `the response (HTTP ${statusCode}) ${what}` };
-		}
+		case 'brokeOff':
+			return { outcome: 'unknown', reason: describeBrokenOff(response) };
 		case 'responded': {
-			const { statusCode, body, contentType, byProxy } = came;
+			const { statusCode, body, contentType, byProxy } = response;
 			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
 			const whole = typeof body === 'string' ? jsonOrText(body) : body;
-			const response = hide(withoutN8n(whole));
+			const shown = hide(withoutN8n(whole));
 			if (outcome === 'notSent') {
-				return { outcome, statusCode, response, reason: notSentByProxy(statusCode) };
+				return { outcome, statusCode, response: shown, reason: notSentByProxy(statusCode) };
 			}
 			const text = typeof whole === 'string' ? body : undefined;
 			const unread = () => hide(unconfirmedBy(text, contentType)) as string | undefined;
 			const reason = outcome === 'accepted' ? (doubt?.(whole) ?? unread()) : undefined;
-			if (reason === undefined) return { outcome, statusCode, response };
-			return { outcome: 'unknown', statusCode, response, reason };
+			if (reason === undefined) return { outcome, statusCode, response: shown };
+			return { outcome: 'unknown', statusCode, response: shown, reason };
 		}
 	}
 }
@@ -115,16 +117,14 @@ export async function postRequest(
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
 	let begun = false;
 	try {
-		const options = {
-			url: baseUrl + pathOf({ path }, schemeName),
-			headers: {
-				Authorization: `Bearer ${accessToken}`,
-				'Content-Type': 'application/json',
-				Accept: 'application/json',
-				...(externalIdHeader !== undefined && { [externalIdHeader]: body.external_id }),
-			},
-			body: JSON.stringify(body),
+		const headers: Record<string, string> = {
+			Authorization: `Bearer ${accessToken}`,
+			'Content-Type': 'application/json',
+			Accept: 'application/json',
 		};
+		if (externalIdHeader !== undefined) headers[externalIdHeader] = body.external_id;
+		const url = baseUrl + pathOf({ path }, schemeName);
+		const options = { url, headers, body: JSON.stringify(body) };
 		const clock = AbortSignal.timeout(timeout);
 		begun = true;
 		const response = await exchange(httpRequest, options, clock);
@@ -155,11 +155,13 @@ export type PostForm = (
 export function formPoster(httpRequest: HttpRequest, timeout: number): PostForm {
 	return async (url, headers, body) => {
 		const clock = AbortSignal.timeout(timeout);
-		const came = await exchange(httpRequest, { url, headers, body }, clock);
-		if (came.end === 'failed') return { reason: describeFailure(came.failure, came.timedOut) };
-		if (came.end === 'brokeOff') return { reason: 'its response broke off' };
-		const { statusCode, byProxy } = came;
+		const response = await exchange(httpRequest, { url, headers, body }, clock);
+		if (response.end === 'failed') {
+			return { reason: describeFailure(response.failure, response.timedOut) };
+		}
+		if (response.end === 'brokeOff') return { reason: 'its response broke off' };
+		const { statusCode, byProxy } = response;
 		if (byProxy || statusCode === 407) return { reason: notSentByProxy(statusCode) };
-		return { statusCode, body: came.body };
+		return { statusCode, body: response.body };
 	};
 }

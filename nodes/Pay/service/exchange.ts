@@ -30,9 +30,10 @@ const GRACE = 1_000;
  * whether the service or a proxy responded. A proxy's own response to an https: address has any status
  * but 200, which opens the tunnel. (n8n 1 throws none, and its responses hold the request.)
  */
-const NOT_200 = Array.from({ length: 900 }, (_, index) => 100 + index).filter(
-	(each) => each !== 200,
-);
+const NOT_200: number[] = [];
+for (let status = 100; status < 1000; status++) {
+	if (status !== 200) NOT_200.push(status);
+}
 
 interface NodeSocket {
 	encrypted?: boolean;
@@ -180,7 +181,7 @@ async function ask(
  */
 export async function exchange(
 	httpRequest: HttpRequest,
-	request: Pick<IHttpRequestOptions, 'url' | 'headers' | 'body'>,
+	options: Pick<IHttpRequestOptions, 'url' | 'headers' | 'body'>,
 	clock: AbortSignal,
 ): Promise<Exchange> {
 	const stop = new AbortController();
@@ -194,13 +195,13 @@ export async function exchange(
 	};
 	clock.addEventListener('abort', onTime, { once: true });
 	try {
-		const asked = ask(
+		const request = ask(
 			httpRequest,
 			{
-				...request,
+				...options,
 				method: 'POST',
 				// A compressed response hides who gave it, and its size.
-				headers: { ...request.headers, 'Accept-Encoding': 'identity' },
+				headers: { ...options.headers, 'Accept-Encoding': 'identity' },
 				encoding: 'stream',
 				returnFullResponse: true,
 				ignoreHttpStatusErrors: { ignore: true, except: NOT_200 },
@@ -212,8 +213,9 @@ export async function exchange(
 			},
 			stop.signal,
 		);
-		const came = await Promise.race([asked, late]);
-		return came.end === 'responded' || !stop.signal.aborted ? came : { ...came, timedOut: true };
+		const response = await Promise.race([request, late]);
+		const isTimedOut = response.end !== 'responded' && stop.signal.aborted;
+		return isTimedOut ? { ...response, timedOut: true } : response;
 	} finally {
 		// Or each request would stay in memory until its time-out.
 		clock.removeEventListener('abort', onTime);

@@ -67,7 +67,12 @@ export const description: INodeProperties[] = showFor(
 				name: 'resumeWhen',
 				description: 'Which postback lets the workflow go on',
 			},
-			['On Any Postback', 'When Paid', 'When Paid or Failed', 'When a Field Has a Value'],
+			{
+				any: 'On Any Postback',
+				paid: 'When Paid',
+				paidOrFailed: 'When Paid or Failed',
+				match: 'When a Field Has a Value',
+			},
 		),
 		{
 			displayName: 'Limit Wait Time',
@@ -152,12 +157,12 @@ interface Awaited {
 /** Reads how long to wait, in milliseconds; an expression may give the number as text. */
 function readLimit(read: ReadParameter): number {
 	if (read('limitWaitTime') !== true) return Infinity;
-	const given = read('resumeAmount');
-	const text = typeof given === 'string' ? given.trim() : '';
-	const amount = text === '' ? given : Number(text);
+	const typedAmount = read('resumeAmount');
+	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
+	const amount = text === '' ? typedAmount : Number(text);
 	const unit = read('resumeUnit');
 	if (typeof amount !== 'number' || !(amount >= 0)) {
-		const what = `must be 0 or more, but is ${JSON.stringify(given) ?? 'undefined'}`;
+		const what = `must be 0 or more, but is ${JSON.stringify(typedAmount) ?? 'undefined'}`;
 		throw wrongField('resumeAmount', what, 'Enter how long to wait.');
 	}
 	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
