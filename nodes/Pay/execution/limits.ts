@@ -1,18 +1,40 @@
-import type { Limits } from '../credential/limits';
 import { InputError } from '../inputError';
 import { unitsOf } from '../parameters/amount';
 import { sumOf, type Ledger } from './ledger';
 import type { Ready } from './read';
 import { abovePayment, aboveSum, otherRecipient } from './words/refusal';
 
-/** Why an item may not go out, whatever else does; its account's limits can be read. */
-function refusalOf({ request }: Ready, { highestPayment, onlyRecipients }: Limits) {
-	const { amount = 0, creditParty: { key } = {} } = request;
+/** Why an item may not go out, whatever else does. */
+function refusalOf({ account, request }: Ready): InputError | undefined {
+	const { limits } = account;
+	if (limits instanceof InputError) return limits;
+	const { highestPayment, onlyRecipients } = limits;
+	const { amount = 0, creditParty } = request;
 	if (highestPayment !== undefined && amount > highestPayment) {
 		return abovePayment(amount, highestPayment);
 	}
-	const isOther = onlyRecipients !== undefined && !onlyRecipients.has(key ?? '');
-	return isOther ? otherRecipient(key) : undefined;
+	if (onlyRecipients !== undefined && !onlyRecipients.has(creditParty?.key ?? '')) {
+		return otherRecipient(creditParty?.key);
+	}
+	return undefined;
+}
+
+/** The highest sum that all of these items allow; Infinity without one. */
+function highestSumOf(items: Ready[]): number {
+	const sums = items.map(({ account }) => {
+		const { limits } = account;
+		return limits instanceof InputError ? undefined : limits.highestSum;
+	});
+	return Math.min(...sums.map((sum) => sum ?? Infinity));
+}
+
+/** Why all items of an account may not go out together, given what went out before in this execution. */
+function refusalOfAll(ledger: Ledger, accountId: string, items: Ready[]): InputError | undefined {
+	const highestSum = highestSumOf(items);
+	if (highestSum === Infinity) return undefined;
+	let sum = sumOf(ledger, accountId);
+	for (const { request } of items) sum += unitsOf(request.amount ?? 0);
+	return sum > unitsOf(highestSum) ? aboveSum(sum, highestSum) : undefined;
 }
 
 /**
@@ -22,23 +44,21 @@ function refusalOf({ request }: Ready, { highestPayment, onlyRecipients }: Limit
 export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
 	const refused = new Map<Ready, InputError>();
 	if (!ledger.operation.policy.countsAgainstLimits) return refused;
-	const accounts = new Map<string, { sum: bigint; highestSum: number; items: Ready[] }>();
+	const itemsOfAccount = new Map<string, Ready[]>();
 	for (const item of items) {
-		const { accountId, account, request } = item;
-		const { limits } = account;
-		const error = limits instanceof InputError ? limits : refusalOf(item, limits);
-		if (error !== undefined) refused.set(item, error);
-		if (error !== undefined || limits instanceof InputError) continue;
-		const none = { sum: sumOf(ledger, accountId), highestSum: Infinity, items: [] };
-		const total = accounts.get(accountId) ?? none;
-		accounts.set(accountId, total);
-		total.sum += unitsOf(request.amount ?? 0);
-		total.highestSum = Math.min(total.highestSum, limits.highestSum ?? Infinity);
-		total.items.push(item);
+		const error = refusalOf(item);
+		if (error !== undefined) {
+			refused.set(item, error);
+			continue;
+		}
+		const sameAccount = itemsOfAccount.get(item.accountId);
+		if (sameAccount === undefined) itemsOfAccount.set(item.accountId, [item]);
+		else sameAccount.push(item);
 	}
-	for (const { sum, highestSum, items: together } of accounts.values()) {
-		if (highestSum === Infinity || sum <= unitsOf(highestSum)) continue;
-		for (const item of together) refused.set(item, aboveSum(sum, highestSum));
+	for (const [accountId, together] of itemsOfAccount) {
+		const error = refusalOfAll(ledger, accountId, together);
+		if (error === undefined) continue;
+		for (const item of together) refused.set(item, error);
 	}
 	return refused;
 }

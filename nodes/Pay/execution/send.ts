@@ -34,6 +34,8 @@ import {
 import { attemptedResult, refusedResult } from './report';
 import type { Tally } from './tally';
 
+type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
+
 /** What all items of a run share. */
 export interface Run {
 	context: IExecuteFunctions;
@@ -143,7 +145,7 @@ function doubtOf({ acceptance }: Account) {
  * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
  * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
-async function post(run: Run, item: Ready, bearer: Awaited<ReturnType<typeof bearerToken>>) {
+async function post(run: Run, item: Ready, bearer: BearerToken): Promise<RequestResult> {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
 	const shared = { ...account, timeout: settings.timeout, doubt: doubtOf(account) };
@@ -195,9 +197,7 @@ function takeHints(tally: Tally, { request, hints = {} }: Ready): void {
 
 /** Sends one item, unless the node is about to stop; after the request nothing throws. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
-	const { operation, tally } = run;
-	const { index, request, finish } = item;
-	let bearer;
+	let bearer: BearerToken;
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
@@ -205,11 +205,16 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	}
 	// The duplicate check and a token endpoint may take their time.
 	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
-	if (tally.isStopping) return undefined;
+	if (run.tally.isStopping) return undefined;
 	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `beginAttempt`.
 	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
-	if (done !== undefined) return done;
-	const { expectation } = item;
+	return done ?? (await sendNow(run, item, bearer));
+}
+
+/** Sends one item between the two entries of the ledger. Nothing throws. */
+async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done> {
+	const { operation, tally } = run;
+	const { index, request, finish, expectation } = item;
 	if (expectation !== undefined) recordExpectation(run.expectations, expectation);
 	const attempt = beginAttempt(run.ledger, item);
 	tally.inFlight.add(request.external_id);

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import type { InputError } from '../inputError';
 import { wrongField } from './label';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
@@ -84,54 +85,77 @@ function spelling(text: string, field: string): string {
 	return `Write ${plain}, with a decimal point and without separators between thousands.${forList}`;
 }
 
+type Bound = 'above 0' | '0 or more';
+
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
  * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
-export function parseAmount(
+export function parseAmount(value: unknown, field: string, bound: Bound = 'above 0'): number {
+	if (value === undefined || value === null || value === '') throw missing(field, bound);
+	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, bound);
+	if (typeof value === 'string') return parseTypedAmount(value, field, bound);
+	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
+	throw notANumber(field, value, advice);
+}
+
+function parseTypedAmount(typed: string, field: string, bound: Bound): number {
+	const text = typed.trim();
+	if (!PLAIN_NUMBER.test(text)) throw notANumber(field, typed, spelling(text, field));
+	const amount = checkNumber(Number(text), text, typed, field, bound);
+	const [, whole, thousandths] = THREE_DECIMALS.exec(text) ?? [];
+	if (whole !== undefined && thousandths !== undefined) {
+		const what = `can be read in two ways: ${quote(typed)}`;
+		throw wrongField(field, what, bothReadings(whole, thousandths));
+	}
+	return amount;
+}
+
+/**
+ * Gives an amount back if it is finite, of at most 15 digits, and within its bound.
+ * @param plain its decimal form
+ * @param value what was entered, for the error
+ */
+function checkNumber(
+	amount: number,
+	plain: string,
 	value: unknown,
 	field: string,
-	bound: 'above 0' | '0 or more' = 'above 0',
+	bound: Bound,
 ): number {
-	const notANumber = (advice: string) =>
-		wrongField(field, `must be a number, but is ${quote(value)}`, advice);
-
-	if (value === undefined || value === null || value === '') {
-		throw wrongField(
-			field,
-			`is missing`,
-			`Enter a number${bound === 'above 0' ? ' above 0' : ''}. If it comes from an expression, check that the input item has the value the expression asks for.`,
-		);
+	if (!Number.isFinite(amount)) {
+		throw notANumber(field, value, 'Check the calculation that gives this value.');
 	}
-	if (typeof value !== 'number' && typeof value !== 'string') {
-		throw notANumber('Use an expression that gives one number, for example {{ $json.amount }}.');
-	}
-	const text = typeof value === 'number' ? plainForm(value) : value.trim();
-	if (typeof value === 'string' && !PLAIN_NUMBER.test(text))
-		throw notANumber(spelling(text, field));
-	const amount = typeof value === 'number' ? value : Number(text);
-	if (!Number.isFinite(amount)) throw notANumber('Check the calculation that gives this value.');
-	if (countDigits(text) > MAX_DIGITS) {
+	if (countDigits(plain) > MAX_DIGITS) {
 		throw wrongField(
 			field,
 			`has more than ${MAX_DIGITS} digits: ${quote(value)}`,
 			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
 		);
 	}
-	if (amount < 0 || text.startsWith('-') || (amount === 0 && bound === 'above 0')) {
+	const isNegative = amount < 0 || plain.startsWith('-');
+	if (isNegative || (amount === 0 && bound === 'above 0')) {
 		throw wrongField(
 			field,
 			`must be ${bound}, but is ${quote(value)}`,
 			'Check the value and where it comes from.',
 		);
 	}
-	const [, whole, thousandths] = (typeof value === 'string' && THREE_DECIMALS.exec(text)) || [];
-	if (whole !== undefined && thousandths !== undefined) {
-		const what = `can be read in two ways: ${quote(value)}`;
-		throw wrongField(field, what, bothReadings(whole, thousandths));
-	}
 	// JSON knows no -0.
 	return amount + 0;
+}
+
+function missing(field: string, bound: Bound): InputError {
+	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
+	return wrongField(
+		field,
+		'is missing',
+		`Enter ${number}. If it comes from an expression, check that the input item has the value the expression asks for.`,
+	);
+}
+
+function notANumber(field: string, value: unknown, advice: string): InputError {
+	return wrongField(field, `must be a number, but is ${quote(value)}`, advice);
 }
 
 /** 15 digits have no more decimal places. */

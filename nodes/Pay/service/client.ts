@@ -78,7 +78,7 @@ function describeBrokenOff(response: Extract<Exchange, { end: 'brokeOff' }>): st
 function toRequestResult(
 	response: Exchange,
 	conflict: Policy['conflict'],
-	{ doubt, hide }: Connection,
+	connection: Connection,
 ): RequestResult {
 	switch (response.end) {
 		case 'failed': {
@@ -87,21 +87,31 @@ function toRequestResult(
 		}
 		case 'brokeOff':
 			return { outcome: 'unknown', reason: describeBrokenOff(response) };
-		case 'responded': {
-			const { statusCode, body, contentType, byProxy } = response;
-			const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
-			const whole = typeof body === 'string' ? jsonOrText(body) : body;
-			const shown = hide(withoutN8n(whole));
-			if (outcome === 'notSent') {
-				return { outcome, statusCode, response: shown, reason: notSentByProxy(statusCode) };
-			}
-			const text = typeof whole === 'string' ? body : undefined;
-			const unread = () => hide(unconfirmedBy(text, contentType)) as string | undefined;
-			const reason = outcome === 'accepted' ? (doubt?.(whole) ?? unread()) : undefined;
-			if (reason === undefined) return { outcome, statusCode, response: shown };
-			return { outcome: 'unknown', statusCode, response: shown, reason };
-		}
+		case 'responded':
+			return resultOfResponse(response, conflict, connection);
 	}
+}
+
+/** What a whole response comes to. A 2xx is an acceptance unless something makes it doubtful. */
+function resultOfResponse(
+	response: Extract<Exchange, { end: 'responded' }>,
+	conflict: Policy['conflict'],
+	{ doubt, hide }: Connection,
+): RequestResult {
+	const { statusCode, contentType, byProxy } = response;
+	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
+	const facts = { statusCode, response: hide(withoutN8n(body)) };
+	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
+	if (outcome === 'notSent') return { outcome, ...facts, reason: notSentByProxy(statusCode) };
+	if (outcome !== 'accepted') return { outcome, ...facts };
+	const reason = doubt?.(body) ?? unconfirmedText(body, response.body, contentType);
+	if (reason === undefined) return { outcome, ...facts };
+	return { outcome: 'unknown', ...facts, reason: hide(reason) as string };
+}
+
+/** Why a body that is no JSON confirms nothing. */
+function unconfirmedText(body: unknown, text: unknown, contentType: unknown): string | undefined {
+	return typeof body === 'string' ? unconfirmedBy(text, contentType) : undefined;
 }
 
 /**
