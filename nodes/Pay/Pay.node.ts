@@ -13,7 +13,7 @@ import {
 import { testPayCredential } from './credential/credentialTest';
 import { executeChosen, findOperation, properties } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/postback/wait.operation';
-import { answered, refusePostback } from './postback/receive';
+import { refuseOnError, refusePostback } from './postback/receive';
 
 /**
  * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
@@ -75,7 +75,7 @@ export class Pay implements INodeType {
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await answered(this, async () => {
+		return await refuseOnError(this, async () => {
 			const resource = this.getNodeParameter('resource') as string;
 			const operation = this.getNodeParameter('operation') as string;
 			const { receive } = findOperation(resource, operation);

@@ -19,7 +19,7 @@ import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
-	answered,
+	refuseOnError,
 	POSTBACK_METHODS,
 	readPostback,
 	refuseUnproven,
@@ -131,7 +131,7 @@ export class PayTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await answered(this, async () => {
+		return await refuseOnError(this, async () => {
 			const credential = await readCredential(this);
 			const { taken } = parseSecrets(credential);
 			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);

@@ -3,9 +3,9 @@ import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } 
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
 	toOutputItem,
-	attemptedResult,
+	resultOfAttempt,
 	failAll,
-	refusedResult,
+	resultOfRefusal,
 	stoppingError,
 	type AcceptedResult,
 	type FailedResult,
@@ -28,11 +28,11 @@ const FACTS = { kind: 'payment', external_id: 'a' };
 const said = (
 	answer: Partial<RequestResult> & Pick<RequestResult, 'outcome'>,
 	kind: Kind = 'payment',
-) => attemptedResult(OPERATIONS[kind], REQUEST, answer) as FailedResult;
+) => resultOfAttempt(OPERATIONS[kind], REQUEST, answer) as FailedResult;
 
 test('an acceptance is its facts alone', () => {
 	const answer = { outcome: 'accepted', statusCode: 201, response: { id: 1 } } as const;
-	expect(attemptedResult(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
+	expect(resultOfAttempt(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
 		...{ ...FACTS, ...answer, amount: 5 },
 	});
 });
@@ -120,7 +120,7 @@ test('an unknown QR code is told as one: it is safe to create it again', () => {
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {
 	const still = (attempted: Partial<RequestResult>) =>
-		attemptedResult(
+		resultOfAttempt(
 			OPERATIONS.payment,
 			REQUEST,
 			{ outcome: 'unknown', ...attempted },
@@ -151,12 +151,12 @@ test.each<[string, unknown, string, string, string]>([
 	['what is no error', 'odd', '', 'odd', ADVICE],
 ])('an item that is refused for %s', (_what, error, field, message, advice) => {
 	const expected = { field, message, description: `Nothing was sent for this item. ${advice}` };
-	expect(refusedResult('payment', REQUEST.external_id, error)).toMatchObject({
+	expect(resultOfRefusal('payment', REQUEST.external_id, error)).toMatchObject({
 		...FACTS,
 		outcome: 'notSent',
 		...expected,
 	});
-	const duplicate = refusedResult('payment', REQUEST.external_id, error, 'duplicate');
+	const duplicate = resultOfRefusal('payment', REQUEST.external_id, error, 'duplicate');
 	expect(duplicate.outcome).toBe('duplicate');
 	expect(duplicate.description).toMatch(/^This item was not sent now\. /);
 });

@@ -1,7 +1,7 @@
 import './home';
 import { rmSync } from 'node:fs';
 import type { Server } from '../../dev/queue';
-import { attemptedResult, type FailedResult } from '../../nodes/Pay/execution/report';
+import { resultOfAttempt, type FailedResult } from '../../nodes/Pay/execution/report';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';
@@ -266,7 +266,7 @@ async function play(httpRequest: HttpRequest, row: Row, accessToken: string) {
 		...(row.statusCode !== undefined && { statusCode: row.statusCode }),
 	});
 	if (says === undefined) return;
-	const result = attemptedResult(OPERATIONS.payment, request, answer);
+	const result = resultOfAttempt(OPERATIONS.payment, request, answer);
 	const { message, description } = result as FailedResult;
 	expect(`${message}. ${description}`).toMatch(says);
 }

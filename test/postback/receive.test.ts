@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { parsePostback } from '../../nodes/Pay/postback/postback';
 import {
-	answered,
+	refuseOnError,
 	readPostback,
 	refusePostback,
 	toPostbackItem,
@@ -69,7 +69,7 @@ describe('a postback that is refused', () => {
 describe('work that fails', () => {
 	const failing = async (error: unknown) => {
 		const { context, written } = called({});
-		const result = await answered(context, async () => await Promise.reject(error as Error));
+		const result = await refuseOnError(context, async () => await Promise.reject(error as Error));
 		expect(result).toStrictEqual({ noWebhookResponse: true });
 		expect(written[0]).toStrictEqual(['Connection', 'close']);
 		return written[1];
@@ -92,12 +92,12 @@ describe('work that fails', () => {
 	test('ends without an answer where not even that can be given', async () => {
 		const broken = {} as IWebhookFunctions;
 		const work = async () => await Promise.reject(new Error('x'));
-		expect(await answered(broken, work)).toStrictEqual({ noWebhookResponse: true });
+		expect(await refuseOnError(broken, work)).toStrictEqual({ noWebhookResponse: true });
 	});
 
 	test('while work that does not fail gives what it gives (the control)', async () => {
 		const work = async () => await Promise.resolve({ webhookResponse: 'OK' });
-		expect(await answered(called({}).context, work)).toStrictEqual({ webhookResponse: 'OK' });
+		expect(await refuseOnError(called({}).context, work)).toStrictEqual({ webhookResponse: 'OK' });
 	});
 });
 

@@ -251,7 +251,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 				recorded.add(refusal);
 				return refusal;
 			}),
-			seam('execution/report', 'refusedResult', (original) => (kind, id, error, outcome) => {
+			seam('execution/report', 'resultOfRefusal', (original) => (kind, id, error, outcome) => {
 				const isRecorded = recorded.has(error as object);
 				return original(kind, id, error, isRecorded ? 'notSent' : outcome);
 			}),

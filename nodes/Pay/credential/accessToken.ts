@@ -128,12 +128,12 @@ const clientKey = (client: ClientCredentials) =>
 
 /** Starts to fetch a token; other requests wait for the same one. */
 function startFetching(hash: string, client: ClientCredentials, post: PostForm): FetchedToken {
-	const begun = performance.now();
+	const start = performance.now();
 	const { headers, body } = tokenRequest(client);
 	const response = post(client.tokenUrl, headers, body).then(parseResponse);
 	const entry: FetchedToken = { fetched: response.then(({ token }) => token), until: Infinity };
 	response.then(
-		({ token, life }) => Object.assign(entry, { token, until: begun + keepFor(life) }),
+		({ token, life }) => Object.assign(entry, { token, until: start + keepFor(life) }),
 		// A failure is not kept: the next batch asks again.
 		() => fetchedTokens.get(hash) === entry && fetchedTokens.delete(hash),
 	);

@@ -75,8 +75,8 @@ function scopesNotGranted({ token }: Account, body: unknown): string[] {
 	const { scope } = (typeof body === 'string' ? jsonOrText(body) : (body ?? {})) as IDataObject;
 	if (!('clientCredentials' in token) || typeof scope !== 'string') return [];
 	const granted = scope.split(/[\s,]+/);
-	const asked = token.clientCredentials.scope.split(/\s+/);
-	return asked.filter((one) => one !== '' && !granted.includes(one));
+	const scopes = token.clientCredentials.scope.split(/\s+/);
+	return scopes.filter((one) => one !== '' && !granted.includes(one));
 }
 
 /**

@@ -16,7 +16,7 @@ import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { accountIdOf, fingerprintOf } from './fingerprint';
-import { refusedResult, type ItemResult } from './report';
+import { resultOfRefusal, type ItemResult } from './report';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
 export type Finish = (
@@ -173,6 +173,6 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const { finish } = plan;
 		return { index, request, account, accountId, fingerprint, expectation, finish, hints };
 	} catch (error) {
-		return { index, result: refusedResult(kind, id, error) };
+		return { index, result: resultOfRefusal(kind, id, error) };
 	}
 }

@@ -41,7 +41,7 @@ export class RememberedList {
 	/** Those of them that a run looks for until they are seen to last. */
 	private readonly unsure = new Set<string>();
 	/** The next change that records, while it waits for its turn: other runs join it. */
-	private next?: { asked: Array<readonly string[]>; known: Promise<Array<Set<string>>> };
+	private next?: { batches: Array<readonly string[]>; known: Promise<Array<Set<string>>> };
 	/** The look under way, which all runs share. */
 	private look?: Promise<Error | undefined>;
 	/** Runs with batches to come: what they may ask for is not dropped. */
@@ -57,17 +57,17 @@ export class RememberedList {
 	/** Records ids; gives those that were recorded before. Throws when that is unsure. */
 	async record(store: Store, ids: readonly string[]): Promise<Set<string>> {
 		if (this.next === undefined) {
-			const asked: Array<readonly string[]> = [];
+			const batches: Array<readonly string[]> = [];
 			const known = this.stored.inTurn(async () => {
 				this.next = undefined;
-				const stored = await this.change(store, asked.flat());
+				const stored = await this.change(store, batches.flat());
 				// Within the turn: a removal that comes next must not find it undecided.
-				return asked.map((one) => this.takeNew(one, stored));
+				return batches.map((batch) => this.takeNew(batch, stored));
 			});
-			this.next = { asked, known };
+			this.next = { batches, known };
 		}
-		const { asked, known } = this.next;
-		const place = asked.push(ids) - 1;
+		const { batches, known } = this.next;
+		const place = batches.push(ids) - 1;
 		return (await known)[place] as Set<string>;
 	}
 

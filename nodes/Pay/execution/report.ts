@@ -45,7 +45,7 @@ export interface FailedResult {
 export type ItemResult = AcceptedResult | FailedResult;
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
-export function refusedResult(
+export function resultOfRefusal(
 	kind: string,
 	external_id: string | undefined,
 	error: unknown,
@@ -71,27 +71,27 @@ export function refusedResult(
  * Facts and words for what one request came to.
  * @param earlier whose request it was, in words, if it was made in an earlier try
  */
-export function attemptedResult(
+export function resultOfAttempt(
 	operation: ServiceOperation,
 	request: ServiceRequest,
-	attempted: RequestResult,
+	requestResult: RequestResult,
 	earlier?: string,
 ): ItemResult {
 	const { kind, words } = operation;
 	const { external_id, amount } = request;
-	const { outcome, statusCode, response } = attempted;
+	const { outcome, statusCode, response } = requestResult;
 	const facts = { kind, external_id, statusCode, response };
 	switch (outcome) {
 		case 'accepted':
 			return { ...facts, outcome, amount };
 		case 'rejected':
-			return { ...facts, outcome, ...rejectedInWords(words, external_id, attempted) };
+			return { ...facts, outcome, ...rejectedInWords(words, external_id, requestResult) };
 		case 'notSent':
-			return { ...facts, outcome, ...notSentInWords(words, external_id, attempted) };
+			return { ...facts, outcome, ...notSentInWords(words, external_id, requestResult) };
 		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
 		case 'duplicate':
 		case 'unknown': {
-			const unknown = unknownInWords(words, external_id, attempted, earlier);
+			const unknown = unknownInWords(words, external_id, requestResult, earlier);
 			return { ...facts, outcome: 'unknown', ...unknown };
 		}
 	}

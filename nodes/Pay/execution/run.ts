@@ -18,7 +18,7 @@ import {
 	type Step,
 } from './read';
 import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './words/refusal';
-import { goesOn, isRunByAiAgent, refusedResult, toOutputItem } from './report';
+import { goesOn, isRunByAiAgent, resultOfRefusal, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
@@ -123,7 +123,7 @@ async function start(
 		const run = setUp(context, operation, tally);
 		return { run, ...(await readAll(run)) };
 	} catch (error) {
-		const result = refusedResult(operation.kind, undefined, error);
+		const result = resultOfRefusal(operation.kind, undefined, error);
 		return { ready: [], done: context.getInputData().map((_, index) => ({ index, result })) };
 	}
 }

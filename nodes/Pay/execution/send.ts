@@ -31,7 +31,7 @@ import {
 	sentUnderAnotherId,
 	stillRecorded,
 } from './words/refusal';
-import { attemptedResult, refusedResult } from './report';
+import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Tally } from './tally';
 
 type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
@@ -60,7 +60,7 @@ export function refuseItem(
 	error: unknown,
 	outcome: 'notSent' | 'duplicate' = 'notSent',
 ): Done {
-	return { index, result: refusedResult(operation.kind, request.external_id, error, outcome) };
+	return { index, result: resultOfRefusal(operation.kind, request.external_id, error, outcome) };
 }
 
 /** Why the ledger does not let an item out, in words. */
@@ -83,7 +83,7 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	if (verdict.do === 'refuse') return refuseItem(run, item, refusalByLedger(verdict), 'duplicate');
 	const { attempt, outcome } = verdict;
 	const earlier = attemptInWords(attempt);
-	const result = attemptedResult(run.operation, attempt, { ...attempt, outcome }, earlier);
+	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, earlier);
 	return { index, result, finish };
 }
 
@@ -179,12 +179,12 @@ const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready)
 const MOST_KEPT = 50_000_000;
 
 /** Leaves out a response that is too large to keep beside those of the items before it. */
-function withinRoom(tally: Tally, attempted: RequestResult): RequestResult {
-	const { response } = attempted;
-	if (response === undefined) return attempted;
+function withinRoom(tally: Tally, result: RequestResult): RequestResult {
+	const { response } = result;
+	if (response === undefined) return result;
 	tally.responseLength += JSON.stringify(response).length;
-	if (tally.responseLength <= MOST_KEPT) return attempted;
-	return { ...attempted, response: '(left out: the responses of this run are too large to keep)' };
+	if (tally.responseLength <= MOST_KEPT) return result;
+	return { ...result, response: '(left out: the responses of this run are too large to keep)' };
 }
 
 function takeHints(tally: Tally, { request, hints = {} }: Ready): void {
@@ -218,13 +218,13 @@ async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done
 	if (expectation !== undefined) recordExpectation(run.expectations, expectation);
 	const attempt = beginAttempt(run.ledger, item);
 	tally.inFlight.add(request.external_id);
-	const attempted = withinRoom(tally, await post(run, item, bearer));
-	endAttempt(run.ledger, item, attempt, attempted);
-	const isWithoutEffect = attempted.outcome === 'rejected' || attempted.outcome === 'notSent';
+	const result = withinRoom(tally, await post(run, item, bearer));
+	endAttempt(run.ledger, item, attempt, result);
+	const isWithoutEffect = result.outcome === 'rejected' || result.outcome === 'notSent';
 	if (isWithoutEffect && expectation !== undefined) withdrawExpectation(expectation);
 	tally.inFlight.delete(request.external_id);
-	if (attempted.outcome !== 'notSent') takeHints(tally, item);
-	return { index, result: attemptedResult(operation, request, attempted), finish };
+	if (result.outcome !== 'notSent') takeHints(tally, item);
+	return { index, result: resultOfAttempt(operation, request, result), finish };
 }
 
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */

@@ -34,7 +34,7 @@ const isRowMadeMeanwhile = (error: unknown) =>
 /** One node's list of keys in n8n's duplicate store: one change after the other, each measured. */
 export class StoredList {
 	private last: Promise<unknown> = Promise.resolve();
-	private ended = -Infinity;
+	private lastEnd = -Infinity;
 	private durations: number[] = [];
 	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
 	overlong = 0;
@@ -43,7 +43,7 @@ export class StoredList {
 	rest(): number {
 		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
 		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
-		return this.ended + pause - performance.now();
+		return this.lastEnd + pause - performance.now();
 	}
 
 	/** Works when all that came before has ended; what fails does not hold up what comes after. */
@@ -55,14 +55,14 @@ export class StoredList {
 
 	/** One change of the list, with a time limit that lets the next one go on. */
 	private async timed<T>(work: () => Promise<T>): Promise<T> {
-		const begun = performance.now();
-		const begunAt = Date.now();
+		const start = performance.now();
+		const startDate = Date.now();
 		try {
 			return await within(work(), LIMIT_MS, silent);
 		} finally {
-			this.ended = performance.now();
+			this.lastEnd = performance.now();
 			// A virtual machine that was suspended may have stopped one of its clocks.
-			const duration = Math.max(this.ended - begun, Date.now() - begunAt);
+			const duration = Math.max(this.lastEnd - start, Date.now() - startDate);
 			this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
 			if (duration > LONGEST_CHANGE_MS) this.overlong++;
 		}

@@ -55,13 +55,13 @@ function parseMembers(value: unknown): Members {
 }
 
 /** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last counts. */
-const folded = (name: string) => name.normalize('NFKC').trim().toLowerCase();
+const lenientName = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /** Members deeply merged; `known` says which of them the form sets, at this level and below. */
 function merge(body: Members, extra: Members, known: MemberTree, path: string): Members {
 	const merged = new Map(Object.entries(body));
 	for (const [name, value] of Object.entries(extra)) {
-		const form = Object.keys(known).find((each) => folded(each) === folded(name));
+		const form = Object.keys(known).find((each) => lenientName(each) === lenientName(name));
 		const memberType = form === undefined ? undefined : known[form];
 		const at = path + name;
 		const wrongMember = (what: string, advice: string) =>

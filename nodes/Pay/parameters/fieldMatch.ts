@@ -12,7 +12,7 @@ const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(ty
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 
 /** The values of a list, or of a text with one a line, without the blank ones. */
-const listed = (values: unknown): unknown[] =>
+const valuesIn = (values: unknown): unknown[] =>
 	[values]
 		.flat()
 		.flatMap((value: unknown) => (typeof value === 'string' ? value.split(/[\r\n]+/) : value))
@@ -20,7 +20,7 @@ const listed = (values: unknown): unknown[] =>
 
 /** Whether a person entered neither a field nor a value. */
 export const isUnset = (field: unknown, values: unknown) =>
-	isBlank(field) && listed(values).length === 0;
+	isBlank(field) && valuesIn(values).length === 0;
 
 /**
  * Reads what a person entered as field and values; spaces around them count for nothing. Throws what
@@ -31,7 +31,7 @@ export function readFieldMatch(
 	values: unknown,
 	refusal: (what: string, advice: string) => InputError,
 ): FieldMatch {
-	const list = listed(values);
+	const list = valuesIn(values);
 	if (isBlank(field) || typeof field !== 'string' || list.length === 0 || !list.every(isScalar)) {
 		throw refusal(
 			'and its values must both be there, as text',

@@ -1,5 +1,5 @@
 import { isTooDeep, jsonOrText } from '../json';
-import { MAX_FIELDS, nested, readMultipart, type PostedFile } from './form';
+import { MAX_FIELDS, nestFields, readMultipart, type PostedFile } from './form';
 import { parseXmlBody } from './xml';
 
 /** A body as its sender meant it. */
@@ -51,7 +51,7 @@ function bodyText(bytes: Buffer, charset: string | undefined): string {
  * The bytes of an ASCII text with percent signs. The letters count too: in Shift_JIS, GBK and others
  * the second byte of a character may be a letter, which is sent as it is.
  */
-function unescaped(text: string): Buffer {
+function unescapeBytes(text: string): Buffer {
 	const bytes = Buffer.from(text, 'latin1');
 	const digit = (at: number) => parseInt(text.charAt(at), 16);
 	let length = 0;
@@ -71,11 +71,11 @@ function parseForm(text: string, charset = 'utf-8'): Record<string, unknown> {
 		coded
 			.replaceAll('+', ' ')
 			.replace(/[^\u0080-\uffff]+/g, (run) =>
-				run.includes('%') ? decoder.decode(unescaped(run)) : run,
+				run.includes('%') ? decoder.decode(unescapeBytes(run)) : run,
 			);
 	// One more than may be, and an empty one before the first &.
 	const pairs = text.split(/&+/, MAX_FIELDS + 2).filter((pair) => pair !== '');
-	return nested(
+	return nestFields(
 		pairs.map((pair) => {
 			const [, name = '', value = ''] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
 			return [plain(name), plain(value)];
@@ -100,7 +100,7 @@ export function parseBody(bytes: Buffer, contentType: string): Body {
 			const text = bodyText(part, charsetOf(part, type) ?? charsetOf(part, contentType));
 			return JSON_TYPE.test(type) || XML.test(type) ? parseText(text, type) : text;
 		});
-		const body = nested(fields);
+		const body = nestFields(fields);
 		return { body, rawBody: '', content: JSON.stringify(body), files };
 	}
 	const charset = charsetOf(bytes, contentType);

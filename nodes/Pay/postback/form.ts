@@ -59,7 +59,7 @@ function plainOf(value: unknown): unknown {
 }
 
 /** The fields of a form as n8n gives those of a query: `data[status]` is nested, repeated ones are lists. */
-export function nested(fields: Array<readonly [string, unknown]>): Record<string, unknown> {
+export function nestFields(fields: Array<readonly [string, unknown]>): Record<string, unknown> {
 	if (fields.length > MAX_FIELDS) throw new BodyError(413, 'The form has too many fields');
 	const top: Tree = new Map();
 	for (const [name, value] of fields) {
@@ -146,10 +146,10 @@ export function readMultipart(
 			files.push(file);
 		}
 	}
-	return { fields, files: numbered(files) };
+	return { fields, files: numberFiles(files) };
 }
 
-function numbered(files: PostedFile[]): PostedFile[] {
+function numberFiles(files: PostedFile[]): PostedFile[] {
 	const counts = new Map<string, number>();
 	return files.map((file) => {
 		if (files.filter(({ name }) => name === file.name).length === 1) return file;

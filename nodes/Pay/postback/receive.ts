@@ -53,7 +53,7 @@ function statusOfError(error: unknown): number {
  * Runs the work of a `webhook()`. After an error that gets out, n8n starts the workflow or resumes the
  * execution with an empty item, whoever called (measured on 2.41 and 1.123). So it is refused instead.
  */
-export async function answered(
+export async function refuseOnError(
 	context: IWebhookFunctions,
 	work: () => Promise<IWebhookResponseData>,
 ): Promise<IWebhookResponseData> {

@@ -35,8 +35,8 @@ export function endedByPostback(context: IExecuteFunctions): (wait: Wait) => boo
 export async function outlastTimers(context: IExecuteFunctions): Promise<string | undefined> {
 	if (WAIT_FOR_SUB_EXECUTION === undefined) return undefined;
 	const { postbacks = [] } = context.getContext('flow') as ExpectationStore;
-	const begun = Date.now();
-	const isRunning = (until: number) => until - TIMER_SET <= begun && begun < until + TIMER_LATE;
+	const now = Date.now();
+	const isRunning = (until: number) => until - TIMER_SET <= now && now < until + TIMER_LATE;
 	const running = postbacks.flatMap((event) =>
 		'node' in event &&
 		event.executionId === context.getExecutionId() &&
@@ -52,5 +52,5 @@ export async function outlastTimers(context: IExecuteFunctions): Promise<string 
 	while (Date.now() < end && signal?.aborted !== true) {
 		await sleep(Math.min(STEP, Math.max(1, end - Date.now())));
 	}
-	return `Paused for ${Math.ceil((end - begun) / 1000)} s: the wait before this was ended shortly before its time limit, and n8n's timer for that limit would have ended the next wait.`;
+	return `Paused for ${Math.ceil((end - now) / 1000)} s: the wait before this was ended shortly before its time limit, and n8n's timer for that limit would have ended the next wait.`;
 }

@@ -37,17 +37,19 @@ const LINKS = [
 	/^https:\/\/payconiq\.com\/pay\/2\/[0-9a-f]{24}(\?\S*)?$/i,
 ];
 
-const isOne = (forms: RegExp[]) => (text: string) => forms.some((form) => form.test(text));
+function isOtherCode(text: string): boolean {
+	return OTHER_CODES.some((form) => form.test(text));
+}
+
+function isLink(text: string): boolean {
+	return LINKS.some((form) => form.test(text));
+}
 
 /**
  * How a text is known to be a payment code, from the surest form to the least: a service that gives
  * several forms of one code means the first of these. White space around a code counts for nothing.
  */
-export const FORMS: ReadonlyArray<(text: string) => boolean> = [
-	isEmv,
-	isOne(OTHER_CODES),
-	isOne(LINKS),
-];
+export const FORMS: ReadonlyArray<(text: string) => boolean> = [isEmv, isOtherCode, isLink];
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** How the bytes of other images begin: JPEG, GIF, WebP, SVG, XML. */

@@ -125,7 +125,7 @@ export async function postRequest(
 	body: ServiceRequest,
 ): Promise<RequestResult> {
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
-	let begun = false;
+	let isSending = false;
 	try {
 		const headers: Record<string, string> = {
 			Authorization: `Bearer ${accessToken}`,
@@ -136,11 +136,11 @@ export async function postRequest(
 		const url = baseUrl + pathOf({ path }, schemeName);
 		const options = { url, headers, body: JSON.stringify(body) };
 		const clock = AbortSignal.timeout(timeout);
-		begun = true;
+		isSending = true;
 		const response = await exchange(httpRequest, options, clock);
 		return toRequestResult(response, policy.conflict, connection);
 	} catch {
-		return begun
+		return isSending
 			? { outcome: 'unknown', reason: 'the response could not be read' }
 			: { outcome: 'notSent', reason: 'the request could not be written' };
 	}
