@@ -73,10 +73,12 @@ export function parseTypedJson(text: string): { parsed?: unknown; mistake?: stri
  */
 export function valueAt(value: unknown, path: string, written = (name: string) => name): unknown {
 	if (typeof value !== 'object' || value === null || path === '') return undefined;
-	const onTheWay = Object.entries(value)
-		.map(([name, member]) => [written(name), member as unknown] as const)
-		.filter(([key]) => key === path || path.startsWith(`${key}.`))
-		.sort(([a], [b]) => b.length - a.length);
+	const onTheWay: Array<[string, unknown]> = [];
+	for (const [name, member] of Object.entries(value)) {
+		const key = written(name);
+		if (key === path || path.startsWith(`${key}.`)) onTheWay.push([key, member]);
+	}
+	onTheWay.sort(([a], [b]) => b.length - a.length);
 	for (const [key, member] of onTheWay) {
 		const found = key === path ? member : valueAt(member, path.slice(key.length + 1), written);
 		if (found !== undefined) return found;

@@ -12,11 +12,16 @@ const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(ty
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 
 /** The values of a list, or of a text with one a line, without the blank ones. */
-const valuesIn = (values: unknown): unknown[] =>
-	[values]
-		.flat()
-		.flatMap((value: unknown) => (typeof value === 'string' ? value.split(/[\r\n]+/) : value))
-		.filter((value) => !isBlank(value));
+function valuesIn(entered: unknown): unknown[] {
+	const values: unknown[] = [];
+	for (const value of [entered].flat()) {
+		const lines: unknown[] = typeof value === 'string' ? value.split(/[\r\n]+/) : [value].flat();
+		for (const line of lines) {
+			if (!isBlank(line)) values.push(line);
+		}
+	}
+	return values;
+}
 
 /** Whether a person entered neither a field nor a value. */
 export const isUnset = (field: unknown, values: unknown) =>

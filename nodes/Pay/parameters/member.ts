@@ -80,18 +80,26 @@ export type BodyOf<Form extends readonly FormPart[]> = {
 };
 
 /** What a body of this form may hold. */
-export const treeOf = (form: readonly FormPart[]): MemberTree =>
-	Object.fromEntries(form.filter(isMember).map(({ name, type }) => [name, type]));
+export function treeOf(form: readonly FormPart[]): MemberTree {
+	const tree: Record<string, Member> = {};
+	for (const { name, type } of form.filter(isMember)) tree[name] = type;
+	return tree;
+}
 
 /** The fields of a form, in their order. */
-export const fieldsOf = (form: readonly FormPart[]): INodeProperties[] =>
-	form.flatMap((part) => (isMember(part) ? part.fields : [part]));
+export function fieldsOf(form: readonly FormPart[]): INodeProperties[] {
+	return form.flatMap((part) => (isMember(part) ? part.fields : [part]));
+}
 
 /** Reads every member of a form, objects and lists last; throws an InputError. */
-export const bodyOf = <Form extends readonly FormPart[]>(form: Form, read: ReadParameter) =>
-	Object.fromEntries(
-		form
-			.filter(isMember)
-			.sort((a, b) => Number(typeof a.type !== 'string') - Number(typeof b.type !== 'string'))
-			.map((part) => [part.name, part.read(read)]),
-	) as BodyOf<Form>;
+export function bodyOf<Form extends readonly FormPart[]>(
+	form: Form,
+	read: ReadParameter,
+): BodyOf<Form> {
+	const members = form.filter(isMember);
+	const single = members.filter(({ type }) => typeof type === 'string');
+	const composed = members.filter(({ type }) => typeof type !== 'string');
+	const body: Record<string, unknown> = {};
+	for (const member of [...single, ...composed]) body[member.name] = member.read(read);
+	return body as BodyOf<Form>;
+}

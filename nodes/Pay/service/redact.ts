@@ -9,28 +9,39 @@ function spellingsOf(secret: string): string[] {
 	return [secret, inUrl, inSmall, inJson, inJson.replaceAll('/', '\\/')];
 }
 
+/** Each spelling of each secret. The longest first, or a part of it would be replaced and the rest would stay. */
+function spellingsOfAll(secrets: readonly string[]): string[] {
+	const spellings: string[] = [];
+	for (const secret of secrets) {
+		if (secret.length >= SHORTEST_SECRET) spellings.push(...spellingsOf(secret));
+	}
+	return spellings.sort((a, b) => b.length - a.length);
+}
+
+function redactText(text: string, spellings: string[], form: RegExp): string {
+	let rest = text;
+	for (const spelling of spellings) rest = rest.replaceAll(spelling, '***');
+	return rest.replace(form, '***');
+}
+
+function redactValue(value: unknown, spellings: string[], form: RegExp): unknown {
+	if (typeof value === 'string') return redactText(value, spellings, form);
+	if (typeof value === 'number') {
+		return redactText(String(value), spellings, form) === '***' ? '***' : value;
+	}
+	if (Array.isArray(value)) return value.map((member) => redactValue(member, spellings, form));
+	if (typeof value !== 'object' || value === null) return value;
+	const members: Array<[string, unknown]> = [];
+	for (const [name, member] of Object.entries(value)) {
+		members.push([redactText(name, spellings, form), redactValue(member, spellings, form)]);
+	}
+	return Object.fromEntries(members);
+}
+
 /**
  * Replaces secrets that a service or proxy repeats by `***`, in texts, names and numbers at any depth.
  * @param form what else is secret wherever it is, known by its form
  */
 export function redact(value: unknown, secrets: readonly string[], form: RegExp): unknown {
-	const spellings = secrets
-		.filter((secret) => secret.length >= SHORTEST_SECRET)
-		.flatMap(spellingsOf)
-		// The longest first, or a part of it would be replaced and the rest would stay.
-		.sort((a, b) => b.length - a.length);
-	const inText = (text: string) =>
-		spellings
-			.reduce((rest, spelling) => rest.replaceAll(spelling, '***'), text)
-			.replace(form, '***');
-	const inValue = (each: unknown): unknown => {
-		if (typeof each === 'string') return inText(each);
-		if (typeof each === 'number') return inText(String(each)) === '***' ? '***' : each;
-		if (Array.isArray(each)) return each.map(inValue);
-		if (typeof each !== 'object' || each === null) return each;
-		return Object.fromEntries(
-			Object.entries(each).map(([name, member]) => [inText(name), inValue(member)]),
-		);
-	};
-	return inValue(value);
+	return redactValue(value, spellingsOfAll(secrets), form);
 }
