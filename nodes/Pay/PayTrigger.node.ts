@@ -20,6 +20,7 @@ import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
 	refuseOnError,
+	logNotAwaited,
 	POSTBACK_METHODS,
 	readPostback,
 	refuseUnproven,
@@ -29,6 +30,9 @@ import {
 
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+
+/** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
+const BODY_TIME = 60_000;
 
 type HookContext = IHookFunctions | IWebhookFunctions;
 
@@ -137,11 +141,15 @@ export class PayTrigger implements INodeType {
 			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
 			if (reference === null && !isUnsigned(this)) return refuseUnproven(this);
 			const { status } = readDescription(credential);
-			const postback = await readPostback(this);
+			const postback = await readPostback(this, BODY_TIME);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const webhookResponse = String(responseBody ?? '');
 			const match = readMatch(this, status);
-			if (whyNotAwaited(this, match, postback, reference)) return { webhookResponse };
+			const why = whyNotAwaited(match, postback);
+			if (why !== undefined) {
+				logNotAwaited(this, why, reference);
+				return { webhookResponse };
+			}
 			return {
 				webhookResponse,
 				workflowData: [[await toPostbackItem(this, postback, reference, status)]],

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
@@ -158,6 +159,8 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 	expect(context.awaited).toStrictEqual({
 		proofs: [{ hash: 'newer', status: undefined, match: undefined }],
 		given: ['first', 'newer'],
+		id: expect.any(String),
+		until: undefined,
 	});
 });
 
@@ -310,7 +313,11 @@ describe('the charge before it', () => {
 		const [body] = sandbox.bodies('qrcode') as [IDataObject];
 		const node = webhookNode({
 			item: { json: { external_id: 'a' } },
-			awaited: data.executionData!.contextData['node:Wait']!.awaited as IDataObject,
+			// Each word is told to a wait of its own.
+			awaited: {
+				...(data.executionData!.contextData['node:Wait']!.awaited as object),
+				id: randomUUID(),
+			},
 			credential: () => {
 				throw new Error('a wait has none');
 			},

@@ -9,6 +9,7 @@ import {
 	type INodeExecutionData,
 	type INodeParameters,
 	type INodeType,
+	type IRunExecutionData,
 	type IWebhookData,
 	type IWebhookResponseData,
 	type IWorkflowExecuteAdditionalData,
@@ -40,6 +41,8 @@ export interface Callee {
 	call(request: HandedOver): Promise<Called>;
 	/** Posts JSON, with the query of this address. */
 	post(url: string, body?: unknown): Promise<Called>;
+	/** What n8n has stored of an execution that waits; undefined when it is gone. */
+	stored?: IRunExecutionData;
 }
 
 interface Setting {
@@ -48,6 +51,8 @@ interface Setting {
 	credential?: (typed: boolean) => IDataObject;
 	/** For an execution that waits. */
 	item?: INodeExecutionData;
+	/** The status with which n8n responds after the node let the execution go on. */
+	statusOfN8n?: number;
 	/** What the wait wrote down when it began. */
 	awaited?: IDataObject;
 	/** n8n 2's token in resume URLs; none on n8n 1. */
@@ -69,10 +74,13 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 	};
 }
 
+let executions = 0;
+
 /** A trigger, or an execution that waits where an item is given. */
 export function webhookNode(setting: Setting): Callee {
 	const { item, resumeToken } = setting;
 	const { awaited = {} } = setting;
+	const executionId = String(++executions);
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {
 		...(item ? { resource: 'postback', operation: 'wait' } : {}),
@@ -98,12 +106,24 @@ export function webhookNode(setting: Setting): Callee {
 		}),
 		resumeToken,
 	};
-	return {
+	const callee: Callee = {
+		// n8n clears `waitTill` of what it loads for a request, not of what it has stored.
+		stored: run && {
+			...run,
+			waitTill: new Date('3000-01-01'),
+			resultData: { ...run.resultData, lastNodeExecuted: node.name },
+		},
 		async call(request) {
 			const called: Omit<Called, 'result'> = { log: [] };
+			let finish = () => {};
 			const response = {
 				headersSent: false,
+				statusCode: 200,
 				setHeader: () => response,
+				once: (_event: 'finish', listener: () => void) => {
+					finish = listener;
+					return response;
+				},
 				status(code: number) {
 					called.status = code;
 					return response;
@@ -118,12 +138,13 @@ export function webhookNode(setting: Setting): Callee {
 				},
 			}) as Readable & { rawBody?: Buffer };
 			const additional = {
-				executionId: item ? '42' : undefined,
+				executionId: item ? executionId : undefined,
 				webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 				formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 				variables: {},
 				httpRequest,
 				httpResponse: response,
+				getRunExecutionData: async () => structuredClone(callee.stored),
 				credentialsHelper: {
 					getDecrypted: async (...[, , , , , raw]: unknown[]) =>
 						setting.credential?.(raw === true) ?? {},
@@ -147,7 +168,10 @@ export function webhookNode(setting: Setting): Callee {
 			Object.defineProperty(context, 'logger', {
 				value: { warn: log, error: log, info: log, debug: log },
 			});
-			return { result: await type.webhook!.call(context), ...called };
+			const result = await type.webhook!.call(context);
+			response.statusCode = setting.statusOfN8n ?? 200;
+			finish();
+			return { result, ...called };
 		},
 		async post(url, body = {}) {
 			const query = Object.fromEntries(new URL(url).searchParams);
@@ -155,4 +179,5 @@ export function webhookNode(setting: Setting): Callee {
 			return await this.call({ method: 'POST', query, headers: {}, rawBody });
 		},
 	};
+	return callee;
 }

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { parsePostback } from '../../nodes/Pay/postback/postback';
 import {
+	logNotAwaited,
 	refuseOnError,
 	readPostback,
 	refusePostback,
@@ -103,13 +104,20 @@ describe('work that fails', () => {
 
 test('of many waits, the log says which a postback did not end: by the identifier that was proven', () => {
 	const { context, logged } = called({});
+	logNotAwaited(context, 'the field "state" is missing', { external_id: 'order-1', kind: 'qrCode' });
+	expect(logged).toStrictEqual([
+		[
+			'Pay took a postback that the workflow does not go on with: the field "state" is missing',
+			{ workflowId: 'w', node: 'Trigger', external_id: 'order-1' },
+		],
+	]);
+});
+
+test('a postback without the field that is asked for is not awaited', () => {
 	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from('{}'));
 	const match = { field: 'state', values: ['paid'] };
-	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 1 } as const;
-	expect(whyNotAwaited(context, match, postback, reference)).toBe('the field "state" is missing');
-	expect(logged).toMatchObject([
-		[expect.stringContaining('the field "state" is missing'), { external_id: 'order-1' }],
-	]);
+	expect(whyNotAwaited(match, postback)).toBe('the field "state" is missing');
+	expect(whyNotAwaited(undefined, postback)).toBeUndefined();
 });
 
 describe('the request of a postback', () => {
@@ -124,28 +132,28 @@ describe('the request of a postback', () => {
 			},
 		};
 		const { context } = called({ request });
-		const postback = await readPostback(context);
+		const postback = await readPostback(context, 60_000);
 		expect(postback).toMatchObject({ method: 'PUT', body: { a: 1 }, query: { a: '1' } });
-		await readPostback(context);
+		await readPostback(context, 60_000);
 		expect(request.reads).toBe(1);
 	});
 
 	test('without a body is an empty text', async () => {
 		const { context } = called({ request: { method: 'GET', readRawBody: async () => undefined } });
-		expect(await readPostback(context)).toMatchObject({ method: 'GET', body: '', rawBody: '' });
+		expect(await readPostback(context, 60_000)).toMatchObject({ method: 'GET', body: '', rawBody: '' });
 	});
 
 	test.each(['', 'identity', 'gzip', 'deflate'])('in the encoding "%s" is read', async (name) => {
 		const request = { method: 'POST', rawBody: Buffer.from('x'), complete: true };
 		const { context } = called({ request, headers: { 'content-encoding': name } });
-		expect(await readPostback(context)).toMatchObject({ body: 'x' });
+		expect(await readPostback(context, 60_000)).toMatchObject({ body: 'x' });
 	});
 
 	test.each(['br', 'zstd', 'gzip, br'])('in the encoding "%s" is refused, unread', async (name) => {
 		const readRawBody = jest.fn();
 		const request = { method: 'POST', readRawBody };
 		const { context } = called({ request, headers: { 'content-encoding': name } });
-		await expect(readPostback(context)).rejects.toMatchObject({ statusCode: 415 });
+		await expect(readPostback(context, 60_000)).rejects.toMatchObject({ statusCode: 415 });
 		expect(readRawBody).not.toHaveBeenCalled();
 	});
 
@@ -160,7 +168,7 @@ describe('the request of a postback', () => {
 			process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
 		const before = timers();
 		const request = endless();
-		const read = readPostback(called({ request }).context);
+		const read = readPostback(called({ request }).context, 60_000);
 		request.emit('close');
 		await expect(read).rejects.toThrow('The body was cut off');
 		expect(timers()).toBe(before);
@@ -174,7 +182,7 @@ describe('the request of a postback', () => {
 				request.rawBody = Buffer.from('late');
 			},
 		});
-		const read = readPostback(called({ request }).context);
+		const read = readPostback(called({ request }).context, 60_000);
 		request.complete = true;
 		request.emit('close');
 		request.emit('end');
@@ -184,7 +192,7 @@ describe('the request of a postback', () => {
 	test('whose end never comes is refused after a minute, with 408', async () => {
 		const clock = new AbortController();
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(clock.signal);
-		const read = readPostback(called({ request: endless() }).context);
+		const read = readPostback(called({ request: endless() }).context, 60_000);
 		expect(timeout.mock.calls).toStrictEqual([[60_000]]);
 		clock.abort();
 		await expect(read).rejects.toMatchObject({ statusCode: 408 });

@@ -176,7 +176,6 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 const RUNS = { numRuns: runs(300) };
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
-	const node = make();
 	const genuine = name === 'the trigger' ? signed(ABOUT, SECRET) : proofIn(own.url);
 	let reads = 0;
 	const called = async (
@@ -184,7 +183,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 		{ sent, how, zipped, ...rest }: typeof request extends fc.Arbitrary<infer T> ? T : never,
 	) => {
 		const { rawBody, readRawBody } = handedOver(sent, how, zipped);
-		return await node.call({
+		return await make().call({
 			method: rest.method,
 			query: { ...parse(token + query) },
 			headers: {
@@ -254,7 +253,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 	if (name !== 'the trigger') {
 		test('a credential opens nothing: what it signed does not resume it', async () => {
 			const query = { ...parse(token), pay_proof: signed(ABOUT, SECRET) };
-			const { result, status } = await node.call({ method: 'POST', query, headers: {} });
+			const { result, status } = await make().call({ method: 'POST', query, headers: {} });
 			expect([result, status]).toStrictEqual([{ noWebhookResponse: true }, 401]);
 		});
 	}

@@ -81,27 +81,28 @@ function sourcesOf({ body, query }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Why the workflow does not go on with a postback; undefined where it does. The log says so too. */
+/** Why the workflow does not go on with a postback; undefined where it does. */
 export function whyNotAwaited(
-	context: IWebhookFunctions,
 	match: FieldMatch | undefined,
 	postback: Postback,
-	reference: Reference | null,
 ): string | undefined {
-	const why = match && mismatchOf(match, ...sourcesOf(postback));
-	if (why === undefined) return undefined;
+	return match && mismatchOf(match, ...sourcesOf(postback));
+}
+
+/** Says in the log that a genuine postback came with which the workflow does not go on. */
+export function logNotAwaited(
+	context: IWebhookFunctions,
+	why: string,
+	reference: Reference | null,
+): void {
 	const message = `Pay took a postback that the workflow does not go on with: ${why}`;
 	log(context, message, { external_id: reference?.external_id });
-	return why;
 }
 
 /** The content encodings that n8n undoes, and "" for a body that has none. */
 const ENCODINGS = ['', 'identity', 'gzip', 'deflate'];
-/** How long a body may take, in milliseconds. */
-const BODY_TIME = 60_000;
-
-/** The bytes of a body, unzipped. */
-async function readBytes(request: RawRequest, encoding: string): Promise<Buffer> {
+/** The bytes of a body, unzipped, which may take so many milliseconds. */
+async function readBytes(request: RawRequest, encoding: string, ms: number): Promise<Buffer> {
 	if (!ENCODINGS.includes(encoding)) {
 		throw new BodyError(415, `A body in the encoding "${encoding.slice(0, 20)}" cannot be read`);
 	}
@@ -114,23 +115,27 @@ async function readBytes(request: RawRequest, encoding: string): Promise<Buffer>
 			request.on?.('close', judge);
 		});
 		const late = () => new BodyError(408, 'The body took too long');
-		await within(Promise.race([reading, cut]), BODY_TIME, late);
+		await within(Promise.race([reading, cut]), ms, late);
 	}
 	return request.rawBody ?? Buffer.alloc(0);
 }
 
 /**
  * Reads the request that called a webhook, which n8n leaves unread for {@link leaveBody}. Only after its
- * proof: an unproven body may be anything, or never end. A request to a resume URL holds n8n's own token.
+ * proof: an unproven body may be anything, or never end.
+ * @param bodyTime how long the body may take, in milliseconds
+ * @param resumeToken n8n's own token, which a request to a resume URL holds
  */
 export async function readPostback(
 	context: IWebhookFunctions,
+	bodyTime: number,
 	resumeToken?: string,
 ): Promise<Postback> {
 	const request = context.getRequestObject();
 	const headers = context.getHeaderData() as Record<string, unknown>;
 	const query = context.getQueryData() as Record<string, unknown>;
-	const bytes = await readBytes(request as RawRequest, String(headers['content-encoding'] ?? ''));
+	const encoding = String(headers['content-encoding'] ?? '');
+	const bytes = await readBytes(request as RawRequest, encoding, bodyTime);
 	return parsePostback({ method: request.method, query, headers }, bytes, resumeToken);
 }
 

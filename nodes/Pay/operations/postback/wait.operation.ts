@@ -1,3 +1,4 @@
+import { randomUUID } from 'crypto';
 import {
 	WAIT_INDEFINITELY,
 	type IExecuteFunctions,
@@ -19,8 +20,10 @@ import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { verifyRandomProof } from '../../postback/proof';
+import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import {
+	logNotAwaited,
 	POSTBACK_METHODS,
 	readPostback,
 	refusePostback,
@@ -28,6 +31,15 @@ import {
 	toPostbackItem,
 	whyNotAwaited,
 } from '../../postback/receive';
+
+/**
+ * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
+ * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
+ */
+const BODY_TIME = 10_000;
+
+/** What a postback is told that comes too late, by its end. */
+const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -149,6 +161,10 @@ interface Awaited {
 	proofs: Array<{ hash: string; match?: FieldMatch; status?: StatusValues }>;
 	/** Hashes of all proofs that this execution gave: the others may end a later wait. */
 	given: string[];
+	/** Of this wait and no other one, see `OpenWait`; absent where 0.1.0 began it. */
+	id?: string;
+	/** When its time limit passes, in milliseconds since 1970; absent without one. */
+	until?: number;
 	/** As a wait that began before there were words of the account has its proofs. */
 	hashes?: string[];
 	match?: FieldMatch;
@@ -230,7 +246,7 @@ export async function execute(context: IExecuteFunctions): Promise<INodeExecutio
 		const until = till < WAIT_INDEFINITELY ? till.getTime() : undefined;
 		const wait = { node: context.getNode().name, run, until };
 		const given = beginWait(store, { external_id, executionId, ...wait });
-		const awaited: Awaited = { proofs, given };
+		const awaited: Awaited = { proofs, given, id: randomUUID(), until };
 		Object.assign(context.getContext('node'), { awaited });
 		// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 		// parent waits for others. No sub-workflow has this id.
@@ -278,10 +294,25 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const resumeUrl = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	// n8n's own token proves nothing here, and opens other waits and forms of this execution.
 	const resumeToken = resumeUrl.searchParams.get('signature') ?? '';
-	const postback = await readPostback(context, resumeToken);
-	const why = whyNotAwaited(context, proof?.match, postback, reference);
-	if (why !== undefined) return { webhookResponse: `The execution waits on: ${why}` };
-	return {
-		workflowData: [[await toPostbackItem(context, postback, reference, proof?.status, item)]],
+	const postback = await readPostback(context, BODY_TIME, resumeToken);
+	const why = whyNotAwaited(proof?.match, postback);
+	const status = proof?.status;
+	const output =
+		why === undefined
+			? await toPostbackItem(context, postback, reference, status, item)
+			: undefined;
+	const wait: OpenWait = {
+		id: awaited?.id ?? context.getExecutionId(),
+		node: context.getNode().name,
+		until: awaited?.until,
 	};
+	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+	if (output === undefined) {
+		logNotAwaited(context, String(why), reference);
+		return { webhookResponse: `The execution waits on: ${why}` };
+	}
+	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
+	return claimWait(context, wait)
+		? { workflowData: [[output]] }
+		: refusePostback(context, 409, OVER);
 }

@@ -1,0 +1,74 @@
+import type {
+	IRunExecutionData,
+	IWebhookFunctions,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
+
+/*
+ * n8n loads a waiting execution when a request begins and resumes what it loaded, however much later
+ * the node says so. Meanwhile another postback, or the time limit, may have let the execution go on.
+ * n8n 2 then only asks whether the execution waits, be it in a later wait; n8n 1 asks nothing. What
+ * ran since would run again (measured: 8 of 8 on 2.41.1 and on 1.123.81).
+ */
+
+/** One wait of one execution, as it was when a request began. */
+export interface OpenWait {
+	/** Of this wait and no other one, of the same execution either. */
+	id: string;
+	/** The name of the node that waits. */
+	node: string;
+	/** When its time limit passes, in milliseconds since 1970; absent without one. */
+	until?: number;
+}
+
+/** What a waiting node keeps in n8n's context of the node, as far as it is read here. */
+interface StoredContext {
+	awaited?: { id?: string };
+}
+
+/** The waits that this process resumed, the oldest first. */
+const resumedWaits = new Set<string>();
+/** More than are resumed while one request is under way. */
+const MAX_REMEMBERED = 10_000;
+
+/** Whether an execution, as n8n has stored it, is in this very wait. */
+function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
+	// n8n stores an execution without it when a postback resumes it, before any node runs.
+	if (!execution.waitTill) return false;
+	if (execution.resultData.lastNodeExecuted !== node) return false;
+	const context = execution.executionData?.contextData[`node:${node}`] as StoredContext | undefined;
+	// A wait that 0.1.0 began has none.
+	return context?.awaited?.id === undefined || context.awaited.id === id;
+}
+
+/**
+ * Whether a wait is over by now: resumed by another postback, in this process or another one, or at
+ * its time limit, after which n8n lets the execution go on by itself at any moment. Rejects where
+ * n8n's database fails.
+ */
+export async function isOver(context: IWebhookFunctions, wait: OpenWait): Promise<boolean> {
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	// Each n8n from 1.85 on has it; without it this process still knows what it resumed itself.
+	if (additionalData?.getRunExecutionData !== undefined) {
+		const execution = await additionalData.getRunExecutionData(context.getExecutionId());
+		if (execution === undefined || !isIn(wait, execution)) return true;
+	}
+	return wait.until !== undefined && Date.now() >= wait.until;
+}
+
+/**
+ * Lets one postback of this process resume a wait. Nothing may be awaited between this and the end
+ * of `webhook()`. Where n8n then tells the sender that it failed, the next postback may try.
+ * @returns whether it is this one
+ */
+export function claimWait(context: IWebhookFunctions, { id }: OpenWait): boolean {
+	if (resumedWaits.has(id)) return false;
+	resumedWaits.add(id);
+	const [oldest] = resumedWaits;
+	if (resumedWaits.size > MAX_REMEMBERED && oldest !== undefined) resumedWaits.delete(oldest);
+	const response = context.getResponseObject();
+	response.once('finish', () => {
+		if (response.statusCode >= 400) resumedWaits.delete(id);
+	});
+	return true;
+}

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject, IRunExecutionData } from 'n8n-workflow';
+import { withRandomProof } from '../../nodes/Pay/postback/proof';
+import { webhookNode } from '../engine/webhook';
+
+/*
+ * n8n hands a request the execution as it was when the request began. What it has stored by the end
+ * of the request's body may be another.
+ */
+
+const about = { external_id: 'a', kind: 'qrCode', amount: 1 } as const;
+
+/** An execution that waits for a charge's postback, which must say "paid". */
+function waiting({ awaited = {}, ...setting }: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
+	const { url, hash } = withRandomProof('https://a.example/', about);
+	const match = { field: 'status', values: ['paid'] };
+	const node = webhookNode({
+		...setting,
+		item: { json: { external_id: 'a' } },
+		awaited: { proofs: [{ hash, match }], given: [hash], id: randomUUID(), ...awaited },
+	});
+	const query = Object.fromEntries(new URL(url).searchParams);
+	/** A postback whose body comes when this is over. */
+	const send = async (status: string, late: () => Promise<unknown> = async () => undefined) =>
+		await node.call({
+			method: 'POST',
+			query,
+			headers: { 'content-type': 'application/json' },
+			readRawBody: async () => {
+				await late();
+				return Buffer.from(JSON.stringify({ status }));
+			},
+		});
+	return { node, send };
+}
+
+const resumes = ({ result }: { result: { workflowData?: unknown } }) =>
+	result.workflowData !== undefined;
+
+test('a postback whose body comes when another one has resumed the wait resumes nothing', async () => {
+	const { send } = waiting();
+	const first: unknown[] = [];
+	const late = await send('paid', async () => first.push(await send('paid')));
+	expect(first).toHaveLength(1);
+	expect(resumes(first[0] as Awaited<ReturnType<typeof send>>)).toBe(true);
+	expect([late.status, resumes(late)]).toStrictEqual([409, false]);
+	expect(late.log).toStrictEqual([
+		'Pay refused a postback (409): The wait is over: another postback, or its time limit, let the execution go on',
+	]);
+});
+
+test('of ten postbacks at once one resumes the wait', async () => {
+	const { send } = waiting();
+	const all = await Promise.all(Array.from({ length: 10 }, async () => await send('paid')));
+	expect(all.filter(resumes)).toHaveLength(1);
+	expect(all.map(({ status }) => status).sort()).toStrictEqual([...Array(9).fill(409), undefined]);
+});
+
+/** What another process has made of the execution meanwhile. */
+const MEANWHILE: Record<string, (stored: IRunExecutionData) => IRunExecutionData | undefined> = {
+	'it goes on': (stored) => ({ ...stored, waitTill: undefined }),
+	'it is gone': () => undefined,
+	'it waits in another node': (stored) => ({
+		...stored,
+		resultData: { ...stored.resultData, lastNodeExecuted: 'Approval' },
+	}),
+	'it waits in this node again': (stored) => {
+		const [node = ''] = Object.keys(stored.executionData!.contextData);
+		const contextData = { [node]: { awaited: { id: 'the next wait' } } };
+		return { ...stored, executionData: { ...stored.executionData!, contextData } };
+	},
+};
+
+describe.each(Object.entries(MEANWHILE))(
+	'an execution of which n8n has stored by the end of a body that %s',
+	(_what, meanwhile) => {
+		test.each(['paid', 'pending'])('is not resumed by "%s", which may come again', async (status) => {
+			const { node, send } = waiting();
+			const late = async () => void (node.stored = meanwhile(node.stored!));
+			const called = await send(status, async () => await late());
+			expect([called.status, resumes(called)]).toStrictEqual([409, false]);
+		});
+	},
+);
+
+test('an execution that still waits is resumed by a late body, and not by "pending" (the control)', async () => {
+	const { send } = waiting();
+	const pause = async () => await new Promise((resolve) => setTimeout(resolve, 20));
+	const pending = await send('pending', pause);
+	expect(pending.result).toStrictEqual({
+		webhookResponse: 'The execution waits on: the field "status" has another value',
+	});
+	expect(resumes(await send('paid', pause))).toBe(true);
+});
+
+test.each([
+	['has passed', -1, 409],
+	['has not passed', 60_000, undefined],
+])('a time limit that %s by the end of the body', async (_what, ms, status) => {
+	const { send } = waiting({ awaited: { until: Date.now() + ms } });
+	expect((await send('paid')).status).toBe(status);
+});
+
+test.each([
+	[500, true],
+	[200, false],
+])('where n8n responds %i to the one that resumes, the next may: %s', async (statusOfN8n, may) => {
+	const { send } = waiting({ statusOfN8n });
+	expect(resumes(await send('paid'))).toBe(true);
+	expect(resumes(await send('paid'))).toBe(may);
+});
+
+test('a wait that 0.1.0 began, without an id, is resumed once', async () => {
+	const { send } = waiting({ awaited: { id: undefined } });
+	expect(resumes(await send('paid'))).toBe(true);
+	expect((await send('paid')).status).toBe(409);
+});
+
+test("where n8n's database fails, the sender is told so, and nothing is resumed", async () => {
+	const { node, send } = waiting();
+	Object.defineProperty(node, 'stored', {
+		get: () => {
+			throw new Error('connection terminated unexpectedly');
+		},
+	});
+	const called = await send('paid');
+	expect([called.status, resumes(called)]).toStrictEqual([500, false]);
+});
