@@ -104,7 +104,10 @@ describe('work that fails', () => {
 
 test('of many waits, the log says which a postback did not end: by the identifier that was proven', () => {
 	const { context, logged } = called({});
-	logNotAwaited(context, 'the field "state" is missing', { external_id: 'order-1', kind: 'qrCode' });
+	logNotAwaited(context, 'the field "state" is missing', {
+		external_id: 'order-1',
+		kind: 'qrCode',
+	});
 	expect(logged).toStrictEqual([
 		[
 			'Pay took a postback that the workflow does not go on with: the field "state" is missing',
@@ -140,7 +143,11 @@ describe('the request of a postback', () => {
 
 	test('without a body is an empty text', async () => {
 		const { context } = called({ request: { method: 'GET', readRawBody: async () => undefined } });
-		expect(await readPostback(context, 60_000)).toMatchObject({ method: 'GET', body: '', rawBody: '' });
+		expect(await readPostback(context, 60_000)).toMatchObject({
+			method: 'GET',
+			body: '',
+			rawBody: '',
+		});
 	});
 
 	test.each(['', 'identity', 'gzip', 'deflate'])('in the encoding "%s" is read', async (name) => {

@@ -11,7 +11,10 @@ import { webhookNode } from '../engine/webhook';
 const about = { external_id: 'a', kind: 'qrCode', amount: 1 } as const;
 
 /** An execution that waits for a charge's postback, which must say "paid". */
-function waiting({ awaited = {}, ...setting }: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
+function waiting({
+	awaited = {},
+	...setting
+}: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
 	const { url, hash } = withRandomProof('https://a.example/', about);
 	const match = { field: 'status', values: ['paid'] };
 	const node = webhookNode({
@@ -74,12 +77,15 @@ const MEANWHILE: Record<string, (stored: IRunExecutionData) => IRunExecutionData
 describe.each(Object.entries(MEANWHILE))(
 	'an execution of which n8n has stored by the end of a body that %s',
 	(_what, meanwhile) => {
-		test.each(['paid', 'pending'])('is not resumed by "%s", which may come again', async (status) => {
-			const { node, send } = waiting();
-			const late = async () => void (node.stored = meanwhile(node.stored!));
-			const called = await send(status, async () => await late());
-			expect([called.status, resumes(called)]).toStrictEqual([409, false]);
-		});
+		test.each(['paid', 'pending'])(
+			'is not resumed by "%s", which may come again',
+			async (status) => {
+				const { node, send } = waiting();
+				const late = async () => void (node.stored = meanwhile(node.stored!));
+				const called = await send(status, async () => await late());
+				expect([called.status, resumes(called)]).toStrictEqual([409, false]);
+			},
+		);
 	},
 );
 

@@ -163,6 +163,12 @@ export class NodeProcess implements Machine {
 		)) as n8nWorkflow.INodeExecutionData[][];
 	}
 
+	/** Calls the node's webhook, as n8n does. */
+	async webhook(context: n8nWorkflow.IWebhookFunctions): Promise<n8nWorkflow.IWebhookResponseData> {
+		const { webhook } = this.loaded.pay;
+		return (await webhook?.call(context)) as n8nWorkflow.IWebhookResponseData;
+	}
+
 	/** All parameters of a resource with what a new node has. */
 	defaults(resource: string): Record<string, unknown> {
 		return defaultsOf(this.loaded.pay.description.properties, resource);

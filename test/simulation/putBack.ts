@@ -12,6 +12,7 @@ interface Modules {
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/storedList': typeof import('../../nodes/Pay/execution/storedList');
 	'parameters/additionalMembers': typeof import('../../nodes/Pay/parameters/additionalMembers');
+	'postback/resumeOnce': typeof import('../../nodes/Pay/postback/resumeOnce');
 	'service/client': typeof import('../../nodes/Pay/service/client');
 	'service/exchange': typeof import('../../nodes/Pay/service/exchange');
 	'service/outcome': typeof import('../../nodes/Pay/service/outcome');
@@ -259,12 +260,48 @@ const FAULTS: Record<string, () => Seam[]> = {
 	},
 };
 
-export const NAMES_OF_FAULTS: readonly string[] = Object.keys(FAULTS);
+/** Faults that the simulation of waits finds. */
+const FAULTS_OF_WAITS: Record<string, () => Seam[]> = {
+	'a late body resumes the execution as it was when its request began': () => [
+		seam('postback/resumeOnce', 'isOver', () => async () => false),
+		seam('postback/resumeOnce', 'claimWait', () => () => true),
+	],
+
+	'a process knows only what it resumed itself': () => [
+		seam('postback/resumeOnce', 'isOver', (original) => async (context, wait) => {
+			const withoutStored = Object.create(context, { additionalData: { value: undefined } });
+			return await original(withoutStored as typeof context, wait);
+		}),
+	],
+
+	'a process does not know what it resumed itself': () => [
+		seam('postback/resumeOnce', 'claimWait', () => () => true),
+	],
+
+	'the time limit may pass while a body is on its way': () => [
+		seam('postback/resumeOnce', 'isOver', (original) => async (context, wait) => {
+			return await original(context, { ...wait, until: undefined });
+		}),
+	],
+
+	'what n8n could not store counts as resumed': () => [
+		seam('postback/resumeOnce', 'claimWait', (original) => (context, wait) => {
+			const noResponse = { once: () => undefined };
+			const silent = Object.create(context, { getResponseObject: { value: () => noResponse } });
+			return original(silent as typeof context, wait);
+		}),
+	],
+};
+
+export const NAMES_OF_FAULTS: readonly string[] = Object.keys({ ...FAULTS, ...FAULTS_OF_WAITS });
+
+/** Whether a fault has to do with waits, not with what is sent. */
+export const isFaultOfWaits = (fault: string) => Object.hasOwn(FAULTS_OF_WAITS, fault);
 
 /** What one copy of the node has to have a fault; nothing without a name. */
 export function seamsOf(fault: string | undefined): Seam[] {
 	if (fault === undefined) return [];
-	const seams = FAULTS[fault];
+	const seams = FAULTS[fault] ?? FAULTS_OF_WAITS[fault];
 	if (seams === undefined) throw new Error(`There is no fault "${fault}"`);
 	return seams();
 }

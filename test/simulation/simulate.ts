@@ -3,13 +3,16 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import * as fc from 'fast-check';
-import { NAMES_OF_FAULTS } from './putBack';
+import { isFaultOfWaits, NAMES_OF_FAULTS } from './putBack';
 import { play, scenarios, type Playing } from './scenario';
+import { plan } from './waits/plan';
+import { World as WaitingWorld } from './waits/world';
 import { Violation } from './world';
 
 /*
- * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on. What fails is
- * printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it again. With the
+ * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on, and as many of
+ * waits. What fails is printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it
+ * again, SIMULATION_OF=waits one of waits. With the
  * argument `faults` it plays with one fault after the other put back, and has to find each, with ten
  * seeds and 4,000 scenarios a seed.
  */
@@ -19,6 +22,7 @@ const {
 	SIMULATION_PATH,
 	SIMULATION_COMMANDS,
 	SIMULATION_IGNORE = '',
+	SIMULATION_OF = 'payments',
 	SIMULATION_FAULT,
 } = process.env;
 const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
@@ -38,9 +42,14 @@ const property = (playing: Playing) =>
 		await play(drawn, { ignored, ...playing });
 	});
 
+const waits = fc.asyncProperty(fc.scheduler(), plan, async (scheduler, drawn) => {
+	await new WaitingWorld(scheduler, drawn).play();
+});
+
 /** Plays a failure again, on processes that no other scenario used, down to the smallest one. */
-async function replay(seed: number, path: string): Promise<never> {
-	await fc.assert(property({ fresh: true }), { seed, path });
+async function replay(seed: number, path: string, of: string): Promise<never> {
+	if (of === 'waits') await fc.assert(waits, { seed, path });
+	else await fc.assert(property({ fresh: true }), { seed, path });
 	throw new Error(`Scenario ${path} of seed ${seed} fails only after others`);
 }
 
@@ -50,8 +59,11 @@ async function playAll(runs: number, seed: number): Promise<void> {
 	Error.stackTraceLimit = 0;
 	for (let done = 0; done < runs; done += SLICE) {
 		const numRuns = Math.min(SLICE, runs - done);
-		const found = await fc.check(property({}), { numRuns, seed: seed + done, endOnFailure: true });
-		if (found.failed) await replay(found.seed, found.counterexamplePath ?? '');
+		const how = { numRuns, seed: seed + done, endOnFailure: true };
+		const sent = await fc.check(property({}), how);
+		if (sent.failed) await replay(sent.seed, sent.counterexamplePath ?? '', 'payments');
+		const waited = await fc.check(waits, how);
+		if (waited.failed) await replay(waited.seed, waited.counterexamplePath ?? '', 'waits');
 		process.send?.(numRuns);
 	}
 }
@@ -67,9 +79,10 @@ async function find(fault: string, seed: number): Promise<void> {
 	const needed: number[] = [];
 	let why = '';
 	for (let turn = 0; turn < SEEDS; turn++) {
-		const found = await fc.check(property({}), {
-			...{ numRuns: RUNS_FOR_A_FAULT, seed: seed + turn, endOnFailure: true },
-		});
+		const how = { numRuns: RUNS_FOR_A_FAULT, seed: seed + turn, endOnFailure: true };
+		const found = isFaultOfWaits(fault)
+			? await fc.check(waits, how)
+			: await fc.check(property({}), how);
 		const error = found.errorInstance;
 		// Whatever else goes wrong, an edit that no longer fits the code above all, is no find.
 		if (found.failed && !(error instanceof Violation)) {
@@ -103,7 +116,7 @@ async function findAll(seed: number): Promise<void> {
 async function main() {
 	const [, , share, from] = process.argv;
 	const seed = Number(from ?? SIMULATION_SEED ?? randomInt(2 ** 30));
-	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH);
+	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH, SIMULATION_OF);
 	if (SIMULATION_FAULT !== undefined) return await find(SIMULATION_FAULT, seed);
 	if (share === 'faults') return await findAll(seed);
 	if (share !== undefined) return await playAll(Number(share), seed);
@@ -126,7 +139,7 @@ async function main() {
 	);
 	const failed = codes.some((code) => code !== 0);
 	console.log(
-		`${played} of ${runs} scenarios from seed ${seed} in ${seconds()} s: ${failed ? 'FAILED' : 'nothing paid twice, nothing told wrongly'}`,
+		`${played} of ${runs} scenarios from seed ${seed} in ${seconds()} s: ${failed ? 'FAILED' : 'nothing paid twice, resumed twice or told wrongly'}`,
 	);
 	process.exitCode = failed ? 1 : 0;
 }
