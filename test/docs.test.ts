@@ -229,12 +229,6 @@ test('docs/going-live.md has at most 900 words', () => {
 	expect(wordsOf(read('docs/going-live.md'))).toBeLessThanOrEqual(900);
 });
 
-test('all documents but the changelog have at most 12,500 words together, the Portuguese one too', () => {
-	const counted = DOCUMENTS.filter((path) => path !== 'CHANGELOG.md');
-	expect(counted.length).toBeGreaterThan(10);
-	expect(wordsOf(counted.map(read).join('\n'))).toBeLessThanOrEqual(12_500);
-});
-
 describe('README', () => {
 	test('has 900 to 1,100 words, without code blocks and the targets of links', () => {
 		const words = wordsOf(prose('README.md').replace(/\]\([^)]*\)/g, ']'));

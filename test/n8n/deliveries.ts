@@ -1,3 +1,5 @@
+import { request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 /** One thing that a service may tell, in the ways that services tell it. */
 export interface Spelling {
 	method?: string;
@@ -109,4 +111,26 @@ export async function deliver(url: string, spelling: Spelling = SPELLINGS.JSON!)
 	const answer = await fetch(url + query, { method, headers, body });
 	await answer.text();
 	return answer.status;
+}
+
+/** Posts JSON whose body comes so many milliseconds after its head; gives the answer's status. */
+export async function deliverLate(url: string, ms: number, body = PAID): Promise<number> {
+	const headers = {
+		'Content-Type': 'application/json',
+		'Content-Length': Buffer.byteLength(body),
+		Connection: 'close',
+	};
+	const sending = request(url, { method: 'POST', headers });
+	const status = new Promise<number>((resolve, reject) => {
+		sending.on('error', reject);
+		sending.on('response', (response) => {
+			response.resume();
+			response.on('end', () => resolve(response.statusCode!));
+		});
+	});
+	// At once, without waiting for the body.
+	sending.flushHeaders();
+	await pause(ms);
+	sending.end(body);
+	return await status;
 }

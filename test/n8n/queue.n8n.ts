@@ -7,7 +7,7 @@ import type { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, node, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { chargeAndWait, ended, startWaiting, type Waiting } from './chargeAndWait';
-import { deliver } from './deliveries';
+import { deliver, deliverLate } from './deliveries';
 import {
 	allFinished,
 	payEach,
@@ -511,9 +511,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect([what.split(' ')[0], cancelled, arrivals(one)]).toStrictEqual(expected);
 	});
 
-	long(
-		'two postbacks at once to a wait: the payment behind it is made once; on n8n 1, twice at most',
-		async () => {
+	long.each(['one process', 'two processes'])(
+		'two postbacks at once to a wait, through %s: the payment behind it is made once; through two of n8n 1, twice at most',
+		async (through) => {
 			const first = start();
 			const out = pay('Pay', {
 				amount: 2,
@@ -533,10 +533,13 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			});
 			for (const [each, one] of list.entries()) {
 				const { postbackUrl } = sandbox.transactions.find((known) => known.external_id === one)!;
-				const post = async () => (await fetch(postbackUrl!, { method: 'POST', body: '{}' })).status;
+				const url = String(postbackUrl);
+				// Main takes postbacks too.
+				const atMain = url.replace(queue.webhook.url, main.url);
+				const second = through === 'one process' ? url : atMain;
 				// The first alone: it warms the list.
-				if (each === 0) await post();
-				else await Promise.all([post(), post()]);
+				if (each === 0) await deliver(url);
+				else await Promise.all([deliver(url), deliver(second)]);
 				if (each === 0) await until('the first', async () => arrivals(`out-${one}`) === 1);
 			}
 			await until('all to be paid', async () => list.every((one) => arrivals(`out-${one}`) > 0));
@@ -545,11 +548,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			}
 			const outs = list.map((one) => `out-${one}`);
 			table.push([
-				'two postbacks at once',
+				`two postbacks at once, through ${through}`,
 				`${paid(outs)} of 13, ${twice(outs)} twice`,
 				await told(id),
 			]);
-			const most = version === 'n8n1' ? 2 : 1;
+			const most = version === 'n8n1' && through === 'two processes' ? 2 : 1;
 			expect(Math.max(...outs.map(arrivals))).toBeLessThanOrEqual(most);
 		},
 	);
@@ -652,6 +655,32 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(item).toMatchObject({ postback: { reference: waiting.about } });
 		}
 	});
+
+	test.each([600, 2_000])(
+		'two processes, and a second postback whose body is %i ms late: what follows the wait runs once',
+		async (ms) => {
+			const payout = pay('Payout', {
+				amount: 5,
+				external_id: '={{ "out-" + $json.external_id + "-" + $now.toMillis() }}',
+				postback: 'none',
+			});
+			const external_id = '={{ $("Charge").item.json.external_id }}-2';
+			const [charge, wait] = chargeAndWait({}, {}, { external_id });
+			const after = [payout, { ...charge, name: 'Charge 2' }, { ...wait, name: 'Wait 2' }];
+			const waiting = await startWaiting(main, sandbox, payApi, { after });
+			// Main takes postbacks too.
+			const atMain = waiting.url.replace(queue.webhook.url, main.url);
+			const late = deliverLate(atMain, ms);
+			expect(await deliver(waiting.url)).toBe(200);
+			await isAt(waiting, 'Charge 2');
+			expect(await late).toBe(409);
+			await isAt(waiting, 'Charge 2');
+			const payouts = sandbox
+				.bodies('payment')
+				.filter((body) => String(body.external_id).startsWith(`out-${waiting.about.external_id}`));
+			expect(payouts).toHaveLength(1);
+		},
+	);
 
 	// docs/postbacks.md says what n8n 1 does.
 	(version === 'n8n2' ? test : test.skip)(

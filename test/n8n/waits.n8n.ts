@@ -7,7 +7,7 @@ import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
 import { chain, node, noOp, pay, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
-import { deliver, multipart, SPELLINGS } from './deliveries';
+import { deliver, deliverLate, multipart, SPELLINGS } from './deliveries';
 import { publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { set } from './otherNodes';
 import { chargeAndWait, ended, startWaiting, waits, type Waiting } from './chargeAndWait';
@@ -32,6 +32,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	};
 	/** n8n looks about once a minute whose limit has passed, so these begin first and are looked at last. */
 	const limited: Record<string, Waiting> = {};
+	let overtaken: Waiting;
+	let overtakenStatus: Promise<number>;
 
 	let later: Awaited<ReturnType<typeof publish>>;
 	/** What must not happen has no event of its own: a run of another workflow, begun now, has one. */
@@ -57,6 +59,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				settings: { onError },
 			});
 		}
+		overtaken = await startWaiting(n8n, sandbox, payApi, { wait: limit });
+		// The request begins before the limit passes, and its body ends after it.
+		overtakenStatus = deliverLate(overtaken.url, 4_000);
+		overtakenStatus.catch(() => undefined);
 		if (version === 'n8n2') {
 			for (const name of Object.keys(PAUSING)) pausing[name] = await startPausing(name);
 		}
@@ -347,6 +353,56 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(JSON.stringify(postback)).not.toContain(token);
 		}
 		expect(n8n.log).not.toContain(mac);
+	});
+
+	/** Behind the wait a payment, whose identifier changes with each run, and another charge and wait. */
+	function payoutAndSecondWait() {
+		const payout = pay('Payout', {
+			amount: 5,
+			external_id: '={{ "out-" + $json.external_id + "-" + $now.toMillis() }}',
+			postback: 'none',
+		});
+		const external_id = '={{ $("Charge").item.json.external_id }}-2';
+		const [charge, wait] = chargeAndWait({}, {}, { external_id });
+		return [payout, { ...charge, name: 'Charge 2' }, { ...wait, name: 'Wait 2' }, noOp('After')];
+	}
+	const payoutsOf = ({ about }: Waiting) =>
+		sandbox
+			.bodies('payment')
+			.filter((body) => String(body.external_id).startsWith(`out-${about.external_id}-`));
+
+	test.each([0, 20, 60, 150, 400, 1_000, 2_000])(
+		'a second postback whose body is %i ms late lets nothing run twice',
+		async (ms) => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, { after: payoutAndSecondWait() });
+			const late = deliverLate(waiting.url, ms);
+			const prompt = deliver(waiting.url);
+			const statuses = await Promise.all([late, prompt]);
+			expect(statuses.sort()).toStrictEqual([200, 409]);
+			await waits(n8n, waiting.executionId);
+			const url = await until('the second charge', async () =>
+				sandbox
+					.bodies('qrcode')
+					.find(({ external_id }) => external_id === `${waiting.about.external_id}-2`),
+			);
+			expect(await deliver(String(url.postbackUrl))).toBe(200);
+			await ended(n8n, waiting.executionId);
+			expect(payoutsOf(waiting)).toHaveLength(1);
+		},
+	);
+
+	test('a body that takes ten seconds is given up, and the postback may come again', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(await deliverLate(waiting.url, 12_000)).toBe(408);
+		expect(await deliver(waiting.url)).toBe(200);
+		await ended(n8n, waiting.executionId);
+	});
+
+	test('a time limit that passes while a body is on its way ends the wait without a postback', async () => {
+		expect(await overtakenStatus).toBe(409);
+		const [item] = itemsOf(await ended(n8n, overtaken.executionId, 'After', 150), 'After');
+		expect(item).toMatchObject({ external_id: overtaken.about.external_id });
+		expect(item).not.toHaveProperty('postback');
 	});
 
 	test.each(ON_ERROR)(
