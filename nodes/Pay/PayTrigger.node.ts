@@ -15,6 +15,7 @@ import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
 import { refuseBodyNotLeft } from './parameters/leaveBody';
+import { refuseMovedOptions } from './parameters/options';
 import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
@@ -42,13 +43,12 @@ const readCredential = async (context: HookContext): Promise<PayCredential> =>
 	isUnsigned(context) ? {} : await credentialOfTrigger(context);
 
 /** What a postback must hold to start the workflow; throws an InputError. */
-const readMatch = (context: HookContext, status: StatusValues | undefined) =>
-	matchOf(
-		readCondition((name) => context.getNodeParameter(name, ''), 'startWhen'),
-		status,
-		'startWhen',
-		'this trigger, which has one where Authentication is Signed URL',
-	);
+function readMatch(context: HookContext, status: StatusValues | undefined) {
+	refuseMovedOptions(context.getNode().parameters.options);
+	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
+	const whose = 'this trigger, which has one where Authentication is Signed URL';
+	return matchOf(condition, status, 'startWhen', whose);
+}
 
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {

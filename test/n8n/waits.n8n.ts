@@ -267,6 +267,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		if (expected !== 200) expect(item).toMatchObject({ postback: { query: { status: 'paid' } } });
 	});
 
+	test('an address that the service escaped once as HTML resumes it', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(await deliver(waiting.url.replaceAll('&', '&amp;'))).toBe(200);
+		await ended(n8n, waiting.executionId);
+	});
+
 	test('a secret that is deleted with its credential while it waits: its own postback ends it, and no other', async () => {
 		const data = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
 		const credential = await n8n.createCredential(data);

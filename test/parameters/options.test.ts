@@ -1,5 +1,5 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { readBatching, readTimeout } from '../../nodes/Pay/parameters/options';
+import { readBatching, readTimeout, refuseMovedOptions } from '../../nodes/Pay/parameters/options';
 
 const HOUR = 3_600_000;
 const fieldOf = (work: () => unknown) => {
@@ -40,4 +40,39 @@ test.each<[string, unknown, unknown]>([
 	['options without a batch', readBatching({}, 3), { batchSize: 3, batchInterval: 0 }],
 ])('%s', (_what, read, expected) => {
 	expect(read).toStrictEqual(expected);
+});
+
+function refusalOf(work: () => void): object | undefined {
+	try {
+		work();
+	} catch (error) {
+		const { field, message, advice } = error as InputError;
+		return { field, message, advice };
+	}
+	return undefined;
+}
+
+describe('options that have moved', () => {
+	test.each([
+		['acceptedField', 'Accepted When Field in the Pay API credential, under Describe the Service'],
+		[
+			'acceptedValues',
+			'Accepted When Values in the Pay API credential, under Describe the Service',
+		],
+		['qrCodePath', 'QR Code Path in the Pay API credential, under Describe the Service'],
+		['startWhen', 'the field Start Only When, above the options'],
+	])('%s is refused with its place', (name, place) => {
+		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toStrictEqual({
+			field: `options.${name}`,
+			message: `The options hold "${name}", which has moved`,
+			advice: `Enter it as ${place}. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.`,
+		});
+	});
+
+	test.each([undefined, null, '', {}, { timeout: 5 }, '={{ $json }}'])(
+		'%j holds none of them',
+		(options) => {
+			expect(() => refuseMovedOptions(options)).not.toThrow();
+		},
+	);
 });

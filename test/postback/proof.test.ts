@@ -166,6 +166,17 @@ describe('a signed postback URL', () => {
 		expect(forged).toBeGreaterThanOrEqual(runs(10_000));
 	});
 
+	test('an address that was escaped once as HTML proves the same, and its proof is left out', () => {
+		const url = signUrl('https://a.example/?signature=token', ABOUT, SECRET);
+		const query = queryOf(url.replaceAll('&', '&amp;'));
+		expect(Object.keys(query)).toStrictEqual(['signature', 'amp;pay_proof']);
+		expect(verify(query, [SECRET])).toStrictEqual(ABOUT);
+		expect(withoutProof(query)).toStrictEqual({
+			query: { signature: 'token' },
+			mac: url.slice(url.lastIndexOf('.') + 1),
+		});
+	});
+
 	test('an empty secret proves nothing', () => {
 		const query = queryOf(signUrl('https://a.example/', ABOUT, ''));
 		expect(verify(query, [''])).toBeNull();

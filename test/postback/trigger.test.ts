@@ -94,7 +94,7 @@ describe('publishing it', () => {
 		const options = { binaryData: true, ...(parameters as { options?: object }).options };
 		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
-			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: {} }),
+			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: { options } }),
 			getActivationMode: () => mode,
 			getNodeParameter: (name: keyof typeof given) =>
 				name === 'startWhen' && typeof parameters === 'function' ? parameters() : given[name],
@@ -157,6 +157,11 @@ describe('publishing it', () => {
 	const UNPAID =
 		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/;
 	const HALF = /mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/;
+	const MOVED =
+		/^The options hold "startWhen", which has moved\. Enter it as the field Start Only When/;
+	const AMONG_OPTIONS = {
+		options: { startWhen: { match: { field: 'status', values: ['paid'] } } },
+	};
 	const TWICE = /^The Failed Values of .* have "ok", and the Paid Values have it too\. \S/;
 	test.each<[string, () => IDataObject, RegExp, Parameters<typeof published>[1]?]>([
 		['without a secret', () => ({}), NO_SECRET],
@@ -175,6 +180,7 @@ describe('publishing it', () => {
 		['at Paid, without words for it', signed, UNPAID, { startWhen: 'paid' }],
 		['at both, with words for paid alone', described({ paidValues: 'ok' }), HALF, BOTH],
 		['with a word that is both', described({ paidValues: 'ok', failedValues: 'OK' }), TWICE],
+		['with its condition among the options, as once', signed, MOVED, AMONG_OPTIONS],
 		['at Paid, unsigned: it has no credential', gone, HAS_NONE, { ...NONE, startWhen: 'paid' }],
 	])(
 		'is refused %s, and the message says what to do',
@@ -274,4 +280,16 @@ describe('how n8n answers', () => {
 			options.respond === 'lastNode' ? 'noData' : '',
 		]);
 	});
+});
+
+test('a trigger that was published with its condition among the options starts nothing', async () => {
+	const startWhen = { match: { field: 'status', values: ['paid'] } };
+	const node = webhookNode({
+		parameters: { authentication: 'none', options: { startWhen } } as INodeParameters,
+	});
+	const called = await node.post('https://a.example/', { status: 'pending' });
+	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
+	expect(called.log).toStrictEqual([
+		'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
+	]);
 });

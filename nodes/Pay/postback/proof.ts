@@ -12,6 +12,8 @@ export interface Reference {
 
 /** The query parameter of a signed postback URL. */
 export const PROOF_PARAMETER = 'pay_proof';
+/** Its name where a service escaped the address once as HTML, `&` as `&amp;`. */
+const ESCAPED_PARAMETER = `amp;${PROOF_PARAMETER}`;
 /** Of its mac, in base64url characters: 132 bits. */
 const MAC_LENGTH = 22;
 /** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
@@ -121,7 +123,7 @@ function proven(
 	query: Record<string, unknown>,
 	isGenuine: (encoded: string, mac: string) => boolean,
 ): Reference | null {
-	const proof = query[PROOF_PARAMETER];
+	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
 	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
 	const [, encoded = '', mac = ''] = PROOF.exec(proof) ?? [];
 	return mac !== '' && isGenuine(encoded, mac) ? decodeReference(encoded) : null;
@@ -157,7 +159,8 @@ export function withoutProof(query: Record<string, unknown>): {
 	query: Record<string, unknown>;
 	mac: string | undefined;
 } {
-	const { [PROOF_PARAMETER]: proof, ...rest } = query;
+	const { [PROOF_PARAMETER]: plain, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
+	const proof = plain ?? escaped;
 	const [, , mac, appended = ''] = (typeof proof === 'string' && PROOF.exec(proof)) || [];
 	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
 	return { query: { ...more, ...rest }, mac };
