@@ -1,5 +1,6 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { readBatching, readTimeout, refuseMovedOptions } from '../../nodes/Pay/parameters/options';
+import { refusalOf } from '../refusal';
 
 const HOUR = 3_600_000;
 const fieldOf = (work: () => unknown) => {
@@ -42,16 +43,6 @@ test.each<[string, unknown, unknown]>([
 	expect(read).toStrictEqual(expected);
 });
 
-function refusalOf(work: () => void): object | undefined {
-	try {
-		work();
-	} catch (error) {
-		const { field, message, advice } = error as InputError;
-		return { field, message, advice };
-	}
-	return undefined;
-}
-
 describe('options that have moved', () => {
 	test.each([
 		['acceptedField', 'Accepted When Field in the Pay API credential, under Describe the Service'],
@@ -62,7 +53,7 @@ describe('options that have moved', () => {
 		['qrCodePath', 'QR Code Path in the Pay API credential, under Describe the Service'],
 		['startWhen', 'the field Start Only When, above the options'],
 	])('%s is refused with its place', (name, place) => {
-		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toStrictEqual({
+		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toMatchObject({
 			field: `options.${name}`,
 			message: `The options hold "${name}", which has moved`,
 			advice: `Enter it as ${place}. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.`,
