@@ -7,7 +7,7 @@ import { NODES } from '../../dev/versions';
 import { call, chain, noOp, node, pay, payTrigger, splitItems, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
-import { deliver } from '../n8n/deliveries';
+import { deliver, deliverLate } from '../n8n/deliveries';
 import { startModel } from '../n8n/model';
 import { allFinished, startN8n, WITH_PAGES } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
@@ -193,7 +193,9 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		const { bare, url, executionId, about } = waiting;
 		expect(await deliver(bare)).toBe(401);
 		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		const late = deliverLate(url, 1_000);
 		expect(await deliver(url)).toBe(200);
+		expect(await late).toBe(409);
 		expect(itemsOf(await ended(n8n, executionId), 'After')).toStrictEqual([
 			expect.objectContaining({
 				external_id: about.external_id,

@@ -48,7 +48,7 @@ function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
  */
 export async function isOver(context: IWebhookFunctions, wait: OpenWait): Promise<boolean> {
 	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
-	// Each n8n from 1.85 on has it; without it this process still knows what it resumed itself.
+	// n8n 1.101 lacks it, 1.104 has it. Without it a process knows only what it resumed itself.
 	if (additionalData?.getRunExecutionData !== undefined) {
 		const execution = await additionalData.getRunExecutionData(context.getExecutionId());
 		if (execution === undefined || !isIn(wait, execution)) return true;
