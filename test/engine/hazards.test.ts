@@ -265,9 +265,15 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	const where = { workflowId: expect.any(String), executionId: '42', node: 'Pay' };
 	expect(logged[0]).toStrictEqual([
 		expect.stringMatching(/cancelled/),
-		{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'] },
+		{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'], notReached: ['c'] },
 	]);
-	expect(logged[1]?.[1]).toMatchObject({ accepted: ['a', 'b'], unknown: [], inFlight: [] });
+	expect(logged[1]?.[1]).toStrictEqual({
+		...where,
+		accepted: ['a', 'b'],
+		unknown: [],
+		inFlight: [],
+		notReached: ['c'],
+	});
 	expect(arrived()).toStrictEqual(['a', 'b']);
 	// A later execution may pay what was not sent, and nothing else.
 	expect(['a', 'b', 'c'].map(isRecorded)).toStrictEqual([true, true, false]);

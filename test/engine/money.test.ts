@@ -33,7 +33,9 @@ describe('validation of all items comes first', () => {
 	test('one bad item stops the run before anything is sent', async () => {
 		const run = await pay([...itemsFor(...ids(3)), { id: 'bad', amount: '10,50' }]);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
-		expect(errorOf(run)?.description).toMatch(/Of 4 payments: 4 not sent\./);
+		expect(errorOf(run)?.description).toContain(
+			'Of 4 payments: 1 not sent, 3 not reached in this run.',
+		);
 		expect(arrived()).toStrictEqual([]);
 	});
 
@@ -118,7 +120,25 @@ describe('batches', () => {
 		expect(arrived().sort()).toStrictEqual(list.slice(0, 6).sort());
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
 		expect(errorOf(run)?.description).toMatch(
-			/Of 9 payments: 5 accepted, 1 rejected, 3 not sent\./,
+			/Of 9 payments: 5 accepted, 1 rejected, 3 not reached in this run\. An earlier run may have sent what was not reached\./,
+		);
+	});
+
+	test('what an earlier execution paid, and this one did not come to, is not told as not sent', async () => {
+		await pay(itemsFor('w-2', 'w-3'));
+		faultOnce(422, 'w-1');
+		const run = await pay(itemsFor('w-1', 'w-2', 'w-3'));
+		expect(arrived()).toStrictEqual(['w-2', 'w-3', 'w-1']);
+		expect(errorOf(run)?.context?.externalIds).toStrictEqual({
+			accepted: [],
+			rejected: ['w-1'],
+			duplicate: [],
+			notSent: [],
+			unknown: [],
+			notReached: ['w-2', 'w-3'],
+		});
+		expect(errorOf(run)?.description).toContain(
+			'Of 3 payments: 1 rejected, 2 not reached in this run. An earlier run may have sent what was not reached.',
 		);
 	});
 

@@ -147,7 +147,7 @@ test('under "stop" an item whose token comes after another one failed does not s
 describe('a cancelled execution', () => {
 	test('does not touch the records when a batch begins', async () => {
 		const { run, asked } = runOf(ok, { signal: AbortSignal.abort() });
-		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
+		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', undefined]]);
 		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: [], removed: [] });
 	});
 
@@ -155,7 +155,7 @@ describe('a cancelled execution', () => {
 		const cancel = new AbortController();
 		const more = { signal: cancel.signal, whenRecorded: () => cancel.abort() };
 		const { run, asked } = runOf(ok, more);
-		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', 'notSent']]);
+		expect(outcomes(await sendBatch(run, [ready('a')]))).toStrictEqual([['a', undefined]]);
 		expect(asked).toStrictEqual({ ...asked, requests: [], recorded: ['a'], removed: [['a']] });
 	});
 
@@ -309,7 +309,8 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	setTimeout(() => cancel.abort(), 20);
 	const [done] = await waiting;
 	expect(done?.result).toMatchObject({
-		message: 'The execution was cancelled before this item was sent',
+		outcome: undefined,
+		message: 'The execution was cancelled before it came to this item',
 	});
 	expect([short, stopped].map(({ asked }) => asked.removed)).toStrictEqual([[['b']], [['c']]]);
 	expect([short, stopped].flatMap(({ asked }) => asked.requests)).toStrictEqual([]);

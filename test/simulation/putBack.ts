@@ -11,6 +11,7 @@ interface Modules {
 	'execution/report': typeof import('../../nodes/Pay/execution/report');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/storedList': typeof import('../../nodes/Pay/execution/storedList');
+	'execution/summary': typeof import('../../nodes/Pay/execution/summary');
 	'parameters/additionalMembers': typeof import('../../nodes/Pay/parameters/additionalMembers');
 	'postback/resumeOnce': typeof import('../../nodes/Pay/postback/resumeOnce');
 	'service/client': typeof import('../../nodes/Pay/service/client');
@@ -241,6 +242,13 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'limits hide what is unknown': () => [
 		seam('execution/send', 'triedBefore', (original, { withinLimits }) => (run, item) => {
 			return withinLimits(run, [item]).done[0] ?? original(run, item);
+		}),
+	],
+
+	'what was not reached is told as not sent': () => [
+		seam('execution/summary', 'idsByOutcome', (original) => (run) => {
+			const ids = original(run);
+			return { ...ids, notSent: [...ids.notSent, ...ids.notReached], notReached: [] };
 		}),
 	],
 

@@ -4,12 +4,17 @@ import { isOptionOdd, isSameItem, type Send, type Try, type TypedItem, type Worl
 
 const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
 
+/** What a run says of an item: its outcome, or, in an error, that it did not come to it. */
+type End = Outcome | 'notReached';
+const isOutcome = (name: unknown): name is Outcome => OUTCOMES.includes(name as Outcome);
+const isEnd = (name: unknown): name is End => name === 'notReached' || isOutcome(name);
+
 /** How a run of the node ended. */
 export type Result = { returned: INodeExecutionData[] } | { thrown: unknown };
 
 /** What the node says of its items; by item where it returned, by external_id where it threw. */
 interface Told {
-	ofItem: Array<Outcome[]>;
+	ofItem: Array<End[]>;
 	/** Whether the list is meant to be complete. */
 	lists: boolean;
 	text: string;
@@ -23,7 +28,7 @@ const isNameOf = (world: World, by: Try, item: TypedItem, id: unknown) =>
 
 function readReturned(returned: INodeExecutionData[], by: Try, world: World): Told {
 	const { items } = by;
-	const ofItem = items.map((): Outcome[] => []);
+	const ofItem = items.map((): End[] => []);
 	for (const { json, pairedItem } of returned) {
 		const error = json.error as Json | undefined;
 		const facts = (error ?? json) as Json;
@@ -45,31 +50,29 @@ function readReturned(returned: INodeExecutionData[], by: Try, world: World): To
 	return { ofItem, lists: true, text: world.echoed ? JSON.stringify(returned) : '' };
 }
 
-/** Lists of external_ids by outcome, wherever an error's context keeps them. */
-function listsIn(value: unknown, found: Array<[Outcome, unknown[]]>) {
+/** Lists of external_ids by what became of them, wherever an error's context keeps them. */
+function listsIn(value: unknown, found: Array<[End, unknown[]]>) {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
 	for (const [key, member] of Object.entries(value)) {
-		if (Array.isArray(member) && OUTCOMES.includes(key as Outcome)) {
-			found.push([key as Outcome, member]);
-		} else listsIn(member, found);
+		if (Array.isArray(member) && isEnd(key)) found.push([key, member]);
+		else listsIn(member, found);
 	}
 }
 
 function readThrown(thrown: unknown, by: Try, world: World): Told {
 	const { items } = by;
 	const error = thrown as { message: string; description?: string; context?: Json };
-	const ofItem = items.map((): Outcome[] => []);
-	const tell = (id: unknown, outcome: Outcome) =>
+	const ofItem = items.map((): End[] => []);
+	const tell = (id: unknown, outcome: End) =>
 		items.forEach((item, index) => {
 			const isNamed = isNameOf(world, by, item, id);
 			if (isNamed && !ofItem[index]?.includes(outcome)) ofItem[index]?.push(outcome);
 		});
-	const found: Array<[Outcome, unknown[]]> = [];
+	const found: Array<[End, unknown[]]> = [];
 	listsIn(error.context, found);
 	for (const [outcome, ids] of found) ids.forEach((id) => tell(id, outcome));
 	const facts = (error.context?.data ?? {}) as Json;
-	if (OUTCOMES.includes(facts.outcome as Outcome))
-		tell(facts.external_id, facts.outcome as Outcome);
+	if (isOutcome(facts.outcome)) tell(facts.external_id, facts.outcome);
 	const text = world.echoed
 		? [error.message, error.description, JSON.stringify(error.context)].join(' ')
 		: '';
@@ -90,12 +93,11 @@ function earlierSends(world: World, by: Try, item: TypedItem): Send[] {
 const isOpen = ({ heard }: Send) => heard === undefined || heard === 'unknown';
 
 /**
- * A payment of an earlier execution that this try has to refuse as a duplicate, if it came so far
- * as to ask: under Continue it does, and with one item.
+ * A payment of an earlier execution, which nobody may tell as not sent: this try refuses it as a
+ * duplicate, or did not come to it.
  */
-function toRefuse(world: World, by: Try, item: TypedItem): Send | undefined {
-	const asked = by.continues || by.items.length === 1;
-	if (!asked || world.isDisturbed(by) || world.isForgotten(item.id)) return undefined;
+function sentBefore(world: World, by: Try, item: TypedItem): Send | undefined {
+	if (world.isDisturbed(by) || world.isForgotten(item.id)) return undefined;
 	return world.sends.find(
 		({ id, kind, by: other, heard }) =>
 			id === item.id &&
@@ -113,7 +115,7 @@ function contradiction(
 	world: World,
 	by: Try,
 	item: TypedItem,
-	outcome: Outcome | undefined,
+	outcome: End | undefined,
 ): string | undefined {
 	const same = by.items.filter(({ id }) => id === item.id);
 	// QR codes may share an id, and then nobody can tell which is which.
@@ -155,7 +157,7 @@ function contradiction(
 		case 'notSent': {
 			if (same.length > 1 || item.value === undefined || isOptionOdd(item, by)) return undefined;
 			if (by.kind === 'qrCode') return undefined;
-			const before = toRefuse(world, by, item);
+			const before = sentBefore(world, by, item);
 			// What is above a limit is not asked after in the duplicate check.
 			if (before && world.settings.limits === undefined)
 				return `${before.by.execution.name} sent it, which ended ${before.heard}`;
@@ -172,6 +174,19 @@ function contradiction(
 	}
 }
 
+const isAlone = ({ items }: Try, item: TypedItem) =>
+	items.filter(({ id }) => id === item.id).length === 1;
+
+/** Whether a line of the log says that a run did not come to an item. */
+function wasLoggedAsNotReached({ logged }: Try, id: string): boolean {
+	return logged.some((line) => {
+		const start = line.indexOf('{');
+		if (start < 0) return false;
+		const { notReached = [] } = JSON.parse(line.slice(start)) as { notReached?: string[] };
+		return notReached.includes(id);
+	});
+}
+
 /** Compares what a run of the node told with what happened. */
 export function checkTold(world: World, by: Try, result: Result) {
 	const name = `${by.execution.name}, ${by.node}`;
@@ -182,6 +197,9 @@ export function checkTold(world: World, by: Try, result: Result) {
 			const out = isOpen(send) || send.heard === 'accepted';
 			if (out && send.kind === 'payment' && !log.includes(send.id)) {
 				world.violate('cancelledLog', `${name}: nothing was logged of "${send.id}", ${send.heard}`);
+			}
+			if (isAlone(by, send.item) && wasLoggedAsNotReached(by, send.id)) {
+				world.violate('cancelledLog', `${name}: "${send.id}" was logged as not reached, and sent`);
 			}
 		}
 		return;
@@ -198,7 +216,7 @@ export function checkTold(world: World, by: Try, result: Result) {
 		const [outcome] = outcomes;
 		const what = `${name}: item ${index} "${item.id}" is told ${outcomes.join(' and ') || 'nothing'}`;
 		world.note(what);
-		const alone = by.items.filter(({ id }) => id === item.id).length === 1;
+		const alone = isAlone(by, item);
 		if (outcome === undefined) {
 			const expected = told.lists || by.sends.length > 0;
 			if (expected && (alone || 'returned' in result)) world.violate('missing', what);
@@ -206,7 +224,9 @@ export function checkTold(world: World, by: Try, result: Result) {
 		}
 		if (outcomes.length > 1 && alone) return world.violate('report', what);
 		if (!alone && 'thrown' in result) return;
-		if (!OUTCOMES.includes(outcome)) return world.violate('report', what);
+		// An item has an outcome; only an error speaks of what was not reached.
+		const isKnown = 'thrown' in result ? isEnd(outcome) : isOutcome(outcome);
+		if (!isKnown) return world.violate('report', what);
 		const wrong = contradiction(world, by, item, outcome);
 		if (wrong !== undefined) world.violate(`told ${outcome}`, `${what}, but ${wrong}`);
 	});

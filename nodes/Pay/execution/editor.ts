@@ -44,7 +44,7 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 			if (external_id === undefined) continue;
 			const which = items === 1 ? kind : `${kind}_${index + 1}`;
 			data?.set(`${which}_external_id`, external_id);
-			data?.set(`${which}_outcome`, outcome);
+			if (outcome !== undefined) data?.set(`${which}_outcome`, outcome);
 		}
 	} catch {
 		// The items say all that matters.
@@ -58,7 +58,7 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
 	const log = (when: string) => {
 		try {
-			const { accepted, unknown } = idsByOutcome(tally);
+			const { accepted, unknown, notReached } = idsByOutcome(tally);
 			context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
 				workflowId: context.getWorkflow().id,
 				executionId: context.getExecutionId(),
@@ -66,6 +66,7 @@ export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () =
 				accepted,
 				unknown,
 				inFlight: [...tally.inFlight],
+				notReached: notReached.filter((id) => !tally.inFlight.has(id)),
 			});
 		} catch {
 			// In a listener it would end the whole process.

@@ -29,7 +29,8 @@ export interface AcceptedResult {
 /** What became of any other item, in facts and in words. */
 export interface FailedResult {
 	kind: string;
-	outcome: Exclude<Outcome, 'accepted'>;
+	/** Absent where the run did not come to the item: an earlier one may have sent it. */
+	outcome?: Exclude<Outcome, 'accepted'>;
 	/** Absent where the item has none that can be read. */
 	external_id?: string;
 	statusCode?: number;
@@ -44,26 +45,29 @@ export interface FailedResult {
 
 export type ItemResult = AcceptedResult | FailedResult;
 
+const SENT_NOTHING = {
+	notSent: 'Nothing was sent for this item.',
+	duplicate: 'This item was not sent now.',
+	notReached: 'It was not sent in this run: an earlier run may have sent it.',
+};
+
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function resultOfRefusal(
 	kind: string,
 	external_id: string | undefined,
 	error: unknown,
-	outcome: 'notSent' | 'duplicate' = 'notSent',
+	end: 'notSent' | 'duplicate' | 'notReached' = 'notSent',
 ): FailedResult {
 	const known = error instanceof InputError ? error : undefined;
 	const advice =
 		known?.advice ?? 'Check the parameters of this item and the credential, then run again.';
 	return {
 		kind,
-		outcome,
+		outcome: end === 'notReached' ? undefined : end,
 		external_id,
 		field: known?.field ?? '',
 		message: asError(error).message,
-		description: joinSentences(
-			outcome === 'duplicate' ? 'This item was not sent now.' : 'Nothing was sent for this item.',
-			advice,
-		),
+		description: joinSentences(SENT_NOTHING[end], advice),
 	};
 }
 

@@ -143,7 +143,8 @@ async function sendAll(run: Run, items: Ready[]): Promise<void> {
 			const batch = items.slice(next, next + size);
 			next += size;
 			conclude(run.tally, await sendBatch(run, batch));
-			if (batchInterval > 0 && next < items.length) await sleep(batchInterval);
+			const isOver = next >= items.length || run.signal?.aborted === true;
+			if (batchInterval > 0 && !isOver) await sleep(batchInterval);
 		}
 	};
 	const ends = await Promise.allSettled(Array.from({ length: lanes }, sendOn));

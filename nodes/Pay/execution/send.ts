@@ -58,10 +58,16 @@ export function refuseItem(
 	{ operation }: Run,
 	{ index, request }: Ready,
 	error: unknown,
-	outcome: 'notSent' | 'duplicate' = 'notSent',
+	end: 'notSent' | 'duplicate' | 'notReached' = 'notSent',
 ): Done {
-	return { index, result: resultOfRefusal(operation.kind, request.external_id, error, outcome) };
+	return { index, result: resultOfRefusal(operation.kind, request.external_id, error, end) };
 }
+
+const isCancelled = ({ signal }: Run) => signal?.aborted === true;
+
+/** An item that a cancelled run does not send. Whether an earlier run sent it was perhaps not asked. */
+const refuseCancelled = (run: Run, item: Ready, error: unknown = cancelled()) =>
+	refuseItem(run, item, error, 'notReached');
 
 /** Why the ledger does not let an item out, in words. */
 function refusalByLedger({ attempt, because }: Extract<Verdict, { do: 'refuse' }>): InputError {
@@ -105,7 +111,8 @@ async function record(run: Run, batch: Ready[]): Promise<Step> {
 	try {
 		known = await run.records.record(externalIdsOf(batch));
 	} catch (error) {
-		return { ready: [], done: batch.map((item) => refuseItem(run, item, error)) };
+		const refuse = isCancelled(run) ? refuseCancelled : refuseItem;
+		return { ready: [], done: batch.map((item) => refuse(run, item, error)) };
 	}
 	const isKnown = ({ request }: Ready) => known.has(request.external_id);
 	return {
@@ -161,7 +168,7 @@ async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Request
 	try {
 		const renewed = await tokenFor(run, item);
 		// The same token would be refused once more.
-		const isOver = run.signal?.aborted === true || run.tally.isStopping;
+		const isOver = isCancelled(run) || run.tally.isStopping;
 		if (renewed.accessToken === accessToken || isOver) return first;
 		const second = await postWith(renewed.accessToken);
 		// The first request did reach the service.
@@ -201,10 +208,10 @@ async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
-		return refuseItem(run, item, run.signal?.aborted ? cancelled() : error);
+		return isCancelled(run) ? refuseCancelled(run, item) : refuseItem(run, item, error);
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (run.signal?.aborted) return refuseItem(run, item, cancelled());
+	if (isCancelled(run)) return refuseCancelled(run, item);
 	if (run.tally.isStopping) return undefined;
 	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `beginAttempt`.
 	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
@@ -230,7 +237,7 @@ async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	const { tally, ledger } = run;
-	if (run.signal?.aborted) return batch.map((item) => refuseItem(run, item, cancelled()));
+	if (isCancelled(run)) return batch.map((item) => refuseCancelled(run, item));
 	const { ready, done } = await record(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
 	if (done.length > 0 && !tally.goesOn) return await removeRecords(run, ready, done);

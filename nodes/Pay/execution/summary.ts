@@ -1,30 +1,38 @@
 import type { ServiceOperation } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 
+/**
+ * What a run says of an item: what became of it, or that the run did not come to it. That is no outcome:
+ * an earlier run may have sent the item.
+ */
+export type End = Outcome | 'notReached';
+
 /** The items of a run by what became of them, see `Tally`. */
 export interface Summary {
 	readonly items: number;
 	readonly operation: Pick<ServiceOperation, 'words'>;
 	readonly done: ReadonlyArray<{
 		index: number;
-		result: { outcome: Outcome; external_id?: string };
+		result: { outcome?: Outcome; external_id?: string };
 	}>;
 	/** The external_ids of items that were read and not reached. */
 	readonly waiting: ReadonlyMap<number, string>;
 }
 
-/** Every external_id of a run by outcome; items that were not reached are among `notSent`. */
-export function idsByOutcome({ done, waiting }: Summary): Record<Outcome, string[]> {
-	const ids: Record<Outcome, string[]> = {
+/** Every external_id of a run by outcome, and those that it did not come to. */
+export function idsByOutcome({ done, waiting }: Summary): Record<End, string[]> {
+	const ids: Record<End, string[]> = {
 		accepted: [],
 		rejected: [],
 		duplicate: [],
 		notSent: [],
 		unknown: [],
+		notReached: [],
 	};
 	for (const { result } of done) {
-		if (result.external_id !== undefined) ids[result.outcome].push(result.external_id);
+		const { external_id, outcome = 'notReached' } = result;
+		if (external_id !== undefined) ids[outcome].push(external_id);
 	}
-	ids.notSent.push(...waiting.values());
+	ids.notReached.push(...waiting.values());
 	return ids;
 }

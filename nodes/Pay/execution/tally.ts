@@ -1,7 +1,7 @@
 import type { INode } from 'n8n-workflow';
 import type { ServiceOperation } from '../service/contract';
 import type { Done } from './read';
-import { stoppingError, type FailedResult } from './report';
+import { stoppingError } from './report';
 
 /** What has become of the items of a run so far. */
 export type Tally = ReturnType<typeof openTally>;
@@ -48,7 +48,10 @@ export function conclude(tally: Tally, done: Done[]): void {
 	const failures = tally.done.flatMap(({ index, result }) =>
 		result.outcome === 'accepted' ? [] : [{ index, result }],
 	);
-	const isUnknown = ({ result }: { result: FailedResult }) => result.outcome === 'unknown';
-	const worst = failures.find(isUnknown) ?? failures.sort((a, b) => a.index - b.index)[0];
+	failures.sort((a, b) => a.index - b.index);
+	const worst =
+		failures.find(({ result }) => result.outcome === 'unknown') ??
+		failures.find(({ result }) => result.outcome !== undefined) ??
+		failures[0];
 	if (worst !== undefined) throw stoppingError(tally.node, worst, tally);
 }

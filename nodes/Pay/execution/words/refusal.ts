@@ -110,10 +110,10 @@ export const recordedBefore = (external_id: string) =>
 export const stillRecorded = (ids: readonly string[], reason = "n8n's database failed") =>
 	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to pay it, use a new External ID.`;
 
-/** An item that was reached after the execution was cancelled; the record of some may stay. */
+/** An item that the run did not come to before it was cancelled; the record of some may stay. */
 export const cancelled = (remembered: readonly string[] = []) =>
 	new InputError(
 		'',
-		'The execution was cancelled before this item was sent',
+		'The execution was cancelled before it came to this item',
 		remembered.length === 0 ? 'Run it again if it is still to be sent.' : stillRecorded(remembered),
 	);

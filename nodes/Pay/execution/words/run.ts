@@ -1,9 +1,8 @@
-import type { Outcome } from '../../service/outcome';
-import { idsByOutcome, type Summary } from '../summary';
+import { idsByOutcome, type End, type Summary } from '../summary';
 import { OUTCOME_WORDS } from './outcome';
 import { joinSentences, quotedIds } from './sentences';
 
-const OUTCOMES = Object.keys(OUTCOME_WORDS) as Outcome[];
+const ENDS = Object.keys(OUTCOME_WORDS) as End[];
 /** As many failures as the error of one item names beside its own. */
 const MOST_FAILURES = 20;
 
@@ -12,35 +11,54 @@ function nounOf({ items, operation }: Summary): string {
 	return items === 1 ? noun : plural;
 }
 
-/** How many items came to each outcome; what was not reached was not sent. */
-function countOutcomes({ items, done }: Summary): Record<Outcome, number> {
-	const counts = { accepted: 0, rejected: 0, unknown: 0, duplicate: 0, notSent: 0 };
-	for (const { result } of done) counts[result.outcome] += 1;
-	counts.notSent += items - done.length;
+/** How many items came to each end. */
+function countEnds({ items, done }: Summary): Record<End, number> {
+	const counts: Record<End, number> = {
+		accepted: 0,
+		rejected: 0,
+		unknown: 0,
+		duplicate: 0,
+		notSent: 0,
+		notReached: items - done.length,
+	};
+	for (const { result } of done) counts[result.outcome ?? 'notReached'] += 1;
 	return counts;
 }
 
-/** "2 accepted, 1 not sent": counts of the given outcomes, without zeros. */
-function countsInWords(counts: Record<Outcome, number>, outcomes: Outcome[]): string {
-	return outcomes
-		.filter((outcome) => counts[outcome] > 0)
-		.map((outcome) => `${counts[outcome]} ${OUTCOME_WORDS[outcome]}`)
+/** "2 accepted, 1 not sent": counts of the given ends, without zeros. */
+function countsInWords(counts: Record<End, number>, ends: End[]): string {
+	return ends
+		.filter((end) => counts[end] > 0)
+		.map((end) => `${counts[end]} ${OUTCOME_WORDS[end]}`)
 		.join(', ');
+}
+
+/** What a run did not come to is not known to be unsent: people would pay it again. */
+function notReachedSentence({ notReached }: Record<End, number>): string | undefined {
+	return notReached > 0 ? 'An earlier run may have sent what was not reached.' : undefined;
 }
 
 /** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(run: Summary): string | undefined {
-	const counts = countOutcomes(run);
-	const failures = countsInWords(counts, ['rejected', 'duplicate', 'notSent']);
+	const counts = countEnds(run);
+	const failures = countsInWords(counts, ['rejected', 'duplicate', 'notSent', 'notReached']);
 	if (counts.unknown > 0) {
 		const also = failures === '' ? undefined : `Also: ${failures}.`;
 		const { reminder } = run.operation.words.whenUnknown;
-		return joinSentences(unknownSentence(run, counts.unknown), reminder, also);
+		return joinSentences(
+			unknownSentence(run, counts.unknown),
+			reminder,
+			also,
+			notReachedSentence(counts),
+		);
 	}
 	if (failures === '') return undefined;
 	const accepted =
 		counts.accepted > 0 ? `${counts.accepted} accepted` : 'none accepted in this run';
-	return `Of ${run.items} ${nounOf(run)}: ${accepted}, ${failures}.`;
+	return joinSentences(
+		`Of ${run.items} ${nounOf(run)}: ${accepted}, ${failures}.`,
+		notReachedSentence(counts),
+	);
 }
 
 function unknownSentence(run: Summary, count: number): string {
@@ -53,22 +71,24 @@ function unknownSentence(run: Summary, count: number): string {
 export function othersInWords(run: Summary, itemIndex: number): string | undefined {
 	if (run.items === 1) return undefined;
 	const { external_id = '' } = run.done.find(({ index }) => index === itemIndex)?.result ?? {};
-	const counts = countsInWords(countOutcomes(run), OUTCOMES);
+	const counts = countEnds(run);
 	return joinSentences(
 		`This is about "${external_id}" (item ${itemIndex}, counted from 0).`,
-		`Of ${run.items} ${nounOf(run)}: ${counts}.`,
+		`Of ${run.items} ${nounOf(run)}: ${countsInWords(counts, ENDS)}.`,
+		notReachedSentence(counts),
 		otherFailuresSentence(run, itemIndex),
 		"The error's context holds every external_id by outcome.",
 	);
 }
 
 function otherFailuresSentence({ done }: Summary, itemIndex: number): string | undefined {
-	const others = done.filter(
-		({ index, result }) => index !== itemIndex && result.outcome !== 'accepted',
-	);
+	const others = done.filter(({ index, result }) => {
+		if (index === itemIndex || result.outcome === undefined) return false;
+		return result.outcome !== 'accepted';
+	});
 	if (others.length === 0) return undefined;
 	const named = others.slice(0, MOST_FAILURES).map(({ index, result }) => {
-		const { external_id = '', outcome } = result;
+		const { external_id = '', outcome = 'notReached' } = result;
 		return `"${external_id}" (item ${index}) ${OUTCOME_WORDS[outcome]}`;
 	});
 	const more = others.length - named.length;
