@@ -136,8 +136,6 @@ export class PayApi implements ICredentialType {
 			typeOptions: { expirable: true, password: true },
 			default: '',
 		},
-		// Never stored. It is there where n8n has resolved the credential, see accounts.ts.
-		{ displayName: 'Resolved', name: 'isResolved', type: 'hidden', default: true },
 		text({
 			displayName: 'Base URL',
 			name: 'baseUrl',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject } from 'n8n-workflow';
+import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
 	batches,
@@ -74,34 +74,123 @@ describe('whose account an item is sent with', () => {
 		);
 	});
 
-	/** What n8n gives in place of the credential as it was typed. */
-	const helper = (getDecrypted: unknown) => () =>
+	test.each<[string, IDataObject, IDataObject]>([
+		[
+			'whose field was not stored',
+			{ accessToken: undefined },
+			{ accessToken: '={{ $json.token }}' },
+		],
+		['whose field was stored empty', { accessToken: '' }, { accessToken: '={{ $json.token }}' }],
+		// The first item's is what the field has by itself.
+		[
+			'that gives the first item a default',
+			{ schemeName: undefined },
+			{ schemeName: '={{ $json.scheme ?? "pay" }}' },
+		],
+		[
+			'that gives the first item nothing',
+			{ externalIdHeader: '' },
+			{ externalIdHeader: '={{ $json.header ?? "" }}' },
+		],
+	])(
+		'an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA) %s',
+		async (_what, stored, overwrite) => {
+			const items = itemsFor(...ids(3)).map((item, index) => ({
+				...item,
+				token: `token-${index}`,
+				scheme: index === 0 ? undefined : `scheme-${index}`,
+				header: index === 0 ? undefined : `X-Header-${index}`,
+			}));
+			await pay(items, { credential: stored, overwrite, settings: CONTINUE });
+			const sent = sandbox.received.map(({ path, headers }) => ({
+				token: headers.authorization,
+				scheme: path.split('/')[2],
+				header: Object.keys(headers).find((name) => name.startsWith('x-header')),
+			}));
+			const adds = (name: string) => Object.hasOwn(overwrite, name);
+			expect(sent).toStrictEqual(
+				items.map(({ token, scheme, header }) => ({
+					token: adds('accessToken') ? `Bearer ${token}` : 'Bearer token-of-the-test',
+					scheme: adds('schemeName') ? (scheme ?? 'pay') : 'pay',
+					header: adds('externalIdHeader') ? header?.toLowerCase() : undefined,
+				})),
+			);
+		},
+	);
+
+	test('a limit that n8n adds and that an expression leaves empty lets nothing out', async () => {
+		const run = await pay(itemsFor('a', 'b'), {
+			credential: { limitPayments: true, highestSum: '100' },
+			overwrite: { highestPayment: '={{ $json.most ?? "" }}' },
+			settings: CONTINUE,
+		});
+		expect(outcomes(run)).toStrictEqual(['notSent', 'notSent']);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test("a tool's credential may not read the item either where n8n adds what reads it", async () => {
+		const run = await pay([{ id: 'a', token: 'token-of-the-item' }], {
+			credential: { accessToken: undefined },
+			overwrite: { accessToken: '={{ $json.token }}' },
+			parameters: { amount: 1, external_id: 'a', options: { allowAiPayments: true } },
+			settings: { type: 'n8n-nodes-pay.payTool' },
+		});
+		expect(resultsOf(run)).toStrictEqual([
+			expect.objectContaining({ outcome: 'notSent', field: 'accessToken' }),
+		]);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	/** How n8n answers where it is asked for a credential with its expressions as text. */
+	type GetDecrypted = ICredentialsHelper['getDecrypted'];
+	const helper = (getDecrypted?: GetDecrypted) => () =>
 		({ additionalData: { credentialsHelper: { getDecrypted } } }) as object;
-	const resolved = { baseUrl: '', accessToken: 'token-0', isResolved: true };
+	/** Hands other fields to what resolves them. */
+	const handsOver = (fields: IDataObject): GetDecrypted =>
+		(async (...[, , , , , , values]) => {
+			const { getParameterValue } = values!.workflow.expression as unknown as {
+				getParameterValue(given: IDataObject): IDataObject;
+			};
+			return getParameterValue(fields);
+		}) as GetDecrypted;
 	test.each<[string, RunOptions['context']]>([
 		['gives it', undefined],
 		['has no way to it', () => ({ additionalData: undefined }) as object],
 		['has no function for it', helper(undefined)],
 		['throws', helper(async () => await Promise.reject(new Error('not here')))],
-		['resolves it all the same', helper(async () => ({ ...resolved, baseUrl: sandbox.url }))],
-		['gives another one', helper(async () => ({ accessToken: 'token-0', baseUrl: 'https://b.c' }))],
-	])(
-		'each item has its own account where n8n, asked for what was typed, %s',
-		async (_n8n, context) => {
-			const items = itemsFor(...ids(3));
-			const accessToken = '={{ "token-" + ($itemIndex === 1 ? 1 : 0) }}';
-			// As n8n fills it in.
-			const filledIn = context === undefined ? {} : { isResolved: true };
-			await pay(items, { credential: { accessToken, ...filledIn }, context });
-			expect(arrivals(sandbox)).toStrictEqual(
-				items.map(({ id }, index) => `${id} Bearer token-${index === 1 ? 1 : 0}`),
-			);
-		},
-	);
+		['resolves it in another way', helper(async () => ({ accessToken: 'token-0' }))],
+		['gives another one', helper(handsOver({ accessToken: 'token-0', baseUrl: 'https://b.c' }))],
+		['gives a part of it', helper(handsOver({}))],
+	])('each item has its own account where n8n, asked for its text, %s', async (_n8n, context) => {
+		const items = itemsFor(...ids(3));
+		const accessToken = '={{ "token-" + ($itemIndex === 1 ? 1 : 0) }}';
+		await pay(items, { credential: { accessToken }, context });
+		expect(arrivals(sandbox)).toStrictEqual(
+			items.map(({ id }, index) => `${id} Bearer token-${index === 1 ? 1 : 0}`),
+		);
+	});
+
+	test('each item has its own account where the first one holds the text of the expression', async () => {
+		const clientId = '={{$json.client}}';
+		const service = await startSandbox({ clientCredentials: { clientId: 'b', clientSecret: 's' } });
+		const items = itemsFor(...ids(2)).map((item, index) => ({
+			...item,
+			client: index === 0 ? clientId : 'b',
+		}));
+		const credential = {
+			baseUrl: service.url,
+			tokenUrl: service.tokenUrl,
+			authentication: 'clientCredentials',
+			clientId,
+			clientSecret: 's',
+		};
+		const run = await pay(items, { credential, settings: CONTINUE });
+		expect(outcomes(run)).toStrictEqual(['notSent', 'accepted']);
+	});
 
 	test.each<[string, IDataObject, number]>([
 		['once without an expression', { accessToken: 'token' }, 1],
-		['for each item with one in any field', { accessToken: 'token', scope: '={{ "" }}' }, 4],
+		['for each item with one in any field', { postbackUrl: '={{ "" }}' }, 4],
 	])('the account is read %s', async (_when, credential, expected) => {
 		const read = jest.fn();
 		const context: RunOptions['context'] = (real) => ({

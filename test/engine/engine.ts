@@ -14,6 +14,7 @@ import {
 	type ICredentialsHelper,
 	type IDataObject,
 	type IExecuteFunctions,
+	NodeHelpers,
 	type INode,
 	type INodeParameters,
 	type INodeExecutionData,
@@ -23,6 +24,7 @@ import {
 	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { Sandbox } from '../../sandbox/service';
 import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
@@ -122,6 +124,8 @@ export interface RunOptions {
 	parameters: IDataObject;
 	/** May hold expressions, which are resolved as n8n does it. */
 	credential?: IDataObject;
+	/** What CREDENTIALS_OVERWRITE_DATA adds where the credential has nothing. */
+	overwrite?: IDataObject;
 	/** Settings of the Pay node: onError, retryOnFail, maxTries … */
 	settings?: Partial<INode>;
 	/** The execution to go on with, as the editor's Retry does. */
@@ -163,8 +167,29 @@ export const to = (...outputs: string[][]) => ({
 	),
 });
 
+/** A credential as n8n has it before it resolves expressions: with overwrites and defaults. */
+function completed(stored: IDataObject, overwrite: IDataObject = {}): INodeParameters {
+	const whole = { ...stored };
+	for (const [name, value] of Object.entries(overwrite)) {
+		if (whole[name] === undefined || whole[name] === null || whole[name] === '')
+			whole[name] = value;
+	}
+	const { properties } = new PayApi();
+	return NodeHelpers.getNodeParameters(
+		properties,
+		whole as INodeParameters,
+		true,
+		false,
+		null,
+		null,
+	) as INodeParameters;
+}
+
 function additionalData(options: RunOptions, run: IRunExecutionData) {
-	const credential = { baseUrl: '', accessToken: 'token-of-the-test', ...options.credential };
+	const typed = { baseUrl: '', accessToken: 'token-of-the-test', ...options.credential };
+	// As n8n stores it: what is undefined is not there.
+	const stored = JSON.parse(JSON.stringify(typed)) as IDataObject;
+	const credential = completed(stored, options.overwrite);
 	/** As n8n's CredentialsHelper, but for the database and the key. */
 	const getDecrypted: ICredentialsHelper['getDecrypted'] = async (
 		additional,
@@ -172,12 +197,13 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 		_type,
 		mode,
 		executeData,
-		_raw,
+		raw,
 		values,
 	) => {
-		if (values === undefined) return credential;
+		if (raw === true) return stored as ICredentialDataDecryptedObject;
+		if (values === undefined) return credential as ICredentialDataDecryptedObject;
 		return values.workflow.expression.getParameterValue(
-			credential as INodeParameters,
+			credential,
 			values.runExecutionData,
 			values.runIndex,
 			values.itemIndex,
@@ -187,7 +213,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 			getAdditionalKeys(additional, mode, null),
 			executeData,
 			false,
-			credential as INodeParameters,
+			credential,
 		) as ICredentialDataDecryptedObject;
 	};
 	const data = {

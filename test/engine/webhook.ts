@@ -4,6 +4,7 @@ import { WebhookContext } from 'n8n-core';
 import {
 	createRunExecutionData,
 	Workflow,
+	type ICredentialsHelper,
 	type IDataObject,
 	type INode,
 	type INodeExecutionData,
@@ -47,8 +48,8 @@ export interface Callee {
 
 interface Setting {
 	parameters?: INodeParameters;
-	/** What n8n gives of the credential, or throws: as it was typed, or resolved. */
-	credential?: (typed: boolean) => IDataObject;
+	/** What n8n gives of the credential, or throws: with its expressions as text, or resolved. */
+	credential?: (unresolved: boolean) => IDataObject;
 	/** For an execution that waits. */
 	item?: INodeExecutionData;
 	/** The status with which n8n responds after the node let the execution go on. */
@@ -146,8 +147,15 @@ export function webhookNode(setting: Setting): Callee {
 				httpResponse: response,
 				getRunExecutionData: async () => structuredClone(callee.stored),
 				credentialsHelper: {
-					getDecrypted: async (...[, , , , , raw]: unknown[]) =>
-						setting.credential?.(raw === true) ?? {},
+					// n8n resolves what it is asked for here with a workflow of its own.
+					getDecrypted: (async (...[, , , , , , values]) => {
+						const fields = setting.credential?.(values !== undefined) ?? {};
+						if (values === undefined) return fields;
+						const { getParameterValue } = values.workflow.expression as unknown as {
+							getParameterValue(given: IDataObject): IDataObject;
+						};
+						return getParameterValue(fields);
+					}) as ICredentialsHelper['getDecrypted'],
 					getCredentialsProperties: () => [],
 					getParentTypes: () => [],
 					isCredentialUsableByNode: () => true,

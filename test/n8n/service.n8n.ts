@@ -206,3 +206,53 @@ guarded('n8n 2 that guards against inner addresses', () => {
 		expect(service.tokenRequests).toHaveLength(requests);
 	});
 });
+
+describe.each(VERSIONS)('n8n %s whose operator adds expressions to credentials', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	beforeAll(async () => {
+		sandbox = await Sandbox.start();
+		const payApi = {
+			accessToken: '={{ $json.tok }}',
+			highestPayment: '={{ $json.most ?? "" }}',
+		};
+		n8n = await startN8n(version, {
+			env: { CREDENTIALS_OVERWRITE_DATA: JSON.stringify({ payApi }) },
+		});
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+	beforeEach(() => {
+		sandbox.received.length = 0;
+	});
+	const items = () => [1, 2, 3].map((number) => ({ ...item(), tok: `token-${number}` }));
+
+	test('each item is sent with its own token, where the credential was stored without one', async () => {
+		const payApi = await n8n.createCredential({ baseUrl: sandbox.url });
+		const { run } = await publish(n8n, payEach(), payApi);
+		await run(...items());
+		expect(sandbox.received.map(({ headers }) => headers.authorization)).toStrictEqual([
+			'Bearer token-1',
+			'Bearer token-2',
+			'Bearer token-3',
+		]);
+	});
+
+	test('a limit that they leave empty lets nothing out', async () => {
+		const limits = { limitPayments: true, highestSum: '100' };
+		const payApi = await n8n.createCredential({
+			baseUrl: sandbox.url,
+			accessToken: 'a',
+			...limits,
+		});
+		const { run } = await publish(n8n, payEach({}, { onError: 'continueRegularOutput' }), payApi);
+		const execution = await run(item(), { ...item(), most: '10' });
+		const results = itemsOf(execution, 'Pay').map(({ error, outcome }) => {
+			const failure = error as { field?: string } | undefined;
+			return failure?.field ?? outcome;
+		});
+		expect(results).toStrictEqual(['highestPayment', 'accepted']);
+	});
+});

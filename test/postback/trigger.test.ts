@@ -15,7 +15,7 @@ const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 ) as [string, string, string];
 
 /** A trigger with a credential that can be changed. */
-function triggerWith(credential: IDataObject | ((typed: boolean) => IDataObject)) {
+function triggerWith(credential: IDataObject | ((unresolved: boolean) => IDataObject)) {
 	const node = webhookNode({
 		credential: typeof credential === 'function' ? credential : () => ({ ...credential }),
 	});
@@ -54,17 +54,17 @@ describe('the credential of a postback', () => {
 		['each time where n8n puts in another', { postbackSecret: '' }, {}, 3],
 		['each time where n8n adds a secret', {}, { previousPostbackSecret: NEW }, 3],
 		['each time where n8n leaves a field out', { scope: 'a' }, { scope: undefined }, 3],
-	])('n8n resolves the credential %s', async (_when, typed, resolved, times) => {
+	])('n8n resolves the credential %s', async (_when, unresolved, resolved, times) => {
 		const read: string[] = [];
-		const receive = triggerWith((isTyped) => {
-			read.push(isTyped ? 'typed' : 'resolved');
-			const all = { postbackSecret: OLD, ...typed };
-			return isTyped ? all : { ...all, postbackSecret: OLD, ...resolved };
+		const receive = triggerWith((isUnresolved) => {
+			read.push(isUnresolved ? 'unresolved' : 'resolved');
+			const all = { postbackSecret: OLD, ...unresolved };
+			return isUnresolved ? all : { ...all, postbackSecret: OLD, ...resolved };
 		});
 		for (const _ of [1, 2, 3]) expect(await receive(OLD)).toBe(200);
 		expect(read.filter((which) => which === 'resolved')).toHaveLength(times);
 		// So one that is removed, or deleted with its credential, is missed at once.
-		expect(read.filter((which) => which === 'typed')).toHaveLength(3);
+		expect(read.filter((which) => which === 'unresolved')).toHaveLength(3);
 	});
 
 	test('one of a credential that n8n does not give any more is refused, though it was taken before', async () => {

@@ -1,4 +1,5 @@
 import type {
+	ICredentialsExpressionResolveValues,
 	IExecuteFunctions,
 	IHookFunctions,
 	IWorkflowExecuteAdditionalData,
@@ -8,27 +9,62 @@ import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
-/** The credential as it was typed; undefined where n8n does not give it. Rejects where n8n fails. */
-async function typedCredential(context: CredentialContext): Promise<PayCredential | undefined> {
+/**
+ * The credential with its expressions as text: what was typed, what an operator adds to it
+ * (CREDENTIALS_OVERWRITE_DATA) and the defaults. What was typed alone would not do: an operator's
+ * expression may come to nothing, or to a default, for the first item alone. n8n fills all of it in and
+ * then resolves it with the workflow that it is handed, so it is handed one that only takes note.
+ * Undefined where this n8n does otherwise. Rejects where n8n fails.
+ */
+async function unresolvedCredential(
+	context: CredentialContext,
+): Promise<PayCredential | undefined> {
 	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
 	const node = context.getNode();
 	const which = node.credentials?.payApi;
 	if (additionalData === undefined || which === undefined) return undefined;
-	const { credentialsHelper } = additionalData;
-	const asking = { node, data: {}, source: null };
-	const about = [additionalData, which, 'payApi', context.getMode(), asking, true] as const;
-	const typed: PayCredential = await credentialsHelper.getDecrypted(...about);
-	// n8n fills this hidden field in where it resolves a credential, which was not asked for.
-	return Object.hasOwn(typed, 'isResolved') ? undefined : typed;
+	let unresolved: PayCredential | undefined;
+	const expression = {
+		getParameterValue(fields: PayCredential): PayCredential {
+			unresolved = { ...fields };
+			return fields;
+		},
+	};
+	const noteTaking = {
+		workflow: { expression },
+		node,
+		itemIndex: 0,
+		runIndex: 0,
+		runExecutionData: null,
+		connectionInputData: [],
+	};
+	await additionalData.credentialsHelper.getDecrypted(
+		additionalData,
+		which,
+		'payApi',
+		context.getMode(),
+		{ node, data: {}, source: null },
+		false,
+		noteTaking as unknown as ICredentialsExpressionResolveValues,
+	);
+	return unresolved;
 }
 
-/** Whether each field came to what it was typed as: an expression never comes to its own text. */
-const isPlain = (typed: PayCredential, resolved: PayCredential) =>
-	Object.entries(typed).every(([name, value]) => value === resolved[name]);
+/** Whether no field is an expression: each came to what it is as text. */
+function isPlain(unresolved: PayCredential, resolved: PayCredential): boolean {
+	const names = new Set([...Object.keys(unresolved), ...Object.keys(resolved)]);
+	for (const name of names) {
+		const text = unresolved[name];
+		if (text !== resolved[name]) return false;
+		// The first item may hold the very text of an expression.
+		if (typeof text === 'string' && text.startsWith('=')) return false;
+	}
+	return true;
+}
 
 /**
- * Gives each item's account: read once for all where no field of the credential, as it was typed, is
- * an expression, else for each item. What the field was typed as and what it came to must be the same.
+ * Gives each item's account: read once for all where no field of the credential is an expression, else
+ * for each item.
  */
 export async function accountReader(
 	context: CredentialContext & Pick<IExecuteFunctions, 'getCredentials'>,
@@ -36,13 +72,13 @@ export async function accountReader(
 ): Promise<(index: number) => Account | Promise<Account>> {
 	const resolve = async (index: number) =>
 		await context.getCredentials<PayCredential>('payApi', index);
-	const [typed, first] = await Promise.all([
-		typedCredential(context).catch(() => undefined),
+	const [unresolved, first] = await Promise.all([
+		unresolvedCredential(context).catch(() => undefined),
 		resolve(0).catch(() => undefined),
 	]);
-	if (isTool && typed !== undefined) refuseItemData(Object.keys(typed), typed);
-	if (typed === undefined || first === undefined || !isPlain(typed, first)) {
-		return async (index) => readAccount(await resolve(index), typed);
+	if (isTool && unresolved !== undefined) refuseItemData(Object.keys(unresolved), unresolved);
+	if (unresolved === undefined || first === undefined || !isPlain(unresolved, first)) {
+		return async (index) => readAccount(await resolve(index), unresolved);
 	}
 	let account: Account | undefined;
 	return () => {
@@ -51,25 +87,24 @@ export async function accountReader(
 	};
 }
 
-const NO_SECRETS: PayCredential = { postbackSecret: '', previousPostbackSecret: '' };
-/** For each credential without an expression: what was typed when n8n resolved it, and what that gave. */
+/** For each credential without an expression: its text when n8n resolved it, and what that gave. */
 const resolvedBefore = new Map<string, { text: string; credential: PayCredential }>();
 
 /**
  * A trigger's credential. It is read for each postback, so a secret that was removed is refused at once.
- * It is resolved only when what was typed has changed: n8n 2 makes an isolate for that each time.
+ * It is resolved only when it has changed: n8n 2 makes an isolate for that each time.
  */
 export async function credentialOfTrigger(
 	context: CredentialContext & Pick<IHookFunctions, 'getCredentials'>,
 ): Promise<PayCredential> {
-	const typed = await typedCredential(context).catch(() => undefined);
+	const unresolved = await unresolvedCredential(context).catch(() => undefined);
 	const id = context.getNode().credentials?.payApi?.id ?? '';
-	const text = JSON.stringify(typed);
+	const text = JSON.stringify(unresolved);
 	const before = resolvedBefore.get(id);
 	if (before !== undefined && before.text === text) return before.credential;
 	const credential = await context.getCredentials<PayCredential>('payApi');
-	// A secret that n8n's own settings add is not typed.
-	const isWhole = isPlain({ ...NO_SECRETS, ...typed }, { ...NO_SECRETS, ...credential });
-	if (typed && isWhole) resolvedBefore.set(id, { text, credential });
+	if (unresolved !== undefined && isPlain(unresolved, credential)) {
+		resolvedBefore.set(id, { text, credential });
+	}
 	return credential;
 }

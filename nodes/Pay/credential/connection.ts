@@ -173,8 +173,11 @@ export function parseSecrets(fields: PayCredential) {
 	return { current, taken: [current, previous].filter((secret) => secret !== '') };
 }
 
-/** Checks a credential before any request (section 5); throws an InputError, never with a secret. */
-export function readAccount(credential: PayCredential, typed?: PayCredential): Account {
+/**
+ * Checks a credential before any request (section 5); throws an InputError, never with a secret.
+ * @param unresolved the same with its expressions as text, where that is known
+ */
+export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
 	const schemeName = parseSchemeName(credential.schemeName);
 	const { current, taken } = parseSecrets(credential);
 	if (current === '' && taken.length > 0) {
@@ -189,6 +192,6 @@ export function readAccount(credential: PayCredential, typed?: PayCredential): A
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
-		limits: readLimits(credential, typed),
+		limits: readLimits(credential, unresolved),
 	};
 }

@@ -22,7 +22,7 @@ function parseRecipients(value: unknown, field: string): Set<string> {
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
 }
 
-function parseLimits(fields: Fields, typed: Fields): Limits {
+function parseLimits(fields: Fields, unresolved: Fields): Limits {
 	const { limitPayments } = fields;
 	if (!Object.hasOwn(fields, 'limitPayments') || limitPayments === false) return {};
 	if (limitPayments !== true) {
@@ -34,7 +34,7 @@ function parseLimits(fields: Fields, typed: Fields): Limits {
 	}
 	// What an expression leaves empty was not left empty.
 	const isEmpty = (field: string) =>
-		[fields[field], typed[field] ?? ''].every((each) => each === '');
+		[fields[field], unresolved[field] ?? ''].every((each) => each === '');
 	const limit = <T>(field: string, parse: (value: unknown, field: string) => T) =>
 		!Object.hasOwn(fields, field) || isEmpty(field) ? undefined : parse(fields[field], field);
 	const limits = {
@@ -48,11 +48,11 @@ function parseLimits(fields: Fields, typed: Fields): Limits {
 
 /**
  * Reads what may go out; an error where that cannot be read, for then nothing may.
- * @param typed the fields as they were typed, as far as that is known
+ * @param unresolved the fields with their expressions as text, as far as that is known
  */
-export function readLimits(fields: Fields, typed: Fields = {}): Limits | InputError {
+export function readLimits(fields: Fields, unresolved: Fields = {}): Limits | InputError {
 	try {
-		return parseLimits(fields, typed);
+		return parseLimits(fields, unresolved);
 	} catch (error) {
 		const { field = 'limitPayments', advice = '' } = error instanceof InputError ? error : {};
 		const message = `No payment goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;
