@@ -98,12 +98,12 @@ const limits: INodeProperties[] = [
 		description: 'No single payment may be above it. Written as the amounts are.',
 	}),
 	text({
-		displayName: 'Highest Sum',
+		displayName: 'Highest Sum per Execution',
 		name: 'highestSum',
 		placeholder: 'e.g. 2000.00',
 		...limited,
 		description:
-			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole.',
+			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole. A loop pays until it is reached. A sub-workflow that is called for each item is an execution of its own each time.',
 	}),
 	text({
 		displayName: 'Only Recipients',
@@ -111,7 +111,8 @@ const limits: INodeProperties[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. ana@example.com',
 		...limited,
-		description: 'Payment keys, one a line: no other is paid',
+		description:
+			'Payment keys, one a line: no other is paid. A key alone is paid under any Key Type; write the type, a space and the key to allow that one only. Additional Members may then hold nothing that may say where the money goes.',
 	}),
 ];
 

@@ -20,7 +20,11 @@ import {
 
 withSandbox();
 
-const FIELDS = { ...ITEM, creditParty: { key: '={{ $json.key ?? "ana" }}', keyType: '' } };
+const FIELDS = {
+	...ITEM,
+	creditParty: { key: '={{ $json.key ?? "ana" }}', keyType: '={{ $json.keyType ?? "" }}' },
+	options: { additionalMembers: '={{ $json.more ?? "{}" }}' },
+};
 const limited = (limits: IDataObject): IDataObject => ({
 	...{ limitPayments: true, highestPayment: '', highestSum: '', onlyRecipients: '' },
 	...limits,
@@ -40,6 +44,18 @@ test.each<[string, IDataObject, IDataObject[], string[]]>([
 	['another key', { onlyRecipients: 'bob\n anan ' }, amounts(1), ['creditParty.key']],
 	['a key in another case', { onlyRecipients: 'Ana' }, amounts(1), ['creditParty.key']],
 	['no key', { onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, key: '' }], ['creditParty.key']],
+	[
+		'a listed key under another type',
+		{ onlyRecipients: 'phone ana' },
+		[{ id: 'a', amount: 1, keyType: 'cpf' }],
+		['creditParty.key'],
+	],
+	[
+		'a listed key without its type',
+		{ onlyRecipients: 'phone ana' },
+		amounts(1),
+		['creditParty.key'],
+	],
 	['a list above the sum, whole', { highestSum: '2' }, amounts(1, 1, 1), Array(3).fill('amount')],
 	['0.1 + 0.2 above 0.3', { highestSum: 0.29 }, amounts(0.1, 0.2), Array(2).fill('amount')],
 	['the 15th digit', { highestSum: '3' }, amounts(3, '0.00000000000001'), Array(2).fill('amount')],
@@ -55,11 +71,63 @@ test.each<[string, IDataObject, IDataObject[], string[]]>([
 test.each<[string, IDataObject, IDataObject[]]>([
 	['an amount that is the highest', { highestPayment: '10.50' }, amounts('10.5', 1)],
 	['listed keys', { onlyRecipients: 'bob\r\n\r\n ana \r\n' }, amounts(1e6)],
+	[
+		'a listed key of a listed type',
+		{ onlyRecipients: 'bob\nphone \t ana' },
+		[{ id: 'a', amount: 1, keyType: 'phone' }],
+	],
+	[
+		'a key that is listed without a type, under any',
+		{ onlyRecipients: 'ana' },
+		[{ id: 'a', amount: 1, keyType: 'cpf' }],
+	],
+	[
+		'a key that holds a space',
+		{ onlyRecipients: '+55 11 98765' },
+		[{ id: 'a', amount: 1, key: '+55 11 98765', keyType: 'phone' }],
+	],
+	[
+		'additional members that name no recipient',
+		{ onlyRecipients: 'ana' },
+		[{ id: 'a', amount: 1, more: '{ "due": "2026-12-01", "tags": [{ "note": 1 }] }' }],
+	],
+	[
+		'additional members that do, where any recipient may be paid',
+		{ highestPayment: '1' },
+		[{ id: 'a', amount: 1, more: '{ "creditParty": { "account": "0001" } }' }],
+	],
 	['a sum that is the highest', { highestSum: '0.3' }, amounts(0.1, 0.2)],
 	['limits that are off', { limitPayments: false, highestSum: '1,5' }, amounts(9, 9)],
 ])('%s: sent', async (_name, limits, items) => {
 	expect(told(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
 });
+
+test.each(
+	[
+		['{ "creditParty": { "account": "0001-999" } }', 'creditParty.account'],
+		['{ "creditParty": { "bank": { "code": 1 } } }', 'creditParty.bank'],
+		['{ "creditParty": { "note": 1 } }', 'creditParty.note'],
+		...['recipient', 'receiver', 'credit_party', 'Creditor', 'beneficiary', 'beneficiário'],
+		...['payee', 'destination', 'destinatario', 'account', 'toAccount', 'key', 'pixKey', 'PIX-KEY'],
+		...['iban', 'wallet_id', 'ｉｂａｎ', 'document', 'name', 'favorecido', 'chave', 'to', 'bank'],
+		['{ "transfer": { "target": { "iban": "…" } } }', 'transfer.target'],
+		['{ "routes": [{ "payee": 1 }] }', 'routes[0].payee'],
+	].map((each): [string, string] =>
+		typeof each === 'string' ? [JSON.stringify({ [each]: 'x' }), each] : (each as [string, string]),
+	),
+)(
+	'where only some recipients may be paid, additional members say no other: %s',
+	async (more, at) => {
+		const run = await pay({ onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, more }], {
+			settings: CONTINUE,
+		});
+		expect(told(run)).toStrictEqual(['notSent: additionalMembers']);
+		expect(resultsOf(run)[0]?.message).toBe(
+			`Additional Members (additionalMembers) holds "${at}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
+		);
+		expect(arrived()).toStrictEqual([]);
+	},
+);
 
 test('what is refused names the field, the value and the limit, and where to change it', async () => {
 	const limits = { highestPayment: '10.50', highestSum: '11', onlyRecipients: 'ana' };
@@ -71,7 +139,7 @@ test('what is refused names the field, the value and the limit, and where to cha
 	]).toStrictEqual([
 		'Amount (amount) is 1050, above the Highest Payment (highestPayment) of the Pay API credential: 10.5',
 		'Key (creditParty.key) "eve" is not among the Only Recipients (onlyRecipients) of the Pay API credential',
-		'Amount (amount) is too much: the payments of this execution would come to 11.2, above the Highest Sum (highestSum) of the Pay API credential: 11',
+		'Amount (amount) is too much: the payments of this execution would come to 11.2, above the Highest Sum per Execution (highestSum) of the Pay API credential: 11',
 	]);
 });
 
@@ -171,9 +239,48 @@ describe('the sum of an execution', () => {
 		expect(told(run)[1]).not.toMatch(/notSent/);
 	});
 
-	test('a token that changes makes no other account of it', async () => {
-		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex }}' };
-		const run = await pay(limits, amounts(1, 1), { settings: CONTINUE });
-		expect(told(run)).toStrictEqual(['notSent: amount', 'notSent: amount']);
+	test('is of one account: another token in the same list has its own', async () => {
+		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex % 2 }}' };
+		const run = await pay(limits, amounts(1, 0.5, '0.5'), { settings: CONTINUE });
+		expect(told(run)).toStrictEqual(['notSent: amount', 'accepted', 'notSent: amount']);
+	});
+
+	test('is of one account: another credential with another token has its own', async () => {
+		const workflow = twoNodes(CONTINUE);
+		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'Another account' } };
+		const accessToken = '={{ $parameter.external_id.startsWith("next") ? "token-B" : "token-A" }}';
+		const run = await pay({ highestSum: '4', accessToken }, [], { workflow });
+		expect(told(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(told(run, 'Next')).toStrictEqual(['accepted', 'accepted']);
+	});
+
+	test('a second credential with the same token is no other account', async () => {
+		const workflow = twoNodes(CONTINUE);
+		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'The same account' } };
+		const run = await pay({ highestSum: '4' }, [], { workflow });
+		expect(told(run, 'Next')).toStrictEqual(['notSent: amount', 'notSent: amount']);
+	});
+
+	test('a token that is renewed opens no other sum, and pays nothing twice', async () => {
+		faultOnce(401, 'b');
+		const before = await pay({ highestSum: '2', accessToken: 'old' }, amounts(1, 1));
+		const more = {
+			previous: before,
+			parameters: { ...FIELDS, amount: '={{ $json.amount * 1.5 }}' },
+		};
+		const raised = await pay({ highestSum: '2', accessToken: 'new' }, [], {
+			...more,
+			settings: CONTINUE,
+		});
+		expect(told(raised)).toStrictEqual(['duplicate: external_id', 'notSent: amount']);
+		expect(arrived()).toStrictEqual(['a', 'b']);
+	});
+
+	test("a token that is renewed does not make the editor's Retry pay again what was accepted", async () => {
+		faultOnce(401, 'b');
+		const before = await pay({ highestSum: '2', accessToken: 'old' }, amounts(1, 1));
+		const after = await pay({ highestSum: '2', accessToken: 'new' }, [], { previous: before });
+		expect(told(after)).toStrictEqual(['accepted', 'accepted']);
+		expect(arrived()).toStrictEqual(['a', 'b', 'b']);
 	});
 });

@@ -21,7 +21,7 @@ import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const openLedger = (store: LedgerStore, kind: Kind, place: string, isTool = false) => {
 	const [node = '', run = ''] = place.split(', run ');
-	return open(store, { operation: OPERATIONS[kind], node, run, isTool });
+	return open(store, { operation: OPERATIONS[kind], node, run, isTool, credentialId: '1' });
 };
 
 const entry = (
@@ -29,7 +29,13 @@ const entry = (
 	external_id: string,
 	amount: number,
 	fingerprint = `of ${amount}`,
-) => ({ index, fingerprint, request: { external_id, amount }, accountId: 'account' });
+) => ({
+	index,
+	fingerprint,
+	request: { external_id, amount },
+	accountId: 'account',
+	tokenId: 'token',
+});
 
 /** An attempt that has begun and ended. */
 function make(ledger: Ledger, item: ReturnType<typeof entry>, result: RequestResult) {
@@ -91,7 +97,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 					(one) => one.outcome !== 'rejected' && one.outcome !== 'notSent',
 				);
 				const sum = counted.reduce((total, one) => total + unitsOf(one.amount ?? 0), 0n);
-				assert.equal(sumOf(ledger, 'account'), sum);
+				assert.equal(sumOf(ledger, entry(0, 'a', 1)), sum);
 				// The execution is saved and read again between tries.
 				if (stored) store = JSON.parse(JSON.stringify(store)) as LedgerStore;
 			}
@@ -100,11 +106,47 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 	);
 });
 
+describe('a sum', () => {
+	const paid = (tokenId: string, credentialId: string) => {
+		const store: LedgerStore = {};
+		const about = { operation: OPERATIONS.payment, node: 'Pay', run: '0', isTool: false };
+		const ledger = open(store, { ...about, credentialId });
+		make(ledger, { ...entry(0, 'a', 5), tokenId }, { outcome: 'accepted' });
+		return store;
+	};
+
+	test.each([
+		['the same token', 'old', '1', ['old'], 5],
+		['the same token in another credential', 'old', '2', ['old'], 5],
+		['a token that replaced it in the credential', 'new', '1', ['new'], 5],
+		['another token, beside it in one run', 'new', '1', ['new', 'old'], 0],
+		['another token in another credential', 'new', '2', ['new'], 0],
+	])('counts what went out for %s: %s', (_what, tokenId, credentialId, tokenIds, amount) => {
+		const about = { operation: OPERATIONS.payment, node: 'Pay', run: '1', isTool: false };
+		const ledger = open(paid('old', '1'), { ...about, credentialId });
+		for (const each of tokenIds) ledger.tokenIds.add(each);
+		expect(sumOf(ledger, { ...entry(0, 'b', 1), tokenId })).toBe(unitsOf(amount));
+	});
+
+	test('counts what 0.1.0 stored, whatever the token', () => {
+		const store: LedgerStore = { sums: { account: String(unitsOf(5)) } };
+		const ledger = openLedger(store, 'payment', 'Pay, run 0');
+		make(ledger, entry(0, 'a', 2), { outcome: 'unknown' });
+		expect(sumOf(ledger, { ...entry(1, 'b', 1), tokenId: 'other' })).toBe(unitsOf(7));
+	});
+});
+
 describe('an attempt as 0.1.0 stored it', () => {
 	const opened = (by: string, node = 'Pay', isTool = false) => {
 		const stored = { external_id: 'a', by, fingerprint: 'of 5', outcome: 'accepted' as const };
 		const store: LedgerStore = { attempts: { 'payment a': stored } };
-		return open(store, { operation: OPERATIONS.payment, node, run: '0', isTool });
+		return open(store, {
+			operation: OPERATIONS.payment,
+			node,
+			run: '0',
+			isTool,
+			credentialId: '1',
+		});
 	};
 
 	test.each<[string, string, Attempt['place']]>([
@@ -206,7 +248,10 @@ test('after a run that went well only what later runs need remains', () => {
 			},
 		},
 		places: { 'Pay, run 0, item 0': 'a' },
-		sums: { account: String(unitsOf(5)) },
+		sums: {},
+		paid: [
+			{ accountId: 'account', tokenId: 'token', credentialId: '1', units: String(unitsOf(5)) },
+		],
 	});
 });
 

@@ -32,7 +32,8 @@ const FIELDS: Record<
 	recordedBefore: [() => refusals.recordedBefore('a'), 'external_id'],
 	cancelled: [refusals.cancelled, ''],
 	abovePayment: [() => refusals.abovePayment(2, 1), 'amount'],
-	otherRecipient: [() => refusals.otherRecipient('eve'), 'creditParty.key'],
+	otherRecipient: [() => refusals.otherRecipient({ key: 'eve' }), 'creditParty.key'],
+	mayNameOtherRecipient: [() => refusals.mayNameOtherRecipient('to'), 'additionalMembers'],
 	aboveSum: [() => refusals.aboveSum(2n, 1), 'amount'],
 };
 

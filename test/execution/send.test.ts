@@ -26,6 +26,7 @@ const ready = (external_id: string, token: Account['token'] = PASTED): Ready => 
 	request: { amount: 1, external_id },
 	account: { baseUrl: 'https://a.test', schemeName: 'fast', token, limits: {} },
 	accountId: 'account',
+	tokenId: 'token',
 	fingerprint: `of ${external_id}`,
 	finish: async () => undefined,
 });
@@ -80,7 +81,16 @@ function runOf(
 		context: {} as IExecuteFunctions,
 		operation,
 		settings: readSettings({}, 10),
-		ledger: openLedger({}, { operation, node: 'Pay', run: '0', isTool: false }),
+		ledger: openLedger(
+			{},
+			{
+				operation,
+				node: 'Pay',
+				run: '0',
+				isTool: false,
+				credentialId: '1',
+			},
+		),
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
@@ -254,7 +264,12 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		};
 		const [one, two] = [runOf(slow), runOf(slow)];
 		const store = {};
-		const about = { operation: OPERATIONS.payment, run: '0', isTool: true } as const;
+		const about = {
+			operation: OPERATIONS.payment,
+			run: '0',
+			isTool: true,
+			credentialId: '1',
+		} as const;
 		one.run.ledger = openLedger(store, { ...about, node: nodes[0] });
 		two.run.ledger = openLedger(store, { ...about, node: nodes[1] });
 		const sending = [sendBatch(one.run, [first]), sendBatch(two.run, [second])];

@@ -148,7 +148,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 
 	'an attempt is written down after its response': () => [
 		seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
-			const elsewhere = { attempts: {}, places: {}, sums: {} };
+			const elsewhere = { attempts: {}, places: {}, sums: {}, paid: [] };
 			return original({ ...ledger, store: elsewhere }, item);
 		}),
 		seam('execution/ledger', 'endAttempt', (original, { beginAttempt }) => {

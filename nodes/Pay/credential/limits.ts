@@ -8,7 +8,7 @@ export interface Limits {
 	highestPayment?: number;
 	/** Of all payments of an execution. */
 	highestSum?: number;
-	/** Keys, as they are sent. */
+	/** Keys, or key types with their keys, a space between them. */
 	onlyRecipients?: ReadonlySet<string>;
 }
 
@@ -16,9 +16,16 @@ export interface Limits {
 type Fields = Readonly<Record<string, unknown>>;
 
 function parseRecipients(value: unknown, field: string): Set<string> {
-	const lines = (optionalText(value, field) ?? '').split(/[\r\n]+/);
-	const keys = lines.flatMap((line) => optionalIdentifier(line.trim(), field) ?? []);
-	if (keys.length > 0) return new Set(keys);
+	const recipients = new Set<string>();
+	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
+		const typed = line.trim();
+		const recipient = optionalIdentifier(typed.replace(/\s+/g, ' '), field);
+		if (recipient === undefined) continue;
+		recipients.add(recipient);
+		// A key may hold spaces of its own.
+		recipients.add(typed);
+	}
+	if (recipients.size > 0) return recipients;
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
 }
 

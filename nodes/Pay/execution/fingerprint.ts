@@ -5,15 +5,24 @@ function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
 }
 
-/** Where an account's requests go, and in whose name. Not the token: it changes, the account stays. */
+/**
+ * Where an account's requests go, and in whose name. Not the token: it is renewed, and the account stays.
+ * With it, what was accepted before a token was renewed would look like another request afterwards: the
+ * editor's Retry would not give it back, and an agent's tool would pay it again under another id.
+ */
 function whose({ baseUrl, schemeName, token }: Account): unknown[] {
 	const clientId = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
 	return [baseUrl, schemeName, clientId];
 }
 
-/** A hash of whose money it is, for sums. */
+/** A hash of whose money it is, for sums, as far as that is known without a pasted token. */
 export function accountIdOf(account: Account): string {
 	return shortHash(whose(account));
+}
+
+/** Tells the pasted tokens of one execution apart. It is stored, so it is too short to find one by. */
+export function tokenIdOf({ token }: Account): string {
+	return 'pasted' in token ? shortHash([token.pasted]).slice(0, 6) : '';
 }
 
 /**

@@ -35,8 +35,19 @@ export interface LedgerStore {
 	attempts?: Record<string, StoredAttempt>;
 	/** The external_id that each place last sent what is not repeatable with, by {@link itemKey}. */
 	places?: Record<string, string>;
-	/** What may have gone out, by account: `unitsOf` it, as text. */
+	/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
 	sums?: Record<string, string>;
+	/** What may have gone out. */
+	paid?: Paid[];
+}
+
+/** What may have gone out of one account, with one token of one credential. */
+interface Paid {
+	accountId: string;
+	tokenId: string;
+	credentialId: string;
+	/** `unitsOf` it, as text. */
+	units: string;
 }
 
 /** The same, opened. */
@@ -44,6 +55,7 @@ interface OpenStore {
 	attempts: Record<string, Attempt>;
 	places: Record<string, string>;
 	sums: Record<string, string>;
+	paid: Paid[];
 }
 
 /**
@@ -52,15 +64,19 @@ interface OpenStore {
  */
 export interface Ledger {
 	readonly store: OpenStore;
-	readonly operation: Pick<ServiceOperation, 'kind' | 'policy'>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members'>;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
 	/** Whether an AI agent runs the node as its tool. */
 	readonly isTool: boolean;
+	/** The node's credential, as n8n knows it. */
+	readonly credentialId: string;
+	/** The pasted tokens of this run, by `tokenIdOf`. */
+	readonly tokenIds: Set<string>;
 }
 
-type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId'>;
+type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId' | 'tokenId'>;
 
 /** Replaces attempts as 0.1.0 stored them. */
 function upgradeAttempts(attempts: Record<string, StoredAttempt>): void {
@@ -72,12 +88,13 @@ function upgradeAttempts(attempts: Record<string, StoredAttempt>): void {
 }
 
 /** Opens the ledger of an execution; `store` is written to in place. */
-export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store'>): Ledger {
+export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store' | 'tokenIds'>): Ledger {
 	store.attempts ??= {};
 	store.places ??= {};
 	store.sums ??= {};
+	store.paid ??= [];
 	upgradeAttempts(store.attempts);
-	return { ...about, store: store as OpenStore };
+	return { ...about, store: store as OpenStore, tokenIds: new Set() };
 }
 
 /** Whose attempt it was, in words. */
@@ -191,25 +208,52 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
-/** What may have gone out of an account in this execution, as `unitsOf` has it. */
-export function sumOf({ store }: Ledger, accountId: string): bigint {
-	return BigInt(store.sums[accountId] ?? 0);
+/**
+ * Whether what went out before went out of an item's account. Another pasted token is another account
+ * where this run sends with both, or where it is of another credential. Else it is the same account with
+ * a token that was renewed, and the sum goes on.
+ */
+function isOfAccount(paid: Paid, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
+	if (paid.accountId !== item.accountId) return false;
+	if (paid.tokenId === item.tokenId) return true;
+	return paid.credentialId === credentialId && !tokenIds.has(paid.tokenId);
 }
 
-function addToSum(ledger: Ledger, accountId: string, units: bigint): void {
-	ledger.store.sums[accountId] = String(sumOf(ledger, accountId) + units);
+/** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
+export function sumOf(ledger: Ledger, item: Sendable): bigint {
+	const { sums, paid } = ledger.store;
+	let sum = BigInt(sums[item.accountId] ?? 0);
+	for (const each of paid) {
+		if (isOfAccount(each, ledger, item)) sum += BigInt(each.units);
+	}
+	return sum;
+}
+
+function addToSum({ store, credentialId }: Ledger, item: Sendable, units: bigint): void {
+	const { accountId, tokenId } = item;
+	const found = store.paid.find(
+		(each) =>
+			each.accountId === accountId &&
+			each.tokenId === tokenId &&
+			each.credentialId === credentialId,
+	);
+	if (found === undefined) {
+		store.paid.push({ accountId, tokenId, credentialId, units: String(units) });
+	} else {
+		found.units = String(BigInt(found.units) + units);
+	}
 }
 
 /** Writes an attempt down before its request starts. */
 export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	const { store, operation } = ledger;
-	const { fingerprint, request, accountId } = item;
+	const { fingerprint, request } = item;
 	const { external_id, amount = 0 } = request;
 	const place = placeOf(ledger, item);
 	const attempt: Attempt = { external_id, place, amount: request.amount, fingerprint };
 	store.attempts[attemptKey(ledger, item)] = attempt;
 	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;
-	if (operation.policy.countsAgainstLimits) addToSum(ledger, accountId, unitsOf(amount));
+	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount));
 	return attempt;
 }
 
@@ -222,7 +266,7 @@ export function endAttempt(
 ): void {
 	Object.assign(attempt, { outcome, statusCode, response, reason });
 	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
-		addToSum(ledger, item.accountId, -unitsOf(attempt.amount ?? 0));
+		addToSum(ledger, item, -unitsOf(attempt.amount ?? 0));
 	}
 }
 

@@ -1,22 +1,31 @@
 import { InputError } from '../inputError';
+import { otherRecipientIn } from '../parameters/additionalMembers';
 import { unitsOf } from '../parameters/amount';
+import type { MemberTree, Recipient } from '../service/contract';
 import { sumOf, type Ledger } from './ledger';
 import type { Ready } from './read';
-import { abovePayment, aboveSum, otherRecipient } from './words/refusal';
+import { abovePayment, aboveSum, mayNameOtherRecipient, otherRecipient } from './words/refusal';
+
+/** Whether a list of recipients names this one: by its key, or by its key type and its key. */
+function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
+	if (key === undefined) return false;
+	if (recipients.has(key)) return true;
+	return keyType !== undefined && recipients.has(`${keyType} ${key}`);
+}
 
 /** Why an item may not go out, whatever else does. */
-function refusalOf({ account, request }: Ready): InputError | undefined {
+function refusalOf({ account, request }: Ready, members: MemberTree): InputError | undefined {
 	const { limits } = account;
 	if (limits instanceof InputError) return limits;
 	const { highestPayment, onlyRecipients } = limits;
-	const { amount = 0, creditParty } = request;
+	const { amount = 0, creditParty = {} } = request;
 	if (highestPayment !== undefined && amount > highestPayment) {
 		return abovePayment(amount, highestPayment);
 	}
-	if (onlyRecipients !== undefined && !onlyRecipients.has(creditParty?.key ?? '')) {
-		return otherRecipient(creditParty?.key);
-	}
-	return undefined;
+	if (onlyRecipients === undefined) return undefined;
+	if (!isListed(onlyRecipients, creditParty)) return otherRecipient(creditParty);
+	const path = otherRecipientIn(request, members);
+	return path === undefined ? undefined : mayNameOtherRecipient(path);
 }
 
 /** The highest sum that all of these items allow; Infinity without one. */
@@ -29,34 +38,35 @@ function highestSumOf(items: Ready[]): number {
 }
 
 /** Why all items of an account may not go out together, given what went out before in this execution. */
-function refusalOfAll(ledger: Ledger, accountId: string, items: Ready[]): InputError | undefined {
+function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | undefined {
 	const highestSum = highestSumOf(items);
 	if (highestSum === Infinity) return undefined;
-	let sum = sumOf(ledger, accountId);
+	let sum = sumOf(ledger, items[0]);
 	for (const { request } of items) sum += unitsOf(request.amount ?? 0);
 	return sum > unitsOf(highestSum) ? aboveSum(sum, highestSum) : undefined;
 }
 
 /**
  * Items that the limits of their accounts do not let out, and why. Together with what went out before
- * in this execution, all items of an account are above its Highest Sum, or none.
+ * in this execution, all items of an account are above its Highest Sum per Execution, or none.
  */
 export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
 	const refused = new Map<Ready, InputError>();
 	if (!ledger.operation.policy.countsAgainstLimits) return refused;
-	const itemsOfAccount = new Map<string, Ready[]>();
+	const itemsOfAccount = new Map<string, [Ready, ...Ready[]]>();
 	for (const item of items) {
-		const error = refusalOf(item);
+		const error = refusalOf(item, ledger.operation.members);
 		if (error !== undefined) {
 			refused.set(item, error);
 			continue;
 		}
-		const sameAccount = itemsOfAccount.get(item.accountId);
-		if (sameAccount === undefined) itemsOfAccount.set(item.accountId, [item]);
+		const account = `${item.accountId} ${item.tokenId}`;
+		const sameAccount = itemsOfAccount.get(account);
+		if (sameAccount === undefined) itemsOfAccount.set(account, [item]);
 		else sameAccount.push(item);
 	}
-	for (const [accountId, together] of itemsOfAccount) {
-		const error = refusalOfAll(ledger, accountId, together);
+	for (const together of itemsOfAccount.values()) {
+		const error = refusalOfAll(ledger, together);
 		if (error === undefined) continue;
 		for (const item of together) refused.set(item, error);
 	}

@@ -15,7 +15,7 @@ import { inOneForm } from '../parameters/text';
 import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { accountIdOf, fingerprintOf } from './fingerprint';
+import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';
 import { resultOfRefusal, type ItemResult } from './report';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
@@ -49,6 +49,8 @@ export interface Ready {
 	account: Account;
 	/** Whose money it is, for sums: a hash over where requests go and in whose name. */
 	accountId: string;
+	/** Tells pasted tokens apart; empty where tokens are fetched. */
+	tokenId: string;
 	/** Of everything that identifies the request, except its external_id. */
 	fingerprint: string;
 	/** The postback that this execution may wait for. */
@@ -170,8 +172,9 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const { expectation } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
 		const accountId = accountIdOf(account);
+		const tokenId = tokenIdOf(account);
 		const { finish } = plan;
-		return { index, request, account, accountId, fingerprint, expectation, finish, hints };
+		return { index, request, account, accountId, tokenId, fingerprint, expectation, finish, hints };
 	} catch (error) {
 		return { index, result: resultOfRefusal(kind, id, error) };
 	}

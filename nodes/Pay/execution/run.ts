@@ -40,7 +40,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		batchSize,
 	);
 	const { helpers } = context;
-	const { name, id, parameters } = context.getNode();
+	const { name, id, parameters, credentials } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
 	const isTool = isRunByAiAgent(context);
 	if (isTool) {
@@ -50,7 +50,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore & ExpectationStore;
-	const ledger = openLedger(store, { operation, node: name, run, isTool });
+	const credentialId = credentials?.payApi?.id ?? '';
+	const ledger = openLedger(store, { operation, node: name, run, isTool, credentialId });
 	if (isTool) requirePermission(operation, parameters.options);
 	let records: Records | undefined;
 	if (policy.isRecorded) {
@@ -99,6 +100,7 @@ async function readAll(run: Run): Promise<Step> {
 			step.done.push(item);
 			continue;
 		}
+		run.ledger.tokenIds.add(item.tokenId);
 		const { external_id } = item.request;
 		const first = operation.policy.isRepeatable ? undefined : firstUse.get(external_id);
 		if (first === undefined) firstUse.set(external_id, index);

@@ -57,6 +57,100 @@ function parseMembers(value: unknown): Members {
 /** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last counts. */
 const lenientName = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
+/** Parts of names that say where money goes, here or in services that are built alike. */
+const RECIPIENT_PARTS = [
+	'recipient',
+	'receiv',
+	'benefic',
+	'payee',
+	'credit',
+	'destin',
+	'target',
+	'party',
+	'split',
+	'account',
+	'acct',
+	'iban',
+	'wallet',
+	'alias',
+	'key',
+	'handle',
+	'username',
+	'recebedor',
+	'favorec',
+	'conta',
+	'cuenta',
+	'chave',
+	'clave',
+];
+/** Names that say it, but are parts of others that do not. */
+const RECIPIENT_NAMES = [
+	'to',
+	'bank',
+	'bic',
+	'swift',
+	'branch',
+	'agency',
+	'agencia',
+	'card',
+	'pan',
+	'pix',
+	'vpa',
+	'email',
+	'phone',
+];
+
+/** A name as it is compared: without case, accents, hyphens and underscores. */
+const foldedName = (name: string) =>
+	name
+		.normalize('NFKD')
+		.replace(/[^\p{L}\p{N}]/gu, '')
+		.toLowerCase();
+
+function saysRecipient(name: string, ownNames: readonly string[]): boolean {
+	const folded = foldedName(name);
+	if (RECIPIENT_NAMES.includes(folded)) return true;
+	if (ownNames.some((own) => foldedName(own) === folded)) return true;
+	return RECIPIENT_PARTS.some((part) => folded.includes(part));
+}
+
+/**
+ * The path of a member that may say where the money goes, beside the Recipient of the form: anything
+ * inside the recipient that the form does not set, and at any depth a member named like a recipient.
+ * Nobody knows what a service reads, so a harmless member may be meant too: it costs nobody money.
+ */
+export function otherRecipientIn(body: object, known: MemberTree): string | undefined {
+	const recipient = known.creditParty;
+	const ownMembers = isTree(recipient) ? Object.keys(recipient) : [];
+	for (const [name, value] of Object.entries(body)) {
+		if (name === 'creditParty') {
+			const added = Object.keys((value ?? {}) as object).find((each) => !ownMembers.includes(each));
+			if (added !== undefined) return `creditParty.${added}`;
+		} else if (!Object.hasOwn(known, name)) {
+			const found = recipientIn(name, value, name, ownMembers);
+			if (found !== undefined) return found;
+		}
+	}
+	return undefined;
+}
+
+function recipientIn(
+	name: string,
+	value: unknown,
+	path: string,
+	ownNames: readonly string[],
+): string | undefined {
+	if (saysRecipient(name, ownNames)) return path;
+	if (typeof value !== 'object' || value === null) return undefined;
+	for (const [below, member] of Object.entries(value)) {
+		const at = Array.isArray(value) ? `${path}[${below}]` : `${path}.${below}`;
+		// An entry of a list has no name.
+		const found = recipientIn(Array.isArray(value) ? '' : below, member, at, ownNames);
+		if (found !== undefined) return found;
+	}
+	return undefined;
+}
+
 /** Members deeply merged; `known` says which of them the form sets, at this level and below. */
 function merge(body: Members, extra: Members, known: MemberTree, path: string): Members {
 	const merged = new Map(Object.entries(body));

@@ -35,7 +35,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 	previousPostbackSecret: 'Previous Postback Secret',
 	limitPayments: 'Limit Payments',
 	highestPayment: 'Highest Payment',
-	highestSum: 'Highest Sum',
+	highestSum: 'Highest Sum per Execution',
 	onlyRecipients: 'Only Recipients',
 };
 

@@ -70,12 +70,18 @@ export interface ServiceOperation extends OperationContract {
 	readonly members: MemberTree;
 }
 
+/** Who receives a payment, as far as the account's limits ask. */
+export interface Recipient {
+	key?: string;
+	keyType?: string;
+}
+
 /** A request body: what all operations have in common. */
 export interface ServiceRequest {
 	external_id: string;
 	amount?: number;
 	postbackUrl?: string;
-	creditParty?: { key?: string };
+	creditParty?: Recipient;
 }
 
 /** Path below the base address (section 4); the scheme's name replaces "pay" in the document's path. */

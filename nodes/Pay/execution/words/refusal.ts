@@ -1,7 +1,7 @@
 import { InputError } from '../../inputError';
 import { unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
-import type { AgentPermission, Words } from '../../service/contract';
+import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { quotedIds } from './sentences';
 import { attemptInWords, type Attempt } from '../ledger';
 
@@ -34,18 +34,29 @@ export const abovePayment = (amount: number, limit: number) =>
 	);
 
 /** A payment to a key that the account does not list. */
-export const otherRecipient = (key: string | undefined) =>
-	wrongField(
+export function otherRecipient({ key, keyType }: Recipient): InputError {
+	const ofType = keyType === undefined ? '' : ` of the type "${keyType}"`;
+	const what = key === undefined ? 'is empty, so it' : `"${key}"${ofType}`;
+	return wrongField(
 		'creditParty.key',
-		`${key === undefined ? 'is empty, so it' : `"${key}"`} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
+		`${what} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
 		`Check the recipient. ${RAISE}`,
 	);
+}
 
-/** Payments that together are above the account's Highest Sum. */
+/** A payment whose body may say another recipient than the one that was compared with the list. */
+export const mayNameOtherRecipient = (path: string) =>
+	wrongField(
+		'additionalMembers',
+		`holds "${path}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
+		`Remove it there. ${RAISE}`,
+	);
+
+/** Payments that together are above the account's Highest Sum per Execution. */
 export const aboveSum = (sum: bigint, limit: number) =>
 	wrongField(
 		'amount',
-		`is too much: the payments of this execution would come to ${unitsInWords(sum)}, above the Highest Sum (highestSum) of the Pay API credential: ${limit}`,
+		`is too much: the payments of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
 		`None of the payments that wait here is sent. Check them. ${RAISE}`,
 	);
 
