@@ -12,7 +12,7 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
 import { executeChosen, findOperation, properties } from './operations';
-import { resumeWebhooks, waitingNodeTooltip } from './operations/postback/wait.operation';
+import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/receive';
 
 /**

@@ -9,7 +9,7 @@ import type {
 import { failAll } from '../execution/report';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
-import * as waitForPostback from './postback/wait.operation';
+import { waitForPostback } from './wait';
 
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
 interface Operation {

@@ -1,0 +1,23 @@
+import type { StatusValues } from '../../parameters/description';
+import type { FieldMatch } from '../../parameters/fieldMatch';
+
+/** A proof that may end a wait, and what its postback must hold. */
+export interface AwaitedProof {
+	/** Of the proof, see `withRandomProof`. */
+	hash: string;
+	/** Absent where any postback will do. */
+	match?: FieldMatch;
+	/** The words of the account, if it has any. */
+	status?: StatusValues;
+}
+
+/** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
+export interface Awaited {
+	proofs: AwaitedProof[];
+	/** Hashes of all proofs that this execution gave: the others may end a later wait. */
+	given: string[];
+	/** Of this wait and no other one, see `OpenWait`. */
+	id: string;
+	/** When its time limit passes, in milliseconds since 1970; absent without one. */
+	until?: number;
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'crypto';
+import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { failAll } from '../../execution/report';
+import { InputError } from '../../inputError';
+import { matchOf, readCondition } from '../../parameters/condition';
+import { wrongField } from '../../parameters/label';
+import { refuseBodyNotLeft } from '../../parameters/leaveBody';
+import type { ReadParameter } from '../../parameters/parameter';
+import { parseExternalId } from '../../parameters/text';
+import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
+import { endedByPostback, outlastTimers } from '../../postback/timer';
+import type { Awaited, AwaitedProof } from './awaited';
+
+/** Whose words a wait has. */
+const CHARGE = 'the Pay node that makes the charge or payment';
+
+const MINUTE = 60_000;
+const UNITS: Record<string, number> = {
+	seconds: 1000,
+	minutes: MINUTE,
+	hours: 60 * MINUTE,
+	days: 24 * 60 * MINUTE,
+};
+
+/** Reads how long to wait, in milliseconds; an expression may give the number as text. */
+function readLimit(read: ReadParameter): number {
+	if (read('limitWaitTime') !== true) return Infinity;
+	const typedAmount = read('resumeAmount');
+	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
+	const amount = text === '' ? typedAmount : Number(text);
+	const unit = read('resumeUnit');
+	if (typeof amount !== 'number' || !(amount >= 0)) {
+		const what = `must be 0 or more, but is ${JSON.stringify(typedAmount) ?? 'undefined'}`;
+		throw wrongField('resumeAmount', what, 'Enter how long to wait.');
+	}
+	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
+		const names = Object.keys(UNITS).join(', ');
+		throw wrongField('resumeUnit', `must be one of ${names}`, 'Choose one from the list.');
+	}
+	return amount * UNITS[unit]!;
+}
+
+/**
+ * Removes what another node, or a customer's order, put where a postback will be: at the time limit
+ * n8n passes on the list that came in, and "paid" in it would look like a postback. The items are
+ * replaced, not changed: the output of the node before shares their JSON.
+ */
+function withoutPostback(items: INodeExecutionData[]): void {
+	for (const [index, item] of items.entries()) {
+		const json = { ...item.json };
+		delete json.postback;
+		items[index] = { ...item, json };
+	}
+}
+
+/** Refuses a wait in which n8n could not resume the execution with a postback. Throws an InputError. */
+function refuseWhatCannotWait(context: IExecuteFunctions, items: INodeExecutionData[]): void {
+	if (items.length > 1) {
+		throw new InputError(
+			'external_id',
+			`An execution can wait for one postback at a time, but ${items.length} items came in`,
+			'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
+		);
+	}
+	// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
+	if (context.getExecuteData().node.name !== context.getNode().name) {
+		throw new InputError(
+			'operation',
+			'An AI agent of this version cannot wait for a postback',
+			'Put this node behind the agent, or use version 3 of the agent.',
+		);
+	}
+}
+
+/** The proofs that may end a wait, and what their postbacks must hold. Throws an InputError. */
+function readProofs(
+	context: IExecuteFunctions,
+	read: ReadParameter,
+	external_id: string,
+): AwaitedProof[] {
+	const condition = readCondition(read, 'resumeWhen');
+	const store = context.getContext('flow');
+	const wasEnded = endedByPostback(context);
+	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), wasEnded);
+	if (hashes.length === 0) {
+		throw new InputError(
+			'external_id',
+			`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
+			'Set Postback of the Pay node before this one to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+		);
+	}
+	return hashes.map((hash) => {
+		const status = statusWordsOf(store, hash);
+		return {
+			hash,
+			status,
+			match: matchOf(condition, status, 'resumeWhen', CHARGE),
+		};
+	});
+}
+
+/** Writes down what the execution waits for, at most so many milliseconds, and puts it to sleep. */
+async function sleepUntilPostback(
+	context: IExecuteFunctions,
+	external_id: string,
+	proofs: AwaitedProof[],
+	limit: number,
+): Promise<void> {
+	const executionId = context.getExecutionId();
+	const end = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
+	const until = end < WAIT_INDEFINITELY ? end.getTime() : undefined;
+	const given = beginWait(context.getContext('flow'), {
+		external_id,
+		executionId,
+		node: context.getNode().name,
+		run: Number(context.getWorkflowDataProxy(0).$runIndex),
+		until,
+	});
+	const awaited: Awaited = { proofs, given, id: randomUUID(), until };
+	Object.assign(context.getContext('node'), { awaited });
+	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
+	// parent waits for others. No sub-workflow has this id.
+	context.setMetadata({ waitingChildExecutionIds: [executionId] });
+	await context.putExecutionToWait(end);
+}
+
+/** Checks the parameters and puts the execution to sleep until a postback, or the limit, wakes it. */
+export async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const items = context.getInputData();
+	withoutPostback(items);
+	try {
+		refuseWhatCannotWait(context, items);
+		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
+		refuseBodyNotLeft(read('options'));
+		const external_id = parseExternalId(read('external_id'));
+		const limit = readLimit(read);
+		const proofs = readProofs(context, read, external_id);
+		await outlastTimers(context);
+		await sleepUntilPostback(context, external_id, proofs, limit);
+		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
+		return [items.map((item) => ({ ...item }))];
+	} catch (error) {
+		// Paired by a number: else n8n adds what the node before gave, its "postback" too.
+		return failAll(context, error).map((failed) =>
+			failed.map((item, index) => ({ ...item, pairedItem: index })),
+		);
+	}
+}

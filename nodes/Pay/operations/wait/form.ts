@@ -1,0 +1,106 @@
+import type { INodeProperties, IWebhookDescription } from 'n8n-workflow';
+import { conditionFields } from '../../parameters/condition';
+import { LEAVE_BODY } from '../../parameters/leaveBody';
+import { showFor } from '../../parameters/parameter';
+import { RESUME_SEGMENT } from '../../postback/postbackUrl';
+import { POSTBACK_METHODS } from '../../postback/receive';
+
+export const option = {
+	name: 'Wait',
+	value: 'wait',
+	action: 'Wait for postback',
+	description: 'Wait until the service reports the status of one charge or payment',
+};
+
+export const description: INodeProperties[] = showFor(
+	[
+		{
+			displayName:
+				'The Pay node before this one must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+			name: 'waitNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'External ID',
+			name: 'external_id',
+			type: 'string',
+			default: '={{ $json.external_id }}',
+			required: true,
+			description: 'Identifier of the charge or payment to wait for',
+		},
+		...conditionFields(
+			{
+				displayName: 'Resume',
+				name: 'resumeWhen',
+				description: 'Which postback lets the workflow go on',
+			},
+			{
+				any: 'On Any Postback',
+				paid: 'When Paid',
+				paidOrFailed: 'When Paid or Failed',
+				match: 'When a Field Has a Value',
+			},
+		),
+		{
+			displayName: 'Limit Wait Time',
+			name: 'limitWaitTime',
+			type: 'boolean',
+			default: false,
+			description:
+				'Whether to go on without a postback after a while. The item then has no "postback" field.',
+		},
+		{
+			displayName: 'Wait at Most',
+			name: 'resumeAmount',
+			type: 'number',
+			typeOptions: { minValue: 0, numberPrecision: 2 },
+			default: 1,
+			displayOptions: { show: { limitWaitTime: [true] } },
+			description:
+				'How many of the units below to wait. N8n looks for ended waits about once a minute.',
+		},
+		{
+			displayName: 'Wait at Most (Unit)',
+			name: 'resumeUnit',
+			type: 'options',
+			options: [
+				{ name: 'Days', value: 'days' },
+				{ name: 'Hours', value: 'hours' },
+				{ name: 'Minutes', value: 'minutes' },
+				{ name: 'Seconds', value: 'seconds' },
+			],
+			default: 'hours',
+			displayOptions: { show: { limitWaitTime: [true] } },
+			description: 'Unit of the time to wait',
+		},
+		{ displayName: 'Options', name: 'options', type: 'hidden', default: LEAVE_BODY },
+	],
+	'postback',
+	'wait',
+);
+
+/**
+ * The node listens at the resume URL of an execution that waits here, and nowhere else. The service is
+ * given that with a segment of its own; URLs that were given out earlier have none.
+ */
+export const resumeWebhooks = ['', RESUME_SEGMENT].map(
+	(path): IWebhookDescription => ({
+		name: 'default',
+		httpMethod: POSTBACK_METHODS,
+		responseMode: 'onReceived',
+		responseData: 'noData',
+		path,
+		restartWebhook: true,
+	}),
+);
+
+/**
+ * What the editor's output panel says while the node waits: at a time limit n8n runs no node, so what did
+ * not end the wait can be said only while it lasts.
+ */
+export const waitingNodeTooltip = [
+	'={{ $parameter["resumeWhen"] === "any" ? "Waiting for a postback."',
+	': "Waiting for a postback with what Resume asks for. One that lacks it does not end the wait:',
+	'n8n\'s log, and the response that the service got, say what was missing." }}',
+].join(' ');

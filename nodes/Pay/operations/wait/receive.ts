@@ -1,0 +1,88 @@
+import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { verifyRandomProof } from '../../postback/proof';
+import {
+	logNotAwaited,
+	readPostback,
+	refusePostback,
+	refuseUnproven,
+	toPostbackItem,
+	whyNotAwaited,
+} from '../../postback/receive';
+import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
+import type { Awaited } from './awaited';
+
+/**
+ * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
+ * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
+ */
+const BODY_TIME = 10_000;
+
+/** What a postback is told that comes too late, by its end. */
+const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
+
+/** An execution that waits, as n8n loaded it when a request began. */
+interface Waiting {
+	item: INodeExecutionData;
+	awaited: Awaited;
+}
+
+/** A text as an expression may hold it between quotes: nothing of it is read as code. */
+function inQuotes(text: string): string {
+	const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+	return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/**
+ * Reads the item that waits, and what for. As text through n8n's expression engine: a key like
+ * "toString" in it would break the engine's own copy, and $node["constructor"] is not the node.
+ */
+function readWaiting(context: IWebhookFunctions): Waiting {
+	const name = inQuotes(context.getNode().name);
+	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
+	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
+	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, Partial<Awaited> | null];
+	// A wait that 0.1.0 began has no id, and an execution has one such wait at most.
+	const unset: Awaited = { proofs: [], given: [], id: context.getExecutionId() };
+	return { item, awaited: { ...unset, ...stored } };
+}
+
+/** n8n's own token, which a request holds. It proves nothing here, and opens other waits and forms. */
+function readResumeToken(context: IWebhookFunctions): string {
+	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	return url.searchParams.get('signature') ?? '';
+}
+
+/**
+ * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
+ * on with, or only a response. Proof first, body after: nothing of an unproven request is read.
+ */
+export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { item, awaited } = readWaiting(context);
+	const query = context.getQueryData() as Record<string, unknown>;
+	const proof = awaited.proofs.find(({ hash }) => verifyRandomProof(query, [hash]) !== null);
+	if (proof === undefined) {
+		return verifyRandomProof(query, awaited.given) === null
+			? refuseUnproven(context)
+			: refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	}
+	const reference = verifyRandomProof(query, [proof.hash]);
+	const postback = await readPostback(context, BODY_TIME, readResumeToken(context));
+	const mismatch = whyNotAwaited(proof.match, postback);
+	const output =
+		mismatch === undefined
+			? await toPostbackItem(context, postback, reference, proof.status, item)
+			: undefined;
+	const wait: OpenWait = {
+		id: awaited.id,
+		node: context.getNode().name,
+		until: awaited.until,
+	};
+	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+	if (output === undefined) {
+		logNotAwaited(context, String(mismatch), reference);
+		return { webhookResponse: `The execution waits on: ${mismatch}` };
+	}
+	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
+	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
+	return { workflowData: [[output]] };
+}
