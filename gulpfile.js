@@ -13,7 +13,7 @@ const TYPED_ARRAYS = [
 const sourceOf = (file) => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 
 /** They hold a library each, which is most of their code; loaded when one of their functions is called. */
-const AT_FIRST_USE = ['nodes/Pay/qr/image.ts', 'nodes/Pay/postback/xml.ts'];
+const AT_FIRST_USE = ['nodes/Pay/qr/image.ts', 'nodes/Pay/postback/body/xml.ts'];
 
 async function clean() {
 	await rm('dist', { recursive: true, force: true });

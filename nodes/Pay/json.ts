@@ -23,24 +23,30 @@ export function isTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
 	return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
-/** Whether a JSON text is nested too deep: JSON.parse needs seconds for a million levels. */
-function isTextTooDeep(text: string): boolean {
+/** A list of eight million numbers held n8n for 26 s; nobody's payload has so many members. */
+const MAX_MEMBERS = 100_000;
+
+/** Whether a JSON text is nested too deep or has too many members: JSON.parse needs seconds for a million levels. */
+function isBeyondUse(text: string): boolean {
 	let levels = 0;
+	let members = 0;
 	let isInString = false;
-	for (let at = 0; at < text.length && levels <= MAX_LEVELS; at++) {
+	for (let at = 0; at < text.length; at++) {
 		const character = text[at];
 		if (character === '\\') at++;
 		else if (character === '"') isInString = !isInString;
 		else if (isInString) continue;
+		else if (character === ',') members++;
 		else if (character === '[' || character === '{') levels++;
 		else if (character === ']' || character === '}') levels--;
+		if (levels > MAX_LEVELS || members > MAX_MEMBERS) return true;
 	}
-	return levels > MAX_LEVELS;
+	return false;
 }
 
-/** Parses JSON, integers beyond 2^53 as strings; other text, or JSON nested too deep, stays text. */
+/** Parses JSON, integers beyond 2^53 as strings; other text, or JSON of too many levels or members, stays text. */
 export function jsonOrText(text: string): unknown {
-	if (isTextTooDeep(text)) return text;
+	if (isBeyondUse(text)) return text;
 	try {
 		return LONG_INTEGER.test(text)
 			? parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue })

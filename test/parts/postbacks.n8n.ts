@@ -1,7 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { freePort, itemsOf, webhookPath, type N8n } from '../../dev/n8n';
 import type { Server } from '../../dev/queue';
@@ -12,66 +9,10 @@ import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { allFinished, startN8n, VERSIONS } from '../n8n/nodes';
 import { certificates } from '../wire/servers';
 import { ports, startNginx, type Pem } from './parts';
+import { CURL_JSON, NAME, prepareSenders, removeSenders, send, SENDERS } from './senders';
 
 const SECRET = 'the postback secret of the test';
-const NAME = 'João & Söhne';
-const XML =
-	'<?xml version="1.0" encoding="UTF-8"?><n><status>PAID</status><name>João &amp; Söhne</name></n>';
 const KINDS = ['json', 'latin1', 'form', 'multipart', 'xml'];
-const folder = mkdtempSync(join(tmpdir(), 'pay-clients-'));
-const CA = join(folder, 'ca.pem');
-const LATIN1 = join(folder, 'latin1.json');
-const CLIENTS = join(__dirname, 'clients');
-
-const curl = (...flags: string[]) => ['curl', '--max-time', '60', '--cacert', CA, ...flags];
-const CURL: Record<string, string[]> = {
-	json: [
-		'-H',
-		'content-type: application/json',
-		'-d',
-		JSON.stringify({ status: 'PAID', name: NAME }),
-	],
-	form: ['--data-urlencode', 'status=PAID', '--data-urlencode', `name=${NAME}`],
-	multipart: ['-F', 'status=PAID', '-F', `name=${NAME}`],
-	latin1: ['-H', 'content-type: application/json; charset=ISO-8859-1', '-d', `@${LATIN1}`],
-	xml: ['-H', 'content-type: application/xml', '-d', XML],
-};
-
-/** How each client is started to send a postback of a kind to an address. */
-const SENDERS: Record<string, (kind: string, url: string) => string[]> = {
-	'curl, HTTP/2': (kind, url) => curl('--http2', ...CURL[kind]!, url),
-	'curl, HTTP/1.0': (kind, url) => curl('--http1.0', ...CURL[kind]!, url),
-	'Python requests': () => ['/usr/bin/python3', join(CLIENTS, 'client.py')],
-	PHP: () => ['php', join(CLIENTS, 'client.php')],
-	Ruby: () => ['ruby', join(CLIENTS, 'client.rb')],
-	Go: () => [join(folder, 'client')],
-	Java: () => ['java', '-Dfile.encoding=UTF-8', join(CLIENTS, 'Client.java')],
-	Node: () => [process.execPath, join(CLIENTS, 'client.mjs')],
-};
-
-/** Sends one postback; gives the status that the client tells. */
-async function send(client: string, kind: string, url: string, name = NAME): Promise<number> {
-	const [command = '', ...args] = SENDERS[client]!(kind, url);
-	const told = command === 'curl' ? ['-s', '-o', join(folder, 'answer'), '-w', '%{http_code}'] : [];
-	const env = { ...{ PATH: process.env.PATH, URL: url, KIND: kind, NAME: name, XML, CA } };
-	const more = { NODE_EXTRA_CA_CERTS: CA, LANG: 'C.UTF-8', PYTHONWARNINGS: 'ignore' };
-	try {
-		const { stdout } = await promisify(execFile)(command, [...told, ...args], {
-			env: { ...env, ...more },
-		});
-		return Number(stdout.trim());
-	} catch (error) {
-		const { code, message, stdout, stderr } = error as Error & {
-			code?: unknown;
-			stdout?: string;
-			stderr?: string;
-		};
-		if (code === 'ENOENT') {
-			throw new Error(`${command} is missing: .ci/run lists Debian's packages of all clients`);
-		}
-		throw new Error(`${client}: ${message} ${stdout} ${stderr}`);
-	}
-}
 
 /** What proxies do with an address on its way to n8n, by the first part of its path. */
 const REWRITES: Record<string, (n8n: string) => string> = {
@@ -99,15 +40,11 @@ let forget: () => void;
 beforeAll(async () => {
 	const { trusted, forget: undo } = await certificates();
 	[pem, forget] = [trusted, undo];
-	writeFileSync(CA, pem.cert);
-	writeFileSync(LATIN1, JSON.stringify({ status: 'PAID', name: NAME }), 'latin1');
-	const env = { ...process.env, GO111MODULE: 'off', GOFLAGS: '', GOCACHE: join(folder, 'go') };
-	const built = join(folder, 'client');
-	execFileSync('go', ['build', '-o', built, join(CLIENTS, 'client.go')], { env });
+	prepareSenders(pem.cert);
 });
 afterAll(() => {
 	forget?.();
-	rmSync(folder, { recursive: true, force: true });
+	removeSenders();
 });
 
 describe.each(VERSIONS)('postbacks to n8n %s', (version) => {
@@ -224,7 +161,7 @@ describe.each(VERSIONS)('postbacks to n8n %s', (version) => {
 
 	test('n8n never answers a request that offers HTTP/2 in plain HTTP, and nothing starts', async () => {
 		const { search } = new URL(signed('h2c'));
-		const flags = ['--http2', '--max-time', '3', ...CURL.json!, n8n.url + path + search];
+		const flags = ['--http2', '--max-time', '3', ...CURL_JSON, n8n.url + path + search];
 		const asked = promisify(execFile)('curl', ['-s', ...flags]);
 		await expect(asked).rejects.toMatchObject({ code: 28 });
 		expect(await n8n.executionIds(workflowId)).toHaveLength(count);

@@ -53,7 +53,7 @@ export function readFieldMatch(
 }
 
 /** A form has data[status] where n8n reads the same query as data.status; capitals do not count. */
-const plain = (name: string) => name.toLowerCase().replace(/\[([^\]]+)\]/g, '.$1');
+const plain = (name: string) => name.toLowerCase().replace(/\[([^[\]]+)\]/g, '.$1');
 
 /**
  * Why a field does not match, in words for a log, which never hold the value that is there. What

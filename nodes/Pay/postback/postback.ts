@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { parseBody, type Body } from './body';
+import { parseBody, type Body } from './body/parse';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */

@@ -1,23 +1,12 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
-import { within } from '../within';
-import { BodyError } from './form';
+import { readBytes, type RawRequest } from './body/readBytes';
 import { parsePostback, toJson, type Postback } from './postback';
 import type { Reference } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
 export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
-
-/** What n8n and Node.js give of a request beside what n8n's types name. */
-interface RawRequest {
-	/** False until the request's end has come, and for good where the connection was cut before. */
-	complete?: boolean;
-	on?: (event: string, listener: () => void) => void;
-	rawBody?: Buffer;
-	/** Keeps n8n's limit of size, of what is unzipped too. */
-	readRawBody?: () => Promise<void>;
-}
 
 function log(context: IWebhookFunctions, message: string, more: object = {}): void {
 	const { id } = context.getWorkflow();
@@ -97,27 +86,6 @@ export function logNotAwaited(
 ): void {
 	const message = `Pay took a postback that the workflow does not go on with: ${why}`;
 	log(context, message, { external_id: reference?.external_id });
-}
-
-/** The content encodings that n8n undoes, and "" for a body that has none. */
-const ENCODINGS = ['', 'identity', 'gzip', 'deflate'];
-/** The bytes of a body, unzipped, which may take so many milliseconds. */
-async function readBytes(request: RawRequest, encoding: string, ms: number): Promise<Buffer> {
-	if (!ENCODINGS.includes(encoding)) {
-		throw new BodyError(415, `A body in the encoding "${encoding.slice(0, 20)}" cannot be read`);
-	}
-	const reading = request.rawBody === undefined ? request.readRawBody?.() : undefined;
-	if (request.complete !== false) await reading;
-	else {
-		// n8n never learns that a zipped body was cut.
-		const cut = new Promise<never>((_, reject) => {
-			const judge = () => request.complete === false && reject(new Error('The body was cut off'));
-			request.on?.('close', judge);
-		});
-		const late = () => new BodyError(408, 'The body took too long');
-		await within(Promise.race([reading, cut]), ms, late);
-	}
-	return request.rawBody ?? Buffer.alloc(0);
 }
 
 /**

@@ -12,12 +12,25 @@ class Client {
 		var name = env.get("NAME");
 		var json = "{\"status\":\"PAID\",\"name\":\"" + name + "\"}";
 		var part = "--x\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n";
-		var charset = env.get("KIND").equals("latin1") ? StandardCharsets.ISO_8859_1 : StandardCharsets.UTF_8;
+		var charset = switch (env.get("KIND")) {
+			case "latin1" -> StandardCharsets.ISO_8859_1;
+			case "gbk" -> Charset.forName("CP936");
+			case "korean" -> Charset.forName("MS949");
+			default -> StandardCharsets.UTF_8;
+		};
+		var encoded = URLEncoder.encode(name, charset);
 		var typeAndBody = switch (env.get("KIND")) {
 			case "json" -> new String[] { "application/json", json };
 			case "latin1" -> new String[] { "application/json; charset=ISO-8859-1", json };
 			case "form" -> new String[] { "application/x-www-form-urlencoded",
-				"status=PAID&name=" + URLEncoder.encode(name, charset) };
+				"status=PAID&name=" + encoded };
+			// What Java calls these charsets, which is not what the web calls them.
+			case "gbk" -> new String[] { "application/x-www-form-urlencoded; charset=CP936",
+				"status=PAID&name=" + encoded };
+			case "korean" -> new String[] { "application/json; charset=" + charset.name(), json };
+			case "nested" -> new String[] { "application/x-www-form-urlencoded",
+				"status=PAID&" + URLEncoder.encode("payer[name]", charset) + "=" + encoded
+					+ "&payer%5Btags%5D%5B%5D=a&payer%5Btags%5D%5B%5D=b" };
 			case "multipart" -> new String[] { "multipart/form-data; boundary=x",
 				part.formatted("status", "PAID") + part.formatted("name", name) + "--x--\r\n" };
 			default -> new String[] { "application/xml", env.get("XML") };

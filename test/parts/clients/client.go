@@ -33,6 +33,20 @@ func main() {
 		form.WriteField("name", name)
 		form.Close()
 		contentType = form.FormDataContentType()
+	case "nested":
+		contentType = "application/x-www-form-urlencoded"
+		body.WriteString(url.Values{
+			"status":        {"PAID"},
+			"payer[name]":   {name},
+			"payer[tags][]": {"a", "b"},
+		}.Encode())
+	case "files":
+		form := multipart.NewWriter(body)
+		form.WriteField("note \"a\"", "x")
+		slip, _ := form.CreateFormFile("slip", "João \"1\".txt")
+		slip.Write([]byte("hello"))
+		form.Close()
+		contentType = form.FormDataContentType()
 	case "xml":
 		body.WriteString(os.Getenv("XML"))
 	}

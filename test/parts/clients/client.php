@@ -8,6 +8,22 @@ $kinds = [
 	],
 	'form' => [http_build_query($fields), []],
 	'multipart' => [$fields, []],
+	'nested' => [
+		http_build_query([
+			'status' => 'PAID',
+			'payer' => ['name' => getenv('NAME'), 'tags' => ['a', 'b']],
+		]),
+		[],
+	],
+	'files' => [
+		['note "a"' => 'x', 'slip' => new CURLFile(getenv('SLIP'), 'text/plain', 'João "1".txt')],
+		[],
+	],
+	// The second byte of this letter is an A, which is sent as it is.
+	'shift_jis' => [
+		http_build_query(['status' => 'PAID', 'name' => iconv('UTF-8', 'SHIFT_JIS', 'アカウント')]),
+		['Content-Type: application/x-www-form-urlencoded; charset=Shift_JIS'],
+	],
 	'xml' => [getenv('XML'), ['Content-Type: application/xml']],
 ];
 [$body, $headers] = $kinds[getenv('KIND')];

@@ -1,8 +1,5 @@
 import { parseXml, XmlElement, XmlText } from '@rgrove/parse-xml';
 
-/** Longer documents would hold n8n for seconds (2 MB took one); in characters. */
-const MAX_LENGTH = 1_000_000;
-
 function valueOf(element: XmlElement): unknown {
 	const members = new Map<string, unknown[]>();
 	const texts: string[] = [];
@@ -29,12 +26,11 @@ function valueOf(element: XmlElement): unknown {
 /**
  * Parses XML into the form that n8n's Webhook node gives it: names in lower case, repeated elements as lists,
  * attributes under `$`, text beside other things under `_`.
- * @returns undefined for text that is not XML, is too long, or is nested too deep to be parsed
+ * @returns undefined for text that is not XML, or is nested too deep to be parsed
  */
 export function parseXmlBody(text: string): unknown {
-	if (text.length > MAX_LENGTH) return undefined;
 	try {
-		const { root } = parseXml(text);
+		const { root } = parseXml(text.trimStart());
 		return root === null
 			? undefined
 			: Object.fromEntries([[root.name.toLowerCase(), valueOf(root)]]);
