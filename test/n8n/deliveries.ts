@@ -1,5 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+
 /** One thing that a service may tell, in the ways that services tell it. */
 export interface Spelling {
 	method?: string;
@@ -74,6 +76,25 @@ export const SPELLINGS: Record<string, Spelling> = {
 			],
 		),
 	),
+	...Object.fromEntries(
+		['UTF-8', 'none', '8bit', 'ISO-8859-1'].map((label): [string, Spelling] => [
+			`JSON in the content coding ${label}, which is none`,
+			{ headers: { 'Content-Type': 'application/json', 'Content-Encoding': label }, body: PAID },
+		]),
+	),
+	...Object.fromEntries(
+		['GZIP', 'x-gzip'].map((coding): [string, Spelling] => [
+			`JSON in the content coding ${coding}`,
+			{
+				headers: { 'Content-Type': 'application/json', 'Content-Encoding': coding },
+				body: gzipSync(PAID),
+			},
+		]),
+	),
+	'XML behind a blank line': {
+		headers: { 'Content-Type': 'application/xml' },
+		body: '\n<?xml version="1.0"?><data><status>paid</status></data>',
+	},
 	'JSON of a type of its own': {
 		headers: { 'Content-Type': 'application/vnd.x+json' },
 		body: PAID,
