@@ -11,7 +11,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { executeChosen, findOperation, properties } from './operations';
+import { executeChosen, findOperation, namesOnCanvas, properties } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/receive';
 
@@ -32,8 +32,8 @@ const subtitle = [
 	'const typed = (word, read) => {',
 	'try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; }',
 	'catch { return ""; } };',
-	'const names = { qrCode: "QR code", payment: "Payment", postback: "Wait for postback" };',
-	'return names[$parameter["resource"]]',
+	`const names = ${JSON.stringify(namesOnCanvas())};`,
+	'return names[$parameter["resource"]]?.[$parameter["operation"]]',
 	'+ typed(" of ", () => $parameter["amount"])',
 	'+ typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
 ].join(' ');

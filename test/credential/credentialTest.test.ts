@@ -203,7 +203,7 @@ test('a credential without data is told, not thrown', async () => {
 test('a limit that cannot be read fails the test of the credential, before any request', async () => {
 	const limits = { limitPayments: true, highestPayment: '1.000,00' };
 	expect(await verdict({ ...client, ...limits })).toMatch(
-		/^Error: No payment goes out, because a limit of the Pay API credential cannot be read: Highest Payment \(highestPayment\) must be a number, but is "1\.000,00"\. Write 1000\.00/,
+		/^Error: No money goes out, because a limit of the Pay API credential cannot be read: Highest Payment \(highestPayment\) must be a number, but is "1\.000,00"\. Write 1000\.00/,
 	);
 	expect([sandbox.received, sandbox.tokenRequests]).toStrictEqual([[], []]);
 });

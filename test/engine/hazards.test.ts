@@ -305,7 +305,7 @@ describe('the report', () => {
 		const run = await pay(itemsFor('a', 'b', 'c'), { settings: CONTINUE }, batches(3));
 		expect(outcomes(run)).toStrictEqual(['unknown', 'rejected', 'unknown']);
 		const words =
-			'The duplicate check still remembers "b", because n8n\'s database failed (database is locked): to pay it, use a new External ID.';
+			'The duplicate check still remembers "b", because n8n\'s database failed (database is locked): to send it, use a new External ID.';
 		expect(
 			resultsOf(run).map(({ description }) => (description as string).includes(words)),
 		).toStrictEqual([false, true, false]);

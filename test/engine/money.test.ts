@@ -57,8 +57,8 @@ describe('validation of all items comes first', () => {
 
 	test('two payments with one external_id: the second is refused before anything is sent', async () => {
 		const items = itemsFor('same', 'other', 'same');
-		expect(errorOf(await pay(items))?.message).toMatch(
-			/^Payment "same" is on the list twice: items 0 and 2, counted from 0,/,
+		expect(errorOf(await pay(items))?.message).toBe(
+			'The payment "same" is on the list twice: lines 1 and 3 of the list have this External ID (external_id)',
 		);
 		expect(arrived()).toStrictEqual([]);
 		const continued = await pay(items, { settings: CONTINUE });
@@ -146,7 +146,7 @@ describe('batches', () => {
 		sandbox.faultFor = ({ body }) => ({ kind: 'status', status: body.includes('"a"') ? 422 : 500 });
 		const run = await pay(itemsFor('a', 'b'), {}, batches(2));
 		expect(errorOf(run)?.message).toBe(`It is not known whether payment "b" was made`);
-		expect(errorOf(run)?.description).toContain(`"a" (item 0) rejected`);
+		expect(errorOf(run)?.description).toContain(`"a" (line 1 of the list) rejected`);
 	});
 });
 
@@ -318,8 +318,8 @@ describe('several nodes and runs of one execution', () => {
 		};
 		const run = await pay([], { workflow: { nodes, connections } });
 		expect(arrived()).toStrictEqual(['loop']);
-		expect(errorOf(run)?.message).toMatch(
-			/already accepted in this execution \(Pay, run 0, item 0/,
+		expect(errorOf(run)?.message).toBe(
+			'The payment "loop" was already accepted in this execution (line 1 of the list in "Pay", amount 1)',
 		);
 	});
 });
@@ -330,7 +330,9 @@ describe('the duplicate check across executions', () => {
 		for (const id of ['paid', 'lost']) await pay(itemsFor(id));
 		for (const id of ['paid', 'lost']) {
 			const again = await pay(itemsFor(id));
-			expect(errorOf(again)?.message).toContain(`Payment "${id}" may well have been paid already`);
+			expect(errorOf(again)?.message).toContain(
+				`The payment "${id}" may well have been made already`,
+			);
 			expect(errorOf(again)?.description).toMatch(/Ask the service/);
 		}
 		expect(arrived()).toStrictEqual(['paid', 'lost']);
@@ -404,7 +406,12 @@ describe('AI agents', () => {
 	});
 
 	test.each([
-		['the same id, of one tool', 'Pay', 'a', /^Payment "a" was already accepted in this execution/],
+		[
+			'the same id, of one tool',
+			'Pay',
+			'a',
+			/^The payment "a" was already accepted in this execution/,
+		],
 		['another id, of one tool', 'Pay', 'b', /^This payment was already accepted .* "[ab]"$/],
 		['another id, of another tool', 'Pay 2', 'b', /^This payment was already accepted .* "[ab]"$/],
 	])('ask twice for one payment under %s: it is made once', async (_, other, id, words) => {
@@ -425,7 +432,7 @@ describe('AI agents', () => {
 			expect.objectContaining({
 				outcome: 'duplicate',
 				message: expect.stringMatching(words),
-				description: expect.stringMatching(/It is not paid a second time/),
+				description: expect.stringMatching(/It is not sent a second time/),
 			}),
 		]);
 	});

@@ -38,7 +38,8 @@ test('an acceptance is its facts alone', () => {
 });
 
 const REDIRECTED = /redirected, and redirects are never followed/;
-const CORRECT = /by the service or a proxy on the way\. Correct the item, then run again\.$/;
+const CORRECT =
+	/the service or a proxy on the way rejected it\. Correct the item, then run again\.$/;
 test.each<[number, RegExp]>([
 	[307, REDIRECTED],
 	[308, REDIRECTED],
@@ -55,7 +56,7 @@ test.each<[number, RegExp]>([
 	const result = said({ outcome: 'rejected', statusCode });
 	expect(result).toMatchObject({ ...FACTS, outcome: 'rejected', statusCode });
 	expect(result.message).toBe(`The service rejected payment "a" (HTTP ${statusCode})`);
-	expect(result.description).toMatch(/^The request was sent and refused/);
+	expect(result.description).toMatch(/^The request was sent, and the service or a proxy/);
 	expect(result.description).toMatch(advice);
 	expect(said({ outcome: 'rejected', statusCode }, 'qrCode').message).toContain('QR code "a"');
 });
@@ -74,8 +75,8 @@ test.each<[string, unknown, string]>([
 	['501 characters', 'x'.repeat(501), ` The response said: "${'x'.repeat(500)}…".`],
 ])('of an answer with %s so much is told', (_what, response, told) => {
 	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
-	expect(description.replace(/^.*a proxy on the way\./, '')).toBe(
-		`${told} Correct the item, then run again.`,
+	expect(description).toBe(
+		`The request was sent, and the service or a proxy on the way rejected it.${told} Correct the item, then run again.`,
 	);
 });
 
@@ -250,13 +251,13 @@ describe('the error that stops the node', () => {
 			failed('notSent'),
 		];
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
-			'd lost This is about "lost" (item 0, counted from 0). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 2 not sent, 1 not reached in this run. An earlier run may have sent what was not reached. ' +
-				'Also failed: "of rejected" (item 2) rejected; "of unknown" (item 3) unknown; ' +
-				'"of duplicate" (item 4) duplicate; "of notSent" (item 5) not sent; "" (item 6) not sent. ' +
+			'd lost This is about "lost" (line 1 of the list). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 2 not sent, 1 not reached in this run. An earlier run may have sent what was not reached. ' +
+				'Also failed: "of rejected" (line 3 of the list) rejected; "of unknown" (line 4 of the list) unknown; ' +
+				'"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) not sent; "" (line 7 of the list) not sent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([told, accepted('a')]).description).toBe(
-			'd lost This is about "lost" (item 0, counted from 0). Of 2 payments: 1 accepted, 1 unknown. ' +
+			'd lost This is about "lost" (line 1 of the list). Of 2 payments: 1 accepted, 1 unknown. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 	});
@@ -266,9 +267,11 @@ describe('the error that stops the node', () => {
 			told,
 			...Array.from({ length: count }, (_, index) => failed('rejected', `r${index}`)),
 		];
-		expect(errorOf(many(20)).description).toMatch(/"r19" \(item 20\) rejected\. The error/);
+		expect(errorOf(many(20)).description).toMatch(
+			/"r19" \(line 21 of the list\) rejected\. The error/,
+		);
 		expect(errorOf(many(22)).description).toMatch(
-			/"r19" \(item 20\) rejected; and 2 more\. The error/,
+			/"r19" \(line 21 of the list\) rejected; and 2 more\. The error/,
 		);
 	});
 

@@ -1,3 +1,4 @@
+import { OPERATIONS } from '../serviceOperations';
 import fc from 'fast-check';
 import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
 import { DuplicateStore } from '../simulation/duplicateStore';
@@ -82,6 +83,12 @@ export class SimulatedProcess {
 
 	/** Opens records as a run of the node in this process does. */
 	open(signal?: AbortSignal, isLater = false): Records {
-		return openRecords({ helpers: this.helpers, listKey: this.name, signal, isLater });
+		return openRecords({
+			helpers: this.helpers,
+			listKey: this.name,
+			signal,
+			isLater,
+			words: OPERATIONS.payment.words,
+		});
 	}
 }

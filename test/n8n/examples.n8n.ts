@@ -151,7 +151,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			]);
 			expect(await lines()).toStrictEqual([
 				expect.stringMatching(
-					/^invoice-1001: in doubt: unknown on .* nobody has decided\. .* may well have been paid/,
+					/^invoice-1001: in doubt: unknown on .* nobody has decided\. .* may well have been made/,
 				),
 				comma,
 				expect.stringMatching(ACCEPTED_BEFORE),

@@ -5,8 +5,7 @@ import { middleware } from 'express-openapi-validator';
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { labelOf } from '../../nodes/Pay/parameters/label';
-import { isTree, type Member } from '../../nodes/Pay/service/contract';
-import { OPERATIONS } from '../serviceOperations';
+import { isTree, pathOf, type Member } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 import { fieldsIn } from '../fields';
@@ -26,6 +25,10 @@ interface Schema {
 const TEXT = readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8');
 const openApi = parse(TEXT) as {
 	components: { schemas: Record<string, Schema & { required?: string[] }> };
+	paths: Record<
+		string,
+		{ post: { requestBody: { content: { 'application/json': { schema: { $ref: string } } } } } }
+	>;
 };
 
 function fieldsOfSchema(schema: Schema, prefix = ''): Fields {
@@ -85,40 +88,97 @@ test.each<[string, [string, string], unknown]>([
 	expect(error).toStrictEqual(expected);
 });
 
-describe.each([
-	['qrCode', 'QrCodeRequest'],
-	['payment', 'PaymentRequest'],
-] as const)('%s', (resource, request) => {
-	const schema = openApi.components.schemas[request]!;
-	const create = resources.find(({ value }) => value === resource)!.operations[0]!;
-	const body = create.description.filter(({ name }) => !NOT_IN_THE_BODY.includes(name));
+/** The operations of the service that the Pay node offers, with where they stand. */
+const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
+	operations.flatMap(({ operation, description, option }) =>
+		operation === undefined ? [] : [{ resource, operation, description, option }],
+	),
+);
 
-	test('the editor, the types and openapi.yaml have the same fields and types', () => {
-		const documented = fieldsOfSchema(schema).sort();
-		expect(documented.length).toBeGreaterThanOrEqual(8);
-		expect(fieldsOfTree(OPERATIONS[resource].members).sort()).toStrictEqual(documented);
-		expect(fieldsOfParameters(body).sort()).toStrictEqual(documented);
-	});
+/** The schema of the body that openapi.yaml has for an operation. */
+function schemaOf({ path }: { path: string }) {
+	const documented = openApi.paths[pathOf({ path }, 'pay')];
+	const { $ref } = documented!.post.requestBody.content['application/json'].schema;
+	return openApi.components.schemas[$ref.split('/').at(-1)!]!;
+}
 
-	test('errors call every field as the form does', () => {
-		const fields = fieldsIn(create.description);
-		// Errors say the name of a field without a label alone.
-		const names = fieldsIn(body).filter(({ type }) => type !== 'notice');
-		expect(names.map(({ name }) => name).filter((name) => labelOf(name) === name)).toStrictEqual(
-			[],
-		);
-		for (const { name, displayName } of fields.filter((each) => labelOf(each.name) !== each.name)) {
-			expect(`${displayName.replace(/ \(Ms\)$/, '')} (${name})`).toBe(labelOf(name));
-		}
-	});
+const SERVICE_DOCUMENT = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+const SANDBOX_PAGE = readFileSync(join(ROOT, 'sandbox/page.html'), 'utf8');
 
-	test('the required fields are required in the editor', () => {
-		const required = body.filter(
-			(field) => field.required && !field.displayOptions?.show?.postback,
-		);
-		expect(required.map(({ name }) => name).sort()).toStrictEqual([...schema.required!].sort());
-	});
+/** What the sandbox's page has in one of its tables of words, by kind. */
+function kindsOnPage(table: string): string[] {
+	const start = SANDBOX_PAGE.indexOf(`const ${table} = {`);
+	const end = SANDBOX_PAGE.indexOf('};', start);
+	const [, ...keys] = SANDBOX_PAGE.slice(start, end).split(/[{,]\s*(?=\w+: [{'])/);
+	return keys.map((key) => key.split(':')[0]!);
+}
+
+test('openapi.yaml has the paths of the registered operations, and no others', () => {
+	const registered = REGISTERED.map(({ operation }) => pathOf(operation, 'pay'));
+	expect(Object.keys(openApi.paths).sort()).toStrictEqual(registered.sort());
 });
+
+test('a kind is that of one operation', () => {
+	const kinds = REGISTERED.map(({ operation }) => operation.kind);
+	expect(new Set(kinds).size).toBe(kinds.length);
+});
+
+describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
+	'%s',
+	(kind, each) => {
+		const { operation, description } = each;
+		const schema = schemaOf(operation);
+		const body = description.filter(({ name }) => !NOT_IN_THE_BODY.includes(name));
+
+		test('the editor, the types and openapi.yaml have the same fields and types', () => {
+			const documented = fieldsOfSchema(schema).sort();
+			expect(documented.length).toBeGreaterThanOrEqual(2);
+			expect(fieldsOfTree(operation.members).sort()).toStrictEqual(documented);
+			expect(fieldsOfParameters(body).sort()).toStrictEqual(documented);
+		});
+
+		test('docs/service.md names its path and each of its members', () => {
+			const names = fieldsOfSchema(schema).flatMap((line) =>
+				line.split(':')[0]!.split(/\.|\[\]\.?/),
+			);
+			expect(names.filter((name) => !SERVICE_DOCUMENT.includes(`\`${name}\``))).toStrictEqual([]);
+			expect(SERVICE_DOCUMENT).toContain(pathOf(operation, 'pay'));
+		});
+
+		test("the sandbox's page has words for it", () => {
+			for (const table of ['KINDS', 'ACTS', 'STATUS']) {
+				expect([table, kindsOnPage(table)]).toStrictEqual([table, expect.arrayContaining([kind])]);
+			}
+		});
+
+		test('the canvas names it, and says no more than its words', () => {
+			const { noun } = operation.words;
+			const { subtitle } = new Pay().description;
+			expect(subtitle).toContain(`"${noun.charAt(0).toUpperCase()}${noun.slice(1)}"`);
+		});
+
+		test('errors call every field as the form does', () => {
+			const fields = fieldsIn(description);
+			// Errors say the name of a field without a label alone.
+			const names = fieldsIn(body).filter(({ type }) => type !== 'notice');
+			expect(names.map(({ name }) => name).filter((name) => labelOf(name) === name)).toStrictEqual(
+				[],
+			);
+			for (const { name, displayName } of fields.filter(
+				(each) => labelOf(each.name) !== each.name,
+			)) {
+				expect(`${displayName.replace(/ \(Ms\)$/, '')} (${name})`).toBe(labelOf(name));
+			}
+		});
+
+		test('the required fields are required in the editor', () => {
+			const required = body.filter(
+				(field) => field.required && !field.displayOptions?.show?.postback,
+			);
+			expect(required.map(({ name }) => name).sort()).toStrictEqual([...schema.required!].sort());
+		});
+	},
+);
 
 test('the editor offers the registered operations, and each shows its own fields only', () => {
 	const { properties } = new Pay().description;

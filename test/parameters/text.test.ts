@@ -10,6 +10,7 @@ import {
 } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
+import { OPERATIONS } from '../serviceOperations';
 
 const RUNS = { numRuns: runs(1000) };
 
@@ -160,7 +161,7 @@ describe('a hint where an identifier changes with each try', () => {
 		['=payout-{{ $execution?.id }}', '$execution?.id'],
 		['={{ crypto.randomUUID() }}', 'randomUUID('],
 	])('%s', (typed, part) => {
-		const hint = changingIdHint(typed);
+		const hint = changingIdHint(typed, OPERATIONS.payment.words);
 		expect(hint).toContain(`The External ID holds ${part}`);
 		expect(hint).toMatch(/changes with each try.*\$json\.orderId/);
 	});
@@ -180,6 +181,6 @@ describe('a hint where an identifier changes with each try', () => {
 		undefined,
 		7,
 	])('none for %p', (typed) => {
-		expect(changingIdHint(typed)).toBeUndefined();
+		expect(changingIdHint(typed, OPERATIONS.payment.words)).toBeUndefined();
 	});
 });

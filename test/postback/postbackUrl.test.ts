@@ -1,4 +1,8 @@
-import { parsePostbackUrl, postbackUrlHint } from '../../nodes/Pay/postback/postbackUrl';
+import {
+	parsePostbackUrl,
+	postbackUrlHint,
+	testPathOf,
+} from '../../nodes/Pay/postback/postbackUrl';
 import { refusalOf } from '../refusal';
 
 test('goes out as it was written, with http: too', () => {
@@ -67,4 +71,15 @@ test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', (
 	expect(hint('/webhook/1/postback/')).toMatch(/unsigned/);
 	expect(hint('/webhook/1/postback/2')).toBeUndefined();
 	expect(hint('/webhook/1/2/postback')).toBeUndefined();
+});
+
+test.each([
+	['https://n8n.example.com/auto/hook-try', 'https://n8n.example.com/auto/hook-try/1', true],
+	['https://n8n.example.com/hook-try', 'https://n8n.example.com/webhook-test/1', true],
+	['https://n8n.example.com/hook-try', 'https://n8n.example.com/hook/1', false],
+	[undefined, 'https://n8n.example.com/webhook-test/1', true],
+])('of an n8n whose test URLs begin with %s, %s is one: %s', (webhookTestBaseUrl, url, isTest) => {
+	const context = { getNode: () => ({}), additionalData: { webhookTestBaseUrl } };
+	const hint = postbackUrlHint(url, true, false, testPathOf(context as never));
+	expect(hint?.startsWith('The postback URL is a test URL') ?? false).toBe(isTest);
 });

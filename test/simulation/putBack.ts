@@ -255,8 +255,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'a refused duplicate is told as not sent': () => {
 		const recorded = new WeakSet<object>();
 		return [
-			seam('execution/words/refusal', 'recordedBefore', (original) => (external_id) => {
-				const refusal = original(external_id);
+			seam('execution/words/refusal', 'recordedBefore', (original) => (words, external_id) => {
+				const refusal = original(words, external_id);
 				recorded.add(refusal);
 				return refusal;
 			}),

@@ -62,7 +62,7 @@ export function readLimits(fields: Fields, unresolved: Fields = {}): Limits | In
 		return parseLimits(fields, unresolved);
 	} catch (error) {
 		const { field = 'limitPayments', advice = '' } = error instanceof InputError ? error : {};
-		const message = `No payment goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;
+		const message = `No money goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;
 		return new InputError(field, message, advice);
 	}
 }

@@ -1,24 +1,11 @@
-import { asError, InputError } from '../inputError';
+import { asError } from '../inputError';
+import type { Words } from '../service/contract';
 import { RememberedList } from './rememberedList';
-import { cancelled } from './words/refusal';
+import { cancelled, checkFailed, listWasFull, mayBeForgotten } from './words/refusal';
 import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS, type Store } from './storedList';
-import { quotedIds } from './words/sentences';
 
 /** One per node and process: within a process changes of one list go one after the other. */
 const lists = new Map<string, RememberedList>();
-
-function checkFailed(error: Error): InputError {
-	// n8n asserts that the workflow has an id, in words that say nothing.
-	if ('code' in error && error.code === 'ERR_ASSERTION') {
-		const message = 'The duplicate check failed, because the workflow has not been saved';
-		return new InputError('', message, 'Nothing was sent. Save the workflow, then run again.');
-	}
-	return new InputError(
-		'',
-		`The duplicate check failed: ${error.message}`,
-		"Nothing was sent. Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Pay with a new External ID only if the service says that it was not made.",
-	);
-}
 
 /** What one run of a node records in n8n's duplicate store. */
 export type Records = ReturnType<typeof openRecords>;
@@ -32,8 +19,10 @@ export function openRecords(options: {
 	signal?: AbortSignal;
 	/** Whether the node has paid in this execution before. */
 	isLater: boolean;
+	/** How people read of what is recorded. */
+	words: Words;
 }) {
-	const { helpers, listKey, signal, isLater } = options;
+	const { helpers, listKey, signal, isLater, words } = options;
 	const list = lists.get(listKey) ?? new RememberedList();
 	lists.set(listKey, list);
 	/** What this run recorded and did not remove. */
@@ -48,7 +37,10 @@ export function openRecords(options: {
 	 */
 	const isFrozen = () => list.stored.overlong !== overlong;
 	const frozen = () =>
-		checkFailed(new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`));
+		checkFailed(
+			words,
+			new Error(`n8n's database took longer than ${LONGEST_CHANGE_MS / 1000} s for it`),
+		);
 
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
 	async function remove(
@@ -72,7 +64,7 @@ export function openRecords(options: {
 		try {
 			known = await list.record(helpers, ids);
 		} catch (error) {
-			throw checkFailed(asError(error));
+			throw checkFailed(words, asError(error));
 		}
 		foundKnown ||= known.size > 0;
 		const fresh = ids.filter((id) => !known.has(id));
@@ -101,14 +93,10 @@ export function openRecords(options: {
 		// Not at each run of a node that has simply paid so many.
 		if (isFull && (foundKnown || !list.saidFull)) {
 			list.saidFull = true;
-			hints.push(
-				`Before this run the duplicate check knew the last ${before} payments of this node, and perhaps none before them. If one of these is older, it was paid again: compare with your records.`,
-			);
+			hints.push(listWasFull(words, before));
 		}
 		if (reason !== undefined) {
-			hints.push(
-				`n8n may forget ${quotedIds(left)}: the duplicate check could not make sure that they stay recorded (${reason.message}). Do not send them again without asking the service.`,
-			);
+			hints.push(mayBeForgotten(left, reason));
 		}
 		return hints;
 	}

@@ -1,7 +1,7 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
-import { isSamePlace, placeInStoredText, placeInWords, placeKey, type Place } from './place';
+import { isSamePlace, placeInStoredText, placeKey, type Place } from './place';
 import type { Ready } from './read';
 
 /** One attempt as written down: before its request starts without an outcome, after it with one. */
@@ -64,7 +64,7 @@ interface OpenStore {
  */
 export interface Ledger {
 	readonly store: OpenStore;
-	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members'>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'words'>;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
@@ -95,12 +95,6 @@ export function openLedger(store: LedgerStore, about: Omit<Ledger, 'store' | 'to
 	store.paid ??= [];
 	upgradeAttempts(store.attempts);
 	return { ...about, store: store as OpenStore, tokenIds: new Set() };
-}
-
-/** Whose attempt it was, in words. */
-export function attemptInWords({ place, amount }: Attempt): string {
-	const words = placeInWords(place);
-	return amount === undefined ? words : `${words}, amount ${amount}`;
 }
 
 function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {

@@ -43,7 +43,7 @@ function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | 
 	if (highestSum === Infinity) return undefined;
 	let sum = sumOf(ledger, items[0]);
 	for (const { request } of items) sum += unitsOf(request.amount ?? 0);
-	return sum > unitsOf(highestSum) ? aboveSum(sum, highestSum) : undefined;
+	return sum > unitsOf(highestSum) ? aboveSum(ledger.operation.words, sum, highestSum) : undefined;
 }
 
 /**

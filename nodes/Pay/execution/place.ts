@@ -10,11 +10,6 @@ export function placeKey(place: Place): string {
 		: `${place.node}, run ${place.run}, item ${place.item}`;
 }
 
-/** A place as people read it. */
-export function placeInWords(place: Place): string {
-	return place.isTool ? placeKey(place) : `${placeKey(place)}, counted from 0`;
-}
-
 export function isSamePlace(one: Place, other: Place): boolean {
 	if (one.node !== other.node) return false;
 	if (one.isTool || other.isTool) return one.isTool === other.isTool;

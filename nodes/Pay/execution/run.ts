@@ -3,8 +3,10 @@ import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
+import { refuseMovedOptions } from '../parameters/options';
 import { refuseItemData, refuseWholes } from '../parameters/parameter';
 import type { ExpectationStore } from '../postback/expectation';
+import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
 import { openRecords, type Records } from './duplicateCheck';
 import { highlight, logWhenCancelled, showHints } from './editor';
@@ -18,6 +20,7 @@ import {
 	type Step,
 } from './read';
 import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './words/refusal';
+import { notFinished } from './words/result';
 import { goesOn, isRunByAiAgent, resultOfRefusal, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
@@ -42,6 +45,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const { helpers } = context;
 	const { name, id, parameters, credentials } = context.getNode();
 	const signal = context.getExecutionCancelSignal?.();
+	refuseMovedOptions(parameters.options);
 	const isTool = isRunByAiAgent(context);
 	if (isTool) {
 		const fields = operation.description.map((field) => field.name);
@@ -57,11 +61,19 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	if (policy.isRecorded) {
 		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
 		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
-		if (methods.some((method) => typeof method !== 'function')) throw noDuplicateStore();
-		const changing = changingIdHint(parameters.external_id);
+		if (methods.some((method) => typeof method !== 'function')) {
+			throw noDuplicateStore(operation.words);
+		}
+		const changing = changingIdHint(parameters.external_id, operation.words);
 		if (changing !== undefined) tally.hints.add(changing);
 		const listKey = JSON.stringify([context.getWorkflow().id, id]);
-		records = openRecords({ helpers, listKey, signal, isLater: hasPaid(ledger) });
+		records = openRecords({
+			helpers,
+			listKey,
+			signal,
+			isLater: hasPaid(ledger),
+			words: operation.words,
+		});
 	}
 	const { httpRequest } = helpers;
 	const postForm = formPoster(httpRequest, settings.timeout);
@@ -87,7 +99,11 @@ async function readAll(run: Run): Promise<Step> {
 		url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 		return url;
 	};
-	const execution = { id: context.getExecutionId(), resumeUrl };
+	const execution = {
+		id: context.getExecutionId(),
+		resumeUrl,
+		testPath: testPathOf(context),
+	};
 	const accountOf = await accountReader(context, run.ledger.isTool);
 	const typed = context.getNode().parameters;
 	const shared = new Map<string, unknown>();
@@ -107,7 +123,12 @@ async function readAll(run: Run): Promise<Step> {
 		const done =
 			first === undefined
 				? triedBefore(run, item)
-				: refuseItem(run, item, sameIdAsItem(first, index, external_id), 'duplicate');
+				: refuseItem(
+						run,
+						item,
+						sameIdAsItem(operation.words, first, index, external_id),
+						'duplicate',
+					);
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}
@@ -155,7 +176,7 @@ async function sendAll(run: Run, items: Ready[]): Promise<void> {
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** The output items, in the order of the input; a missing image becomes a hint. */
+/** The output items, in the order of the input; what cannot be added to one becomes a hint. */
 async function toItems(
 	context: IExecuteFunctions,
 	{ done, hints }: Tally,
@@ -169,8 +190,7 @@ async function toItems(
 			const problem = await finish?.(item, context.helpers.prepareBinaryData);
 			if (problem !== undefined) hints.add(problem);
 		} catch (error) {
-			const why = `which was accepted: ${asError(error).message}`;
-			hints.add(`No QR image for "${result.external_id}", ${why}`);
+			hints.add(notFinished(result.external_id, asError(error)));
 		}
 	}
 	return items;

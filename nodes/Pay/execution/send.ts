@@ -10,17 +10,10 @@ import {
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
 import { postRequest, type PostForm, type RequestResult } from '../service/client';
+import type { Words } from '../service/contract';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './duplicateCheck';
-import {
-	attemptInWords,
-	beginAttempt,
-	consult,
-	endAttempt,
-	mayBePaid,
-	type Ledger,
-	type Verdict,
-} from './ledger';
+import { beginAttempt, consult, endAttempt, mayBePaid, type Ledger, type Verdict } from './ledger';
 import { refusedByLimits } from './limits';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';
 import {
@@ -31,6 +24,7 @@ import {
 	sentUnderAnotherId,
 	stillRecorded,
 } from './words/refusal';
+import { attemptInWords } from './words/place';
 import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Tally } from './tally';
 
@@ -70,14 +64,17 @@ const refuseCancelled = (run: Run, item: Ready, error: unknown = cancelled()) =>
 	refuseItem(run, item, error, 'notReached');
 
 /** Why the ledger does not let an item out, in words. */
-function refusalByLedger({ attempt, because }: Extract<Verdict, { do: 'refuse' }>): InputError {
+function refusalByLedger(
+	words: Words,
+	{ attempt, because }: Extract<Verdict, { do: 'refuse' }>,
+): InputError {
 	switch (because) {
 		case 'otherItem':
-			return sentInThisExecution(attempt);
+			return sentInThisExecution(words, attempt);
 		case 'otherDetails':
-			return acceptedWithOtherDetails(attempt);
+			return acceptedWithOtherDetails(words, attempt);
 		case 'otherExternalId':
-			return sentUnderAnotherId(attempt);
+			return sentUnderAnotherId(words, attempt);
 	}
 }
 
@@ -86,7 +83,10 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const { index, finish } = item;
 	const verdict = consult(run.ledger, item);
 	if (verdict.do === 'send') return undefined;
-	if (verdict.do === 'refuse') return refuseItem(run, item, refusalByLedger(verdict), 'duplicate');
+	if (verdict.do === 'refuse') {
+		const refusal = refusalByLedger(run.operation.words, verdict);
+		return refuseItem(run, item, refusal, 'duplicate');
+	}
 	const { attempt, outcome } = verdict;
 	const earlier = attemptInWords(attempt);
 	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, earlier);
@@ -119,7 +119,14 @@ async function record(run: Run, batch: Ready[]): Promise<Step> {
 		ready: batch.filter((item) => !isKnown(item)),
 		done: batch
 			.filter(isKnown)
-			.map((item) => refuseItem(run, item, recordedBefore(item.request.external_id), 'duplicate')),
+			.map((item) =>
+				refuseItem(
+					run,
+					item,
+					recordedBefore(run.operation.words, item.request.external_id),
+					'duplicate',
+				),
+			),
 	};
 }
 

@@ -6,6 +6,7 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
+import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/report';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
@@ -14,6 +15,8 @@ import { waitForPostback } from './wait';
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
 interface Operation {
 	option: INodePropertyOptions & { value: string };
+	/** Of the service's own operations: how they are described to the run. */
+	operation?: RequestOperation;
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
 	/** Takes a call to the resume URL of an execution that waits in this operation. */
@@ -23,6 +26,8 @@ interface Operation {
 interface Resource extends INodePropertyOptions {
 	value: string;
 	operations: Operation[];
+	/** Saved workflows do not hold what is the default, so it stays the same for good. */
+	defaultOperation: Operation;
 }
 
 /** All resources and operations; adding one touches its own file and this list. */
@@ -32,20 +37,37 @@ export const resources: Resource[] = [
 		value: 'payment',
 		description: 'Money that goes out to a payment key',
 		operations: [createPayment],
+		defaultOperation: createPayment,
 	},
 	{
 		name: 'Postback',
 		value: 'postback',
 		description: 'Status notification from the service',
 		operations: [waitForPostback],
+		defaultOperation: waitForPostback,
 	},
 	{
 		name: 'QR Code',
 		value: 'qrCode',
 		description: 'Money that comes in from a customer',
 		operations: [createQrCode],
+		defaultOperation: createQrCode,
 	},
 ];
+
+/** What the canvas calls each operation, by resource and operation. */
+export function namesOnCanvas(): Record<string, Record<string, string>> {
+	const names: Record<string, Record<string, string>> = {};
+	for (const { value, operations } of resources) {
+		const ofResource: Record<string, string> = {};
+		for (const { option, operation } of operations) {
+			const name = operation?.words.noun ?? option.action ?? option.name;
+			ofResource[option.value] = name.charAt(0).toUpperCase() + name.slice(1);
+		}
+		names[value] = ofResource;
+	}
+	return names;
+}
 
 /** The operation that was chosen; only a hand-made workflow has another. */
 export function findOperation(resource: string, operation: string): Operation {
@@ -87,11 +109,11 @@ export const properties: INodeProperties[] = [
 		default: 'qrCode',
 	},
 	...resources.map(
-		({ value, operations }): INodeProperties => ({
+		({ value, operations, defaultOperation }): INodeProperties => ({
 			...operationField,
 			displayOptions: { show: { resource: [value] } },
 			options: operations.map(({ option }) => option),
-			default: operations[0]?.option.value ?? 'create',
+			default: defaultOperation.option.value,
 		}),
 	),
 	...resources.flatMap(({ operations }) => operations.flatMap(({ description }) => description)),

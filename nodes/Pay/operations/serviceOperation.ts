@@ -4,21 +4,23 @@ import type { ItemPlan, TypedOptions, RequestOperation } from '../execution/read
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import { fieldsOf, bodyOf, treeOf, type BodyOf, type FormPart } from '../parameters/member';
+import { fieldsOf, treeOf, type FormPart } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
 
-/** All that an operation of the service is; its form says which members its body has. */
-interface Definition<Form extends readonly FormPart[]> {
+/** All that an operation of the service is. The compiler compares its body with its form. */
+interface Definition<Body extends ServiceRequest> {
 	contract: OperationContract;
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
-	form: Form;
+	form: readonly FormPart[];
+	/** Reads the members of the form. @throws InputError */
+	readBody: (read: ReadParameter) => Body;
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	plan?: (read: ReadParameter, body: BodyOf<Form>, account: Account) => Omit<ItemPlan, 'request'>;
+	plan?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
 }
 
 function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
@@ -33,18 +35,19 @@ function permissionOption({ name, displayName, description }: AgentPermission): 
 }
 
 /** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
-export function serviceOperation<const Form extends readonly FormPart[]>({
+export function serviceOperation<Body extends ServiceRequest>({
 	contract,
 	resource,
 	option,
 	batchSize,
 	form,
+	readBody,
 	plan,
-}: Definition<Form>) {
+}: Definition<Body>) {
 	const members = treeOf(form);
 	const readRequest = (read: ReadParameter) => {
 		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
-		return withAdditionalMembers(bodyOf(form, read), additionalMembers, members);
+		return withAdditionalMembers(readBody(read), additionalMembers, members);
 	};
 	const { agentPermission } = contract.policy;
 	const options = [
@@ -71,7 +74,7 @@ export function serviceOperation<const Form extends readonly FormPart[]>({
 		description,
 		readPlan: (read, account) => {
 			const request = readRequest(read);
-			return { ...plan?.(read, request, account), request: request as unknown as ServiceRequest };
+			return { ...plan?.(read, request, account), request };
 		},
 	};
 	const execute = async (context: IExecuteFunctions) => await runRequests(context, operation);

@@ -74,7 +74,12 @@ export type FormPart = BodyMember | INodeProperties;
 
 const isMember = (part: FormPart): part is BodyMember => 'fields' in part;
 
-/** The body of a form, before {@link treeOf} is asked what it may hold. */
+/** What the form of such a body is made of: no member that the body lacks. */
+export type FormOf<Body extends object> = ReadonlyArray<
+	BodyMember<keyof Body & string> | INodeProperties
+>;
+
+/** The body of a form. */
 export type BodyOf<Form extends readonly FormPart[]> = {
 	[Part in Extract<Form[number], BodyMember> as Part['name']]: ReturnType<Part['read']>;
 };

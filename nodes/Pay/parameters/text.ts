@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isMembers } from '../json';
+import type { Words } from '../service/contract';
 import { wrongField } from './label';
 
 /** `external_id` (sections 2.1 and 2.2). */
@@ -81,7 +82,7 @@ function readIdentifier(value: unknown, field: string): string {
 	throw wrongField(
 		field,
 		`holds a line break or another character that nobody sees (U+${code})`,
-		'Type it again, or remove the character where the text comes from. Otherwise two that look alike could be two payments.',
+		'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
 	);
 }
 
@@ -125,12 +126,15 @@ export function parseExternalId(value: unknown): string {
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
-/** A hint if a payment's identifier, as it was typed, changes with each try. */
-export function changingIdHint(typed: unknown): string | undefined {
+/** A hint if an identifier, as it was typed, changes with each try, where nothing may go out twice. */
+export function changingIdHint(
+	typed: unknown,
+	{ noun, pastParticiple }: Words,
+): string | undefined {
 	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
-	return `The External ID holds ${changing}, so it changes with each try, and one payment could be made twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
+	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
 }
 
 /**

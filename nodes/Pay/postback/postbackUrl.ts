@@ -1,3 +1,4 @@
+import type { IExecuteFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
 import { PROOF_PARAMETER } from './proof';
@@ -71,14 +72,24 @@ function isPrivate(hostname: string): boolean {
 	return first === '172' && Number(second) >= 16 && Number(second) <= 31;
 }
 
+const TEST_PATH = '/webhook-test';
+
+/** The path of this n8n's test URLs, which N8N_ENDPOINT_WEBHOOK_TEST renames. */
+export function testPathOf(context: Pick<IExecuteFunctions, 'getNode'>): string {
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	const address = additionalData?.webhookTestBaseUrl ?? '';
+	return URL.canParse(address) ? new URL(address).pathname : TEST_PATH;
+}
+
 /** Why a valid postback URL will probably not work, in words for the editor, or undefined. */
 export function postbackUrlHint(
 	url: string,
 	signed: boolean,
 	serviceIsLoopback = false,
+	testPath = TEST_PATH,
 ): string | undefined {
 	const { hostname, pathname } = new URL(url);
-	if (pathname.includes('/webhook-test/')) {
+	if (pathname.includes(`${TEST_PATH}/`) || pathname.startsWith(`${testPath}/`)) {
 		return 'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
 	}
 	if (isPrivate(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {

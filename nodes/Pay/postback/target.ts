@@ -71,6 +71,8 @@ const TARGETS: unknown[] = ['credential', 'none', 'resume', 'url'];
 export interface AskingExecution {
 	id: string;
 	resumeUrl: () => unknown;
+	/** The path of its n8n's test URLs. */
+	testPath?: string;
 }
 
 /** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
@@ -117,7 +119,7 @@ export function readPostbackTarget(
 	}
 	const elsewhere = choice === 'url' ? read('postbackUrl') : account.postbackUrl;
 	const url = parsePostbackUrl(choice === 'resume' ? execution.resumeUrl() : elsewhere);
-	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback);
+	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	if (choice !== 'resume' && !isHere(url, execution)) {
 		return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
 	}

@@ -19,27 +19,45 @@ export interface AgentPermission {
 	readonly description: string;
 }
 
-/** What may be done with an operation. The document says none of it: each answer is our own. */
-export interface Policy {
-	/**
-	 * Whether it may be sent again while nobody knows what became of it: a second QR code harms nobody, a
-	 * second payment does. If not, an external_id goes out once in an execution, whichever item asks.
-	 */
-	readonly isRepeatable: boolean;
-	/** Whether n8n's database records its external_ids, so that no later execution sends one again. */
-	readonly isRecorded: boolean;
+/**
+ * What may be done with any operation. The document says none of it: each answer is our own.
+ */
+interface AnyPolicy {
 	readonly agentPermission: AgentPermission | 'not needed';
-	/** Whether its amounts are money out, which the account's limits are for. */
-	readonly countsAgainstLimits: boolean;
-	/** What a 409 means: refused for a conflict, or perhaps "known already". */
+}
+
+/** May be sent again while nobody knows what became of it: a second QR code harms nobody. */
+interface RepeatablePolicy extends AnyPolicy {
+	readonly isRepeatable: true;
+	/** No later execution is kept from sending it again. */
+	readonly isRecorded: false;
+	/** Money that goes out is never repeatable. */
+	readonly countsAgainstLimits: false;
+	/** What a 409 means: rejected for a conflict, or perhaps "known already". */
 	readonly conflict: 'rejected' | 'unknown';
 	/** Whether it is sent once more, with a new token, where a kept token got a 401. */
 	readonly isSentAgainAfter401: boolean;
 }
 
+/** An external_id goes out once in an execution, whichever item asks: a second payment does harm. */
+interface OncePolicy extends AnyPolicy {
+	readonly isRepeatable: false;
+	/** Whether n8n's database records its external_ids, so that no later execution sends one again. */
+	readonly isRecorded: boolean;
+	/** Whether its amounts are money out, which the account's limits are for. */
+	readonly countsAgainstLimits: boolean;
+	/** "Known already" or "in progress": what is rejected may be sent again. */
+	readonly conflict: 'unknown';
+	/** A gateway may respond 401 after it was carried out behind it. */
+	readonly isSentAgainAfter401: false;
+}
+
+/** What may be done with an operation; a combination that makes no sense is a type error. */
+export type Policy = RepeatablePolicy | OncePolicy;
+
 /** How people read of an operation. */
 export interface Words {
-	/** What it makes, as in: The service rejected payment "7". */
+	/** What it makes, as in: The service rejected payment "7". Also what the canvas says of the node. */
 	readonly noun: string;
 	readonly plural: string;
 	/** What is done to that, as in: It is not known whether payment "7" was made. */

@@ -2,8 +2,9 @@ import { InputError } from '../../inputError';
 import { unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
-import { quotedIds } from './sentences';
-import { attemptInWords, type Attempt } from '../ledger';
+import { lineInWords, linesInWords, quotedIds } from './sentences';
+import type { Attempt } from '../ledger';
+import { attemptInWords } from './place';
 
 /* Why this package does not send an item. Errors of a field are with its reader. */
 
@@ -16,11 +17,11 @@ export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: Age
 	);
 
 /** A context of n8n without the function that the duplicate check rests on. */
-export const noDuplicateStore = () =>
+export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		'This n8n has no store for the duplicate check here, so no payment can be made',
-		'Update n8n, or move the payment into a separate workflow.',
+		`This n8n has no store for the duplicate check here, so no ${noun} can be ${pastParticiple}`,
+		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
 const RAISE = 'If it is right, change the limits of the Pay API credential.';
@@ -52,74 +53,107 @@ export const mayNameOtherRecipient = (path: string) =>
 		`Remove it there. ${RAISE}`,
 	);
 
-/** Payments that together are above the account's Highest Sum per Execution. */
-export const aboveSum = (sum: bigint, limit: number) =>
+/** What together is above the account's Highest Sum per Execution. */
+export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
 		'amount',
-		`is too much: the payments of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
-		`None of the payments that wait here is sent. Check them. ${RAISE}`,
+		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
+		`None of the ${plural} that wait here is sent. Check them. ${RAISE}`,
 	);
 
-/** A second payment with one external_id among the items of a run. */
-export const sameIdAsItem = (first: number, index: number, external_id: string) =>
+/** A second item with one external_id among the items of a run. */
+export const sameIdAsItem = (
+	{ noun, plural }: Words,
+	first: number,
+	index: number,
+	external_id: string,
+) =>
 	new InputError(
 		'external_id',
-		`Payment "${external_id}" is on the list twice: items ${first} and ${index}, counted from 0, have this External ID (external_id)`,
-		`Look at the outcome of item ${first}. Two payments need two identifiers; otherwise a second payment looks like a mistake.`,
+		`The ${noun} "${external_id}" is on the list twice: ${linesInWords(first, index)} have this External ID (external_id)`,
+		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers; otherwise a second one looks like a mistake.`,
 	);
 
-/** A payment that another item, node or run of this execution made or may have made. */
-export function sentInThisExecution(attempt: Attempt): InputError {
+/** What another item, node or run of this execution sent. */
+export function sentInThisExecution(
+	{ noun, pastParticiple, whenUnknown }: Words,
+	attempt: Attempt,
+): InputError {
 	const { external_id } = attempt;
 	const earlier = attemptInWords(attempt);
 	if (attempt.outcome === 'accepted') {
 		return new InputError(
 			'external_id',
-			`Payment "${external_id}" was already accepted in this execution (${earlier})`,
-			'It is not paid a second time. A different payment needs a different External ID.',
+			`The ${noun} "${external_id}" was already accepted in this execution (${earlier})`,
+			`It is not sent a second time. A different ${noun} needs a different External ID.`,
 		);
 	}
 	return new InputError(
 		'external_id',
-		`Payment "${external_id}" was already sent in this execution (${earlier}), and it is not known whether it was made`,
-		`Ask the service whether "${external_id}" was paid before you pay again.`,
+		`The ${noun} "${external_id}" was already sent in this execution (${earlier}), and it is not known whether it was ${pastParticiple}`,
+		whenUnknown.advice(external_id),
 	);
 }
 
-/** A payment that an earlier try of this item made with other details. */
-export const acceptedWithOtherDetails = ({ external_id, amount }: Attempt) =>
+/** What an earlier try of this item sent with other details. */
+export const acceptedWithOtherDetails = ({ noun }: Words, { external_id, amount }: Attempt) =>
 	new InputError(
 		'external_id',
-		`Payment "${external_id}" was already accepted in an earlier try of this item, with other details (amount ${amount})`,
-		'What was accepted is the earlier request, not this one. If this is to be paid too, give it another External ID; else put the details back as they were.',
+		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with other details (amount ${amount})`,
+		'What was accepted is the earlier request, not this one. If this is to be sent too, give it another External ID; else put the details back as they were.',
 	);
 
-/** A payment that an earlier try of this item, or an earlier call of this tool, made under another id. */
-export function sentUnderAnotherId(attempt: Attempt): InputError {
+/** What an earlier try of this item, or an earlier call of this tool, sent under another id. */
+export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Attempt): InputError {
 	const { external_id } = attempt;
 	const earlier = attemptInWords(attempt);
 	const message =
 		attempt.outcome === 'accepted'
-			? `This payment was already accepted in this execution (${earlier}), under the External ID "${external_id}"`
-			: `This payment was already sent in this execution (${earlier}), and it is not known whether it was made, under the External ID "${external_id}"`;
+			? `This ${noun} was already accepted in this execution (${earlier}), under the External ID "${external_id}"`
+			: `This ${noun} was already sent in this execution (${earlier}), and it is not known whether it was ${pastParticiple}, under the External ID "${external_id}"`;
 	return new InputError(
 		'external_id',
 		message,
-		`It is not paid a second time. Ask the service about "${external_id}". An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.`,
+		`It is not sent a second time. Ask the service about "${external_id}". An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.`,
 	);
 }
 
-/** A payment that n8n's store remembers. */
-export const recordedBefore = (external_id: string) =>
+/** What n8n's store remembers. */
+export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
-		`Payment "${external_id}" may well have been paid already, so it was not sent again: this node sent it before, or was about to`,
-		'Look under Executions for the run that sent it. Ask the service: only if it says that this payment was not made, pay it with a new External ID.',
+		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this node sent it before, or was about to`,
+		`Look under Executions for the run that sent it. Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
 	);
 
-/** What to do about payments that were not made and whose record stays. */
+/** What to do about what was not carried out and whose record stays. */
 export const stillRecorded = (ids: readonly string[], reason = "n8n's database failed") =>
-	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to pay it, use a new External ID.`;
+	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to send it, use a new External ID.`;
+
+/** The duplicate check could not be made. */
+export function checkFailed({ noun, pastParticiple }: Words, error: Error): InputError {
+	// n8n asserts that the workflow has an id, in words that say nothing.
+	if ('code' in error && error.code === 'ERR_ASSERTION') {
+		return new InputError(
+			'',
+			'The duplicate check failed, because the workflow has not been saved',
+			'Nothing was sent. Save the workflow, then run again.',
+		);
+	}
+	return new InputError(
+		'',
+		`The duplicate check failed: ${error.message}`,
+		`Nothing was sent. Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}. Use a new External ID only if the service says that it was not.`,
+	);
+}
+
+/** What n8n's list may have let go before this run. */
+export const listWasFull = ({ plural }: Words, before: number) =>
+	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps none before them. If one of these is older, it was sent again: compare with your records.`;
+
+/** What was sent and may not stay recorded. */
+export const mayBeForgotten = (ids: readonly string[], { message }: Error) =>
+	`n8n may forget ${quotedIds(ids)}: the duplicate check could not make sure that they stay recorded (${message}). Do not send them again without asking the service.`;
 
 /** An item that the run did not come to before it was cancelled; the record of some may stay. */
 export const cancelled = (remembered: readonly string[] = []) =>

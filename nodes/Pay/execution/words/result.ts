@@ -54,7 +54,7 @@ function correction(statusCode: number, external_id: string, response: unknown):
 	return 'Correct the item, then run again.';
 }
 
-/** Of a request that the service, or a proxy, refused. */
+/** Of a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
 	{ noun }: Words,
 	external_id: string,
@@ -63,7 +63,7 @@ export function rejectedInWords(
 	return {
 		message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
 		description: joinSentences(
-			'The request was sent and refused, by the service or a proxy on the way.',
+			'The request was sent, and the service or a proxy on the way rejected it.',
 			responseSentence(response),
 			correction(statusCode, external_id, response),
 		),
@@ -84,6 +84,10 @@ export function notSentInWords(
 		),
 	};
 }
+
+/** An accepted item to which its operation could not add what it promises. */
+export const notFinished = (external_id: string, { message }: Error) =>
+	`"${external_id}" was accepted, but something is missing in its item: ${message}`;
 
 const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
 

@@ -1,6 +1,6 @@
 import { idsByOutcome, type End, type Summary } from '../summary';
 import { OUTCOME_WORDS } from './outcome';
-import { joinSentences, quotedIds } from './sentences';
+import { joinSentences, lineInWords, quotedIds } from './sentences';
 
 const ENDS = Object.keys(OUTCOME_WORDS) as End[];
 /** As many failures as the error of one item names beside its own. */
@@ -73,7 +73,7 @@ export function othersInWords(run: Summary, itemIndex: number): string | undefin
 	const { external_id = '' } = run.done.find(({ index }) => index === itemIndex)?.result ?? {};
 	const counts = countEnds(run);
 	return joinSentences(
-		`This is about "${external_id}" (item ${itemIndex}, counted from 0).`,
+		`This is about "${external_id}" (${lineInWords(itemIndex)}).`,
 		`Of ${run.items} ${nounOf(run)}: ${countsInWords(counts, ENDS)}.`,
 		notReachedSentence(counts),
 		otherFailuresSentence(run, itemIndex),
@@ -89,7 +89,7 @@ function otherFailuresSentence({ done }: Summary, itemIndex: number): string | u
 	if (others.length === 0) return undefined;
 	const named = others.slice(0, MOST_FAILURES).map(({ index, result }) => {
 		const { external_id = '', outcome = 'notReached' } = result;
-		return `"${external_id}" (item ${index}) ${OUTCOME_WORDS[outcome]}`;
+		return `"${external_id}" (${lineInWords(index)}) ${OUTCOME_WORDS[outcome]}`;
 	});
 	const more = others.length - named.length;
 	if (more > 0) named.push(`and ${more} more`);

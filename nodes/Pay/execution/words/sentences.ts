@@ -3,6 +3,15 @@ export function joinSentences(...sentences: Array<string | undefined>): string {
 	return sentences.filter((sentence) => sentence !== undefined).join(' ');
 }
 
+/** An item as people count: from 1. */
+export function lineInWords(index: number): string {
+	return `line ${index + 1} of the list`;
+}
+
+export function linesInWords(one: number, other: number): string {
+	return `lines ${one + 1} and ${other + 1} of the list`;
+}
+
 /** As many external_ids as a person reads. */
 const MOST_IDS = 10;
 

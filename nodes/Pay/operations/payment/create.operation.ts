@@ -1,4 +1,12 @@
-import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
+import {
+	amount,
+	bodyOf,
+	externalId,
+	group,
+	payerQuestion,
+	text,
+	type FormOf,
+} from '../../parameters/member';
 import { optionalIdentifier } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
 import type { OperationContract } from '../../service/contract';
@@ -37,6 +45,28 @@ const creditParty = group(
 	{ key: '', keyType: '' },
 );
 
+/** The body of a payment (section 2.2). */
+interface PaymentBody {
+	amount: number;
+	external_id: string;
+	payerQuestion?: string;
+	postbackUrl?: string;
+	creditParty?: {
+		key?: string;
+		keyType?: string;
+		document?: string;
+		name?: string;
+	};
+}
+
+const paymentForm = [
+	creditParty,
+	amount,
+	externalId,
+	payerQuestion,
+	postbackUrl,
+] as const satisfies FormOf<PaymentBody>;
+
 const NO_KEY = 'sent without a recipient key, so the request did not say where the money goes.';
 
 const NUMBER_KEY =
@@ -65,9 +95,7 @@ const paymentContract = {
 			description: 'Whether an AI agent that has this node as a tool may make payments',
 		},
 		countsAgainstLimits: true,
-		// The usual response to what is known already or in progress.
 		conflict: 'unknown',
-		// A gateway may respond 401 after the payment was carried out behind it.
 		isSentAgainAfter401: false,
 	},
 } satisfies OperationContract;
@@ -84,7 +112,8 @@ export const createPayment = serviceOperation({
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,
-	form: [creditParty, amount, externalId, payerQuestion, postbackUrl],
+	form: paymentForm,
+	readBody: (read): PaymentBody => bodyOf(paymentForm, read),
 	plan: (read, body) => {
 		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
 		const number = typeof key === 'number' ? NUMBER_KEY : undefined;

@@ -2,7 +2,15 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { Finish } from '../../execution/read';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
-import { amount, externalId, group, payerQuestion, text } from '../../parameters/member';
+import {
+	amount,
+	bodyOf,
+	externalId,
+	group,
+	payerQuestion,
+	text,
+	type FormOf,
+} from '../../parameters/member';
 import type { ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
@@ -49,6 +57,33 @@ const payer = group(
 	],
 );
 
+/** The body of a QR code (section 2.1). */
+interface QrCodeBody {
+	amount: number;
+	external_id: string;
+	payerQuestion?: string;
+	postbackUrl?: string;
+	payer?: {
+		name?: string;
+		document?: string;
+		email?: string;
+	};
+	split?: Array<{
+		username?: string;
+		percentageSplit?: number;
+	}>;
+}
+
+const qrCodeForm = [
+	amount,
+	externalId,
+	payerQuestion,
+	...imageFields,
+	postbackUrl,
+	payer,
+	split,
+] as const satisfies FormOf<QrCodeBody>;
+
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
 	if (read('qrCodeImage') !== true) return undefined;
@@ -66,7 +101,7 @@ function readImageField(read: ReadParameter): string | undefined {
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
  */
 function finishWith(property: string | undefined, path?: string): Finish {
-	return async (item, prepareBinaryData) => {
+	const addCode: Finish = async (item, prepareBinaryData) => {
 		const { response, ...facts } = item.json;
 		const source = findQrSource(response, path);
 		// Also where no image is wanted: the item then lacks the text to copy.
@@ -82,6 +117,14 @@ function finishWith(property: string | undefined, path?: string): Finish {
 		const fileName = imageFileName(String(facts.external_id));
 		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
 		return undefined;
+	};
+	return async (item, prepareBinaryData) => {
+		try {
+			return await addCode(item, prepareBinaryData);
+		} catch (error) {
+			const { message } = asError(error);
+			return `No QR image for "${String(item.json.external_id)}", which was accepted: ${message}`;
+		}
 	};
 }
 
@@ -119,7 +162,8 @@ export const createQrCode = serviceOperation({
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
 	batchSize: 25,
-	form: [amount, externalId, payerQuestion, ...imageFields, postbackUrl, payer, split],
+	form: qrCodeForm,
+	readBody: (read): QrCodeBody => bodyOf(qrCodeForm, read),
 	plan: (read, _body, { qrCodePath }) => ({
 		finish: finishWith(readImageField(read), qrCodePath),
 	}),

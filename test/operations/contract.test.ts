@@ -1,0 +1,70 @@
+import type { ReadParameter } from '../../nodes/Pay/parameters/parameter';
+import {
+	amount,
+	bodyOf,
+	externalId,
+	payerQuestion,
+	type FormOf,
+} from '../../nodes/Pay/parameters/member';
+import type { Policy } from '../../nodes/Pay/service/contract';
+import { OPERATIONS } from '../serviceOperations';
+
+/*
+ * What the compiler refuses. Each line that must not compile is marked so, and `npm run typecheck` fails
+ * where it compiles.
+ */
+
+const repeatable = {
+	isRepeatable: true,
+	isRecorded: false,
+	agentPermission: 'not needed',
+	countsAgainstLimits: false,
+	conflict: 'rejected',
+	isSentAgainAfter401: true,
+} satisfies Policy;
+const once = {
+	isRepeatable: false,
+	isRecorded: true,
+	agentPermission: 'not needed',
+	countsAgainstLimits: true,
+	conflict: 'unknown',
+	isSentAgainAfter401: false,
+} satisfies Policy;
+
+interface Body {
+	amount: number;
+	external_id: string;
+}
+
+test('a policy that makes no sense is a type error', () => {
+	const senseless: Policy[] = [
+		// @ts-expect-error what may be repeated is not kept from it by a record
+		{ ...repeatable, isRecorded: true },
+		// @ts-expect-error money that goes out is not repeatable
+		{ ...repeatable, countsAgainstLimits: true },
+		// @ts-expect-error what a 409 calls rejected would be sent again
+		{ ...once, conflict: 'rejected' },
+		// @ts-expect-error a gateway may respond 401 after it was carried out
+		{ ...once, isSentAgainAfter401: true },
+	];
+	expect(senseless).toHaveLength(4);
+	expect(OPERATIONS.payment.policy).toMatchObject({ ...once, agentPermission: expect.anything() });
+	expect(OPERATIONS.qrCode.policy).toStrictEqual(repeatable);
+});
+
+test('a form that gives another body than the written one is a type error', () => {
+	const whole = [amount, externalId] as const satisfies FormOf<Body>;
+	const short = [externalId] as const satisfies FormOf<Body>;
+	// @ts-expect-error the written body has no payerQuestion
+	const long = [amount, externalId, payerQuestion] as const satisfies FormOf<Body>;
+	const values: Record<string, unknown> = { amount: '1.50', external_id: 'a' };
+	const read: ReadParameter = (name) => values[name];
+	const body: Body = bodyOf(whole, read);
+	// @ts-expect-error a body without an amount
+	const amountless: Body = bodyOf(short, read);
+	expect([body, amountless]).toStrictEqual([
+		{ amount: 1.5, external_id: 'a' },
+		{ external_id: 'a' },
+	]);
+	expect(long).toHaveLength(3);
+});
