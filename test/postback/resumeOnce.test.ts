@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, IRunExecutionData } from 'n8n-workflow';
+import type { ExecutionError, IDataObject, IRunExecutionData } from 'n8n-workflow';
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
 import { webhookNode } from '../engine/webhook';
 
@@ -63,6 +63,10 @@ test('of ten postbacks at once one resumes the wait', async () => {
 const MEANWHILE: Record<string, (stored: IRunExecutionData) => IRunExecutionData | undefined> = {
 	'it goes on': (stored) => ({ ...stored, waitTill: undefined }),
 	'it is gone': () => undefined,
+	'it was stopped': (stored) => ({
+		...stored,
+		resultData: { ...stored.resultData, error: new Error('stopped') as ExecutionError },
+	}),
 	'it waits in another node': (stored) => ({
 		...stored,
 		resultData: { ...stored.resultData, lastNodeExecuted: 'Approval' },

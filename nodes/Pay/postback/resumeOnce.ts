@@ -35,6 +35,8 @@ const MAX_REMEMBERED = 10_000;
 function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
 	// n8n stores an execution without it when a postback resumes it, before any node runs.
 	if (!execution.waitTill) return false;
+	// Somebody stopped it.
+	if (execution.resultData.error !== undefined) return false;
 	if (execution.resultData.lastNodeExecuted !== node) return false;
 	const context = execution.executionData?.contextData[`node:${node}`] as StoredContext | undefined;
 	// A wait that 0.1.0 began has none.
