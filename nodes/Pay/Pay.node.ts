@@ -26,14 +26,17 @@ const onMessage =
 			}
 		: undefined;
 
-/** What is typed: on the canvas most expressions have no value, and asking for one throws. */
+/**
+ * What is typed: on the canvas most expressions have no value, and asking for one throws. Two closing
+ * braces in a row would end n8n's expression.
+ */
 const subtitle = [
 	'={{ (() => {',
 	'const typed = (word, read) => {',
 	'try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; }',
 	'catch { return ""; } };',
 	`const names = ${JSON.stringify(namesOnCanvas())};`,
-	'return names[$parameter["resource"]]?.[$parameter["operation"]]',
+	'return names[$parameter["resource"] + " " + $parameter["operation"]]',
 	'+ typed(" of ", () => $parameter["amount"])',
 	'+ typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
 ].join(' ');

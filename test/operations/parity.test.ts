@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 import { middleware } from 'express-openapi-validator';
-import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import {
+	Workflow,
+	type INode,
+	type INodeProperties,
+	type INodePropertyCollection,
+	type INodeTypes,
+} from 'n8n-workflow';
 import { parse } from 'yaml';
 import { labelOf } from '../../nodes/Pay/parameters/label';
 import { isTree, pathOf, type Member } from '../../nodes/Pay/service/contract';
@@ -151,10 +157,22 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			}
 		});
 
-		test('the canvas names it, and says no more than its words', () => {
+		test('the canvas names it by its words', () => {
+			const pay = new Pay();
+			const node: INode = {
+				id: '1',
+				name: 'Pay',
+				type: 'pay',
+				typeVersion: 1,
+				position: [0, 0],
+				parameters: { resource: each.resource, operation: each.option.value, amount: '12.50' },
+			};
+			const nodeTypes = { getByNameAndVersion: () => pay } as unknown as INodeTypes;
+			const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+			const { subtitle } = pay.description;
+			const shown = workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {});
 			const { noun } = operation.words;
-			const { subtitle } = new Pay().description;
-			expect(subtitle).toContain(`"${noun.charAt(0).toUpperCase()}${noun.slice(1)}"`);
+			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} of 12.50`);
 		});
 
 		test('errors call every field as the form does', () => {

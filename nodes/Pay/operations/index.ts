@@ -55,16 +55,14 @@ export const resources: Resource[] = [
 	},
 ];
 
-/** What the canvas calls each operation, by resource and operation. */
-export function namesOnCanvas(): Record<string, Record<string, string>> {
-	const names: Record<string, Record<string, string>> = {};
+/** What the canvas calls each operation, by its resource and its own name with a space between them. */
+export function namesOnCanvas(): Record<string, string> {
+	const names: Record<string, string> = {};
 	for (const { value, operations } of resources) {
-		const ofResource: Record<string, string> = {};
 		for (const { option, operation } of operations) {
 			const name = operation?.words.noun ?? option.action ?? option.name;
-			ofResource[option.value] = name.charAt(0).toUpperCase() + name.slice(1);
+			names[`${value} ${option.value}`] = name.charAt(0).toUpperCase() + name.slice(1);
 		}
-		names[value] = ofResource;
 	}
 	return names;
 }
