@@ -55,6 +55,24 @@ export function chargeAndWait(wait?: object, settings?: object, more?: object): 
 	return [charge, waitNode];
 }
 
+/** Behind a wait: a payment whose identifier changes with each run, another charge, and its wait. */
+export function payoutAndSecondWait(): Node[] {
+	const payout = pay('Payout', {
+		amount: 5,
+		external_id: '={{ "out-" + $json.external_id + "-" + $now.toMillis() }}',
+		postback: 'none',
+	});
+	const external_id = '={{ $("Charge").item.json.external_id }}-2';
+	const [charge, wait] = chargeAndWait({}, {}, { external_id });
+	return [payout, { ...charge, name: 'Charge 2' }, { ...wait, name: 'Wait 2' }, noOp('After')];
+}
+
+/** The payments that were made behind a wait by {@link payoutAndSecondWait}. */
+export const payoutsBehind = (sandbox: Sandbox, { about }: Waiting) =>
+	sandbox
+		.bodies('payment')
+		.filter(({ external_id }) => String(external_id).startsWith(`out-${about.external_id}-`));
+
 /** A form whose one field is the `id` of its item. */
 const formOfId = (path: string) =>
 	node(

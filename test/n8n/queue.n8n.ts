@@ -6,7 +6,14 @@ import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../
 import type { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, node, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
-import { chargeAndWait, ended, startWaiting, type Waiting } from './chargeAndWait';
+import {
+	chargeAndWait,
+	ended,
+	payoutAndSecondWait,
+	payoutsBehind,
+	startWaiting,
+	type Waiting,
+} from './chargeAndWait';
 import { deliver, deliverLate } from './deliveries';
 import {
 	allFinished,
@@ -659,14 +666,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	test.each([600, 2_000])(
 		'two processes, and a second postback whose body is %i ms late: what follows the wait runs once',
 		async (ms) => {
-			const payout = pay('Payout', {
-				amount: 5,
-				external_id: '={{ "out-" + $json.external_id + "-" + $now.toMillis() }}',
-				postback: 'none',
-			});
-			const external_id = '={{ $("Charge").item.json.external_id }}-2';
-			const [charge, wait] = chargeAndWait({}, {}, { external_id });
-			const after = [payout, { ...charge, name: 'Charge 2' }, { ...wait, name: 'Wait 2' }];
+			const after = payoutAndSecondWait();
 			const waiting = await startWaiting(main, sandbox, payApi, { after });
 			// Main takes postbacks too.
 			const atMain = waiting.url.replace(queue.webhook.url, main.url);
@@ -675,10 +675,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await isAt(waiting, 'Charge 2');
 			expect(await late).toBe(409);
 			await isAt(waiting, 'Charge 2');
-			const payouts = sandbox
-				.bodies('payment')
-				.filter((body) => String(body.external_id).startsWith(`out-${waiting.about.external_id}`));
-			expect(payouts).toHaveLength(1);
+			expect(payoutsBehind(sandbox, waiting)).toHaveLength(1);
 		},
 	);
 

@@ -10,7 +10,15 @@ import type { Sandbox } from '../../sandbox/service';
 import { deliver, deliverLate, multipart, SPELLINGS } from './deliveries';
 import { publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { set } from './otherNodes';
-import { chargeAndWait, ended, startWaiting, waits, type Waiting } from './chargeAndWait';
+import {
+	chargeAndWait,
+	ended,
+	payoutAndSecondWait,
+	payoutsBehind,
+	startWaiting,
+	waits,
+	type Waiting,
+} from './chargeAndWait';
 
 const PAID = '{"data":{"status":"paid"}}';
 const other = (type: string, parameters: object, typeVersion = 1) =>
@@ -361,22 +369,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(n8n.log).not.toContain(mac);
 	});
 
-	/** Behind the wait a payment, whose identifier changes with each run, and another charge and wait. */
-	function payoutAndSecondWait() {
-		const payout = pay('Payout', {
-			amount: 5,
-			external_id: '={{ "out-" + $json.external_id + "-" + $now.toMillis() }}',
-			postback: 'none',
-		});
-		const external_id = '={{ $("Charge").item.json.external_id }}-2';
-		const [charge, wait] = chargeAndWait({}, {}, { external_id });
-		return [payout, { ...charge, name: 'Charge 2' }, { ...wait, name: 'Wait 2' }, noOp('After')];
-	}
-	const payoutsOf = ({ about }: Waiting) =>
-		sandbox
-			.bodies('payment')
-			.filter((body) => String(body.external_id).startsWith(`out-${about.external_id}-`));
-
 	test.each([0, 20, 60, 150, 400, 1_000, 2_000])(
 		'a second postback whose body is %i ms late lets nothing run twice',
 		async (ms) => {
@@ -393,7 +385,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			);
 			expect(await deliver(String(url.postbackUrl))).toBe(200);
 			await ended(n8n, waiting.executionId);
-			expect(payoutsOf(waiting)).toHaveLength(1);
+			expect(payoutsBehind(sandbox, waiting)).toHaveLength(1);
 		},
 	);
 
