@@ -21,8 +21,8 @@ const REASONS = join(ROOT, 'test', 'mutation', 'survivors.json');
 /** The files that decide about money and forgery, below `nodes/Pay`. */
 export const STRICT = [
 	...['service/outcome', 'service/client', 'service/exchange'],
-	...['execution/ledger', 'execution/duplicateCheck', 'execution/rememberedList'],
-	...['execution/storedList', 'execution/run', 'execution/send', 'execution/tally'],
+	...['execution/ledger', 'execution/memory/PaymentList', 'execution/memory/RunRecords'],
+	...['execution/run', 'execution/send', 'execution/tally'],
 	...['parameters/amount', 'parameters/text'],
 	...['postback/proof', 'postback/postback', 'postback/expectation', 'postback/receive'],
 ].map((path) => `nodes/Pay/${path}.ts`);

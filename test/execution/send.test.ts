@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import type { Account } from '../../nodes/Pay/credential/connection';
-import type { Records } from '../../nodes/Pay/execution/duplicateCheck';
+import type { Records } from '../../nodes/Pay/execution/memory/RunRecords';
 import { openLedger } from '../../nodes/Pay/execution/ledger';
 import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
 import { sendBatch, type Run } from '../../nodes/Pay/execution/send';

@@ -19,7 +19,7 @@ const ROOMS = [
 /** What takes longest goes last: most mutants have died by then. */
 const SLOW = [
 	'operations/parity',
-	'execution/duplicateCheck',
+	'execution/memory/RunRecords',
 	'qr/image',
 	'postback/requests',
 	'engine/',

@@ -2,7 +2,7 @@ import crypto, { createHash } from 'node:crypto';
 import { env } from 'node:process';
 import * as n8nWorkflow from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
-import type * as storedList from '../../nodes/Pay/execution/storedList';
+import type * as bounds from '../../nodes/Pay/execution/memory/bounds';
 import type { Clock, Machine } from './clock';
 import { loadModule, type Exports } from './modules';
 import { seamsOf, type Seam } from './putBack';
@@ -108,7 +108,7 @@ export class LoadedNode {
 			replace: (name, exports) => {
 				notLoaded.delete(name);
 				const ofModule = seams.filter(({ module }) => module === name);
-				const isList = name === 'execution/storedList';
+				const isList = name === 'execution/memory/bounds';
 				return withSeams(isList ? this.withListLength(exports) : exports, ofModule);
 			},
 		});
@@ -118,7 +118,7 @@ export class LoadedNode {
 
 	/** Lists of a few payments, so that a scenario can fill one. */
 	private withListLength(exports: Exports): Exports {
-		const name: keyof typeof storedList = 'REMEMBERED_PAYMENTS';
+		const name: keyof typeof bounds = 'REMEMBERED_PAYMENTS';
 		return withExport(exports, name, { get: () => this.list.remembered });
 	}
 }

@@ -1,16 +1,17 @@
+import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
 import type { Ready } from '../../nodes/Pay/execution/read';
-import type { Store } from '../../nodes/Pay/execution/storedList';
+import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
 
 /** The modules of the node in which faults are put back, by their path below nodes/Pay. */
 interface Modules {
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
-	'execution/duplicateCheck': typeof import('../../nodes/Pay/execution/duplicateCheck');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/report': typeof import('../../nodes/Pay/execution/report');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
-	'execution/storedList': typeof import('../../nodes/Pay/execution/storedList');
+	'execution/memory/PaymentList': typeof import('../../nodes/Pay/execution/memory/PaymentList');
+	'execution/memory/RunRecords': typeof import('../../nodes/Pay/execution/memory/RunRecords');
 	'execution/summary': typeof import('../../nodes/Pay/execution/summary');
 	'parameters/additionalMembers': typeof import('../../nodes/Pay/parameters/additionalMembers');
 	'postback/resumeOnce': typeof import('../../nodes/Pay/postback/resumeOnce');
@@ -159,42 +160,47 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'a run pushes out of a full list what it is about': () => [
-		seam('execution/storedList', 'StoredList', (Original, module) => {
+		seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 			return class extends Original {
-				override async record(store: Store, keys: string[], room?: number) {
-					return await super.record(store, keys, room ?? module.REMEMBERED_PAYMENTS);
+				override async add(store: Store, keys: string[], room?: number) {
+					return await super.add(store, keys, room ?? this.leastKept);
 				}
 			};
 		}),
 	],
 
 	'the list is the one of Remove Duplicates nodes': () => [
-		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
-			const { helpers } = options;
-			const ofWorkflow: Store = {
-				checkProcessedAndRecord: async (keys, _scope, how) =>
-					await helpers.checkProcessedAndRecord(keys, 'workflow', how),
-				removeProcessed: async (keys, _scope, how) =>
-					await helpers.removeProcessed(keys, 'workflow', how),
-				getProcessedDataCount: async (_scope, how) =>
-					await helpers.getProcessedDataCount('workflow', how),
+		seam('execution/memory/RunRecords', 'RunRecords', (Original) => {
+			return class extends Original {
+				constructor(run: RunOfNode) {
+					const { helpers } = run;
+					const ofWorkflow: Store = {
+						checkProcessedAndRecord: async (keys, _scope, how) =>
+							await helpers.checkProcessedAndRecord(keys, 'workflow', how),
+						removeProcessed: async (keys, _scope, how) =>
+							await helpers.removeProcessed(keys, 'workflow', how),
+						getProcessedDataCount: async (_scope, how) =>
+							await helpers.getProcessedDataCount('workflow', how),
+					};
+					super({ ...run, helpers: ofWorkflow });
+				}
 			};
-			return original({ ...options, helpers: ofWorkflow });
 		}),
 	],
 
 	'the record of a payment holds 12 characters of its id': () => {
 		const cut = (key: string) => key.slice(0, 'n8n-nodes-pay:payment:'.length + 12);
 		return [
-			seam('execution/storedList', 'StoredList', (Original) => {
+			seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 				return class extends Original {
-					override async record(store: Store, keys: string[], room?: number) {
-						const known = await super.record(store, [...new Set(keys.map(cut))], room);
+					override async add(store: Store, keys: string[], room?: number) {
+						const known = await super.add(store, [...new Set(keys.map(cut))], room);
 						return new Set<unknown>(keys.filter((key) => known.has(cut(key))));
 					}
 
-					override async remove(store: Store, keys: string[], before?: () => void) {
-						await super.remove(store, keys.map(cut), before);
+					override async takeOut(store: Store, keys: readonly string[]) {
+						await super.takeOut(store, keys.map(cut));
+						this.forget(keys);
 					}
 				};
 			}),
@@ -202,13 +208,17 @@ const FAULTS: Record<string, () => Seam[]> = {
 	},
 
 	'nobody looks again whether a record lasts': () => [
-		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
-			return { ...original(options), close: async () => [] };
+		seam('execution/memory/RunRecords', 'RunRecords', (Original) => {
+			return class extends Original {
+				override async close() {
+					return await Promise.resolve([]);
+				}
+			};
 		}),
 	],
 
 	'the look comes without a pause': () => [
-		seam('execution/storedList', 'StoredList', (Original) => {
+		seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 			return class extends Original {
 				override rest() {
 					return 0;
@@ -222,8 +232,12 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'cancelled in the check, sent all the same': () => [
-		seam('execution/duplicateCheck', 'openRecords', (original) => (options) => {
-			return original({ ...options, signal: undefined });
+		seam('execution/memory/RunRecords', 'RunRecords', (Original) => {
+			return class extends Original {
+				constructor(run: RunOfNode) {
+					super({ ...run, signal: undefined });
+				}
+			};
 		}),
 		seam('execution/send', 'sendBatch', (original) => async (run, batch) => {
 			return await original({ ...run, signal: undefined }, batch);

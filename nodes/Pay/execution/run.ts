@@ -8,7 +8,7 @@ import { refuseItemData, refuseWholes } from '../parameters/parameter';
 import type { ExpectationStore } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
-import { openRecords, type Records } from './duplicateCheck';
+import { RunRecords, type Records } from './memory/RunRecords';
 import { highlight, logWhenCancelled, showHints } from './editor';
 import { hasPaid, openLedger, forgetResponses, type LedgerStore } from './ledger';
 import {
@@ -67,12 +67,12 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		const changing = changingIdHint(parameters.external_id, operation.words);
 		if (changing !== undefined) tally.hints.add(changing);
 		const listKey = JSON.stringify([context.getWorkflow().id, id]);
-		records = openRecords({
+		records = new RunRecords({
 			helpers,
 			listKey,
+			operation,
 			signal,
 			isLater: hasPaid(ledger),
-			words: operation.words,
 		});
 	}
 	const { httpRequest } = helpers;

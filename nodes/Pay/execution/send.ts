@@ -12,7 +12,7 @@ import { hideSecrets } from '../postback/proof';
 import { postRequest, type PostForm, type RequestResult } from '../service/client';
 import type { Words } from '../service/contract';
 import type { HttpRequest } from '../service/exchange';
-import type { Records } from './duplicateCheck';
+import type { Records } from './memory/RunRecords';
 import { beginAttempt, consult, endAttempt, mayBePaid, type Ledger, type Verdict } from './ledger';
 import { refusedByLimits } from './limits';
 import type { Done, Ready, RequestOperation, Settings, Step } from './read';

@@ -1,9 +1,13 @@
-import { OPERATIONS } from '../serviceOperations';
+import { OPERATIONS } from '../../serviceOperations';
 import fc from 'fast-check';
-import { openRecords, type Records } from '../../nodes/Pay/execution/duplicateCheck';
-import { DuplicateStore } from '../simulation/duplicateStore';
+import {
+	RunRecords,
+	type Records,
+	type RunOfNode,
+} from '../../../nodes/Pay/execution/memory/RunRecords';
+import { DuplicateStore } from '../../simulation/duplicateStore';
 
-type Helpers = Parameters<typeof openRecords>[0]['helpers'];
+type Helpers = RunOfNode['helpers'];
 
 /** Random numbers that a seed gives again. */
 export function randomOf(seed: number): () => number {
@@ -83,12 +87,12 @@ export class SimulatedProcess {
 
 	/** Opens records as a run of the node in this process does. */
 	open(signal?: AbortSignal, isLater = false): Records {
-		return openRecords({
+		return new RunRecords({
 			helpers: this.helpers,
 			listKey: this.name,
 			signal,
 			isLater,
-			words: OPERATIONS.payment.words,
+			operation: OPERATIONS.payment,
 		});
 	}
 }

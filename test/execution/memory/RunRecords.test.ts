@@ -1,6 +1,6 @@
-import { InputError } from '../../nodes/Pay/inputError';
+import { InputError } from '../../../nodes/Pay/inputError';
 import { passing, randomOf, SharedList, type SimulatedProcess } from './sharedList';
-import { runs } from '../runs';
+import { runs } from '../../runs';
 
 beforeEach(() => {
 	jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });

@@ -1,0 +1,141 @@
+import { asError, type InputError } from '../../inputError';
+import type { ServiceOperation } from '../../service/contract';
+import { cancelled, checkFailed, listWasFull, mayBeForgotten } from '../words/refusal';
+import { LONGEST_CHANGE_MS } from './bounds';
+import { PaymentList, type Store } from './PaymentList';
+
+/** One per node and process: within a process changes of one list go one after the other. */
+const lists = new Map<string, PaymentList>();
+
+function listOf(listKey: string): PaymentList {
+	const list = lists.get(listKey) ?? new PaymentList();
+	lists.set(listKey, list);
+	return list;
+}
+
+/** What the records of a run are made with. */
+export interface RunOfNode {
+	helpers: Store;
+	/** Workflow id and node id: n8n keeps a list for each. */
+	listKey: string;
+	operation: Pick<ServiceOperation, 'kind' | 'words'>;
+	/** The execution's cancel signal. */
+	signal?: AbortSignal;
+	/** Whether the node has paid in this execution before. */
+	isLater: boolean;
+}
+
+/** What a run is told of records that it asked to remove. */
+interface Removal {
+	/** Those that stay all the same. */
+	remembered: string[];
+	reason?: string;
+}
+
+/** What one run of a node records in n8n's duplicate store. */
+export class RunRecords {
+	private readonly list: PaymentList;
+	/** What this run recorded and did not remove. */
+	private readonly idsOfRun = new Set<string>();
+	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
+	private foundKnown = false;
+	private readonly overlong: number;
+
+	constructor(private readonly run: RunOfNode) {
+		this.list = listOf(run.listKey);
+		this.overlong = this.list.overlong;
+	}
+
+	private keyOf(id: string): string {
+		return `n8n-nodes-pay:${this.run.operation.kind}:${id}`;
+	}
+
+	private keysOf(ids: Iterable<string>): string[] {
+		return [...ids].map((id) => this.keyOf(id));
+	}
+
+	/**
+	 * Whether this process was frozen in the middle of a change: then it wrote an old list over what others
+	 * recorded, and n8n may have given its execution to another worker. What looks new may be paid already.
+	 */
+	private get wasFrozen(): boolean {
+		return this.list.overlong !== this.overlong;
+	}
+
+	private frozen(): InputError {
+		const seconds = LONGEST_CHANGE_MS / 1000;
+		const error = new Error(`n8n's database took longer than ${seconds} s for it`);
+		return checkFailed(this.run.operation.words, error);
+	}
+
+	/** Has the list drop nothing until the run is closed: more batches come. */
+	keepAll(): void {
+		this.list.keepers.add(this);
+	}
+
+	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
+	async record(ids: readonly string[]): Promise<Set<string>> {
+		const { helpers, operation, signal } = this.run;
+		if (this.wasFrozen) throw this.frozen();
+		let knownKeys: Set<string>;
+		try {
+			knownKeys = await this.list.record(helpers, this.keysOf(ids));
+		} catch (error) {
+			throw checkFailed(operation.words, asError(error));
+		}
+		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
+		this.foundKnown ||= known.size > 0;
+		const fresh = ids.filter((id) => !known.has(id));
+		if (this.wasFrozen) {
+			// What another may have recorded too must not be removed.
+			this.list.forget(this.keysOf(fresh));
+			throw this.frozen();
+		}
+		for (const id of fresh) this.idsOfRun.add(id);
+		if (signal?.aborted !== true) return known;
+		const { remembered } = await this.remove(fresh);
+		// Not forgotten by the list: another run may have recorded it since.
+		for (const id of remembered) this.idsOfRun.delete(id);
+		throw cancelled(remembered);
+	}
+
+	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
+	async remove(ids: readonly string[]): Promise<Removal> {
+		const removable = ids.filter((id) => this.idsOfRun.has(id));
+		if (removable.length === 0) return { remembered: [] };
+		try {
+			await this.list.remove(this.run.helpers, this.keysOf(removable));
+		} catch (error) {
+			return { remembered: removable, reason: `n8n's database failed (${asError(error).message})` };
+		}
+		for (const id of removable) this.idsOfRun.delete(id);
+		return { remembered: [] };
+	}
+
+	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
+	async close(): Promise<string[]> {
+		const { list, run, idsOfRun, foundKnown } = this;
+		const { words } = run.operation;
+		list.keepers.delete(this);
+		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
+		const mayDrop = !run.isLater && !foundKnown;
+		const keys = new Set(this.keysOf(idsOfRun));
+		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		const hints: string[] = [];
+		const before = list.length - idsOfRun.size;
+		const isFull = idsOfRun.size > 0 && before >= list.leastKept;
+		// Not at each run of a node that has simply paid so many.
+		if (isFull && (foundKnown || !list.saidFull)) {
+			list.saidFull = true;
+			hints.push(listWasFull(words, before));
+		}
+		if (reason === undefined) return hints;
+		const keysLeft = new Set(left);
+		const idsLeft = [...idsOfRun].filter((id) => keysLeft.has(this.keyOf(id)));
+		hints.push(mayBeForgotten(idsLeft, reason));
+		return hints;
+	}
+}
+
+/** What sending needs of it. */
+export type Records = Pick<RunRecords, 'record' | 'remove' | 'keepAll' | 'close'>;
