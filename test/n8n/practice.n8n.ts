@@ -423,7 +423,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			const lines = itemsOf(execution, 'Report')[0]?.line as string[];
 			expect(
 				lines.map((line) =>
-					line.replace(/(\. Payment| \(HTTP|\. The service).*?(?=$|\. Before)/, ''),
+					line.replace(/(\. The payment| \(HTTP|\. The service).*?(?=$|\. Before)/, ''),
 				),
 			).toStrictEqual([
 				`book-space: It was paid (Ana), unknown ${on}`,
