@@ -128,6 +128,8 @@ export interface RunOptions {
 	overwrite?: IDataObject;
 	/** Settings of the Pay node: onError, retryOnFail, maxTries … */
 	settings?: Partial<INode>;
+	/** n8n's id of the execution; each has one of its own, where this says nothing. */
+	executionId?: string;
 	/** The execution to go on with, as the editor's Retry does. */
 	previous?: IRun;
 	/** The context as another version of n8n, or a failing one, would give it to the Pay node. */
@@ -185,6 +187,8 @@ function completed(stored: IDataObject, overwrite: IDataObject = {}): INodeParam
 	) as INodeParameters;
 }
 
+let executions = 0;
+
 function additionalData(options: RunOptions, run: IRunExecutionData) {
 	const typed = { baseUrl: '', accessToken: 'token-of-the-test', ...options.credential };
 	// As n8n stores it: what is undefined is not there.
@@ -216,6 +220,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 			credential,
 		) as ICredentialDataDecryptedObject;
 	};
+	const { executionId = `execution-${++executions}` } = options;
 	const data = {
 		credentialsHelper: {
 			getDecrypted,
@@ -223,13 +228,13 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 			getParentTypes: () => [],
 			isCredentialUsableByNode: () => true,
 		},
-		executionId: '42',
+		executionId,
 		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 		variables: {},
 		currentNodeExecutionIndex: 0,
 		logAiEvent: () => undefined,
-		hooks: new ExecutionLifecycleHooks('manual', '42', {} as never),
+		hooks: new ExecutionLifecycleHooks('manual', executionId, {} as never),
 		setExecutionStatus: () => undefined,
 		run,
 	};

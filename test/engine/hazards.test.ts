@@ -260,7 +260,7 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	await new Promise<void>((resolve) => {
 		const context = warned((...line) => logged.push(line) === 2 && resolve());
 		const onStart = (stop: () => void) => (cancel = stop);
-		pay(itemsFor('a', 'b', 'c'), { context, onStart }).catch(() => undefined);
+		pay(itemsFor('a', 'b', 'c'), { context, onStart, executionId: '42' }).catch(() => undefined);
 	});
 	const where = { workflowId: expect.any(String), executionId: '42', node: 'Pay' };
 	expect(logged[0]).toStrictEqual([

@@ -88,7 +88,12 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 	});
 
 	/** Runs a Pay node with parameters as they are stored, in an execution that may have begun. */
-	async function run(parameters: INodeParameters, items: IDataObject[], contextData = {}) {
+	async function run(
+		parameters: INodeParameters,
+		items: IDataObject[],
+		contextData = {},
+		executionId?: string,
+	) {
 		const source = sourceNode('Source', items);
 		const pay = { ...payNode('Pay', {}, CONTINUE), parameters };
 		const data = createRunExecutionData({
@@ -98,6 +103,7 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 			},
 		});
 		return await runWorkflow({
+			executionId,
 			parameters: {},
 			credential,
 			context,
@@ -182,9 +188,9 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 	test('an execution that asked for its postback begins to wait', async () => {
 		const { external_id } = postbacks.reference;
 		const parameters = { resource: 'postback', operation: 'wait' };
-		const execution = await run(parameters, [{ external_id }], postbacks.wait.context);
+		const execution = await run(parameters, [{ external_id }], postbacks.wait.context, '42');
 		expect(errorOf(execution)).toBeUndefined();
 		expect(execution.waitTill).toBeInstanceOf(Date);
-		expect((await run(parameters, [{ external_id }])).waitTill).toBeUndefined();
+		expect((await run(parameters, [{ external_id }], {}, '42')).waitTill).toBeUndefined();
 	});
 });

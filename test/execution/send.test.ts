@@ -91,6 +91,7 @@ function runOf(
 				credentialId: '1',
 			},
 		),
+		isEarlier: false,
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {

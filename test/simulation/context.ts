@@ -211,7 +211,8 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			parameters: by.isTool ? { options: { allowAiPayments: true } } : {},
 		}),
 		getWorkflow: () => ({ ...world.workflow }),
-		getExecutionId: () => by.execution.name,
+		// Copies of the node go from one scenario to the next, and remember executions.
+		getExecutionId: () => `${world.workflow.id}, ${by.execution.name}`,
 		getInputData: (): INodeExecutionData[] =>
 			items.map(({ id }, index) => ({ json: { id }, pairedItem: { item: index } })),
 		getNodeParameter(name: string, index: number, fallback?: unknown) {

@@ -36,7 +36,10 @@ export class Execution {
 	cancelled = false;
 	ended = false;
 	status: 'running' | 'success' | 'failed' | 'cancelled' | 'crashed' = 'running';
+	readonly name: string;
 	saved: Saved;
+	/** All that was saved of it, the first first. */
+	readonly states: Saved[];
 	private readonly controller = new AbortController();
 	private readonly contexts: Record<string, Record<string, unknown>>;
 	private readonly knows: Set<Try>;
@@ -47,9 +50,13 @@ export class Execution {
 		readonly process: NodeProcess,
 		readonly plan: Plan,
 		from?: Saved,
-		readonly name = `execution ${(count += 1)}`,
+		/** Of the execution that this is another run of. */
+		again?: string,
 	) {
+		this.name = again ?? `execution ${(count += 1)}`;
+		if (again !== undefined) world.runAgain.add(again);
 		this.saved = from ?? { contexts: '{}', knows: new Set(), position: 0 };
+		this.states = [this.saved];
 		this.contexts = JSON.parse(this.saved.contexts) as typeof this.contexts;
 		this.knows = new Set(this.saved.knows);
 	}
@@ -84,6 +91,7 @@ export class Execution {
 
 	private save(position: number) {
 		this.saved = { contexts: JSON.stringify(this.contexts), knows: new Set(this.knows), position };
+		this.states.push(this.saved);
 		if (this.world.echoed && /token-of-account/.test(this.saved.contexts)) {
 			this.world.violate('token', `the access token is saved with ${this.name}`);
 		}

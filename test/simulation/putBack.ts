@@ -5,6 +5,7 @@ import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
 /** The modules of the node in which faults are put back, by their path below nodes/Pay. */
 interface Modules {
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
+	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
@@ -46,6 +47,10 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 
 /** Faults that the node once had, or nearly: what its modules do when they have them again. */
 const FAULTS: Record<string, () => Seam[]> = {
+	'an execution that n8n runs again from an earlier state sends': () => [
+		seam('execution/earlierState', 'isEarlierState', () => () => false),
+	],
+
 	'a redirect counts as rejected': () => [
 		seam('service/outcome', 'outcomeOfStatus', (original) => (statusCode, conflict) => {
 			const isRedirect = statusCode >= 300 && statusCode <= 399;

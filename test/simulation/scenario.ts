@@ -389,6 +389,23 @@ const giveAway = process.map((to) =>
 	),
 );
 
+/** A timer of n8n that comes late runs an execution again from what it loaded, in the same process. */
+const fromEarlierState = fc.record({ which: fc.nat(2), state: fc.nat(2) }).map(({ which, state }) =>
+	command(
+		`run ${which} again from state ${state}`,
+		async (simulation, world) => {
+			const candidates = simulation.executions.filter(({ process: of }) => !of.dead);
+			const execution = candidates[which % candidates.length];
+			if (execution === undefined) return;
+			const { process: on, plan, states, name } = execution;
+			const saved = states[state % states.length];
+			world.note(`${name} is run again from position ${saved?.position}`);
+			begin(simulation, new Execution(world, on, plan, saved, name));
+		},
+		exists,
+	),
+);
+
 /** A Remove Duplicates node of the workflow, with the scope that its form starts with. */
 const otherNode = fc
 	.record({
@@ -469,10 +486,10 @@ export interface Scenario {
 
 const COMMANDS: Array<fc.Arbitrary<Command>> = [
 	...[start, together, again, outlived, retry, later, pass, cancel, crash, freeze, giveAway],
-	otherNode,
+	...[otherNode, fromEarlierState],
 ];
 /** How often each is drawn. */
-const WEIGHTS = [5, 7, 3, 1, 8, 1, 1, 1, 1, 1, 1, 3];
+const WEIGHTS = [5, 7, 3, 1, 8, 1, 1, 1, 1, 1, 1, 3, 2];
 const weighted = COMMANDS.flatMap(
 	(each, index) => Array(WEIGHTS[index]).fill(each) as Array<typeof each>,
 );

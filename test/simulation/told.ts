@@ -151,6 +151,7 @@ function contradiction(
 				? undefined
 				: 'no request of this execution is open';
 		case 'duplicate': {
+			if (world.runAgain.has(by.execution.name)) return undefined;
 			const known = earlier.length > 0 || same.length > 1 || world.wasRecorded(item.id);
 			return known ? undefined : 'it was never recorded before';
 		}

@@ -133,6 +133,12 @@ export function isSameItem(earlier: Send, by: Try, item: TypedItem): boolean {
 	return value === item.value && key === item.key && account === item.account;
 }
 
+/** Whether a try is of an execution that its process runs again from an earlier state. */
+function isRunAgain(one: Try, two: Try): boolean {
+	if (one.execution === two.execution || one.process !== two.process) return false;
+	return one.execution.name === two.execution.name;
+}
+
 /** The item of which most is true, the first of several. */
 function bestOf(items: TypedItem[], tests: Array<(item: TypedItem) => boolean>) {
 	const score = (item: TypedItem) => tests.filter((test) => test(item)).length;
@@ -153,6 +159,8 @@ export class World {
 	readonly clock: Clock;
 	readonly store: DuplicateStore;
 	/** One of its own: what a process keeps in memory of others' does not meet it. */
+	/** The names of the executions that n8n runs more than once. */
+	readonly runAgain = new Set<string>();
 	readonly workflow = { id: `workflow-${(worlds += 1)}`, name: 'Payouts', active: true };
 	readonly sends: Send[] = [];
 	readonly processes: NodeProcess[] = [];
@@ -415,7 +423,8 @@ export class World {
 			if (earlier.kind !== 'payment') continue;
 			const [one, two] = [earlier.by, later.by];
 			const inLedger = one === two || two.knows.has(one);
-			const sameItem = inLedger && isSameItem(earlier, two, later.item);
+			const isKnown = inLedger || isRunAgain(one, two);
+			const sameItem = isKnown && isSameItem(earlier, two, later.item);
 			if (earlier.id !== later.id && !sameItem) continue;
 			const mayBePaid = earlier.heard !== 'rejected' && earlier.heard !== 'notSent';
 			if (!mayBePaid && one !== two) continue;

@@ -10,6 +10,7 @@ import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { highlight, logWhenCancelled, showHints } from './editor';
+import { isEarlierState, type RunCount } from './earlierState';
 import { hasPaid, openLedger, forgetResponses, type LedgerStore } from './ledger';
 import {
 	readItem,
@@ -19,7 +20,12 @@ import {
 	type RequestOperation,
 	type Step,
 } from './read';
-import { noDuplicateStore, notPermittedToAgents, sameIdAsItem } from './words/refusal';
+import {
+	noDuplicateStore,
+	notPermittedToAgents,
+	runFromEarlierState,
+	sameIdAsItem,
+} from './words/refusal';
 import { notFinished } from './words/result';
 import { goesOn, isRunByAiAgent, resultOfRefusal, toOutputItem } from './report';
 import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
@@ -53,7 +59,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = context.getContext('flow') as LedgerStore & ExpectationStore;
+	const store = context.getContext('flow') as LedgerStore & ExpectationStore & RunCount;
+	const isEarlier = isEarlierState(context.getExecutionId(), store);
 	const credentialId = credentials?.payApi?.id ?? '';
 	const ledger = openLedger(store, { operation, node: name, run, isTool, credentialId });
 	if (isTool) requirePermission(operation, parameters.options);
@@ -82,6 +89,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		operation,
 		settings,
 		ledger,
+		isEarlier,
 		expectations: store,
 		records,
 		httpRequest,
@@ -114,6 +122,10 @@ async function readAll(run: Run): Promise<Step> {
 		const item = await readItem(reading, index);
 		if ('result' in item) {
 			step.done.push(item);
+			continue;
+		}
+		if (run.isEarlier) {
+			step.done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
 			continue;
 		}
 		run.ledger.tokenIds.add(item.tokenId);

@@ -36,6 +36,8 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
+	/** Whether n8n runs the execution again from a state that it has left. */
+	isEarlier: boolean;
 	/** Where postbacks are recorded that the execution may wait for. */
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
@@ -236,7 +238,6 @@ async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done
 	endAttempt(run.ledger, item, attempt, result);
 	const isWithoutEffect = result.outcome === 'rejected' || result.outcome === 'notSent';
 	if (isWithoutEffect && expectation !== undefined) withdrawExpectation(expectation);
-	tally.inFlight.delete(request.external_id);
 	if (result.outcome !== 'notSent') takeHints(tally, item);
 	return { index, result: resultOfAttempt(operation, request, result), finish };
 }

@@ -22,7 +22,7 @@ export function openTally(
 		done: [] as Done[],
 		/** The external_ids of items that were read and have no result yet, by index. */
 		waiting: new Map<number, string>(),
-		/** The external_ids whose requests were sent and have no response yet. */
+		/** The external_ids whose requests were sent and of which `done` says nothing yet. */
 		inFlight: new Set<string>(),
 		/** For the person in the editor. */
 		hints: new Set<string>(),
@@ -41,7 +41,10 @@ export function openTally(
  */
 export function conclude(tally: Tally, done: Done[]): void {
 	tally.done.push(...done);
-	for (const { index } of done) tally.waiting.delete(index);
+	for (const { index, result } of done) {
+		tally.waiting.delete(index);
+		if (result.external_id !== undefined) tally.inFlight.delete(result.external_id);
+	}
 	// All are looked at only where one can have failed: a list is long.
 	const isAccepted = ({ result }: Done) => result.outcome === 'accepted';
 	if (tally.goesOn || (done.length > 0 && done.every(isAccepted))) return;

@@ -40,13 +40,17 @@ export interface TakenPostback {
 
 const inWords = (postback: TakenPostback) => JSON.stringify(postback);
 
-/** Whether nothing could have told the node of a pass: it was stored after the node had looked. */
-function isUnseen(pass: Pass, { process, lookedAt }: TakenPostback, { major }: Plan): boolean {
+/** Whether nothing could have told the node of a pass: nothing of it was stored when the node looked. */
+function isUnseen(pass: Pass, wait: Wait, postback: TakenPostback, { major }: Plan): boolean {
+	const { process, lookedAt } = postback;
 	// n8n 1 starts what waits next, by a timer of before, and stores it as if it still waited.
 	if (pass.by === 'otherTimer') return major === 1;
 	// Between two processes, and between a timer and a postback, n8n has no lock.
 	const isElsewhere = pass.by === 'ownTimer' || pass.process !== process;
-	return isElsewhere && pass.storedAt >= lookedAt;
+	const isOverwritten = wait.passes.some(
+		({ by, storedAt }) => by === 'otherTimer' && major === 1 && storedAt >= pass.storedAt,
+	);
+	return isElsewhere && (pass.storedAt >= lookedAt || isOverwritten);
 }
 
 /** Judges that a postback lets a wait go on. */
@@ -54,7 +58,7 @@ export function judgeResumption(wait: Wait, postback: TakenPostback, plan: Plan)
 	if (wait.until !== undefined && postback.lookedAt >= wait.until) {
 		throw new Violation('a postback resumed a wait after its time limit', inWords(postback));
 	}
-	const seen = wait.passes.filter((pass) => !isUnseen(pass, postback, plan));
+	const seen = wait.passes.filter((pass) => !isUnseen(pass, wait, postback, plan));
 	if (seen.length > 0) throw new Violation('what follows a wait ran twice', inWords(postback));
 }
 
@@ -67,7 +71,7 @@ export function judgeRefusal(wait: Wait, postback: TakenPostback, plan: Plan, no
 			throw new Violation('"paid" was taken and let nothing go on', inWords(postback));
 		}
 		const wasOver = wait.passes.some(
-			(pass) => pass.storedAt < lookedAt && !isUnseen(pass, postback, plan),
+			(pass) => pass.storedAt < lookedAt && !isUnseen(pass, wait, postback, plan),
 		);
 		if (wasOver) {
 			throw new Violation('a sender was told that a wait lasts which was over', inWords(postback));

@@ -61,6 +61,14 @@ export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 		`None of the ${plural} that wait here is sent. Check them. ${RAISE}`,
 	);
 
+/** A run of an execution from a state that n8n has left. */
+export const runFromEarlierState = ({ noun, plural }: Words) =>
+	new InputError(
+		'',
+		`n8n runs this execution a second time from an earlier wait, so no ${noun} is sent`,
+		`The first pass may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full, or, on n8n 1, while the execution runs. Set no time limit there.`,
+	);
+
 /** A second item with one external_id among the items of a run. */
 export const sameIdAsItem = (
 	{ noun, plural }: Words,

@@ -1,0 +1,35 @@
+/*
+ * n8n can run an execution again from a wait that it has left. Its timer of a time limit loads the
+ * execution and then waits for a place under the concurrency limit; by the time it has one, the
+ * execution may stand in its next wait, and n8n only asks whether it waits at all (measured on 2.41.1:
+ * a payment behind the wait was made twice, 4 of 4). n8n 1 asks nothing.
+ */
+
+/** n8n's context object of the execution, saved with it. */
+export interface RunCount {
+	/** How many runs of Pay nodes there were. */
+	runs?: number;
+}
+
+/** How many runs of Pay nodes this process has seen of each execution, the latest execution last. */
+const seenRuns = new Map<string, number>();
+/** About 10 MB. A timer that waits longer for its place than so many executions take is not noticed. */
+const MAX_EXECUTIONS = 100_000;
+
+/**
+ * Counts a run of a Pay node, and says whether its execution has been further than this: then n8n runs
+ * it again from an earlier state, and what follows may have been sent. A process knows what it has run
+ * itself. Nothing is awaited, so of two runs of one state one is told that it is the second.
+ */
+export function isEarlierState(executionId: string | undefined, store: RunCount): boolean {
+	if (executionId === undefined) return false;
+	const { runs = 0 } = store;
+	// It stays behind, whatever runs in it: Retry On Fail runs the node again.
+	if (runs < (seenRuns.get(executionId) ?? 0)) return true;
+	store.runs = runs + 1;
+	seenRuns.delete(executionId);
+	seenRuns.set(executionId, store.runs);
+	const [oldest] = seenRuns.keys();
+	if (seenRuns.size > MAX_EXECUTIONS && oldest !== undefined) seenRuns.delete(oldest);
+	return false;
+}
