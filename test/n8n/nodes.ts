@@ -36,7 +36,7 @@ export interface Running {
 	payApi: Credential;
 }
 
-const credentialFor = async ({ url }: Sandbox, n8n: N8n): Promise<Credential> =>
+export const credentialFor = async ({ url }: Sandbox, n8n: N8n): Promise<Credential> =>
 	await n8n.createCredential({ baseUrl: url, accessToken: 'token', postbackSecret: SECRET });
 
 /** Has an n8n, a sandbox and a credential for it during the tests of a describe. */

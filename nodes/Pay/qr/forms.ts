@@ -9,8 +9,10 @@ export function crc16(text: string): string {
 }
 
 function isEmv(text: string): boolean {
-	const [, body, crc] = /^(000201.*6304)([0-9A-Fa-f]{4})$/s.exec(text) ?? [];
-	return body !== undefined && crc16(body) === crc?.toUpperCase();
+	const body = text.slice(0, -4);
+	const crc = text.slice(-4);
+	if (!body.startsWith('000201') || !body.endsWith('6304')) return false;
+	return /^[0-9A-F]{4}$/i.test(crc) && crc16(body) === crc.toUpperCase();
 }
 
 /** Codes of other instant-payment schemes that begin as nothing else does. */
@@ -45,11 +47,17 @@ function isLink(text: string): boolean {
 	return LINKS.some((form) => form.test(text));
 }
 
+/** As many characters as a QR code of any kind holds: 7,089 digits. */
+const LONGEST_CODE = 7089;
+const isShort = (text: string) => text.length <= LONGEST_CODE;
+
 /**
  * How a text is known to be a payment code, from the surest form to the least: a service that gives
  * several forms of one code means the first of these. White space around a code counts for nothing.
  */
-export const FORMS: ReadonlyArray<(text: string) => boolean> = [isEmv, isOtherCode, isLink];
+export const FORMS: ReadonlyArray<(text: string) => boolean> = [isEmv, isOtherCode, isLink].map(
+	(isForm) => (text) => isShort(text) && isForm(text),
+);
 
 const PNG_SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 /** How the bytes of other images begin: JPEG, GIF, WebP, SVG, XML. */
@@ -59,7 +67,10 @@ const IMAGE_LINK = /^https?:\/\/[^?#\s]+\.(png|jpe?g|gif|webp|svg)([?#]\S*)?$/i;
 /** The bytes of a text in base64 or base64url, white space left out; none where it is something else. */
 function fromBase64(text: string): Buffer | undefined {
 	const base64 = text.replace(/\s+/g, '');
-	return /^[\w+/-]{8,}={0,2}$/.test(base64) ? Buffer.from(base64, 'base64') : undefined;
+	const digits = base64.replace(/={1,2}$/, '');
+	// One pattern for all of it would keep each digit of an image on the stack.
+	const isBase64 = digits.length >= 8 && !/[^\w+/-]/.test(digits);
+	return isBase64 ? Buffer.from(base64, 'base64') : undefined;
 }
 
 function decoded(text: string): string {
@@ -70,15 +81,28 @@ function decoded(text: string): string {
 	}
 }
 
+/** What stands behind the head of a data URI of an image; undefined where a text is none. */
+function imageData(text: string): string | undefined {
+	const start = text.trimStart();
+	if (!/^data:image\//i.test(start)) return undefined;
+	const comma = start.indexOf(',');
+	return comma < 0 ? undefined : start.slice(comma + 1);
+}
+
+/** As much of a text as says what it is. */
+const HEAD = 20_000;
+
 /** What image a text is: a PNG in base64 or a data URI, or another one, which cannot be used. */
 export function imageIn(text: string): { png: Buffer } | 'other' | undefined {
-	const [, data] = /^\s*data:image\/[^,]*,(.*)$/is.exec(text) ?? [];
+	const data = imageData(text);
 	const content = data === undefined ? text : decoded(data);
 	const bytes = fromBase64(content);
 	if (bytes?.subarray(0, 8).equals(PNG_SIGNATURE)) return { png: bytes };
-	const looks = (some?: Buffer) => OTHER_IMAGE.test(some?.toString('latin1') ?? '');
+	const looks = (some?: Buffer) => OTHER_IMAGE.test(some?.toString('latin1', 0, HEAD) ?? '');
 	if (data !== undefined || looks(bytes)) return 'other';
-	if (OTHER_IMAGE.test(text) || IMAGE_LINK.test(text.trim())) return 'other';
+	if (OTHER_IMAGE.test(text.slice(0, HEAD))) return 'other';
+	const link = text.trim();
+	if (link.length <= HEAD && IMAGE_LINK.test(link)) return 'other';
 	// The bytes of a PNG that were read as text are lost.
 	return text.slice(1).startsWith('PNG\r\n') ? 'other' : undefined;
 }

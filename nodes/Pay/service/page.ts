@@ -10,16 +10,26 @@ const PAGES: ReadonlyArray<[string, RegExp]> = [
 /** More characters than a proxy's own page has. */
 const LONGEST_PAGE = 20_000;
 
+/** A text in which a blank is in place of all from one mark to another; without patterns, which go back. */
+function withoutSpans(text: string, begin: string, end: string): string {
+	const parts: string[] = [];
+	let from = 0;
+	for (;;) {
+		const at = text.indexOf(begin, from);
+		const close = at < 0 ? -1 : text.indexOf(end, at + begin.length);
+		if (close < 0) return [...parts, text.slice(from)].join(' ');
+		parts.push(text.slice(from, at));
+		from = close + end.length;
+	}
+}
+
 /** Whose page, if any, came instead of a response of the service, and what a person would read there. */
 export function proxyPageIn(response: unknown) {
 	if (typeof response !== 'string' || response.length > LONGEST_PAGE) return undefined;
 	const [by] = PAGES.find(([, form]) => form.test(response)) ?? [];
 	if (by === undefined) return undefined;
-	const text = response
-		.replace(/<head\b.*?<\/head>/is, ' ')
-		.replace(/<[^>]*>/g, ' ')
-		.replace(/\s+/g, ' ')
-		.trim();
+	const body = withoutSpans(response, '<head>', '</head>');
+	const text = withoutSpans(body, '<', '>').replace(/\s+/g, ' ').trim();
 	return { by, text, wantsHttps: text.includes('plain HTTP request was sent to HTTPS port') };
 }
 
@@ -27,14 +37,35 @@ export function proxyPageIn(response: unknown) {
 export const UNPUBLISHED = 'n8n answered: no workflow is published at this address';
 
 /** A response, with {@link UNPUBLISHED} for that of an n8n where no workflow listens. */
-export const withoutN8n = (response: unknown): unknown =>
-	isMembers(response) && /\bwebhook\b.* is not registered/.test(String(response.message))
-		? UNPUBLISHED
-		: response;
+export function withoutN8n(response: unknown): unknown {
+	if (!isMembers(response)) return response;
+	const message = String(response.message);
+	const at = message.search(/\bwebhook\b/);
+	return at >= 0 && message.includes(' is not registered', at) ? UNPUBLISHED : response;
+}
 
-/** How a page begins, behind comments and XML's first line. */
-const beginsAsPage = (text: string) =>
-	/^<(!doctype|html|head|body)\b/i.test(text.replace(/<!--[^]*?-->|<\?[^>]*>/g, '').trimStart());
+/** What a page begins with behind comments and XML's first line. */
+function behindComments(text: string): string {
+	let rest = text.trimStart();
+	for (;;) {
+		let end = -1;
+		if (rest.startsWith('<!--')) end = rest.indexOf('-->', 4) + 2;
+		else if (rest.startsWith('<?')) end = rest.indexOf('>');
+		if (end < 2) return rest;
+		rest = rest.slice(end + 1).trimStart();
+	}
+}
+
+const beginsAsPage = (text: string) => /^<(!doctype|html|head|body)\b/i.test(behindComments(text));
+
+/** The title of a page, if it has one. */
+function titleOf(page: string): string | undefined {
+	const at = page.search(/<title\b/i);
+	const begin = at < 0 ? -1 : page.indexOf('>', at);
+	if (begin < 0) return undefined;
+	const [title = ''] = page.slice(begin + 1).split('<', 1);
+	return title.replace(/\s+/g, ' ').trim();
+}
 
 function isJson(text: string): boolean {
 	try {
@@ -50,7 +81,7 @@ export function webPageIn(body: unknown, contentType: unknown): string | undefin
 	const start = body.slice(0, LONGEST_PAGE);
 	const isHtml = /\bx?html\b/i.test(String(contentType));
 	if (!beginsAsPage(start) && (!isHtml || isJson(body))) return undefined;
-	const title = /<title\b[^>]*>([^<]*)/i.exec(start)?.[1]?.replace(/\s+/g, ' ').trim();
+	const title = titleOf(start);
 	return title ? `a web page titled "${title.slice(0, 100)}"` : 'a web page';
 }
 

@@ -1,6 +1,7 @@
 import { mismatchOf } from '../../../nodes/Pay/parameters/fieldMatch';
 import { parsePostback, toJson } from '../../../nodes/Pay/postback/postback';
 import { signUrl } from '../../../nodes/Pay/postback/proof';
+import { filled, growsTooFast, processorTime } from '../../growth';
 
 const URLENCODED = 'application/x-www-form-urlencoded';
 const MULTIPART = 'multipart/form-data; boundary=B';
@@ -9,10 +10,6 @@ const SIGNED = signUrl(
 	{ external_id: 'a', kind: 'payment', amount: 1 },
 	'a secret',
 );
-
-/** So many bytes of a text again and again. */
-const filled = (size: number, text: string) =>
-	text.repeat(Math.ceil(size / text.length)).slice(0, size);
 
 const multipart = (headers: string, value: string) =>
 	`--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${value}\r\n--B--\r\n`;
@@ -27,54 +24,23 @@ interface Hostile {
 function timeOf({ type, body = '', headers = {} }: Hostile): number {
 	const bytes = Buffer.from(body, 'latin1');
 	const query = { pay_proof: SIGNED.split('pay_proof=')[1]! };
-	const before = process.cpuUsage();
-	try {
-		const postback = parsePostback(
-			{ method: 'POST', query, headers: { ...headers, 'content-type': type } },
-			bytes,
-			'a resume token',
-		);
-		const { body: parsed } = postback;
-		mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, parsed, query, {
-			postback: { body: parsed },
-		});
-		JSON.stringify(toJson(postback, { reference: null }));
-	} catch (error) {
-		expect(error).toMatchObject({ name: 'BodyError' });
-	}
-	const { user, system } = process.cpuUsage(before);
-	return (user + system) / 1000;
+	return processorTime(() => {
+		try {
+			const postback = parsePostback(
+				{ method: 'POST', query, headers: { ...headers, 'content-type': type } },
+				bytes,
+				'a resume token',
+			);
+			const { body: parsed } = postback;
+			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, parsed, query, {
+				postback: { body: parsed },
+			});
+			JSON.stringify(toJson(postback, { reference: null }));
+		} catch (error) {
+			expect(error).toMatchObject({ name: 'BodyError' });
+		}
+	});
 }
-
-/** A pause of the machine or of the garbage collector, in milliseconds of processor time. */
-const NOISE = 10;
-
-/** The first size at which the time grew much more than the size; undefined where there is none. */
-function growsTooFast(timeOf: (size: number) => number, largest: number): string | undefined {
-	let size = 1000;
-	timeOf(size);
-	let time = timeOf(size);
-	while (size < largest) {
-		const next = Math.min(16 * size, largest);
-		const allowed = (2.5 * next * Math.max(time, NOISE)) / size;
-		let longer = timeOf(next);
-		if (longer > allowed) longer = Math.min(longer, timeOf(next));
-		if (longer > allowed) return `${next} bytes: ${longer} ms, ${size} bytes: ${time} ms`;
-		[size, time] = [next, longer];
-	}
-	return undefined;
-}
-
-test('the measure finds what grows with the square (the control)', () => {
-	const squared = (size: number) => {
-		const text = '('.repeat(2 * size);
-		const before = process.cpuUsage();
-		/\([^)]*\)/.exec(text);
-		const { user, system } = process.cpuUsage(before);
-		return (user + system) / 1000;
-	};
-	expect(growsTooFast(squared, 16_000)).toMatch(/^16000 bytes/);
-});
 
 /** A body of each size, by what it is full of. */
 const BODIES: Array<[name: string, type: string, body: (size: number) => string]> = [
