@@ -94,11 +94,14 @@ export async function installTools(
 	return join(folder, 'node_modules');
 }
 
-/** Mutation testing is no part of `npm test`, so it costs `npm ci` nothing; gives Stryker's file. */
+/**
+ * Mutation testing is no part of `npm test`, so it costs `npm ci` nothing.
+ * @returns the folder of Stryker's packages
+ */
 export async function installStryker(): Promise<string> {
 	const folder = join(CACHE, 'mutation', 'stryker');
-	const modules = await installTools('Stryker', ['@stryker-mutator/core@9.6.1'], { folder });
-	return join(modules, '@stryker-mutator', 'core', 'bin', 'stryker.js');
+	const packages = ['core', 'jest-runner'].map((name) => `@stryker-mutator/${name}@9.6.1`);
+	return join(await installTools('Stryker', packages, { folder }), '@stryker-mutator');
 }
 
 /** The Node of a major version, beside the one that runs this. */

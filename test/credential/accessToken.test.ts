@@ -179,7 +179,12 @@ describe('failures', () => {
 	};
 	const NONE = /no access_token/;
 	test.each<Row>([
-		['no connection', { reason: 'the connection was refused' }, 'tokenUrl', /be reached: the/],
+		[
+			'no connection',
+			{ reason: { is: 'connectionFailed', code: 'ECONNREFUSED' } },
+			'tokenUrl',
+			/be reached: the/,
+		],
 		status(302, 'tokenUrl', /redirects elsewhere \(HTTP 302\)/),
 		...[300, 307, 399].map((code) => status(code, 'tokenUrl', /redirects elsewhere/)),
 		[

@@ -197,6 +197,7 @@ describe('a re-run of the node', () => {
 			},
 		});
 		const attempt = {
+			kind: 'payment',
 			external_id: 'a',
 			place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 			amount: 1,

@@ -160,10 +160,22 @@ describe('an attempt as 0.1.0 stored it', () => {
 	])('has the place of %s', (_name, by, place) => {
 		const { store } = opened(by);
 		expect(store.attempts['payment a']).toStrictEqual({
+			kind: 'payment',
 			external_id: 'a',
 			place,
 			fingerprint: 'of 5',
 			outcome: 'accepted',
+		});
+	});
+
+	test('has its reason, in the words that it was stored in', () => {
+		const attempt = { external_id: 'a', by: 'Pay, tool', fingerprint: 'of 5' };
+		const reason = 'the time-out passed';
+		const store: LedgerStore = { attempts: { 'qrCode a': { ...attempt, reason } } };
+		const ledger = openLedger(store, 'payment', 'Pay, run 0');
+		expect(ledger.store.attempts['qrCode a']).toMatchObject({
+			kind: 'qrCode',
+			reason: { is: 'inWords', words: 'the time-out passed' },
 		});
 	});
 
@@ -240,6 +252,7 @@ test('after a run that went well only what later runs need remains', () => {
 	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
 		attempts: {
 			'payment a': {
+				kind: 'payment',
 				external_id: 'a',
 				place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 				amount: 5,

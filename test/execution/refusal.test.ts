@@ -7,6 +7,7 @@ const PERMISSION = { name: 'allowAiPayments', displayName: '', description: '' }
 const { words } = OPERATIONS.payment;
 
 const attempt = (outcome?: Attempt['outcome']): Attempt => ({
+	kind: 'payment',
 	external_id: 'a',
 	place: { isTool: false, node: 'Pay', run: '0', item: 1 },
 	amount: 12.5,

@@ -81,10 +81,12 @@ test.each<[string, unknown, string]>([
 });
 
 test('what was not sent says that the service did not get it, and why', () => {
-	const reason = 'the connection was refused';
+	const reason = { is: 'connectionFailed', code: 'ECONNREFUSED' } as const;
 	const result = said({ outcome: 'notSent', reason }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
-	expect(result.message).toBe('The QR code "a" was not sent: the connection was refused');
+	expect(result.message).toBe(
+		'The QR code "a" was not sent: the connection was refused (ECONNREFUSED)',
+	);
 	expect(result.description).toMatch(/^The service did not get the whole request, .* Check the/);
 });
 
@@ -101,7 +103,7 @@ test('an unknown payment is told as one: ask before it is paid again', () => {
 	expect(result.description).toMatch(
 		/Ask the service whether "a" was paid: this node does not send it a second time/,
 	);
-	const lost = said({ outcome: 'unknown', reason: 'the time-out passed' });
+	const lost = said({ outcome: 'unknown', reason: { is: 'timedOut' } });
 	expect(lost.description).toMatch(/no complete response came: the time-out passed\. Ask/);
 });
 
@@ -113,10 +115,12 @@ test('a payment that is answered with 409 is unknown, and the words say what tha
 });
 
 test('an unknown QR code is told as one: it is safe to create it again', () => {
-	const result = said({ outcome: 'unknown', statusCode: 200, reason: 'it is odd' }, 'qrCode');
+	const result = said({ outcome: 'unknown', statusCode: 200, reason: { is: 'notJson' } }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'unknown', statusCode: 200 });
 	expect(result.message).toBe('It is not known whether QR code "a" was created');
-	expect(result.description).toMatch(/HTTP 200: it is odd\. A second QR code does no harm/);
+	expect(result.description).toMatch(
+		/HTTP 200: the response says that it is JSON and cannot be read as JSON\. A second QR code does no harm/,
+	);
 });
 
 test('a payment that is unknown since an earlier try keeps the reason it had', () => {

@@ -309,7 +309,7 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	let hang = () => {};
 	const first = runOf(ok);
 	first.run.postForm = async () =>
-		await new Promise((resolve) => (hang = () => resolve({ reason: 'it hung up' })));
+		await new Promise((resolve) => (hang = () => resolve({ reason: { is: 'timedOut' } })));
 	const long = sendBatch(first.run, [ready('a', token)]);
 	const short = runOf(ok);
 	short.run.settings.timeout = 30;

@@ -3,6 +3,7 @@ import { formPoster, postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
+import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',
@@ -78,7 +79,7 @@ test('a request helper that never settles is ended by the clock, as unknown', as
 		given = options.abortSignal as AbortSignal;
 		return await never();
 	};
-	const reason = 'the time-out passed';
+	const reason = { is: 'timedOut' };
 	expect(await post(httpRequest, { timeout: 20 })).toStrictEqual({ ...UNKNOWN, reason });
 	expect(given?.aborted).toBe(true);
 });
@@ -86,7 +87,7 @@ test('a request helper that never settles is ended by the clock, as unknown', as
 test('a body that cannot even be destroyed ends with the clock, as unknown', async () => {
 	const body = { [Symbol.asyncIterator]: () => ({ next: never }), destroy: boom };
 	const answer = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
-	expect(answer).toMatchObject({ outcome: 'unknown', reason: 'the time-out passed' });
+	expect(answer).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
 });
 
 describe('what an acceptance is', () => {
@@ -159,7 +160,7 @@ test.each<[string, object, string]>([
 	['a code of its cause', { cause: { code: 'EPIPE' } }, 'the connection was broken (EPIPE)'],
 	["n8n's guard", { name: 'SsrfBlockedIpError' }, 'this n8n is not allowed to reach that host'],
 ])('%s is told in words, without anything secret', async (_what, error, reason) => {
-	expect((await post(thrown(error))).reason).toBe(reason);
+	expect(reasonInWords((await post(thrown(error))).reason!)).toBe(reason);
 });
 
 const TLS = { baseUrl: 'https://a.test' };
@@ -200,13 +201,14 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		path = '/v2/pay/payment',
 	) => thrown({ request: { path, socket }, response: { status, data } });
 
-	test.each([
-		[502, 'a proxy on the way did not connect to the service (HTTP 502)'],
-		[407, 'a proxy on the way asks for its own name and password (HTTP 407)'],
-	])('with status %d from outside of the tunnel was not sent', async (statusCode, reason) => {
-		const said = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
-		expect(await post(answer(statusCode, {}))).toStrictEqual(said);
-	});
+	test.each([502, 407])(
+		'with status %d from outside of the tunnel was not sent',
+		async (statusCode) => {
+			const reason = { is: 'stoppedByProxy', statusCode };
+			const said = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
+			expect(await post(answer(statusCode, {}))).toStrictEqual(said);
+		},
+	);
 
 	test('to a request that went to a proxy in plain text may be the answer of the service', async () => {
 		const whole = 'https://a.test/v2/pay/payment';
@@ -220,7 +222,7 @@ describe('an answer that n8n 2 hands over as an error', () => {
 	});
 
 	test('without a status is none', async () => {
-		const reason = 'the connection failed';
+		const reason = { is: 'connectionFailed' };
 		expect(await post(answer('500', {}, ''))).toStrictEqual({ ...NOT_SENT, reason });
 	});
 });
@@ -258,13 +260,13 @@ describe('a body', () => {
 
 	test('that is too long is left, and its connection ended', async () => {
 		const body = stream('x'.repeat(10_000_000), 'x');
-		const reason = 'the response (HTTP 201) is longer than 10 MB';
+		const reason = { is: 'tooLong', statusCode: 201 };
 		expect(await of(body)).toStrictEqual({ ...UNKNOWN, reason });
 		expect(body.destroyed).toBeGreaterThan(0);
 	});
 
 	test('that breaks off leaves it unknown, whatever its status was', async () => {
-		const reason = 'the response (HTTP 422) broke off or could not be read';
+		const reason = { is: 'brokeOff', statusCode: 422 };
 		expect(await of(Readable.from(broken()), 422)).toStrictEqual({ ...UNKNOWN, reason });
 		const reset = Object.assign(stream('{}'), { req: { socket: { errored: new Error('x') } } });
 		expect(await of(reset, 422)).toStrictEqual({ ...UNKNOWN, reason });
@@ -292,20 +294,16 @@ describe('a form to a token endpoint', () => {
 		...{ request: { path: '/', socket: {} }, response: { status: 502, data: '' } },
 	});
 	const breaksOff: HttpRequest = async () => ({ statusCode: 200, body: Readable.from(broken()) });
-	test.each<[string, HttpRequest, string]>([
-		[
-			'a proxy',
-			asksForPassword,
-			'a proxy on the way asks for its own name and password (HTTP 407)',
-		],
-		['another', doesNotConnect, 'a proxy on the way did not connect to the service (HTTP 502)'],
-		['an answer that breaks off', breaksOff, 'its response broke off'],
-		['no connection', thrown({ code: 'EPIPE' }), 'the connection was broken (EPIPE)'],
-	])('%s is told in words', async (_what, httpRequest, reason) => {
+	test.each<[string, HttpRequest, Reason]>([
+		['a proxy', asksForPassword, { is: 'stoppedByProxy', statusCode: 407 }],
+		['another', doesNotConnect, { is: 'stoppedByProxy', statusCode: 502 }],
+		['an answer that breaks off', breaksOff, { is: 'brokeOff', statusCode: 200 }],
+		['no connection', thrown({ code: 'EPIPE' }), { is: 'connectionFailed', code: 'EPIPE' }],
+	])('%s is told', async (_what, httpRequest, reason) => {
 		expect(await ask(httpRequest)).toStrictEqual({ reason });
 	});
 
 	test('has an end, whoever never answers', async () => {
-		expect(await ask(never, 20)).toStrictEqual({ reason: 'the time-out passed' });
+		expect(await ask(never, 20)).toStrictEqual({ reason: { is: 'timedOut' } });
 	});
 });

@@ -57,8 +57,8 @@ const ACCEPTED = { outcome: 'accepted' } as const;
 const REJECTED = { outcome: 'rejected' } as const;
 const NOTHING = { outcome: 'notSent' } as const;
 const MAYBE = { outcome: 'unknown' } as const;
-const LATE = { reason: 'the time-out passed' };
-const TOO_LONG = { ...UNKNOWN, reason: 'the response (HTTP 201) is longer than 10 MB' };
+const LATE = { reason: { is: 'timedOut' } } as const;
+const TOO_LONG = { ...UNKNOWN, reason: { is: 'tooLong', statusCode: 201 } } as const;
 const ONE = { ...ACCEPTED, response: { id: 1 } };
 
 type Play = (socket: Socket) => void;
@@ -150,7 +150,7 @@ const FRAMING: Row[] = [
 	answer('chunks of a 422 cut off', UNKNOWN, `${framed('422 No', CHUNKED)}5\r\n{"id"\r\n`),
 	answer(
 		'a 201 shorter than its Content-Length',
-		{ ...UNKNOWN, reason: 'the response (HTTP 201) broke off or could not be read' },
+		{ ...UNKNOWN, reason: { is: 'brokeOff', statusCode: 201 } },
 		`${framed('201 Made', 'Content-Length: 500')}{"id":`,
 	),
 	answer(
@@ -205,7 +205,7 @@ const BODIES: Row[] = [
 	...['200 OK', '201 Made'].map((line) =>
 		answer(
 			`${line} that says it is JSON and is not`,
-			{ ...UNKNOWN, reason: 'the response says that it is JSON and cannot be read as JSON' },
+			{ ...UNKNOWN, reason: { is: 'notJson' } },
 			http(line, '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
 		),
 	),
@@ -220,7 +220,7 @@ const TIME: Row[] = [
 	{ name: 'no answer', expected: { ...UNKNOWN, ...LATE }, timeout: SHORT, server: {} },
 	plays('a head that never ends', { ...UNKNOWN, ...LATE }, drips('HTTP/1.1 200 OK\r\nX: '), SOON),
 	...['200 OK', '422 No'].flatMap((line): Row[] => {
-		const reason = `the response (HTTP ${parseInt(line)}) had not ended when the time-out passed`;
+		const reason = { is: 'notEndedInTime', statusCode: parseInt(line) } as const;
 		const head = framed(line, 'Content-Length: 100000');
 		return [
 			plays(`a dripping ${line}`, { ...UNKNOWN, reason }, drips(head), { timeout: 2 * SHORT }),

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import { InputError } from '../inputError';
 import { isMembers, jsonOrText } from '../json';
 import type { FormResponse, PostForm } from '../service/client';
+import { reasonInWords, type Reason } from '../service/reason';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
 
@@ -55,10 +56,10 @@ const noToken = (field: string, what: string, advice: string) =>
 
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
-const unreachable = (reason: string) =>
+const unreachable = (reason: Reason) =>
 	noToken(
 		'tokenUrl',
-		`the token endpoint cannot be reached: ${reason}`,
+		`the token endpoint cannot be reached: ${reasonInWords(reason)}`,
 		`${CHECK_URL} and the network.`,
 	);
 
@@ -161,7 +162,7 @@ export async function bearerToken(
 	const isUsable = found !== undefined && performance.now() < found.until;
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
 	if (token !== undefined) return { accessToken: token, isKept: true };
-	const late = () => unreachable('the time-out passed');
+	const late = () => unreachable({ is: 'timedOut' });
 	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
 }
 

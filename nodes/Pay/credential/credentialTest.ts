@@ -7,9 +7,10 @@ import type {
 import { InputError, inWords } from '../inputError';
 import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
-import { describeFailure, type PostForm } from '../service/client';
+import type { PostForm } from '../service/client';
 import { pathOf } from '../service/contract';
 import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page';
+import { reasonInWords, reasonOfFailure, webPageInWords } from '../service/reason';
 import { bearerToken, forgetToken } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 
@@ -52,7 +53,8 @@ function faultShownBy(response: TestResponse): string | undefined {
 		return `The service is failing ${which}`;
 	}
 	const webPage = webPageIn(response.body, response.headers?.['content-type']);
-	return webPage && `The response is ${webPage} ${which}, not a service's: the Base URL is wrong`;
+	if (webPage === undefined) return undefined;
+	return `The response is ${webPageInWords(webPage)} ${which}, not a service's: the Base URL is wrong`;
 }
 
 function failureOf(error: unknown) {
@@ -67,7 +69,8 @@ function whyUnreachable(url: string, error: unknown): string {
 	if (failure.code === 'ECONNREFUSED' && isLoopback(hostname)) {
 		return `Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`;
 	}
-	return `The service cannot be reached: ${describeFailure(failure)}. Check the Base URL and the network.`;
+	const reason = reasonInWords(reasonOfFailure(failure));
+	return `The service cannot be reached: ${reason}. Check the Base URL and the network.`;
 }
 
 /** The scopes not granted, which a token endpoint has to report (RFC 6749, section 5.1). */
@@ -108,7 +111,7 @@ export async function testPayCredential(
 			granted = response.body;
 			return response;
 		} catch (error) {
-			return { reason: describeFailure(failureOf(error)) };
+			return { reason: reasonOfFailure(failureOf(error)) };
 		}
 	};
 	let url, bearer;

@@ -6,6 +6,8 @@ import type { Ready } from './read';
 
 /** One attempt as written down: before its request starts without an outcome, after it with one. */
 export interface Attempt extends Partial<RequestResult> {
+	/** Of its operation. */
+	kind: string;
 	external_id: string;
 	place: Place;
 	amount?: number;
@@ -13,8 +15,8 @@ export interface Attempt extends Partial<RequestResult> {
 	fingerprint: string;
 }
 
-/** An attempt as 0.1.0 stored it. */
-type StoredAttempt = Attempt | (Omit<Attempt, 'place'> & { by: string });
+/** An attempt as 0.1.0 stored it: its place and its reason as text, and its kind in its key alone. */
+type AttemptOf010 = Omit<Attempt, 'place' | 'kind' | 'reason'> & { by: string; reason?: string };
 
 /** What the ledger says about an item that is about to be sent. */
 export type Verdict =
@@ -32,7 +34,7 @@ type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
 	/** Attempts by what they are known by, see {@link attemptKey}. */
-	attempts?: Record<string, StoredAttempt>;
+	attempts?: Record<string, Attempt | AttemptOf010>;
 	/** The external_id that each place last sent what is not repeatable with, by {@link itemKey}. */
 	places?: Record<string, string>;
 	/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
@@ -79,11 +81,14 @@ export interface Ledger {
 type Sendable = Pick<Ready, 'index' | 'fingerprint' | 'request' | 'accountId' | 'tokenId'>;
 
 /** Replaces attempts as 0.1.0 stored them. */
-function upgradeAttempts(attempts: Record<string, StoredAttempt>): void {
+function upgradeAttempts(attempts: Record<string, Attempt | AttemptOf010>): void {
 	for (const [key, attempt] of Object.entries(attempts)) {
 		if (!('by' in attempt)) continue;
-		const { by, ...rest } = attempt;
-		attempts[key] = { ...rest, place: placeInStoredText(by) };
+		const { by, reason: words, ...rest } = attempt;
+		const [kind = ''] = key.split(' ', 1);
+		const upgraded: Attempt = { ...rest, kind, place: placeInStoredText(by) };
+		if (words !== undefined) upgraded.reason = { is: 'inWords', words };
+		attempts[key] = upgraded;
 	}
 }
 
@@ -244,7 +249,13 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	const { fingerprint, request } = item;
 	const { external_id, amount = 0 } = request;
 	const place = placeOf(ledger, item);
-	const attempt: Attempt = { external_id, place, amount: request.amount, fingerprint };
+	const attempt: Attempt = {
+		kind: operation.kind,
+		external_id,
+		place,
+		amount: request.amount,
+		fingerprint,
+	};
 	store.attempts[attemptKey(ledger, item)] = attempt;
 	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;
 	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount));
@@ -275,7 +286,7 @@ export function forgetResponses(ledger: Ledger): void {
 	const { attempts } = ledger.store;
 	const { kind, policy } = ledger.operation;
 	for (const [key, attempt] of Object.entries(attempts)) {
-		if (!key.startsWith(`${kind} `) || !isOfRun(attempt, ledger)) continue;
+		if (attempt.kind !== kind || !isOfRun(attempt, ledger)) continue;
 		if (policy.isRepeatable) {
 			delete attempts[key];
 		} else if (attempt.outcome === 'accepted') {

@@ -12,7 +12,14 @@ import type { RequestResult } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 import { idsByOutcome, type Summary } from './summary';
-import { notSentInWords, rejectedInWords, unknownInWords } from './words/result';
+import {
+	AFTER_DUPLICATE,
+	CHECK_ITEM,
+	notSentInWords,
+	rejectedInWords,
+	SENT_NOTHING,
+	unknownInWords,
+} from './words/result';
 import { othersInWords } from './words/run';
 import { joinSentences } from './words/sentences';
 
@@ -45,29 +52,21 @@ export interface FailedResult {
 
 export type ItemResult = AcceptedResult | FailedResult;
 
-const SENT_NOTHING = {
-	notSent: 'Nothing was sent for this item.',
-	duplicate: 'This item was not sent now.',
-	notReached: 'It was not sent in this run: an earlier run may have sent it.',
-};
-
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function resultOfRefusal(
 	kind: string,
 	external_id: string | undefined,
 	error: unknown,
-	end: 'notSent' | 'duplicate' | 'notReached' = 'notSent',
+	end: keyof typeof SENT_NOTHING = 'notSent',
 ): FailedResult {
 	const known = error instanceof InputError ? error : undefined;
-	const advice =
-		known?.advice ?? 'Check the parameters of this item and the credential, then run again.';
 	return {
 		kind,
 		outcome: end === 'notReached' ? undefined : end,
 		external_id,
 		field: known?.field ?? '',
 		message: asError(error).message,
-		description: joinSentences(SENT_NOTHING[end], advice),
+		description: joinSentences(SENT_NOTHING[end], known?.advice ?? CHECK_ITEM),
 	};
 }
 
@@ -136,10 +135,6 @@ function inOurWords(
 	Object.assign(error, { message, description, messages: [], stack });
 	error.context.data = data;
 }
-
-/** A list that is run again stops at its first duplicate, and a sub-workflow hides its first failure behind one. */
-const AFTER_DUPLICATE =
-	'Its first outcome is that of the earlier try. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.';
 
 /** The error that stops the node for one failure; its context holds all external_ids of the run. */
 export function stoppingError(

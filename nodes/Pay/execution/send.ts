@@ -11,6 +11,7 @@ import {
 import { hideSecrets } from '../postback/proof';
 import { postRequest, type PostForm, type RequestResult } from '../service/client';
 import type { Words } from '../service/contract';
+import type { Reason } from '../service/reason';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './memory/RunRecords';
 import { beginAttempt, consult, endAttempt, mayBePaid, type Ledger, type Verdict } from './ledger';
@@ -151,10 +152,11 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 /** A 2xx without what the credential has as Accepted When Field confirms nothing. */
 function doubtOf({ acceptance }: Account) {
 	if (acceptance === undefined) return undefined;
-	const reason = `"${acceptance.field}" does not confirm it (Accepted When Field)`;
-	// The output shows the body as `response`, so a path may begin with it.
-	return (response: unknown) =>
-		mismatchOf(acceptance, response, { response }) === undefined ? undefined : reason;
+	return (response: unknown): Reason | undefined => {
+		// The output shows the body as `response`, so a path may begin with it.
+		const mismatch = mismatchOf(acceptance, response, { response });
+		return mismatch === undefined ? undefined : { is: 'notConfirmed', field: acceptance.field };
+	};
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isMembers } from '../json';
+import type { Reason } from './reason';
 
 /** How the pages of wide-spread proxies look, which they send in their own name. */
 const PAGES: ReadonlyArray<[string, RegExp]> = [
@@ -58,11 +59,11 @@ function behindComments(text: string): string {
 
 const beginsAsPage = (text: string) => /^<(!doctype|html|head|body)\b/i.test(behindComments(text));
 
-/** The title of a page, if it has one. */
-function titleOf(page: string): string | undefined {
+/** The title of a page; empty where it has none. */
+function titleOf(page: string): string {
 	const at = page.search(/<title\b/i);
 	const begin = at < 0 ? -1 : page.indexOf('>', at);
-	if (begin < 0) return undefined;
+	if (begin < 0) return '';
 	const [title = ''] = page.slice(begin + 1).split('<', 1);
 	return title.replace(/\s+/g, ' ').trim();
 }
@@ -75,22 +76,19 @@ function isJson(text: string): boolean {
 	}
 }
 
-/** A web page, by its type or by how it begins, in words with its title; JSON is none, whatever its type. */
-export function webPageIn(body: unknown, contentType: unknown): string | undefined {
+/** The title, perhaps empty, of a web page, known by its type or its beginning; JSON is none, whatever its type. */
+export function webPageIn(body: unknown, contentType: unknown): { title: string } | undefined {
 	if (typeof body !== 'string' || body.trim() === '') return undefined;
 	const start = body.slice(0, LONGEST_PAGE);
 	const isHtml = /\bx?html\b/i.test(String(contentType));
 	if (!beginsAsPage(start) && (!isHtml || isJson(body))) return undefined;
-	const title = titleOf(start);
-	return title ? `a web page titled "${title.slice(0, 100)}"` : 'a web page';
+	return { title: titleOf(start).slice(0, 100) };
 }
 
-/** Why a body confirms nothing, in words that follow "but"; undefined for empty ones and plain text. */
-export function unconfirmedBy(body: unknown, contentType: unknown): string | undefined {
+/** Why a body confirms nothing; undefined for empty ones and plain text. */
+export function unconfirmedBy(body: unknown, contentType: unknown): Reason | undefined {
 	const page = webPageIn(body, contentType);
-	if (page) return `the response is ${page}, so the Base URL may not be that of the API`;
+	if (page !== undefined) return { is: 'webPage', title: page.title };
 	if (typeof body !== 'string' || body.trim() === '' || isJson(body)) return undefined;
-	return /\bjson\b/i.test(String(contentType))
-		? 'the response says that it is JSON and cannot be read as JSON'
-		: undefined;
+	return /\bjson\b/i.test(String(contentType)) ? { is: 'notJson' } : undefined;
 }

@@ -1,6 +1,7 @@
 import type { RequestResult } from '../../service/client';
 import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
+import { reasonInWords } from '../../service/reason';
 import { joinSentences } from './sentences';
 
 /** What people read of one request: a title without a full stop, and whole sentences. */
@@ -76,14 +77,29 @@ export function notSentInWords(
 	external_id: string,
 	{ reason }: RequestResult,
 ): ResultWords {
+	const because = reason === undefined ? '' : `: ${reasonInWords(reason)}`;
 	return {
-		message: `The ${noun} "${external_id}" was not sent: ${reason}`,
+		message: `The ${noun} "${external_id}" was not sent${because}`,
 		description: joinSentences(
 			'The service did not get the whole request, so it cannot have carried it out.',
 			'Check the Base URL of the Pay API credential and the network, then run again.',
 		),
 	};
 }
+
+/** What was sent for an item that this package refuses, by how that ends. */
+export const SENT_NOTHING = {
+	notSent: 'Nothing was sent for this item.',
+	duplicate: 'This item was not sent now.',
+	notReached: 'It was not sent in this run: an earlier run may have sent it.',
+};
+
+/** What to do about an item that cannot be read. */
+export const CHECK_ITEM = 'Check the parameters of this item and the credential, then run again.';
+
+/** A list that is run again stops at its first duplicate, and a sub-workflow hides its first failure behind one. */
+export const AFTER_DUPLICATE =
+	'The earlier try says what became of it. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.';
 
 /** An accepted item to which its operation could not add what it promises. */
 export const notFinished = (external_id: string, { message }: Error) =>
@@ -99,10 +115,11 @@ function lostSentence({ noun }: Words, result: RequestResult, earlier?: string):
 			? 'The request was sent'
 			: `The request was sent in an earlier try in this execution (${earlier})`;
 	if (statusCode === undefined) {
-		return `${sent}, but no complete response came: ${reason ?? STILL_OPEN}.`;
+		const because = reason === undefined ? STILL_OPEN : reasonInWords(reason);
+		return `${sent}, but no complete response came: ${because}.`;
 	}
 	const response = `the response, from the service or a proxy on the way, was HTTP ${statusCode}`;
-	if (reason !== undefined) return `${sent}, but ${response}: ${reason}.`;
+	if (reason !== undefined) return `${sent}, but ${response}: ${reasonInWords(reason)}.`;
 	if (statusCode === 409) {
 		return `${sent}, but ${response}, which services give to a ${noun} that they know already or are working on.`;
 	}

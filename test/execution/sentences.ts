@@ -1,0 +1,224 @@
+import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import type { Summary } from '../../nodes/Pay/execution/summary';
+import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
+import * as refusals from '../../nodes/Pay/execution/words/refusal';
+import * as results from '../../nodes/Pay/execution/words/result';
+import * as runs from '../../nodes/Pay/execution/words/run';
+import { InputError } from '../../nodes/Pay/inputError';
+import { unitsOf } from '../../nodes/Pay/parameters/amount';
+import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
+import { OPERATIONS, type Kind } from '../serviceOperations';
+
+/*
+ * All that people read of a run, with its variables filled in, one after another. Print it with
+ * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
+ */
+
+const KINDS: Kind[] = ['payment', 'qrCode'];
+
+/** What an example gives; a title has no full stop, so it stands on a line of its own. */
+type Example = string | undefined | InputError | results.ResultWords;
+
+/** An example or several of each export, so that none is missing. */
+type Examples<Module> = Record<keyof Module, (kind: Kind) => Example[]>;
+
+function attempt(kind: Kind, outcome: Attempt['outcome'], run = '0'): Attempt {
+	return {
+		kind,
+		external_id: 'order-7',
+		place: { isTool: false, node: 'Pay', run, item: 2 },
+		amount: 12.5,
+		fingerprint: '',
+		outcome,
+	};
+}
+
+const toolAttempt = (kind: Kind): Attempt => ({
+	...attempt(kind, 'accepted'),
+	place: { isTool: true, node: 'Pay' },
+});
+
+const wordsOf = (kind: Kind) => OPERATIONS[kind].words;
+const PERMISSION = {
+	name: 'allowAiPayments',
+	displayName: 'Allow AI Agents to Pay',
+	description: '',
+};
+const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
+
+const REFUSALS: Examples<typeof refusals> = {
+	notPermittedToAgents: (kind) => [refusals.notPermittedToAgents(wordsOf(kind), PERMISSION)],
+	noDuplicateStore: (kind) => [refusals.noDuplicateStore(wordsOf(kind))],
+	abovePayment: () => [refusals.abovePayment(1050, 500)],
+	otherRecipient: () => [
+		refusals.otherRecipient({ key: 'eve@example.com', keyType: 'email' }),
+		refusals.otherRecipient({ key: 'eve@example.com' }),
+		refusals.otherRecipient({}),
+	],
+	mayNameOtherRecipient: () => [refusals.mayNameOtherRecipient('creditParty.account')],
+	aboveSum: (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)],
+	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
+	sameIdAsItem: (kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')],
+	sentInThisExecution: (kind) => [
+		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
+		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
+		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
+	],
+	acceptedWithOtherDetails: (kind) => [
+		refusals.acceptedWithOtherDetails(wordsOf(kind), attempt(kind, 'accepted')),
+	],
+	sentUnderAnotherId: (kind) => [
+		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'accepted')),
+		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'unknown')),
+	],
+	recordedBefore: (kind) => [refusals.recordedBefore(wordsOf(kind), 'order-7')],
+	stillRecorded: () => [
+		refusals.stillRecorded(['order-7', 'order-8']),
+		refusals.stillRecorded(Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)),
+	],
+	checkFailed: (kind) => [
+		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
+		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
+	],
+	listWasFull: (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)],
+	mayBeForgotten: () => [refusals.mayBeForgotten(['order-7'], new Error('database is locked'))],
+	cancelled: () => [refusals.cancelled(), refusals.cancelled(['order-7'])],
+};
+
+/** One of each, so that none is missing. */
+const REASONS: Record<Reason['is'], Reason[]> = {
+	timedOut: [{ is: 'timedOut' }],
+	hostBlocked: [{ is: 'hostBlocked' }],
+	connectionFailed: [
+		{ is: 'connectionFailed', code: 'ECONNREFUSED' },
+		{ is: 'connectionFailed', code: 'EWHATEVER' },
+		{ is: 'connectionFailed' },
+	],
+	stoppedByProxy: [
+		{ is: 'stoppedByProxy', statusCode: 407 },
+		{ is: 'stoppedByProxy', statusCode: 502 },
+	],
+	tooLong: [{ is: 'tooLong', statusCode: 200 }],
+	notEndedInTime: [{ is: 'notEndedInTime', statusCode: 200 }],
+	brokeOff: [{ is: 'brokeOff', statusCode: 200 }],
+	notReadable: [{ is: 'notReadable' }],
+	notWritable: [{ is: 'notWritable' }],
+	notConfirmed: [{ is: 'notConfirmed', field: 'data.status' }],
+	webPage: [
+		{ is: 'webPage', title: 'Log in' },
+		{ is: 'webPage', title: '' },
+	],
+	notJson: [{ is: 'notJson' }],
+	inWords: [{ is: 'inWords', words: 'words that 0.1.0 stored' }],
+};
+
+const ID = 'order-7';
+const EARLIER = 'line 3 of the list in "Pay", amount 12.5';
+const PAGE = '<html><body><hr><center>nginx</center></body></html>';
+const OVER_HTTP =
+	'<html><hr><center>nginx</center>plain HTTP request was sent to HTTPS port</html>';
+
+const RESULTS: Examples<typeof results> = {
+	rejectedInWords: (kind) => [
+		...[307, 400, 401, 403, 404, 409, 429].map((statusCode) =>
+			results.rejectedInWords(wordsOf(kind), ID, {
+				outcome: 'rejected',
+				statusCode,
+				response: { code: 'no' },
+			}),
+		),
+		...['', 'no', 'long '.repeat(200), PAGE, OVER_HTTP].map((response) =>
+			results.rejectedInWords(wordsOf(kind), ID, {
+				outcome: 'rejected',
+				statusCode: 400,
+				response,
+			}),
+		),
+	],
+	notSentInWords: (kind) => [
+		results.notSentInWords(wordsOf(kind), ID, { outcome: 'notSent' }),
+		results.notSentInWords(wordsOf(kind), ID, {
+			outcome: 'notSent',
+			reason: { is: 'connectionFailed', code: 'ECONNREFUSED' },
+		}),
+	],
+	SENT_NOTHING: () => Object.values(results.SENT_NOTHING),
+	CHECK_ITEM: () => [results.CHECK_ITEM],
+	AFTER_DUPLICATE: () => [results.AFTER_DUPLICATE],
+	notFinished: () => [results.notFinished(ID, new Error('no room on the disk'))],
+	unknownInWords: (kind) => [
+		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
+		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),
+		results.unknownInWords(wordsOf(kind), ID, {
+			outcome: 'unknown',
+			statusCode: 200,
+			response: 'ok',
+			reason: { is: 'notConfirmed', field: 'data.status' },
+		}),
+		...[409, 503].map((statusCode) =>
+			results.unknownInWords(wordsOf(kind), ID, {
+				outcome: 'unknown',
+				statusCode,
+				response: 'busy',
+			}),
+		),
+	],
+};
+
+/** A run of so many items, the first of which came to these ends. */
+function summary(kind: Kind, items: number, ends: Array<Outcome | undefined>): Summary {
+	const done = ends.map((outcome, index) => ({
+		index,
+		result: { outcome, external_id: `order-${index + 1}` },
+	}));
+	return { items, operation: OPERATIONS[kind], done, waiting: new Map() };
+}
+
+const RUNS: Examples<typeof runs> = {
+	failuresInWords: (kind) => [
+		runs.failuresInWords(summary(kind, 3, ['unknown', 'accepted', 'rejected'])),
+		runs.failuresInWords(summary(kind, 3, ['unknown', 'unknown', undefined])),
+		runs.failuresInWords(summary(kind, 1, ['unknown'])),
+		runs.failuresInWords(summary(kind, 4, ['accepted', 'rejected', 'duplicate', 'notSent'])),
+		runs.failuresInWords(summary(kind, 2, ['rejected'])),
+	],
+	othersInWords: (kind) => [
+		runs.othersInWords(summary(kind, 3, ['rejected']), 0),
+		runs.othersInWords(summary(kind, 4, ['accepted', 'unknown', 'rejected', 'notSent']), 1),
+		runs.othersInWords(summary(kind, 23, Array<Outcome>(23).fill('rejected')), 0),
+	],
+};
+
+function textOf(example: Example): string {
+	if (example === undefined) return '(nothing)';
+	if (typeof example === 'string') return example;
+	if (example instanceof InputError) return `${example.message}\n\t${example.advice}`;
+	return `${example.message}\n\t${example.description}`;
+}
+
+function sectionOf(title: string, examples: Example[]): string {
+	return [`== ${title}`, ...examples.map(textOf)].join('\n\n');
+}
+
+/** Those of one kind; what is the same for both stands once. */
+function sectionsOf<Module>(examples: Examples<Module>): string[] {
+	return Object.entries<(kind: Kind) => Example[]>(examples).map(([name, examplesOf]) => {
+		const all = KINDS.flatMap(examplesOf).map(textOf);
+		return sectionOf(name, [...new Set(all)]);
+	});
+}
+
+/** All sentences. */
+export function sentences(): string {
+	const sections = [
+		sectionOf('the words of the outcomes', Object.values(OUTCOME_WORDS)),
+		sectionOf('reasons', Object.values(REASONS).flat().map(reasonInWords)),
+		...sectionsOf(REFUSALS),
+		...sectionsOf(RESULTS),
+		...sectionsOf(RUNS),
+	];
+	return `${sections.join('\n\n\n')}\n`;
+}
+
+if (require.main === module) process.stdout.write(sentences());
