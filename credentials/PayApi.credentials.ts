@@ -23,6 +23,10 @@ const allowHttp: INodeProperties = {
 		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
 };
 
+/** How a field of a response or postback is entered. */
+const PATHS =
+	'With dots between the levels; several paths stand one a line, and the first that is there counts.';
+
 /** What the service's document does not show: entered once, it holds for every node. */
 const described = (field: Parameters<typeof text>[0]) =>
 	text({ ...field, displayOptions: { show: { describeService: [true] } } });
@@ -36,32 +40,41 @@ const describeService: INodeProperties[] = [
 			'Whether to enter what the service says when it accepts, and when money has moved. It holds for every node with this credential.',
 	},
 	described({
-		displayName: 'Accepted When Field',
-		name: 'acceptedField',
+		displayName: 'Result Field',
+		name: 'resultField',
+		typeOptions: { rows: 2 },
 		placeholder: 'e.g. success',
-		description:
-			'Field of a response that says whether the service accepted the request, with dots between the levels. A response without one of the values below is reported as unknown. Left empty, every 2xx response is an acceptance.',
+		description: `Field of a response that says what became of the request. ${PATHS} Left empty, every 2xx response is an acceptance.`,
 	}),
 	described({
-		displayName: 'Accepted When Values',
+		displayName: 'Accepted Values',
 		name: 'acceptedValues',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. true',
-		description: 'Values of that field that mean an acceptance, one a line',
+		description:
+			'Values of that field that mean an acceptance, one a line. A 2xx response without any of them is reported as unknown. Left empty, every 2xx response without a rejected value is an acceptance.',
+	}),
+	described({
+		displayName: 'Rejected Values',
+		name: 'rejectedValues',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. insufficient_funds',
+		description:
+			'Values of that field that mean the request was certainly not carried out, one a line, whatever the HTTP status below 500. A payment with one of them may be sent again, so enter only what the service promises.',
 	}),
 	described({
 		displayName: 'QR Code Path',
 		name: 'qrCodePath',
+		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.qrCode',
-		description:
-			'Where in a response the text or image of the QR code is, with dots between the levels. Only needed when it is not recognized by itself.',
+		description: `Where in a response the text or image of the QR code is. ${PATHS} Only needed when it is not recognized by itself.`,
 	}),
 	described({
 		displayName: 'Status Field',
 		name: 'statusField',
+		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.status',
-		description:
-			"Field of a postback's body, or of its query, that says what became of a charge or payment. Look at one postback in a Pay Trigger first.",
+		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${PATHS} Look at one postback in a Pay Trigger first.`,
 	}),
 	described({
 		displayName: 'Paid Values',
@@ -77,6 +90,13 @@ const describeService: INodeProperties[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. failed',
 		description: 'Values of that field that mean it will never be paid, one a line',
+	}),
+	described({
+		displayName: 'Amount Field',
+		name: 'amountField',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. data.amount',
+		description: `Field of a postback that says how much was paid. ${PATHS} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
 	}),
 ];
 

@@ -151,10 +151,10 @@ const variants = (service: Service, baseUrl: string) => ({
 			allowHttp: true,
 		},
 	},
-	'Accepted When Field and Additional Members': {
+	'Result Field and Additional Members': {
 		credential: {
 			...{ baseUrl, accessToken: 'token', describeService: true },
-			...{ acceptedField: 'success', acceptedValues: 'true' },
+			...{ resultField: 'success', acceptedValues: 'true' },
 		},
 		options: { additionalMembers: '{ "payer": { "phone": "1" } }' },
 	},

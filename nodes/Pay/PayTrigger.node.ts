@@ -143,15 +143,15 @@ export class PayTrigger implements INodeType {
 			const { status } = readDescription(credential);
 			const postback = await readPostback(this, BODY_TIME);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
-			const webhookResponse = String(responseBody ?? '');
 			const match = readMatch(this, status);
-			const why = whyNotAwaited(match, postback);
+			const why = whyNotAwaited(match, postback, reference);
 			if (why !== undefined) {
 				logNotAwaited(this, why, reference);
-				return { webhookResponse };
+				const webhookResponse = responseBody ?? `The workflow does not go on with it: ${why}`;
+				return { webhookResponse: String(webhookResponse) };
 			}
 			return {
-				webhookResponse,
+				webhookResponse: String(responseBody ?? ''),
 				workflowData: [[await toPostbackItem(this, postback, reference, status)]],
 			};
 		});

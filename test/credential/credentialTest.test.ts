@@ -76,7 +76,7 @@ test.each([
 
 test.each([
 	[{ statusField: 'status' }, /^Error: The Status Field of .* must both be there, as text\. \S/],
-	[{ acceptedField: 'ok' }, /^Error: The Accepted When Field of .* must both be there/],
+	[{ resultField: 'ok' }, /^Error: The Result Field of .* must both be there/],
 	[{ statusField: 'status', paidValues: 'paid\n' }, /^OK/],
 ])('a description of the service is read too: %j', async (fields, words) => {
 	expect(await verdict({ ...client, describeService: true, ...fields })).toMatch(words);

@@ -247,8 +247,8 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		['a postback URL that is none', account({ postbackUrl: 'here' }), /^postbackUrl: .*absolute/],
 		[
 			'an acceptance without values',
-			account({ describeService: true, acceptedField: 'ok' }),
-			/^acceptedField: .*Accepted When Field .* must both be there/,
+			account({ describeService: true, resultField: 'ok' }),
+			/^resultField: .*Result Field .* must both be there/,
 		],
 		[
 			'a token URL where nobody is',
@@ -293,9 +293,9 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	});
 });
 
-describe('an answer that does not confirm (Accepted When Field)', () => {
-	const field = (acceptedField: string, acceptedValues = 'true\r\nok') => ({
-		...{ describeService: true, acceptedField, acceptedValues },
+describe('an answer that does not confirm (Result Field)', () => {
+	const field = (resultField: string, acceptedValues = 'true\r\nok') => ({
+		...{ describeService: true, resultField, acceptedValues },
 	});
 	const credential = field('success');
 	const answer = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
@@ -318,8 +318,47 @@ describe('an answer that does not confirm (Accepted When Field)', () => {
 		expect(sandbox.received).toHaveLength(1);
 	});
 
+	const words = { ...field('code', '200'), rejectedValues: '402\nlimit_exceeded' };
+
+	test.each([
+		['a 200 that says "no funds"', 200, '{"code":402,"message":"no funds"}'],
+		['a 409 that says "above your limit"', 409, '{"code":"LIMIT_EXCEEDED"}'],
+		['a 408', 408, '{"code":402}'],
+	])('%s: rejected, so it may be sent again', async (_what, status, body) => {
+		sandbox.faultFor = () => ({ kind: 'status', status, body });
+		const [items, more] = [itemsFor('a'), { credential: words }];
+		const run = await pay(items, more);
+		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'rejected', statusCode: status });
+		expect(errorOf(run)?.description).toMatch(
+			/^The request was sent, and the service rejected it: "code" has one of the Rejected Values of the Pay API credential\./,
+		);
+		expect(isRecorded('a')).toBe(false);
+		sandbox.faultFor = answer('{"code":200}');
+		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
+	});
+
+	test.each([
+		['a 500', 500, '{"code":402}'],
+		['another word', 200, '{"code":403}'],
+		['no word', 200, '{}'],
+	])('%s with words for no: unknown, as without them', async (_what, status, body) => {
+		sandbox.faultFor = () => ({ kind: 'status', status, body });
+		const run = await pay(itemsFor('a'), { credential: words });
+		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
+	});
+
+	test('with words for no alone, each other 2xx is an acceptance', async () => {
+		const credential = { ...field('code', ''), rejectedValues: '402' };
+		sandbox.faultFor = answer('{"code":403}');
+		expect(outcomes(await pay(itemsFor('a'), { credential }))).toStrictEqual(['accepted']);
+		sandbox.faultFor = answer('{"code":402}');
+		const run = await pay(itemsFor('b'), { credential, settings: CONTINUE });
+		expect(outcomes(run)).toStrictEqual(['rejected']);
+	});
+
 	test.each([
 		['true', '{"success":true}', credential],
+		['the second of its paths', '{"ok":"true"}', field('success\nok')],
 		['"true"', '{"success":"true"}', credential],
 		['its field as the output shows it', '{"success":true}', field('response.success')],
 		['a number, one level down', '{"data":{"code":0}}', field('data.code', '0\n1')],

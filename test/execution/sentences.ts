@@ -104,7 +104,11 @@ const REASONS: Record<Reason['is'], Reason[]> = {
 	brokeOff: [{ is: 'brokeOff', statusCode: 200 }],
 	notReadable: [{ is: 'notReadable' }],
 	notWritable: [{ is: 'notWritable' }],
-	notConfirmed: [{ is: 'notConfirmed', field: 'data.status' }],
+	notConfirmed: [
+		{ is: 'notConfirmed', field: 'data.status' },
+		{ is: 'notConfirmed', field: 'data.status\nstatusCode' },
+	],
+	saidNo: [{ is: 'saidNo', path: 'statusCode' }],
 	webPage: [
 		{ is: 'webPage', title: 'Log in' },
 		{ is: 'webPage', title: '' },
@@ -128,6 +132,12 @@ const RESULTS: Examples<typeof results> = {
 				response: { code: 'no' },
 			}),
 		),
+		results.rejectedInWords(wordsOf(kind), ID, {
+			outcome: 'rejected',
+			statusCode: 200,
+			response: { statusCode: 402 },
+			reason: { is: 'saidNo', path: 'statusCode' },
+		}),
 		...['', 'no', 'long '.repeat(200), PAGE, OVER_HTTP].map((response) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',

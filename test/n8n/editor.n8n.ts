@@ -735,7 +735,7 @@ function credentials() {
 		await field('accessToken', modal).fill(TOKEN);
 		const before = await shownIn(modal);
 		await turnOn('describeService', modal);
-		const accepted = ['acceptedField', 'acceptedValues', 'qrCodePath'];
+		const accepted = ['resultField', 'acceptedValues', 'qrCodePath'];
 		const described = [...accepted, 'statusField', 'paidValues', 'failedValues'];
 		await shows(modal, ...described);
 		expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(

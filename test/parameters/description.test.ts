@@ -1,26 +1,26 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { readDescription } from '../../nodes/Pay/parameters/description';
+import { readDescription, stateOf } from '../../nodes/Pay/parameters/description';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });
-const NOTHING = { acceptance: undefined, qrCodePath: undefined, status: undefined };
+const NOTHING = { result: undefined, qrCodePath: undefined, status: undefined };
 
 test.each([
 	['nothing', {}],
-	['empty fields', { acceptedField: '', acceptedValues: '', statusField: '', qrCodePath: '' }],
+	['empty fields', { resultField: '', acceptedValues: '', statusField: '', qrCodePath: '' }],
 	[
 		'blank lines',
-		{ acceptedField: ' ', acceptedValues: ' \r\n\n', paidValues: '\n', failedValues: [''] },
+		{ resultField: ' ', acceptedValues: ' \r\n\n', paidValues: '\n', failedValues: [''] },
 	],
 	[
 		'what an expression left empty',
-		{ acceptedField: null, paidValues: undefined, failedValues: [null] },
+		{ resultField: null, paidValues: undefined, failedValues: [null] },
 	],
 ])('%s describes nothing: every 2xx is an acceptance, no postback has a state', (_what, fields) => {
 	expect(described(fields)).toStrictEqual(NOTHING);
 });
 
 test('what was entered counts only while Describe the Service is on', () => {
-	const fields = { acceptedField: 'ok', acceptedValues: 'true', statusField: 'half' };
+	const fields = { resultField: 'ok', acceptedValues: 'true', statusField: 'half' };
 	expect(readDescription(fields)).toStrictEqual({});
 	expect(readDescription({ ...fields, describeService: false })).toStrictEqual({});
 	expect(() => described(fields)).toThrow(InputError);
@@ -38,10 +38,10 @@ test.each([
 	[' success ', ' true \r\n\r\n yes\rok\n', ['true', 'yes', 'ok']],
 	['data.code', [0, '1', ''], ['0', '1']],
 	['ok', true, ['true']],
-])('Accepted When %j with %j is taken', (acceptedField, acceptedValues, values) => {
-	expect(described({ acceptedField, acceptedValues })).toStrictEqual({
+])('the Result Field %j with %j is taken', (resultField, acceptedValues, values) => {
+	expect(described({ resultField, acceptedValues })).toStrictEqual({
 		...NOTHING,
-		acceptance: { field: acceptedField.trim(), values },
+		result: { field: resultField.trim(), accepted: values, rejected: [] },
 	});
 });
 
@@ -56,27 +56,86 @@ test.each([
 	});
 });
 
+test('each field may have several paths, one a line', () => {
+	const fields = {
+		resultField: 'a.b\r\n\n c ',
+		acceptedValues: 'yes',
+		rejectedValues: 'no',
+		qrCodePath: 'd\ne',
+		statusField: 'f\ng',
+		paidValues: 'paid',
+		amountField: 'h\ni',
+	};
+	expect(described(fields)).toStrictEqual({
+		result: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
+		qrCodePath: 'd\ne',
+		status: { field: 'f\ng', paid: ['paid'], failed: [], amountField: 'h\ni' },
+	});
+});
+
+describe('what a postback says', () => {
+	const status = {
+		field: 'status\nstatusCode.statusId',
+		paid: ['PAID', '1'],
+		failed: ['3'],
+		amountField: 'amount\nvalue.total',
+	};
+
+	test.each<[string, object, string]>([
+		['paid', { status: 'paid', amount: 49.9 }, 'paid'],
+		['paid, the amount as text', { status: 'PAID', amount: '49.90' }, 'paid'],
+		['paid, at the second paths', { statusCode: { statusId: 1 }, value: { total: 49.9 } }, 'paid'],
+		['the first path that is there counts', { status: 'x', statusCode: { statusId: 1 } }, 'other'],
+		['failed, whatever the amount', { statusCode: { statusId: 3 } }, 'failed'],
+		['running', { statusCode: { statusId: 2 } }, 'other'],
+		['paid with another amount', { status: 'paid', amount: 0.01 }, 'otherAmount'],
+		['paid with the amount in cents', { status: 'paid', amount: 4990 }, 'otherAmount'],
+		['paid with an amount of words', { status: 'paid', amount: '49,90' }, 'otherAmount'],
+		['paid without an amount', { status: 'paid' }, 'otherAmount'],
+	])('%s', (_what, body, state) => {
+		expect(stateOf(status, 49.9, body)).toBe(state);
+	});
+
+	test('is paid where there is nothing to compare the amount with', () => {
+		const body = { status: 'paid', amount: 1 };
+		expect(stateOf(status, undefined, body)).toBe('paid');
+		const { amountField: _, ...withoutAmount } = status;
+		expect(stateOf(withoutAmount, 49.9, body)).toBe('paid');
+	});
+});
+
 test('the path of the QR code is taken without spaces around it', () => {
 	expect(described({ qrCodePath: ' data.image\n' }).qrCodePath).toBe('data.image');
 });
 
-const SPLIT = { acceptedField: 'ok', acceptedValues: 'a, b' };
+const SPLIT = { resultField: 'ok', acceptedValues: 'a, b' };
+const RESULT = { resultField: 'result', acceptedValues: 'ok' };
 const WORDS = { statusField: 's', paidValues: 'paid,done' };
 const TWICE = { statusField: 's', paidValues: 'ok\nDone', failedValues: 'no\n done ' };
 const BOTH =
-	/^The (Accepted When|Status) Field of the Pay API credential and its values must both be there/;
+	/^The (Result|Status) Field of the Pay API credential and its values must both be there/;
 test.each<[string, object, string, RegExp]>([
-	['a field without values', { acceptedField: 'ok' }, 'acceptedField', BOTH],
-	['values without a field', { acceptedValues: 'true' }, 'acceptedField', BOTH],
-	['an object as a value', { acceptedField: 'ok', acceptedValues: [{}] }, 'acceptedField', BOTH],
-	['a field that is no text', { acceptedField: 5, acceptedValues: 'true' }, 'acceptedField', BOTH],
-	['several values in a line', SPLIT, 'acceptedField', /"a, b", which holds a comma/],
+	['a field without values', { resultField: 'ok' }, 'resultField', BOTH],
+	['values without a field', { acceptedValues: 'true' }, 'resultField', BOTH],
+	['an object as a value', { resultField: 'ok', acceptedValues: [{}] }, 'resultField', /texts and/],
+	['a field that is no text', { resultField: 5, acceptedValues: 'true' }, 'resultField', BOTH],
+	['several values in a line', SPLIT, 'resultField', /"a, b", which holds a comma/],
 	['a path without words', { statusField: 'status' }, 'statusField', BOTH],
 	['words for paid without a path', { paidValues: 'paid' }, 'statusField', BOTH],
 	['words for failed without a path', { failedValues: 'failed' }, 'statusField', BOTH],
 	['several words in a line', WORDS, 'statusField', /"paid,done", which holds a comma/],
 	['a word that is both', TWICE, 'failedValues', /have "Done", and the Paid Values have it too/],
-	['a path that is a list', { qrCodePath: ['a'] }, 'qrCodePath', /must be text, but is a list/],
+	['a path that is a list', { qrCodePath: ['a'] }, 'qrCodePath', /must be text/],
+	['two paths in a line', { qrCodePath: 'a\nb, c' }, 'qrCodePath', /read in line 2, "b, c"$/],
+	['a path with a gap', { ...RESULT, resultField: 'a..b' }, 'resultField', /in line 1, "a\.\.b"$/],
+	['a path of JSONPath', { ...RESULT, resultField: '$.a' }, 'resultField', /in line 1, "\$\.a"$/],
+	['an amount without a status', { amountField: 'a' }, 'amountField', /without a Status Field$/],
+	[
+		'a word for yes and no',
+		{ ...RESULT, rejectedValues: 'OK' },
+		'rejectedValues',
+		/have "ok", and the Accepted Values have it too/,
+	],
 ])('%s: refused, and the field named', (_what, fields, field, message) => {
 	expect(() => described(fields)).toThrow(message);
 	expect(() => described(fields)).toThrow(expect.objectContaining({ field, name: 'InputError' }));

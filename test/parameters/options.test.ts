@@ -45,11 +45,8 @@ test.each<[string, unknown, unknown]>([
 
 describe('options that have moved', () => {
 	test.each([
-		['acceptedField', 'Accepted When Field in the Pay API credential, under Describe the Service'],
-		[
-			'acceptedValues',
-			'Accepted When Values in the Pay API credential, under Describe the Service',
-		],
+		['acceptedField', 'Result Field in the Pay API credential, under Describe the Service'],
+		['acceptedValues', 'Accepted Values in the Pay API credential, under Describe the Service'],
 		['qrCodePath', 'QR Code Path in the Pay API credential, under Describe the Service'],
 		['startWhen', 'the field Start Only When, above the options'],
 	])('%s is refused with its place', (name, place) => {

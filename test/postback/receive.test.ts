@@ -119,8 +119,25 @@ test('of many waits, the log says which a postback did not end: by the identifie
 test('a postback without the field that is asked for is not awaited', () => {
 	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from('{}'));
 	const match = { field: 'state', values: ['paid'] };
-	expect(whyNotAwaited(match, postback)).toBe('the field "state" is missing');
-	expect(whyNotAwaited(undefined, postback)).toBeUndefined();
+	expect(whyNotAwaited(match, postback, null)).toBe('the field "state" is missing');
+	expect(whyNotAwaited(undefined, postback, null)).toBeUndefined();
+});
+
+test.each<[string, string, number | undefined, string | undefined]>([
+	['its amount', '{"state":"paid","amount":"49.90"}', 49.9, undefined],
+	[
+		'another amount',
+		'{"state":"paid","amount":0.01}',
+		49.9,
+		'the field "amount" has another amount than the charge or payment',
+	],
+	['no amount', '{"state":"paid"}', 49.9, 'the field "amount" is missing'],
+	['no amount to compare with', '{"state":"paid"}', undefined, undefined],
+])('"paid" of %s', (_what, body, amount, why) => {
+	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body));
+	const match = { field: 'state', values: ['paid'], amountField: 'amount' };
+	const reference = { external_id: 'a', kind: 'qrCode', amount };
+	expect(whyNotAwaited(match, postback, reference)).toBe(why);
 });
 
 describe('the request of a postback', () => {

@@ -240,7 +240,7 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
 				...world.settings.limits,
 				describeService: by.options.confirmed,
-				...{ acceptedField: 'status', acceptedValues: CONFIRMING },
+				...{ resultField: 'status', acceptedValues: CONFIRMING },
 			};
 		},
 		evaluateExpression(expression: string) {

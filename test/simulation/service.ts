@@ -48,7 +48,7 @@ export function transportError(
 	return Object.assign(new Error(code), { name, code, syscall, request });
 }
 
-/** The word by which an answer confirms, where the node is told to look for one (Accepted When). */
+/** The word by which an answer confirms, where the node is told to look for one (Result Field). */
 export const CONFIRMING = 'seen';
 
 /** The body of an answer. */

@@ -28,7 +28,7 @@ export interface TypedItem {
 }
 
 export interface Options {
-	/** Whether Accepted When Field is set. */
+	/** Whether Result Field is set. */
 	confirmed: boolean;
 	batchSize: number;
 	timeout: number;

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
-import { mismatchOf } from '../parameters/fieldMatch';
+import { firstValue, mismatchOf } from '../parameters/fieldMatch';
 import { InputError } from '../inputError';
 import {
 	recordExpectation,
@@ -9,9 +9,8 @@ import {
 	type ExpectationStore,
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type PostForm, type RequestResult } from '../service/client';
+import { postRequest, type Judgement, type PostForm, type RequestResult } from '../service/client';
 import type { Words } from '../service/contract';
-import type { Reason } from '../service/reason';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './memory/RunRecords';
 import { beginAttempt, consult, endAttempt, mayBePaid, type Ledger, type Verdict } from './ledger';
@@ -149,13 +148,21 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	return noted;
 }
 
-/** A 2xx without what the credential has as Accepted When Field confirms nothing. */
-function doubtOf({ acceptance }: Account) {
-	if (acceptance === undefined) return undefined;
-	return (response: unknown): Reason | undefined => {
+/** What the account takes for a yes and for a no in a response. */
+function judgeOf({ result }: Account): ((response: unknown) => Judgement | undefined) | undefined {
+	if (result === undefined) return undefined;
+	const { field, accepted, rejected } = result;
+	return (response) => {
 		// The output shows the body as `response`, so a path may begin with it.
-		const mismatch = mismatchOf(acceptance, response, { response });
-		return mismatch === undefined ? undefined : { is: 'notConfirmed', field: acceptance.field };
+		const sources = [response, { response }];
+		if (mismatchOf({ field, values: rejected }, ...sources) === undefined) {
+			const path = firstValue(field, sources)?.path ?? field;
+			return { means: 'rejected', reason: { is: 'saidNo', path } };
+		}
+		if (accepted.length === 0) return undefined;
+		const mismatch = mismatchOf({ field, values: accepted }, ...sources);
+		if (mismatch === undefined) return undefined;
+		return { means: 'notConfirmed', reason: { is: 'notConfirmed', field } };
 	};
 }
 
@@ -166,7 +173,7 @@ function doubtOf({ acceptance }: Account) {
 async function post(run: Run, item: Ready, bearer: BearerToken): Promise<RequestResult> {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
-	const shared = { ...account, timeout: settings.timeout, doubt: doubtOf(account) };
+	const shared = { ...account, timeout: settings.timeout, judge: judgeOf(account) };
 	const postWith = async (accessToken: string) => {
 		const hide = (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl);
 		return await postRequest(httpRequest, { ...shared, accessToken, hide }, operation, request);

@@ -7,13 +7,19 @@ import type { ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
+/** What a postback must hold for a workflow to go on with it; waits store it. */
+export interface PostbackMatch extends FieldMatch {
+	/** Where it must say the amount of its reference, as `FieldMatch` has a field. */
+	amountField?: string;
+}
+
 /** Which postbacks a workflow goes on with, as a person chose it. */
 type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
 const MEANINGS: Record<(typeof CONDITIONS)[number], string> = {
 	any: 'Go on with each, also when it says "pending" or "failed"',
-	paid: IN_CREDENTIAL,
+	paid: `${IN_CREDENTIAL}. Not with another amount, where that has an Amount Field.`,
 	paidOrFailed: IN_CREDENTIAL,
 	match: 'Others are verified and answered too, but not stored: n8n logs that they came',
 };
@@ -81,12 +87,18 @@ export function matchOf(
 	status: StatusValues | undefined,
 	name: string,
 	whose: string,
-): FieldMatch | undefined {
+): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
 	if (typeof condition === 'object') return condition;
-	const { field = '', paid = [], failed = [] } = status ?? {};
-	const wanted = condition === 'paid' ? [paid] : [paid, failed];
-	if (wanted.every((words) => words.length > 0)) return { field, values: wanted.flat() };
+	const { field = '', paid = [], failed = [], amountField } = status ?? {};
+	if (condition === 'paid' && paid.length > 0) {
+		return amountField === undefined
+			? { field, values: paid }
+			: { field, values: paid, amountField };
+	}
+	if (condition === 'paidOrFailed' && paid.length > 0 && failed.length > 0) {
+		return { field, values: [...paid, ...failed] };
+	}
 	const [words, fields] =
 		condition === 'paid'
 			? ['"paid"', 'Paid Values']

@@ -1,55 +1,104 @@
-import { isUnset, mismatchOf, readFieldMatch, type FieldMatch } from './fieldMatch';
+import {
+	firstValue,
+	inBoth,
+	isUnset,
+	mismatchOf,
+	missing,
+	readFieldMatch,
+	readPaths,
+	readValues,
+	type FieldMatch,
+} from './fieldMatch';
 import { wrongInCredential } from './label';
-import { optionalText } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
 export interface StatusValues {
+	/** As `FieldMatch` has it. */
 	field: string;
 	paid: string[];
 	failed: string[];
+	/** Where it says how much was paid, as `FieldMatch` has a field; absent where it is not compared. */
+	amountField?: string;
+}
+
+/** What a response says became of its request. */
+export interface ResultValues {
+	/** As `FieldMatch` has it. */
+	field: string;
+	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
+	accepted: string[];
+	/** Words that mean that the request was certainly not carried out. */
+	rejected: string[];
 }
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
-	/** What confirms an acceptance; without it each 2xx does. */
-	acceptance?: FieldMatch;
-	/** Where a response holds the QR code's text, if that is not known by its own form. */
+	result?: ResultValues;
+	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
 	qrCodePath?: string;
 	status?: StatusValues;
 }
 
-function readStatus(fields: Readonly<Record<string, unknown>>): StatusValues | undefined {
-	const { statusField, paidValues, failedValues } = fields;
-	const all = [paidValues, failedValues].flat();
-	if (isUnset(statusField, all)) return undefined;
-	const refusal = (what: string, advice: string) =>
-		wrongInCredential('statusField', 'The Status Field', what, advice);
-	const { field } = readFieldMatch(statusField, all, refusal);
-	const wordsOf = (values: unknown) =>
-		isUnset('', values) ? [] : readFieldMatch(field, values, refusal).values;
-	const paid = wordsOf(paidValues);
-	const failed = wordsOf(failedValues);
-	const isFailed = (word: string) => mismatchOf({ field, values: failed }, { [field]: word });
-	const both = paid.find((word) => isFailed(word) === undefined);
-	if (both === undefined) return { field, paid, failed };
-	throw wrongInCredential(
-		'failedValues',
-		'The Failed Values',
-		`have ${JSON.stringify(both)}, and the Paid Values have it too`,
+const FIELDS = {
+	resultField: 'The Result Field',
+	acceptedValues: 'The Accepted Values',
+	rejectedValues: 'The Rejected Values',
+	qrCodePath: 'The QR Code Path',
+	statusField: 'The Status Field',
+	paidValues: 'The Paid Values',
+	failedValues: 'The Failed Values',
+	amountField: 'The Amount Field',
+};
+
+type FieldName = keyof typeof FIELDS;
+type Fields = Readonly<Partial<Record<FieldName, unknown>>>;
+
+const wrong = (name: FieldName) => (what: string, advice: string) =>
+	wrongInCredential(name, FIELDS[name], what, advice);
+
+/** Reads a field and two lists of words for it; undefined where nothing was entered. InputError. */
+function readWords(fields: Fields, field: FieldName, one: FieldName, other: FieldName) {
+	const all = [fields[one], fields[other]].flat();
+	if (isUnset(fields[field], all)) return undefined;
+	const match = readFieldMatch(fields[field], all, wrong(field));
+	const ofOne = readValues(fields[one], wrong(one));
+	const ofOther = readValues(fields[other], wrong(other));
+	const both = inBoth(ofOne, ofOther);
+	if (both === undefined) return { field: match.field, words: [ofOne, ofOther] as const };
+	throw wrong(other)(
+		`have ${JSON.stringify(both)}, and ${FIELDS[one].replace('The', 'the')} have it too`,
 		'Remove it from one of them: upper and lower case do not count.',
 	);
 }
 
-function readAcceptance(field: unknown, values: unknown): FieldMatch | undefined {
-	if (isUnset(field, values)) return undefined;
-	return readFieldMatch(field, values, (what, advice) =>
-		wrongInCredential('acceptedField', 'The Accepted When Field', what, advice),
-	);
+function readStatus(fields: Fields): StatusValues | undefined {
+	const amountField = readPaths(fields.amountField, wrong('amountField'));
+	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
+	if (found === undefined) {
+		if (amountField === '') return undefined;
+		throw wrong('amountField')(
+			'is there without a Status Field',
+			'Enter the Status Field and the Paid Values too: an amount alone does not say that it was paid.',
+		);
+	}
+	const [paid, failed] = found.words;
+	const status: StatusValues = { field: found.field, paid, failed };
+	if (amountField !== '') status.amountField = amountField;
+	return status;
+}
+
+function readResult(fields: Fields): ResultValues | undefined {
+	const found = readWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
+	if (found === undefined) return undefined;
+	const [accepted, rejected] = found.words;
+	return { field: found.field, accepted, rejected };
 }
 
 /** Reads what a credential says of its service; throws an InputError. */
-export function readDescription(fields: Readonly<Record<string, unknown>>): ServiceDescription {
-	const { describeService = false, acceptedField, acceptedValues, qrCodePath } = fields;
+export function readDescription(
+	fields: Fields & { readonly describeService?: unknown },
+): ServiceDescription {
+	const { describeService = false, qrCodePath } = fields;
 	if (describeService === false) return {};
 	if (describeService !== true) {
 		throw wrongInCredential(
@@ -60,15 +109,44 @@ export function readDescription(fields: Readonly<Record<string, unknown>>): Serv
 		);
 	}
 	return {
-		acceptance: readAcceptance(acceptedField, acceptedValues),
-		qrCodePath: optionalText(qrCodePath, 'qrCodePath')?.trim(),
+		result: readResult(fields),
+		qrCodePath: readPaths(qrCodePath, wrong('qrCodePath')) || undefined,
 		status: readStatus(fields),
 	};
 }
 
-/** What a postback says became of its charge or payment, in the words of the account. */
-export function stateOf({ field, paid, failed }: StatusValues, ...sources: unknown[]) {
-	const says = (values: string[]) => mismatchOf({ field, values }, ...sources) === undefined;
-	if (says(paid)) return 'paid';
-	return says(failed) ? 'failed' : 'other';
+/** What a postback says became of its charge or payment. */
+export type State = 'paid' | 'failed' | 'otherAmount' | 'other';
+
+const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
+
+/** Whether a value says the same amount as another, compared as numbers: "10.5" is 10.50. */
+export function isSameAmount(value: unknown, amount: number): boolean {
+	return DECIMAL.test(String(value).trim()) && Number(value) === amount;
+}
+
+/** Why a postback does not say that the amount of its reference was paid, in words for a log. */
+export function amountMismatchOf(field: string, amount: number, sources: unknown[]) {
+	const found = firstValue(field, sources);
+	if (found === undefined) return missing(field, sources);
+	if (isSameAmount(found.value, amount)) return undefined;
+	return `the field ${JSON.stringify(found.path)} has another amount than the charge or payment`;
+}
+
+/**
+ * What a postback says, in the words of the account.
+ * @param amount of its reference; undefined where nothing is proven of it, so that there is nothing to
+ * compare with
+ */
+export function stateOf(
+	{ field, paid, failed, amountField }: StatusValues,
+	amount: number | undefined,
+	...sources: unknown[]
+): State {
+	const says = (values: FieldMatch['values']) =>
+		mismatchOf({ field, values }, ...sources) === undefined;
+	if (says(failed)) return 'failed';
+	if (!says(paid)) return 'other';
+	if (amountField === undefined || amount === undefined) return 'paid';
+	return amountMismatchOf(amountField, amount, sources) === undefined ? 'paid' : 'otherAmount';
 }

@@ -7,9 +7,9 @@ const IN_CREDENTIAL = 'in the Pay API credential, under Describe the Service';
 
 /** Options of early versions that decided about money, and where what they said belongs now. */
 const MOVED_OPTIONS: Readonly<Record<string, string>> = {
-	acceptedField: `Accepted When Field ${IN_CREDENTIAL}`,
-	acceptedValues: `Accepted When Values ${IN_CREDENTIAL}`,
-	acceptedWhen: `Accepted When Field and Accepted When Values ${IN_CREDENTIAL}`,
+	acceptedField: `Result Field ${IN_CREDENTIAL}`,
+	acceptedValues: `Accepted Values ${IN_CREDENTIAL}`,
+	acceptedWhen: `Result Field and Accepted Values ${IN_CREDENTIAL}`,
 	qrCodePath: `QR Code Path ${IN_CREDENTIAL}`,
 	startWhen: 'the field Start Only When, above the options',
 };

@@ -1,6 +1,7 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { stateOf, type StatusValues } from '../parameters/description';
-import { mismatchOf, type FieldMatch } from '../parameters/fieldMatch';
+import type { PostbackMatch } from '../parameters/condition';
+import { amountMismatchOf, stateOf, type StatusValues } from '../parameters/description';
+import { mismatchOf } from '../parameters/fieldMatch';
 import { readBytes, type RawRequest } from './body/readBytes';
 import { parsePostback, toJson, type Postback } from './postback';
 import type { Reference } from './proof';
@@ -70,12 +71,23 @@ function sourcesOf({ body, query }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Why the workflow does not go on with a postback; undefined where it does. */
+/**
+ * Why the workflow does not go on with a postback; undefined where it does. Where nothing is proven of
+ * its amount, there is nothing to compare.
+ */
 export function whyNotAwaited(
-	match: FieldMatch | undefined,
+	match: PostbackMatch | undefined,
 	postback: Postback,
+	reference: Reference | null,
 ): string | undefined {
-	return match && mismatchOf(match, ...sourcesOf(postback));
+	if (match === undefined) return undefined;
+	const sources = sourcesOf(postback);
+	const mismatch = mismatchOf(match, ...sources);
+	const amount = reference?.amount;
+	if (mismatch !== undefined || match.amountField === undefined || amount === undefined) {
+		return mismatch;
+	}
+	return amountMismatchOf(match.amountField, amount, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
@@ -118,7 +130,7 @@ export async function toPostbackItem(
 	status?: StatusValues,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const state = status && stateOf(status, ...sourcesOf(postback));
+	const state = status && stateOf(status, reference?.amount, ...sourcesOf(postback));
 	const json = toJson(postback, state === undefined ? { reference } : { reference, state });
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(input?.binary ?? {}));

@@ -42,8 +42,17 @@ function codesIn(fields: TextField[]): TextField[] {
 	return [];
 }
 
-function chosenSource(response: unknown, path: string): QrSource {
-	const chosen = valueAt(response, path);
+/** What is at the first of some paths, one a line, that is there. */
+function chosenField(response: unknown, paths: string): { path: string; value: unknown } {
+	for (const path of paths.split('\n')) {
+		const value = valueAt(response, path);
+		if (value !== undefined && value !== null) return { path, value };
+	}
+	return { path: paths.replaceAll('\n', '" or "'), value: undefined };
+}
+
+function chosenSource(response: unknown, paths: string): QrSource {
+	const { path, value: chosen } = chosenField(response, paths);
 	if (typeof chosen !== 'string' || chosen.trim() === '') {
 		return {
 			hint: `No QR code: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(textFields(response))}.`,

@@ -5,6 +5,13 @@ import { outcomeOfFailure, outcomeOfStatus, type Outcome } from './outcome';
 import { unconfirmedBy, withoutN8n } from './page';
 import { reasonOfFailure, type Reason } from './reason';
 
+/** What the words of a response mean, and why. */
+export type Judgement =
+	/** Certainly not carried out. */
+	| { means: 'rejected'; reason: Reason }
+	/** A 2xx is no acceptance. */
+	| { means: 'notConfirmed'; reason: Reason };
+
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
 	baseUrl: string;
@@ -12,8 +19,8 @@ interface Connection {
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/** Why a 2xx with this body, as it came, is not an acceptance; undefined where it is one. */
-	doubt?: (response: unknown) => Reason | undefined;
+	/** What a body, as it came, says became of its request; undefined where that is left to the status. */
+	judge?: (response: unknown) => Judgement | undefined;
 	/** A header that carries the request's external_id too. */
 	externalIdHeader?: string;
 	/** Replaces in a response what no output may show, the access token first of all. */
@@ -60,7 +67,7 @@ function toRequestResult(
 function resultOfResponse(
 	response: Extract<Exchange, { end: 'responded' }>,
 	conflict: Policy['conflict'],
-	{ doubt, hide }: Connection,
+	{ judge, hide }: Connection,
 ): RequestResult {
 	const { statusCode, contentType, byProxy } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
@@ -69,8 +76,12 @@ function resultOfResponse(
 	if (outcome === 'notSent') {
 		return { outcome, ...facts, reason: { is: 'stoppedByProxy', statusCode } };
 	}
+	const judgement = judge?.(body);
+	if (judgement?.means === 'rejected' && statusCode < 500) {
+		return { outcome: 'rejected', ...facts, reason: judgement.reason };
+	}
 	if (outcome !== 'accepted') return { outcome, ...facts };
-	const reason = doubt?.(body) ?? unconfirmedText(body, response.body, contentType);
+	const reason = judgement?.reason ?? unconfirmedText(body, response.body, contentType);
 	if (reason === undefined) return { outcome, ...facts };
 	// A page may repeat a secret in its title.
 	if (reason.is === 'webPage') reason.title = String(hide(reason.title));

@@ -17,8 +17,10 @@ export type Reason =
 	| { is: 'tooLong' | 'notEndedInTime' | 'brokeOff'; statusCode: number }
 	/** Something failed in n8n, behind the request or before it. */
 	| { is: 'notReadable' | 'notWritable' }
-	/** A 2xx without what the account takes for a confirmation. */
+	/** A 2xx without any of the Accepted Values; with the paths, one a line. */
 	| { is: 'notConfirmed'; field: string }
+	/** A response with one of the Rejected Values, and where. */
+	| { is: 'saidNo'; path: string }
 	/** A web page in place of a response. */
 	| { is: 'webPage'; title: string }
 	| { is: 'notJson' }
@@ -61,6 +63,12 @@ function failureInWords(code: string | undefined): string {
 export const webPageInWords = ({ title }: { title: string }) =>
 	title === '' ? 'a web page' : `a web page titled "${title}"`;
 
+const quotedPaths = (field: string) =>
+	field
+		.split('\n')
+		.map((path) => `"${path}"`)
+		.join(' or ');
+
 /** A reason in words that follow a colon. */
 export function reasonInWords(reason: Reason): string {
 	switch (reason.is) {
@@ -85,7 +93,9 @@ export function reasonInWords(reason: Reason): string {
 		case 'notWritable':
 			return 'the request could not be written';
 		case 'notConfirmed':
-			return `"${reason.field}" does not confirm it (Accepted When Field)`;
+			return `${quotedPaths(reason.field)} does not confirm it (Result Field)`;
+		case 'saidNo':
+			return `"${reason.path}" has one of the Rejected Values of the Pay API credential`;
 		case 'webPage':
 			return `the response is ${webPageInWords(reason)}, so the Base URL may not be that of the API`;
 		case 'notJson':

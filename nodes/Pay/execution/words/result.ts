@@ -59,14 +59,18 @@ function correction(statusCode: number, external_id: string, response: unknown):
 export function rejectedInWords(
 	{ noun }: Words,
 	external_id: string,
-	{ statusCode = 0, response }: RequestResult,
+	{ statusCode = 0, response, reason }: RequestResult,
 ): ResultWords {
 	return {
 		message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
 		description: joinSentences(
-			'The request was sent, and the service or a proxy on the way rejected it.',
+			reason === undefined
+				? 'The request was sent, and the service or a proxy on the way rejected it.'
+				: `The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 			responseSentence(response),
-			correction(statusCode, external_id, response),
+			reason === undefined
+				? correction(statusCode, external_id, response)
+				: 'Correct the item, then run again.',
 		),
 	};
 }

@@ -1,12 +1,12 @@
+import type { PostbackMatch } from '../../parameters/condition';
 import type { StatusValues } from '../../parameters/description';
-import type { FieldMatch } from '../../parameters/fieldMatch';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {
 	/** Of the proof, see `withRandomProof`. */
 	hash: string;
 	/** Absent where any postback will do. */
-	match?: FieldMatch;
+	match?: PostbackMatch;
 	/** The words of the account, if it has any. */
 	status?: StatusValues;
 }

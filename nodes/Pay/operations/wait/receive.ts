@@ -67,7 +67,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	}
 	const reference = verifyRandomProof(query, [proof.hash]);
 	const postback = await readPostback(context, BODY_TIME, readResumeToken(context));
-	const mismatch = whyNotAwaited(proof.match, postback);
+	const mismatch = whyNotAwaited(proof.match, postback, reference);
 	const output =
 		mismatch === undefined
 			? await toPostbackItem(context, postback, reference, proof.status, item)
