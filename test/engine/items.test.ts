@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
+import { brCode } from '../../sandbox/brCode';
 import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
@@ -132,6 +133,46 @@ test.each<[string, object, unknown[]]>([
 	const done = await run({ resource: 'payment', creditParty, postback: 'none' });
 	expect(resultsOf(done)[0]?.outcome).toBe('accepted');
 	expect(hintsOf(done)).toStrictEqual(hints);
+});
+
+describe('a "yes" about something else', () => {
+	const charge = { postback: 'none', external_id: 'order-7', amount: '41' };
+
+	test('a code that asks its payer for another amount: the item says how much, and a hint names both', async () => {
+		const qrCode = brCode('order-7', 0.41);
+		respond(201, JSON.stringify({ qrCode }));
+		const done = await run(charge);
+		expect(outputOf(done, 'Pay')[0]?.json).toMatchObject({
+			outcome: 'accepted',
+			amount: 41,
+			qrCode,
+			qrCodeAmount: 0.41,
+		});
+		expect(hintsOf(done)).toStrictEqual([
+			'The QR code of "order-7" asks its payer for 0.41, but the request said 41. Ask the service which unit it takes before anybody pays it.',
+		]);
+	});
+
+	const OTHER_AMOUNT =
+		'The service accepted "order-7" and says the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
+	const OTHER_ID =
+		'The service accepted "order-7" and calls it "another". Ask the service what it accepted: postbacks may name the other one.';
+	test.each<[string, object, string[]]>([
+		['the same', { amount: 41, external_id: 'order-7' }, []],
+		['the same amount as text', { amount: '41.00' }, []],
+		['an amount in words', { amount: 'EUR 4100' }, []],
+		['an amount with a currency', { amount: { value: 4100, currency: 'EUR' } }, []],
+		['another amount below the top', { data: { amount: 4100 } }, []],
+		['another amount', { amount: 4100 }, [OTHER_AMOUNT]],
+		['another amount as text', { amount: '4100' }, [OTHER_AMOUNT]],
+		['another identifier', { external_id: 'another' }, [OTHER_ID]],
+		['both', { amount: 4100, external_id: 'another' }, [OTHER_AMOUNT, OTHER_ID]],
+	])('a response with %s', async (_what, response, hints) => {
+		respond(201, JSON.stringify(response));
+		const done = await run({ ...charge, resource: 'payment', creditParty: { key: 'k' } });
+		expect(resultsOf(done)[0]?.outcome).toBe('accepted');
+		expect(hintsOf(done)).toStrictEqual(hints);
+	});
 });
 
 describe('the QR image', () => {

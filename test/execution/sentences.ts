@@ -157,6 +157,9 @@ const RESULTS: Examples<typeof results> = {
 	CHECK_ITEM: () => [results.CHECK_ITEM],
 	AFTER_DUPLICATE: () => [results.AFTER_DUPLICATE],
 	notFinished: () => [results.notFinished(ID, new Error('no room on the disk'))],
+	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
+	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
+	otherIdInResponse: () => [results.otherIdInResponse(ID, 'another')],
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),

@@ -1,7 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
+import { isAmount, isSameAmount } from '../parameters/description';
 import { firstValue, mismatchOf } from '../parameters/fieldMatch';
+import { isMembers } from '../json';
 import { InputError } from '../inputError';
 import {
 	recordExpectation,
@@ -10,7 +12,7 @@ import {
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
 import { postRequest, type Judgement, type PostForm, type RequestResult } from '../service/client';
-import type { Words } from '../service/contract';
+import type { ServiceRequest, Words } from '../service/contract';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './memory/RunRecords';
 import { beginAttempt, consult, endAttempt, mayBePaid, type Ledger, type Verdict } from './ledger';
@@ -25,6 +27,7 @@ import {
 	stillRecorded,
 } from './words/refusal';
 import { attemptInWords } from './words/place';
+import { otherAmountInResponse, otherIdInResponse } from './words/result';
 import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Tally } from './tally';
 
@@ -220,6 +223,20 @@ function takeHints(tally: Tally, { request, hints = {} }: Ready): void {
 	tally.itemHints.set(hints.item, ids);
 }
 
+/** Compares an acceptance with its request, as far as it repeats members of that at its top. */
+function compareResponse({ hints }: Tally, request: ServiceRequest, response: unknown): void {
+	if (!isMembers(response)) return;
+	const { external_id, amount: asked } = request;
+	const { amount, external_id: id } = response;
+	if (asked !== undefined && isAmount(amount) && !isSameAmount(amount, asked)) {
+		hints.add(otherAmountInResponse(external_id, String(amount), asked));
+	}
+	const isText = typeof id === 'string' || typeof id === 'number';
+	if (isText && String(id).trim() !== external_id) {
+		hints.add(otherIdInResponse(external_id, String(id)));
+	}
+}
+
 /** Sends one item, unless the node is about to stop; after the request nothing throws. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	let bearer: BearerToken;
@@ -248,6 +265,7 @@ async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done
 	const isWithoutEffect = result.outcome === 'rejected' || result.outcome === 'notSent';
 	if (isWithoutEffect && expectation !== undefined) withdrawExpectation(expectation);
 	if (result.outcome !== 'notSent') takeHints(tally, item);
+	if (result.outcome === 'accepted') compareResponse(tally, request, result.response);
 	return { index, result: resultOfAttempt(operation, request, result), finish };
 }
 

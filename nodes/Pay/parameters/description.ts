@@ -51,13 +51,13 @@ const FIELDS = {
 };
 
 type FieldName = keyof typeof FIELDS;
-type Fields = Readonly<Partial<Record<FieldName, unknown>>>;
+type DescriptionFields = Readonly<Partial<Record<FieldName, unknown>>>;
 
 const wrong = (name: FieldName) => (what: string, advice: string) =>
 	wrongInCredential(name, FIELDS[name], what, advice);
 
 /** Reads a field and two lists of words for it; undefined where nothing was entered. InputError. */
-function readWords(fields: Fields, field: FieldName, one: FieldName, other: FieldName) {
+function readWords(fields: DescriptionFields, field: FieldName, one: FieldName, other: FieldName) {
 	const all = [fields[one], fields[other]].flat();
 	if (isUnset(fields[field], all)) return undefined;
 	const match = readFieldMatch(fields[field], all, wrong(field));
@@ -71,7 +71,7 @@ function readWords(fields: Fields, field: FieldName, one: FieldName, other: Fiel
 	);
 }
 
-function readStatus(fields: Fields): StatusValues | undefined {
+function readStatus(fields: DescriptionFields): StatusValues | undefined {
 	const amountField = readPaths(fields.amountField, wrong('amountField'));
 	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
 	if (found === undefined) {
@@ -87,7 +87,7 @@ function readStatus(fields: Fields): StatusValues | undefined {
 	return status;
 }
 
-function readResult(fields: Fields): ResultValues | undefined {
+function readResult(fields: DescriptionFields): ResultValues | undefined {
 	const found = readWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
 	if (found === undefined) return undefined;
 	const [accepted, rejected] = found.words;
@@ -96,7 +96,7 @@ function readResult(fields: Fields): ResultValues | undefined {
 
 /** Reads what a credential says of its service; throws an InputError. */
 export function readDescription(
-	fields: Fields & { readonly describeService?: unknown },
+	fields: DescriptionFields & { readonly describeService?: unknown },
 ): ServiceDescription {
 	const { describeService = false, qrCodePath } = fields;
 	if (describeService === false) return {};
@@ -119,6 +119,10 @@ export function readDescription(
 export type State = 'paid' | 'failed' | 'otherAmount' | 'other';
 
 const DECIMAL = /^[+-]?\d+(\.\d+)?$/;
+
+/** Whether a value of a service can be compared with an amount. */
+export const isAmount = (value: unknown) =>
+	typeof value === 'number' || (typeof value === 'string' && DECIMAL.test(value.trim()));
 
 /** Whether a value says the same amount as another, compared as numbers: "10.5" is 10.50. */
 export function isSameAmount(value: unknown, amount: number): boolean {

@@ -9,7 +9,7 @@ export interface FieldMatch {
 }
 
 /** Refuses what was entered, in words that follow its label. */
-type Refusal = (what: string, advice: string) => InputError;
+type RefuseEntry = (what: string, advice: string) => InputError;
 
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value);
 const isBlank = (value: unknown) => String(value ?? '').trim() === '';
@@ -39,7 +39,7 @@ function isPath(line: string): boolean {
  * Reads the paths that a person entered, one a line.
  * @returns them as {@link FieldMatch} has them; none as an empty text
  */
-export function readPaths(entered: unknown, refusal: Refusal): string {
+export function readPaths(entered: unknown, refusal: RefuseEntry): string {
 	if (isBlank(entered)) return '';
 	if (typeof entered !== 'string') throw refusal('must be text', 'Enter one path a line.');
 	const lines = entered.split(/\r\n|\r|\n/);
@@ -59,7 +59,7 @@ export function readPaths(entered: unknown, refusal: Refusal): string {
 }
 
 /** Reads values that a person entered; spaces around them count for nothing. */
-export function readValues(entered: unknown, refusal: Refusal): string[] {
+export function readValues(entered: unknown, refusal: RefuseEntry): string[] {
 	return valuesIn(entered).map((value) => {
 		if (!isScalar(value)) {
 			throw refusal('can have texts and numbers as values only', 'Enter one value a line.');
@@ -77,7 +77,7 @@ export function readValues(entered: unknown, refusal: Refusal): string[] {
  * Reads what a person entered as field and values. Throws what it is given to refuse with where one is
  * missing, or cannot be read.
  */
-export function readFieldMatch(field: unknown, values: unknown, refusal: Refusal): FieldMatch {
+export function readFieldMatch(field: unknown, values: unknown, refusal: RefuseEntry): FieldMatch {
 	if (isBlank(field) || typeof field !== 'string' || valuesIn(values).length === 0) {
 		throw refusal(
 			'and its values must both be there, as text',

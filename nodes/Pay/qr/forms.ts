@@ -8,7 +8,8 @@ export function crc16(text: string): string {
 	return (crc & 0xffff).toString(16).toUpperCase().padStart(4, '0');
 }
 
-function isEmv(text: string): boolean {
+/** Whether a text is an EMV merchant-presented code, with the checksum that it ends in. */
+export function isEmv(text: string): boolean {
 	const body = text.slice(0, -4);
 	const crc = text.slice(-4);
 	if (!body.startsWith('000201') || !body.endsWith('6304')) return false;

@@ -109,6 +109,18 @@ export const AFTER_DUPLICATE =
 export const notFinished = (external_id: string, { message }: Error) =>
 	`"${external_id}" was accepted, but something is missing in its item: ${message}`;
 
+/** A QR code that asks its payer for another amount than the request asked for. */
+export const otherAmountInCode = (external_id: string, inCode: number, asked: number) =>
+	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${asked}. Ask the service which unit it takes before anybody pays it.`;
+
+/** An acceptance that says another amount than its request. */
+export const otherAmountInResponse = (external_id: string, said: string, asked: number) =>
+	`The service accepted "${external_id}" and says the amount ${said}, but the request said ${asked}. Ask the service what was carried out, and which unit it takes.`;
+
+/** An acceptance that names another identifier than its request. */
+export const otherIdInResponse = (external_id: string, said: string) =>
+	`The service accepted "${external_id}" and calls it "${said}". Ask the service what it accepted: postbacks may name the other one.`;
+
 const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
 
 /** What is known of a request of which nobody knows what became of it. */

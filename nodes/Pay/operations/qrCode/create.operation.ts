@@ -1,5 +1,7 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Finish } from '../../execution/read';
+import { otherAmountInCode } from '../../execution/words/result';
+import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
 import {
@@ -15,6 +17,7 @@ import type { ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
+import { amountInCode } from '../../qr/amount';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
 import type { OperationContract } from '../../service/contract';
@@ -96,27 +99,46 @@ function readImageField(read: ReadParameter): string | undefined {
 	);
 }
 
+/** Draws a text, unless there is an image already; a hint where it is too long. */
+function imageOf(source: { text: string } | { png: Buffer }): Buffer | string {
+	if ('png' in source) return source.png;
+	try {
+		return qrPng(source.text);
+	} catch (error) {
+		return `No QR image: the payload does not fit into a QR code (${asError(error).message}).`;
+	}
+}
+
+/** Adds the text to copy, and what it asks its payer for; gives a hint where that is another amount. */
+function addText(item: INodeExecutionData, text: string): string | undefined {
+	const { response, ...facts } = item.json;
+	const inCode = amountInCode(text);
+	if (inCode === undefined) {
+		item.json = { ...facts, qrCode: text, response };
+		return undefined;
+	}
+	item.json = { ...facts, qrCode: text, qrCodeAmount: inCode, response };
+	const { external_id, amount: asked } = facts;
+	if (inCode === asked) return undefined;
+	return otherAmountInCode(String(external_id), inCode, Number(asked));
+}
+
 /**
  * Adds what an accepted response holds for the customer: the text to copy, and the image if it is
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
  */
 function finishWith(property: string | undefined, path?: string): Finish {
 	const addCode: Finish = async (item, prepareBinaryData) => {
-		const { response, ...facts } = item.json;
-		const source = findQrSource(response, path);
+		const source = findQrSource(item.json.response, path);
 		// Also where no image is wanted: the item then lacks the text to copy.
 		if ('hint' in source) return source.hint;
-		if ('text' in source) item.json = { ...facts, qrCode: source.text, response };
-		if (property === undefined) return undefined;
-		let png: Buffer;
-		try {
-			png = 'png' in source ? source.png : qrPng(source.text);
-		} catch (error) {
-			return `No QR image: the payload does not fit into a QR code (${asError(error).message}).`;
-		}
-		const fileName = imageFileName(String(facts.external_id));
-		item.binary = { [property]: await prepareBinaryData(png, fileName, 'image/png') };
-		return undefined;
+		const hint = 'text' in source ? addText(item, source.text) : undefined;
+		if (property === undefined) return hint;
+		const image = imageOf(source);
+		if (typeof image === 'string') return joinSentences(hint, image);
+		const fileName = imageFileName(String(item.json.external_id));
+		item.binary = { [property]: await prepareBinaryData(image, fileName, 'image/png') };
+		return hint;
 	};
 	return async (item, prepareBinaryData) => {
 		try {
