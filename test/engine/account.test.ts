@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
+import type { ICredentialsHelper, IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
 	batches,
@@ -374,6 +374,85 @@ describe('an answer that does not confirm (Result Field)', () => {
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
 		expect(errorOf(run)?.description).toMatch(/A second QR code does no harm unless both are paid/);
 		expect(sandbox.received).toHaveLength(3);
+	});
+});
+
+describe('an account that is refused is asked once', () => {
+	const THIRTY = itemsFor(...ids(30));
+	const refuse = () => ({ kind: 'status', status: 401 }) as const;
+	const errorsOf = (run: IRun) => outputOf(run, 'Pay').map(({ json }) => json.error as IDataObject);
+	const fresh = () => ({ accessToken: randomUUID() });
+
+	test.each([
+		['payments', {}],
+		['QR codes', CHARGE],
+	])('30 %s with a token that has expired', async (_what, parameters) => {
+		sandbox.faultFor = refuse;
+		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });
+		expect(sandbox.received).toHaveLength(1);
+		const [first, ...others] = errorsOf(run);
+		expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
+		const [message] = new Set(others.map((error) => error.message));
+		expect(message).toBe(
+			'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
+		);
+		expect(new Set(others.map((error) => error.message)).size).toBe(1);
+		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
+	});
+
+	test('one that was taken a moment ago: those in flight together, and no more', async () => {
+		const credential = fresh();
+		await pay(itemsFor(...ids(1)), { credential });
+		sandbox.received.length = 0;
+		sandbox.faultFor = refuse;
+		await pay(THIRTY, { credential, settings: CONTINUE }, batches(5));
+		expect(sandbox.received.length).toBeLessThanOrEqual(5);
+	});
+
+	test('the items of another account go out', async () => {
+		const [refused, taken] = [randomUUID(), randomUUID()];
+		sandbox.faultFor = ({ headers }) =>
+			headers.authorization === `Bearer ${refused}` ? refuse() : undefined;
+		const tokens = THIRTY.map((item, index) => ({
+			...item,
+			token: index % 2 === 0 ? refused : taken,
+		}));
+		const credential = { accessToken: '={{ $json.token }}' };
+		const run = await pay(tokens, { credential, settings: CONTINUE });
+		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(15);
+		expect(sandbox.received).toHaveLength(16);
+	});
+
+	test('30 payments whose client the token endpoint refuses', async () => {
+		const service = await startSandbox({
+			clientCredentials: { clientId: 'a', clientSecret: 'right' },
+		});
+		const credential = {
+			...{ baseUrl: service.url, authentication: 'clientCredentials' },
+			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: randomUUID() },
+		};
+		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+		expect(service.tokenRequests).toHaveLength(1);
+		expect(service.received).toHaveLength(0);
+		const messages = new Set(errorsOf(run).map(({ message }) => message));
+		expect([...messages]).toStrictEqual([expect.stringMatching(/refused the client/)]);
+		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	});
+
+	test('a 403 throws a kept token away, and nothing is sent again for it', async () => {
+		const service = await startSandbox({
+			clientCredentials: { clientId: 'a', clientSecret: 'right' },
+		});
+		const credential = {
+			...{ baseUrl: service.url, authentication: 'clientCredentials' },
+			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: 'right' },
+		};
+		service.faultFor = () => ({ kind: 'status', status: 403 });
+		const settings = CONTINUE;
+		await pay(itemsFor('a', 'b'), { credential, parameters: CHARGE, settings }, batches(1));
+		expect(service.received).toHaveLength(2);
+		expect(service.tokenRequests).toHaveLength(2);
 	});
 });
 

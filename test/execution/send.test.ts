@@ -5,6 +5,7 @@ import { openLedger } from '../../nodes/Pay/execution/ledger';
 import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
 import { sendBatch, type Run } from '../../nodes/Pay/execution/send';
 import { openTally } from '../../nodes/Pay/execution/tally';
+import { AccountGate } from '../../nodes/Pay/credential/accountGate';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 
@@ -92,6 +93,7 @@ function runOf(
 			},
 		),
 		isEarlier: false,
+		gate: new AccountGate(),
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
@@ -226,11 +228,14 @@ describe('with a token that was kept', () => {
 		expect(asked.requests.at(-1)).toBe('Bearer token-2');
 	});
 
-	test('a token that was just fetched and is refused: not sent again, and it is discarded, too', async () => {
+	test('a token that was just fetched and is refused: not asked again in this run, and it is discarded, too', async () => {
 		const token = client();
 		const { run, asked } = runOf(status(401), { kind: 'qrCode' });
 		await sendBatch(run, [ready('a', token)]);
 		await sendBatch(run, [ready('b', token)]);
+		expect(asked.requests).toStrictEqual(['Bearer token-1']);
+		run.gate = new AccountGate();
+		await sendBatch(run, [ready('c', token)]);
 		expect(asked.requests).toStrictEqual(['Bearer token-1', 'Bearer token-2']);
 	});
 

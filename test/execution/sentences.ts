@@ -59,6 +59,7 @@ const REFUSALS: Examples<typeof refusals> = {
 	mayNameOtherRecipient: () => [refusals.mayNameOtherRecipient('creditParty.account')],
 	aboveSum: (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)],
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
+	tokenRefused: () => [refusals.tokenRefused()],
 	sameIdAsItem: (kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')],
 	sentInThisExecution: (kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),

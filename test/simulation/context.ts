@@ -156,7 +156,10 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 				...{ path: '/', socket: { encrypted: !fromProxy }, destroy: () => undefined },
 			};
 			const streamed = options.encoding === 'stream';
-			const hear = () => world.heard(send, what);
+			const hear = () => {
+				send.status = status;
+				world.heard(send, what);
+			};
 			const read = async () => {
 				await clock.step('reads', by.process);
 				hear();
@@ -234,7 +237,8 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				...{ baseUrl, schemeName: 'pay', allowHttp: false, accessToken: tokenOf(account) },
 				authentication: world.settings.clientCredentials ? 'clientCredentials' : 'accessToken',
 				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
-				// A process keeps tokens from one scenario to the next.
+				// A process keeps tokens, and accounts that were taken, from one scenario to the next.
+				schemeName: world.workflow.id,
 				clientId: `${world.workflow.id} ${account}`,
 				limitPayments: world.settings.limits !== undefined,
 				...{ highestPayment: '', highestSum: '', onlyRecipients: '' },

@@ -4,6 +4,7 @@ import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
 
 /** The modules of the node in which faults are put back, by their path below nodes/Pay. */
 interface Modules {
+	'credential/accountGate': typeof import('../../nodes/Pay/credential/accountGate');
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
@@ -49,6 +50,19 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 const FAULTS: Record<string, () => Seam[]> = {
 	'an execution that n8n runs again from an earlier state sends': () => [
 		seam('execution/earlierState', 'isEarlierState', () => () => false),
+	],
+
+	'an account that is refused is asked for each item': () => [
+		seam('credential/accountGate', 'AccountGate', (Original) => {
+			return class extends Original {
+				override async pass<Result>(
+					_account: unknown,
+					ask: () => Promise<{ result: Result; standing: unknown }>,
+				): Promise<Result> {
+					return (await ask()).result;
+				}
+			};
+		}),
 	],
 
 	'a redirect counts as rejected': () => [

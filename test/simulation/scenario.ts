@@ -179,7 +179,11 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 	remembered: once(4, fc.constant(SHORT_LIST)).map((short) => short ?? 10_000),
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
-	fates: fc.array(fate, { maxLength: 5 }),
+	fates: weigh<Settings['fates']>(
+		[5, fc.array(fate, { maxLength: 5 })],
+		// An account that is refused, whoever asks.
+		[1, always(Array<Fate>(6).fill({ does: 'answer', status: 401, books: false }))],
+	),
 	storeFates: weigh<Settings['storeFates']>(
 		[3, always([])],
 		[1, fc.array(fc.option(storeFate, { freq: 2, nil: undefined }), { maxLength: 5 })],

@@ -68,6 +68,9 @@ export interface Send {
 	/** What the node was told, once it was: an answer's meaning, or that it failed provenly unsent. */
 	heard: Exclude<Outcome, 'duplicate'> | undefined;
 	heardAt: number;
+	token: string;
+	/** The HTTP status that the node heard. */
+	status: number | undefined;
 }
 
 /** A fault of one call to the store. */
@@ -354,11 +357,13 @@ export class World {
 		const send: Send = {
 			...{ by, item, kind, id, at: this.clock.now },
 			...{ arrived: false, booked: false, heard: undefined, heardAt: Infinity },
+			...{ token, status: undefined },
 		};
 		const what = describe(send);
 		this.note(`sends ${what}, amount ${String(body.amount)}`);
 		this.checkTyped(send, url, token, body, what);
 		this.checkOrder(send, what);
+		this.checkAccount(send, what);
 		if (kind === 'payment') this.checkOnce(send, what);
 		if (kind === 'payment') this.checkLimits(send, what);
 		by.sends.push(send);
@@ -389,6 +394,14 @@ export class World {
 		}
 		if (isOptionOdd(item, by)) {
 			this.violate('options', `${what}: its Timeout is not that of item 0`);
+		}
+	}
+
+	/** A token that the service refused does not go out again in the same run of a node. */
+	private checkAccount({ by, token }: Send, what: string) {
+		const isRefused = (send: Send) => send.token === token && send.status === 401;
+		if (by.sends.some((send) => send.heardAt < this.clock.now && isRefused(send))) {
+			this.violate('refused account', `${what}: the token was refused before`);
 		}
 	}
 

@@ -54,6 +54,10 @@ function tokenRequest({ clientId, clientSecret, scope, sendIn }: ClientCredentia
 const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, `Could not get an access token: ${what}`, advice);
 
+/** Whether a token endpoint refused the client, so that asking again would be refused again. */
+export const isClientRefused = (error: unknown): error is InputError =>
+	error instanceof InputError && ['clientSecret', 'scope'].includes(error.field);
+
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
 const unreachable = (reason: Reason) =>

@@ -1,4 +1,5 @@
 import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { AccountGate } from '../credential/accountGate';
 import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
 import { formPoster } from '../service/client';
@@ -92,6 +93,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		isEarlier,
 		expectations: store,
 		records,
+		gate: new AccountGate(),
 		httpRequest,
 		postForm,
 		signal,

@@ -1,5 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { bearerToken, forgetToken } from '../credential/accessToken';
+import { bearerToken, forgetToken, isClientRefused } from '../credential/accessToken';
+import type { AccountGate, Standing } from '../credential/accountGate';
 import type { Account } from '../credential/connection';
 import { isAmount, isSameAmount } from '../parameters/description';
 import { firstValue, mismatchOf } from '../parameters/fieldMatch';
@@ -25,6 +26,7 @@ import {
 	sentInThisExecution,
 	sentUnderAnotherId,
 	stillRecorded,
+	tokenRefused,
 } from './words/refusal';
 import { attemptInWords } from './words/place';
 import { otherAmountInResponse, otherIdInResponse } from './words/result';
@@ -45,6 +47,7 @@ export interface Run {
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
 	records: Records | undefined;
+	gate: AccountGate;
 	httpRequest: HttpRequest;
 	postForm: PostForm;
 	/** The execution's cancel signal. */
@@ -169,11 +172,17 @@ function judgeOf({ result }: Account): ((response: unknown) => Judgement | undef
 	};
 }
 
+/** What a request came to, and whether its token was refused although no newer one is there. */
+interface Posted {
+	result: RequestResult;
+	isAccountRefused: boolean;
+}
+
 /**
  * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
  * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
-async function post(run: Run, item: Ready, bearer: BearerToken): Promise<RequestResult> {
+async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
 	const shared = { ...account, timeout: settings.timeout, judge: judgeOf(account) };
@@ -181,22 +190,28 @@ async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Request
 		const hide = (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl);
 		return await postRequest(httpRequest, { ...shared, accessToken, hide }, operation, request);
 	};
+	const isRefused = ({ statusCode, outcome }: RequestResult) =>
+		statusCode === 401 && outcome === 'rejected';
 	const { accessToken, isKept } = bearer;
 	const first = await postWith(accessToken);
-	if (first.statusCode !== 401 || first.outcome !== 'rejected') return first;
-	forgetToken(account, accessToken);
-	if (!operation.policy.isSentAgainAfter401 || !isKept) return first;
+	// Services say 403 to a token that has expired, too.
+	if (first.statusCode === 401 || first.statusCode === 403) forgetToken(account, accessToken);
+	if (!isRefused(first)) return { result: first, isAccountRefused: false };
+	if (!isKept) return { result: first, isAccountRefused: true };
+	const leaveIt = { result: first, isAccountRefused: false };
+	if (!operation.policy.isSentAgainAfter401) return leaveIt;
 	try {
 		const renewed = await tokenFor(run, item);
 		// The same token would be refused once more.
-		const isOver = isCancelled(run) || run.tally.isStopping;
-		if (renewed.accessToken === accessToken || isOver) return first;
+		if (renewed.accessToken === accessToken) return { result: first, isAccountRefused: true };
+		if (isCancelled(run) || run.tally.isStopping) return leaveIt;
 		const second = await postWith(renewed.accessToken);
 		// The first request did reach the service.
-		return second.outcome === 'notSent' ? first : second;
-	} catch {
+		if (second.outcome === 'notSent') return leaveIt;
+		return { result: second, isAccountRefused: isRefused(second) };
+	} catch (error) {
 		// There is no other token.
-		return first;
+		return { result: first, isAccountRefused: isClientRefused(error) };
 	}
 }
 
@@ -237,36 +252,62 @@ function compareResponse({ hints }: Tally, request: ServiceRequest, response: un
 	}
 }
 
-/** Sends one item, unless the node is about to stop; after the request nothing throws. */
+/** Sends one item, unless the node is about to stop, or its account was refused in this run. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
+	const done = await run.gate.pass(item.account, async () => await askAccount(run, item));
+	return done instanceof InputError ? refuseItem(run, item, done) : done;
+}
+
+/** What became of an item, and what that tells of its account. */
+interface Asked {
+	result: Done | undefined;
+	standing: Standing;
+}
+
+/** Gets a token and sends one item; after the request nothing throws. */
+async function askAccount(run: Run, item: Ready): Promise<Asked> {
+	const notAsked = (result: Done | undefined): Asked => ({ result, standing: undefined });
 	let bearer: BearerToken;
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
-		return isCancelled(run) ? refuseCancelled(run, item) : refuseItem(run, item, error);
+		if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
+		const standing = isClientRefused(error) ? error : undefined;
+		return { result: refuseItem(run, item, error), standing };
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (isCancelled(run)) return refuseCancelled(run, item);
-	if (run.tally.isStopping) return undefined;
+	if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
+	if (run.tally.isStopping) return notAsked(undefined);
 	// A second tool of an agent may have begun meanwhile; nothing is awaited from here to `beginAttempt`.
 	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
-	return done ?? (await sendNow(run, item, bearer));
+	return done === undefined ? await sendNow(run, item, bearer) : notAsked(done);
+}
+
+/** What a request tells of its account. */
+function standingOf({ result, isAccountRefused }: Posted): Standing {
+	if (isAccountRefused) return tokenRefused();
+	const { outcome, statusCode } = result;
+	const isJudged = outcome === 'accepted' || outcome === 'rejected';
+	// A service that says 401 or 403 has taken nobody.
+	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'taken' : undefined;
 }
 
 /** Sends one item between the two entries of the ledger. Nothing throws. */
-async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Done> {
+async function sendNow(run: Run, item: Ready, bearer: BearerToken): Promise<Asked> {
 	const { operation, tally } = run;
 	const { index, request, finish, expectation } = item;
 	if (expectation !== undefined) recordExpectation(run.expectations, expectation);
 	const attempt = beginAttempt(run.ledger, item);
 	tally.inFlight.add(request.external_id);
-	const result = withinRoom(tally, await post(run, item, bearer));
+	const posted = await post(run, item, bearer);
+	const result = withinRoom(tally, posted.result);
 	endAttempt(run.ledger, item, attempt, result);
 	const isWithoutEffect = result.outcome === 'rejected' || result.outcome === 'notSent';
 	if (isWithoutEffect && expectation !== undefined) withdrawExpectation(expectation);
 	if (result.outcome !== 'notSent') takeHints(tally, item);
 	if (result.outcome === 'accepted') compareResponse(tally, request, result.response);
-	return { index, result: resultOfAttempt(operation, request, result), finish };
+	const done = { index, result: resultOfAttempt(operation, request, result), finish };
+	return { result: done, standing: standingOf(posted) };
 }
 
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
