@@ -244,6 +244,11 @@ export class PayApi implements ICredentialType {
 					value: 'header',
 					description: 'Client ID and secret are sent as Basic authentication',
 				},
+				{
+					name: 'JSON Body',
+					value: 'json',
+					description: 'Client ID and secret are sent in a JSON body, as some services ask',
+				},
 			],
 			default: 'header',
 			displayOptions: { show: { authentication: ['clientCredentials'] } },

@@ -55,8 +55,8 @@ export function readOptions(
 	});
 	if (values.help) return undefined;
 	const way = values['client-auth'];
-	if (way !== undefined && way !== 'header' && way !== 'body') {
-		throw new Error(`--client-auth is header or body, not "${way}"`);
+	if (way !== undefined && way !== 'header' && way !== 'body' && way !== 'json') {
+		throw new Error(`--client-auth is header, body or json, not "${way}"`);
 	}
 	const settleAfter = values['settle-after'];
 	return {

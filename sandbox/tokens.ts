@@ -11,8 +11,10 @@ export interface ClientCredentials {
 	tellsLife?: boolean;
 	/** A new token ends the one before it. */
 	oneActiveToken?: boolean;
-	/** The only way of client authentication that is taken; both, when absent. */
-	clientAuthentication?: 'header' | 'body';
+	/** The only way of client authentication that is taken; header and body, when absent. */
+	clientAuthentication?: 'header' | 'body' | 'json';
+	/** Tokens are told as `accessToken` within `data`, of another type than Bearer. */
+	wrapsTokens?: boolean;
 	/** The only scope that is given. */
 	scope?: string;
 }
@@ -55,7 +57,13 @@ function clientInHeader(authorization: string): [string, string] {
 }
 
 /** The form of a request, each parameter once (RFC 6749, 3.2). */
-function formOf(headers: IncomingHttpHeaders, body: string): URLSearchParams {
+function formOf(headers: IncomingHttpHeaders, body: string, isJson: boolean): URLSearchParams {
+	if (isJson) {
+		if (headers['content-type'] !== 'application/json') {
+			throw new Refusal(415, 'unsupported', 'Send JSON');
+		}
+		return new URLSearchParams(JSON.parse(body) as Record<string, string>);
+	}
 	if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
 		throw new Refusal(400, 'invalid_request', 'The body must be form-encoded');
 	}
@@ -97,7 +105,13 @@ export class Tokens {
 			if (form.get('grant_type') !== 'client_credentials') {
 				throw new Refusal(400, 'unsupported_grant_type', 'grant_type must be client_credentials');
 			}
-			const { scope, tokenLife = 3600, tellsLife = true, oneActiveToken } = this.options;
+			const {
+				scope,
+				tokenLife = 3600,
+				tellsLife = true,
+				oneActiveToken,
+				wrapsTokens,
+			} = this.options;
 			const asked = form.get('scope');
 			if (scope !== undefined && asked !== null && asked !== scope) {
 				throw new Refusal(400, 'invalid_scope', `The only scope is ${scope}`);
@@ -105,6 +119,9 @@ export class Tokens {
 			if (oneActiveToken) this.revokeAll();
 			const token = randomBytes(24).toString('base64url');
 			this.expiries.set(token, Date.now() + tokenLife * 1000);
+			if (wrapsTokens) {
+				return { data: { accessToken: token, token_type: 'Access', expires_in: tokenLife } };
+			}
 			return {
 				access_token: token,
 				token_type: 'Bearer',
@@ -129,7 +146,7 @@ export class Tokens {
 	): TokenAnswer {
 		const stored = { 'Cache-Control': 'no-store' };
 		try {
-			const form = formOf(headers, body);
+			const form = formOf(headers, body, this.options.clientAuthentication === 'json');
 			this.authenticate(headers, form);
 			return { status: 200, body: work(form), headers: stored };
 		} catch (error) {
@@ -150,7 +167,8 @@ export class Tokens {
 			throw new Refusal(400, 'invalid_request', 'The client authenticates in two ways at once');
 		}
 		const way = authorization === undefined ? 'body' : 'header';
-		if (clientAuthentication !== undefined && way !== clientAuthentication) {
+		const wanted = clientAuthentication === 'json' ? 'body' : clientAuthentication;
+		if (wanted !== undefined && way !== wanted) {
 			throw new Refusal(401, 'invalid_client', `Send ID and secret in the ${clientAuthentication}`);
 		}
 		const [id, secret] =

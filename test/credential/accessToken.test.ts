@@ -193,10 +193,24 @@ describe('failures', () => {
 			'clientSecret',
 			/the client \(HTTP 401, inv/,
 		],
-		...['invalid_grant', 'invalid_request', 'unauthorized_client', 'unsupported_grant_type'].map(
-			(error): Row => [error, refused(400, error), 'clientSecret', RegExp(`HTTP 400, ${error}`)],
+		...['invalid_grant', 'invalid_request', 'unsupported_grant_type'].map(
+			(error): Row => [
+				error,
+				refused(400, error),
+				'clientAuthentication',
+				RegExp(`HTTP 400, ${error}`),
+			],
 		),
-		...[400, 499].map((code) => status(code, 'clientSecret', /refused the client/)),
+		[
+			'unauthorized_client',
+			refused(400, 'unauthorized_client'),
+			'clientSecret',
+			/refused the client/,
+		],
+		...[401, 403].map((code) => status(code, 'clientSecret', /refused the client/)),
+		...[400, 415, 499].map((code) =>
+			status(code, 'clientAuthentication', /refused the request \(HTTP/),
+		),
 		...[101, 408, 429, 500].map((code) => status(code, 'tokenUrl', /is failing/)),
 		['invalid_scope', refused(400, 'invalid_scope'), 'scope', /refused the scope/],
 		['404', { statusCode: 404, body: '<html>' }, 'tokenUrl', /no token endpoint at this address/],
@@ -208,7 +222,6 @@ describe('failures', () => {
 		['an empty token', ok({ access_token: '' }), 'tokenUrl', NONE],
 		['a token that is a number', ok({ access_token: 5 }), 'tokenUrl', NONE],
 		['a token with a line end', ok({ access_token: 'a\r\nX: y' }), 'tokenUrl', NONE],
-		['another type', ok({ access_token: 'a', token_type: 'mac' }), 'tokenUrl', /another type/],
 	])('%s', async (_what, answer, field, message) => {
 		const got = bearerToken(account(), endpoint(() => answer).post);
 		const failure = await got.catch((error: unknown) => error);
@@ -216,7 +229,7 @@ describe('failures', () => {
 		expect(failure).toMatchObject({ field, message: expect.stringMatching(message) });
 	});
 
-	test.each([['none'], [null], ['bearer'], ['BEARER']])(
+	test.each([['none'], [null], ['bearer'], ['BEARER'], ['Access'], [7]])(
 		'a token whose type is %p is taken',
 		async (type) => {
 			const answer = () => (type === 'none' ? { token_type: undefined } : { token_type: type });
@@ -225,16 +238,44 @@ describe('failures', () => {
 		},
 	);
 
+	test.each<[string, object]>([
+		['access_token', { access_token: 't-1' }],
+		['accessToken', { accessToken: 't-1' }],
+		['access_token within data', { success: true, data: { access_token: 't-1' } }],
+		['accessToken within data', { data: { accessToken: 't-1', expires_in: 3600 } }],
+	])('a token is read from %s', async (_what, members) => {
+		const answer = () => ({ statusCode: 200, body: JSON.stringify(members) });
+		expect((await bearerToken(account(), endpoint(answer).post)).accessToken).toBe('t-1');
+	});
+
+	test.each<[string, unknown, string]>([
+		['error_description', { error: 'x', error_description: 'Send JSON' }, '"Send JSON"'],
+		['message', { message: ' Send\nJSON ' }, '"Send JSON"'],
+		['a message within error', { error: { code: 7, message: 'Send JSON' } }, '"Send JSON"'],
+		['text', 'Send JSON', '"Send JSON"'],
+		['what may be a token', { message: 'No eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9' }, '"No ***"'],
+	])('the words of the endpoint are told: %s', async (_what, body, words) => {
+		const got = bearerToken(account(), endpoint(() => ({ statusCode: 415, body })).post);
+		const failure = (await got.catch((error: unknown) => error)) as InputError;
+		expect(failure.advice).toBe(
+			`The endpoint said: ${words}. Check Client Authentication of the Pay API credential: some services take a JSON body only.`,
+		);
+		expect(failure.message).not.toMatch(/Client ID/);
+	});
+
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
 		// The positive control: what it repeats is there to be found.
 		const said: string[] = [];
-		for (const sendIn of ['header', 'body'] as const) {
+		for (const sendIn of ['header', 'body', 'json'] as const) {
 			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
-				const repeating = async (url: string, headers: object, body: string) => {
-					const echo = `${url} ${JSON.stringify(headers)} ${body} ${SECRET} t0ken`;
+				const repeating = async (_url: string, headers: object, body: string) => {
+					const echo = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
 					said.push(echo);
 					const members = { error: echo, error_description: echo, token_type: echo };
-					return { statusCode, body: { ...members, access_token: `t0ken ${echo}` } };
+					return {
+						statusCode,
+						body: { ...members, access_token: 't0ken-of-it and more' },
+					};
 				};
 				const who = account({ sendIn });
 				const failure = (await bearerToken(who, repeating).catch(
@@ -277,6 +318,22 @@ describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
 		expect(headers).toMatchObject({
 			'Content-Type': 'application/x-www-form-urlencoded',
 			Accept: 'application/json',
+		});
+	});
+
+	test('as JSON: all of it is in the body, and no header holds it', async () => {
+		const { post, posted } = endpoint();
+		await bearerToken(account({ clientId: 'a&b=c', scope: 'one two', sendIn: 'json' }), post);
+		const [{ headers, body }] = posted as [Posted];
+		expect(headers).toStrictEqual({
+			'Content-Type': 'application/json',
+			Accept: 'application/json',
+		});
+		expect(JSON.parse(body)).toStrictEqual({
+			grant_type: 'client_credentials',
+			scope: 'one two',
+			client_id: 'a&b=c',
+			client_secret: SECRET,
 		});
 	});
 

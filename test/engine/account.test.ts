@@ -440,6 +440,28 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
+	test('a service that takes JSON only and wraps its tokens is paid with', async () => {
+		const service = await startSandbox({
+			clientCredentials: {
+				clientId: 'a',
+				clientSecret: 'right',
+				clientAuthentication: 'json',
+				wrapsTokens: true,
+			},
+		});
+		const credential = {
+			...{ baseUrl: service.url, authentication: 'clientCredentials' },
+			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: 'right' },
+		};
+		const json = { ...credential, clientAuthentication: 'json' };
+		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
+		const run = await pay(itemsFor('b'), { credential });
+		expect(errorOf(run)?.message).toBe(
+			'Could not get an access token: the token endpoint refused the request (HTTP 415)',
+		);
+		expect(errorOf(run)?.description).toMatch(/The endpoint said: "Send JSON"\. Check Client Auth/);
+	});
+
 	test('a 403 throws a kept token away, and nothing is sent again for it', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },

@@ -241,7 +241,7 @@ describe('the command line', () => {
 	test.each([
 		[['--port', 'x'], /--port needs a number/],
 		[['--token-life', '-1', '--oauth'], /token-life/],
-		[['--client-auth', 'both'], /header or body/],
+		[['--client-auth', 'both'], /header, body or json/],
 		[['--unknown'], /unknown/i],
 	])('refuses %j', (args, message) => {
 		expect(() => readOptions(args, {})).toThrow(message);

@@ -3,6 +3,7 @@ import { InputError } from '../inputError';
 import { isMembers, jsonOrText } from '../json';
 import type { FormResponse, PostForm } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
+import { redact } from '../service/redact';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
 
@@ -33,30 +34,39 @@ const ERROR_CODES = [
 
 const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
 
-/** The request of RFC 6749, sections 2.3.1 and 4.4.2. */
-function tokenRequest({ clientId, clientSecret, scope, sendIn }: ClientCredentials) {
-	const form = new URLSearchParams({ grant_type: 'client_credentials' });
-	if (scope !== '') form.set('scope', scope);
+/** ID and secret as HTTP Basic has them (RFC 6749, section 2.3.1). */
+function basicPair({ clientId, clientSecret }: ClientCredentials): string {
+	return Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+}
+
+/** The request of RFC 6749, section 4.4.2; as JSON the same members, as some services take them. */
+function tokenRequest(client: ClientCredentials) {
+	const { clientId, clientSecret, scope, sendIn } = client;
+	const members: Record<string, string> = { grant_type: 'client_credentials' };
+	if (scope !== '') members.scope = scope;
+	if (sendIn !== 'header') {
+		members.client_id = clientId;
+		members.client_secret = clientSecret;
+	}
+	const isJson = sendIn === 'json';
 	const headers: Record<string, string> = {
-		'Content-Type': 'application/x-www-form-urlencoded',
+		'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
 		Accept: 'application/json',
 	};
-	if (sendIn === 'header') {
-		const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
-		headers.Authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-	} else {
-		form.set('client_id', clientId);
-		form.set('client_secret', clientSecret);
-	}
-	return { headers, body: form.toString() };
+	if (sendIn === 'header') headers.Authorization = `Basic ${basicPair(client)}`;
+	const body = isJson ? JSON.stringify(members) : new URLSearchParams(members).toString();
+	return { headers, body };
 }
 
 const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, `Could not get an access token: ${what}`, advice);
 
+/** The fields at fault where a token endpoint refuses. */
+const REFUSED_FIELDS = ['clientSecret', 'scope', 'clientAuthentication'];
+
 /** Whether a token endpoint refused the client, so that asking again would be refused again. */
 export const isClientRefused = (error: unknown): error is InputError =>
-	error instanceof InputError && ['clientSecret', 'scope'].includes(error.field);
+	error instanceof InputError && REFUSED_FIELDS.includes(error.field);
 
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
@@ -67,58 +77,101 @@ const unreachable = (reason: Reason) =>
 		`${CHECK_URL} and the network.`,
 	);
 
-function refusedByEndpoint(statusCode: number, body: Record<string, unknown>): InputError {
-	const code = ERROR_CODES.find((known) => known === body.error);
+/** As much of an endpoint's own words as a person reads. */
+const MOST_QUOTED = 200;
+/** What may be a token, whatever the endpoint calls it. */
+const LONG_WORD = /[\w+/=.~-]{24,}/g;
+
+/** What a token endpoint said, without secrets; empty where it said nothing in words. */
+function ownWords(body: unknown, client: ClientCredentials): string {
+	const members = isMembers(body) ? body : {};
+	const inner = isMembers(members.error) ? members.error : {};
+	const { error_description, message, error, detail } = { ...members, ...inner };
+	const isPage = typeof body === 'string' && body.trimStart().startsWith('<');
+	const candidates = [error_description, message, detail, error, isPage ? undefined : body];
+	const found = candidates.find((text) => typeof text === 'string' && text.trim() !== '');
+	if (found === undefined) return '';
+	const secrets = [client.clientSecret, formEncoded(client.clientSecret), basicPair(client)];
+	for (const token of [members.access_token, members.accessToken]) {
+		if (typeof token === 'string') secrets.push(...token.split(/\s+/));
+	}
+	const text = String(redact(found, secrets, LONG_WORD))
+		.replace(/\s+/g, ' ')
+		.trim();
+	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+}
+
+/** Where a person looks for what is wrong with a request that the endpoint refused, and why. */
+function refusedByEndpoint(statusCode: number, body: unknown, said: string): InputError {
+	const { error } = isMembers(body) ? body : {};
+	const code = ERROR_CODES.find((known) => known === error);
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
+	const refusal = (field: string, what: string, advice: string) => {
+		const quoted = said === '' || said === code ? '' : `The endpoint said: "${said}". `;
+		return noToken(field, `${what} (${status})`, `${quoted}${advice}`);
+	};
 	if (statusCode >= 300 && statusCode <= 399) {
-		return noToken(
+		return refusal(
 			'tokenUrl',
-			`the token endpoint redirects elsewhere (${status})`,
+			'the token endpoint redirects elsewhere',
 			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
 		);
 	}
 	if (code === 'invalid_scope') {
 		const advice = 'Check the Scope of the Pay API credential.';
-		return noToken('scope', `the token endpoint refused the scope (${status})`, advice);
+		return refusal('scope', 'the token endpoint refused the scope', advice);
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		const what = `there is no token endpoint at this address (${status})`;
-		return noToken('tokenUrl', what, `${CHECK_URL}.`);
+		return refusal('tokenUrl', 'there is no token endpoint at this address', `${CHECK_URL}.`);
 	}
-	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
-		return noToken(
+	const isOfClient = code === 'invalid_client' || code === 'unauthorized_client';
+	if (statusCode === 401 || statusCode === 403 || isOfClient) {
+		return refusal(
 			'clientSecret',
-			`the token endpoint refused the client (${status})`,
+			'the token endpoint refused the client',
 			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 		);
 	}
-	const advice = 'Wait a while, then run again.';
-	return noToken('tokenUrl', `the token endpoint is failing (${status})`, advice);
+	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
+		return refusal(
+			'clientAuthentication',
+			'the token endpoint refused the request',
+			'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+		);
+	}
+	return refusal('tokenUrl', 'the token endpoint is failing', 'Wait a while, then run again.');
 }
 
-/** Reads the response of RFC 6749, section 5.1; its life is in seconds. */
-function parseResponse(response: FormResponse): { token: string; life: number | undefined } {
+/** The members of a response in which its token is: its own, or those of its `data`. */
+function tokenMembers(members: Record<string, unknown>): Record<string, unknown> {
+	const isHere = members.access_token !== undefined || members.accessToken !== undefined;
+	return !isHere && isMembers(members.data) ? members.data : members;
+}
+
+/**
+ * Reads the response of RFC 6749, section 5.1, and those that differ in the token's name or wrap it in
+ * `data`; the type of the token does not matter. Its life is in seconds.
+ */
+function parseResponse(
+	response: FormResponse,
+	client: ClientCredentials,
+): { token: string; life: number | undefined } {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
-	const { statusCode, body } = response;
-	const parsed = typeof body === 'string' ? jsonOrText(body) : body;
-	const members = isMembers(parsed) ? parsed : {};
-	if (statusCode < 200 || statusCode > 299) throw refusedByEndpoint(statusCode, members);
-	const { access_token: token, token_type: type, expires_in: life } = members;
+	const { statusCode } = response;
+	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
+	const said = ownWords(body, client);
+	if (statusCode < 200 || statusCode > 299) throw refusedByEndpoint(statusCode, body, said);
+	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
+	const token = access_token ?? accessToken;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
+		const quoted = said === '' ? '' : `The endpoint said: "${said}". `;
 		throw noToken(
 			'tokenUrl',
 			`the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
-			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
+			`${quoted}${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
 		);
 	}
-	if (typeof type === 'string' && type.toLowerCase() !== 'bearer') {
-		throw noToken(
-			'tokenUrl',
-			'the token endpoint gives tokens of another type than Bearer',
-			'The service takes bearer tokens (section 5 of its document): ask it for the right Token URL.',
-		);
-	}
-	const seconds = Number(life);
+	const seconds = Number(expires_in);
 	return { token, life: seconds > 0 && Number.isFinite(seconds) ? seconds : undefined };
 }
 
@@ -135,7 +188,9 @@ const clientKey = (client: ClientCredentials) =>
 function startFetching(hash: string, client: ClientCredentials, post: PostForm): FetchedToken {
 	const start = performance.now();
 	const { headers, body } = tokenRequest(client);
-	const response = post(client.tokenUrl, headers, body).then(parseResponse);
+	const response = post(client.tokenUrl, headers, body).then((given) =>
+		parseResponse(given, client),
+	);
 	const entry: FetchedToken = { fetched: response.then(({ token }) => token), until: Infinity };
 	response.then(
 		({ token, life }) => Object.assign(entry, { token, until: start + keepFor(life) }),

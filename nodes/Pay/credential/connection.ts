@@ -14,7 +14,8 @@ export interface ClientCredentials {
 	clientId: string;
 	clientSecret: string;
 	scope: string;
-	sendIn: 'header' | 'body';
+	/** As HTTP Basic, in the form, or with all else in a JSON body. */
+	sendIn: 'header' | 'body' | 'json';
 }
 
 /** A checked credential: where requests go, in whose name, and what the service says. */
@@ -60,8 +61,8 @@ function required(value: unknown, field: string, label: string): string {
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication: sendIn = 'header' } = credential;
-	if (sendIn !== 'header' && sendIn !== 'body') {
-		const what = 'must be header or body';
+	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
+		const what = 'must be header, body or json';
 		throw wrongSetting('clientAuthentication', 'Client Authentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
