@@ -100,6 +100,77 @@ const describeService: INodeProperties[] = [
 	}),
 ];
 
+/** How the service signs its notifications. */
+const signed = { displayOptions: { show: { verifySignature: [true] } } };
+const signature: INodeProperties[] = [
+	{
+		displayName: "Check the Service's Signature",
+		name: 'verifySignature',
+		type: 'boolean',
+		default: false,
+		description:
+			'Whether the service signs its notifications and Pay Triggers take only what it signed. The proof in the URL says which charge a postback is about; the signature says that the service wrote the body.',
+	},
+	text({
+		displayName: 'Signature Header',
+		name: 'signatureHeader',
+		placeholder: 'e.g. X-Signature',
+		...signed,
+		description:
+			'Header that holds the signature: hexadecimal or base64, with a prefix such as "sha256=" or without, alone or among others',
+	}),
+	text({
+		displayName: 'Signature Secret',
+		name: 'signatureSecret',
+		typeOptions: { password: true },
+		...signed,
+		description: 'Secret that the service gave you for its notifications',
+	}),
+	{
+		displayName: 'Signature Algorithm',
+		name: 'signatureAlgorithm',
+		type: 'options',
+		options: [
+			{ name: 'HMAC-SHA256', value: 'sha256' },
+			{ name: 'HMAC-SHA512', value: 'sha512' },
+		],
+		default: 'sha256',
+		...signed,
+		description: 'How the service makes the signature',
+	},
+	{
+		displayName: 'Signed Content',
+		name: 'signedContent',
+		type: 'options',
+		options: [
+			{
+				name: 'Body',
+				value: 'body',
+				description: 'The bytes of the body as they came',
+			},
+			{
+				name: 'Timestamp and Body',
+				value: 'timestampAndBody',
+				description:
+					'The timestamp, a point, then the body. A timestamp that is more than five minutes off is refused.',
+			},
+		],
+		default: 'body',
+		...signed,
+		description: 'What the service signs',
+	},
+	text({
+		displayName: 'Timestamp Header',
+		name: 'timestampHeader',
+		placeholder: 'e.g. X-Timestamp',
+		displayOptions: {
+			show: { verifySignature: [true], signedContent: ['timestampAndBody'] },
+		},
+		description:
+			'Header that holds the timestamp. It may be the Signature Header, where that holds "t=…" too.',
+	}),
+];
+
 /** Only for money that goes out. */
 const limited = { displayOptions: { show: { limitPayments: [true] } } };
 const limits: INodeProperties[] = [
@@ -283,6 +354,7 @@ export class PayApi implements ICredentialType {
 				'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 		}),
 		...describeService,
+		...signature,
 		...limits,
 		{ ...allowHttp, displayOptions: { show: { baseUrl: PLAIN_HTTP } } },
 		{

@@ -63,6 +63,13 @@ export class Pay implements INodeType {
 				testedBy: 'testPayCredential',
 				displayOptions: { show: { resource: ['qrCode', 'payment'] } },
 			},
+			// Only to check the service's signature; n8n itself reads the first of one name.
+			{
+				name: 'payApi',
+				required: false,
+				testedBy: 'testPayCredential',
+				displayOptions: { show: { resource: ['postback'] } },
+			},
 		],
 		webhooks: resumeWebhooks,
 		waitingNodeTooltip,

@@ -11,6 +11,7 @@ import {
 import { credentialOfTrigger } from './credential/accounts';
 import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
+import { readSignatureRule, signatureFault } from './credential/signature';
 import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
@@ -20,17 +21,23 @@ import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
+	headersOf,
 	refuseOnError,
 	logNotAwaited,
 	POSTBACK_METHODS,
+	readBody,
 	readPostback,
 	refuseUnproven,
+	refuseUnsigned,
 	toPostbackItem,
 	whyNotAwaited,
 } from './postback/receive';
 
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+
+const NO_SIGNATURE =
+	"the Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
@@ -39,6 +46,9 @@ type HookContext = IHookFunctions | IWebhookFunctions;
 
 /** Without authentication a trigger has no credential. */
 const isUnsigned = (context: HookContext) => context.getNodeParameter('authentication') === 'none';
+/** Whether the service's own signature alone says who sent a postback. */
+const isSignedByService = (context: HookContext) =>
+	context.getNodeParameter('authentication') === 'signature';
 const readCredential = async (context: HookContext): Promise<PayCredential> =>
 	isUnsigned(context) ? {} : await credentialOfTrigger(context);
 
@@ -69,7 +79,7 @@ export class PayTrigger implements INodeType {
 				name: 'payApi',
 				required: true,
 				testedBy: 'testPayCredential',
-				displayOptions: { show: { authentication: ['signedUrl'] } },
+				displayOptions: { show: { authentication: ['signedUrl', 'signature'] } },
 			},
 		],
 		webhooks: [
@@ -122,7 +132,13 @@ export class PayTrigger implements INodeType {
 					});
 					const { current } = parseSecrets(credential);
 					readMatch(this, readDescription(credential).status);
-					if (current === '' && !isUnsigned(this)) throw refusal(NO_SECRET);
+					const signature = readSignatureRule(credential);
+					if (isUnsigned(this)) return true;
+					if (isSignedByService(this)) {
+						if (signature === undefined) throw refusal(NO_SIGNATURE);
+					} else if (current === '') {
+						throw refusal(NO_SECRET);
+					}
 					return true;
 				} catch (error) {
 					throw error instanceof NodeOperationError ? error : refusal(inWords(error));
@@ -139,9 +155,15 @@ export class PayTrigger implements INodeType {
 			const credential = await readCredential(this);
 			const { taken } = parseSecrets(credential);
 			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
-			if (reference === null && !isUnsigned(this)) return refuseUnproven(this);
+			const isByService = isSignedByService(this);
+			if (reference === null && !isByService && !isUnsigned(this)) return refuseUnproven(this);
+			const signature = readSignatureRule(credential);
+			if (signature === undefined && isByService) return refuseUnsigned(this, NO_SIGNATURE);
 			const { status } = readDescription(credential);
-			const postback = await readPostback(this, BODY_TIME);
+			const bytes = await readBody(this, BODY_TIME);
+			const fault = signature && signatureFault(signature, headersOf(this), bytes);
+			if (fault !== undefined) return refuseUnsigned(this, fault);
+			const postback = readPostback(this, bytes);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, status);
 			const why = whyNotAwaited(match, postback, reference);

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { IDataObject, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
@@ -340,6 +340,57 @@ describe('the charge before it', () => {
 			for (const [word, state] of Object.entries(states)) expect(await told(run, word)).toBe(state);
 		},
 	);
+
+	/** Posts "paid" to a wait with a credential of its own that asks for the service's signature. */
+	async function signedWait(signature: (body: string) => string | undefined, now: IDataObject) {
+		const words = {
+			verifySignature: true,
+			signatureHeader: 'X-Signature',
+			signatureSecret: 'the secret of the service',
+		};
+		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
+		const { awaited } = run.data.executionData!.contextData['node:Wait'] as {
+			awaited: IDataObject;
+		};
+		expect(awaited.isSigned).toBe(true);
+		const [charge] = sandbox.bodies('qrcode') as [IDataObject];
+		const node = webhookNode({
+			item: { json: { external_id: 'a' } },
+			awaited,
+			credential: () => ({ ...words, ...now }),
+		});
+		const body = '{"status":"paid"}';
+		const { result, status } = await node.call({
+			method: 'POST',
+			query: Object.fromEntries(new URL(String(charge.postbackUrl)).searchParams),
+			headers: { 'x-signature': signature(body) ?? '' },
+			rawBody: Buffer.from(body),
+		});
+		return result.workflowData === undefined ? status : 200;
+	}
+	const genuine = (body: string) =>
+		createHmac('sha256', 'the secret of the service').update(body).digest('hex');
+
+	test.each<[string, (body: string) => string | undefined, IDataObject, number]>([
+		['its signature', genuine, {}, 200],
+		['no signature', () => undefined, {}, 401],
+		['that of another body', () => genuine('{"status":"pending"}'), {}, 401],
+		['its signature, the switch being off by now', genuine, { verifySignature: false }, 401],
+	])(
+		'that asks for the signature of the service, with %s: %d',
+		async (_what, sign, now, status) => {
+			expect(await signedWait(sign, now)).toBe(status);
+		},
+	);
+
+	test('whose credential has an expression in what the signature needs does not begin', async () => {
+		const words = { verifySignature: true, signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
+		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
+		expect(errorOf(run)?.message).toBe(
+			'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
+		);
+		expect(run.waitTill).toBeUndefined();
+	});
 
 	test('whose account has no words: what comes out has no state', async () => {
 		const run = await chargeAndWait([{ id: 'a' }]);

@@ -4,6 +4,7 @@ import { parsePostback } from '../../nodes/Pay/postback/postback';
 import {
 	logNotAwaited,
 	refuseOnError,
+	readBody,
 	readPostback,
 	refusePostback,
 	toPostbackItem,
@@ -140,6 +141,11 @@ test.each<[string, string, number | undefined, string | undefined]>([
 	expect(whyNotAwaited(match, postback, reference)).toBe(why);
 });
 
+/** Reads the body, then the postback. */
+async function readRequest(context: IWebhookFunctions, bodyTime: number, resumeToken?: string) {
+	return readPostback(context, await readBody(context, bodyTime), resumeToken);
+}
+
 describe('the request of a postback', () => {
 	test('is read by the node where n8n has left it, and only there', async () => {
 		const request = {
@@ -152,15 +158,15 @@ describe('the request of a postback', () => {
 			},
 		};
 		const { context } = called({ request });
-		const postback = await readPostback(context, 60_000);
+		const postback = await readRequest(context, 60_000);
 		expect(postback).toMatchObject({ method: 'PUT', body: { a: 1 }, query: { a: '1' } });
-		await readPostback(context, 60_000);
+		await readRequest(context, 60_000);
 		expect(request.reads).toBe(1);
 	});
 
 	test('without a body is an empty text', async () => {
 		const { context } = called({ request: { method: 'GET', readRawBody: async () => undefined } });
-		expect(await readPostback(context, 60_000)).toMatchObject({
+		expect(await readRequest(context, 60_000)).toMatchObject({
 			method: 'GET',
 			body: '',
 			rawBody: '',
@@ -170,14 +176,14 @@ describe('the request of a postback', () => {
 	test.each(['', 'identity', 'gzip', 'deflate'])('in the encoding "%s" is read', async (name) => {
 		const request = { method: 'POST', rawBody: Buffer.from('x'), complete: true };
 		const { context } = called({ request, headers: { 'content-encoding': name } });
-		expect(await readPostback(context, 60_000)).toMatchObject({ body: 'x' });
+		expect(await readRequest(context, 60_000)).toMatchObject({ body: 'x' });
 	});
 
 	test.each(['br', 'zstd', 'gzip, br'])('in the encoding "%s" is refused, unread', async (name) => {
 		const readRawBody = jest.fn();
 		const request = { method: 'POST', readRawBody };
 		const { context } = called({ request, headers: { 'content-encoding': name } });
-		await expect(readPostback(context, 60_000)).rejects.toMatchObject({ statusCode: 415 });
+		await expect(readRequest(context, 60_000)).rejects.toMatchObject({ statusCode: 415 });
 		expect(readRawBody).not.toHaveBeenCalled();
 	});
 
@@ -192,7 +198,7 @@ describe('the request of a postback', () => {
 			process.getActiveResourcesInfo().filter((each) => each === 'Timeout').length;
 		const before = timers();
 		const request = endless();
-		const read = readPostback(called({ request }).context, 60_000);
+		const read = readRequest(called({ request }).context, 60_000);
 		request.emit('close');
 		await expect(read).rejects.toThrow('The body was cut off');
 		expect(timers()).toBe(before);
@@ -206,7 +212,7 @@ describe('the request of a postback', () => {
 				request.rawBody = Buffer.from('late');
 			},
 		});
-		const read = readPostback(called({ request }).context, 60_000);
+		const read = readRequest(called({ request }).context, 60_000);
 		request.complete = true;
 		request.emit('close');
 		request.emit('end');
@@ -216,7 +222,7 @@ describe('the request of a postback', () => {
 	test('whose end never comes is refused after a minute, with 408', async () => {
 		const clock = new AbortController();
 		const timeout = jest.spyOn(AbortSignal, 'timeout').mockReturnValue(clock.signal);
-		const read = readPostback(called({ request: endless() }).context, 60_000);
+		const read = readRequest(called({ request: endless() }).context, 60_000);
 		expect(timeout.mock.calls).toStrictEqual([[60_000]]);
 		clock.abort();
 		await expect(read).rejects.toMatchObject({ statusCode: 408 });

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import {
 	NodeOperationError,
 	Workflow,
@@ -292,4 +293,52 @@ test('a trigger that was published with its condition among the options starts n
 	expect(called.log).toStrictEqual([
 		'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
 	]);
+});
+
+describe("the service's own signature", () => {
+	const SERVICE = 'the secret of the service';
+	const RULE = {
+		postbackSecret: ONE,
+		verifySignature: true,
+		signatureHeader: 'X-Signature',
+		signatureSecret: SERVICE,
+	};
+	const BODY = '{"status":"PAID"}';
+	const mac = (secret: string) => createHmac('sha256', secret).update(BODY).digest('hex');
+	const reference = { external_id: 'a', kind: 'payment', amount: 1 };
+	const proven = signUrl('https://n8n.example.com/webhook/x/postback', reference, ONE);
+
+	/** Posts "PAID"; gives the status, and the reference of the item that starts the workflow. */
+	async function post(authentication: string, url: string, signature: string, credential = RULE) {
+		const node = webhookNode({ parameters: { authentication }, credential: () => credential });
+		const { result, status, log } = await node.call({
+			method: 'POST',
+			query: Object.fromEntries(new URL(url).searchParams),
+			headers: { 'x-signature': signature },
+			rawBody: Buffer.from(BODY),
+		});
+		expect(JSON.stringify(log)).not.toContain(SERVICE);
+		const item = result.workflowData?.[0]?.[0];
+		return item === undefined ? status : item.json.reference;
+	}
+
+	const BARE = 'https://n8n.example.com/webhook/x/postback';
+	const OTHER = 'another secret';
+	test.each<[string, string, string, string, unknown]>([
+		['a signed URL and the signature', 'signedUrl', proven, mac(SERVICE), reference],
+		['a signed URL alone', 'signedUrl', proven, '', 401],
+		['a signed URL and a forged signature', 'signedUrl', proven, mac(OTHER), 401],
+		['the signature without a signed URL', 'signedUrl', BARE, mac(SERVICE), 401],
+		['the signature alone, where that is enough', 'signature', BARE, mac(SERVICE), null],
+		['both, where the signature is enough', 'signature', proven, mac(SERVICE), reference],
+		['a forged one, where the signature is enough', 'signature', proven, mac(OTHER), 401],
+		['nothing, where nothing is asked for', 'none', BARE, '', null],
+	])('%s', async (_what, authentication, url, signature, expected) => {
+		expect(await post(authentication, url, signature)).toStrictEqual(expected);
+	});
+
+	test('a trigger that asks for it takes nothing once its credential says no more how', async () => {
+		const credential = { ...RULE, verifySignature: false };
+		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(401);
+	});
 });

@@ -493,7 +493,7 @@ const COMMANDS: Array<fc.Arbitrary<Command>> = [
 	...[otherNode, fromEarlierState],
 ];
 /** How often each is drawn. */
-const WEIGHTS = [5, 7, 3, 1, 8, 1, 1, 1, 1, 1, 1, 3, 2];
+const WEIGHTS = [5, 7, 3, 1, 9, 1, 1, 1, 1, 1, 1, 3, 1];
 const weighted = COMMANDS.flatMap(
 	(each, index) => Array(WEIGHTS[index]).fill(each) as Array<typeof each>,
 );

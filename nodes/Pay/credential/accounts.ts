@@ -4,6 +4,7 @@ import type {
 	IHookFunctions,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { InputError } from '../inputError';
 import { refuseItemData } from '../parameters/parameter';
 import { readAccount, type Account, type PayCredential } from './connection';
 
@@ -107,4 +108,22 @@ export async function credentialOfTrigger(
 		resolvedBefore.set(id, { text, credential });
 	}
 	return credential;
+}
+
+/**
+ * The credential of a wait, which needs none: only to check the service's signature. As text, for n8n
+ * resolves credentials only where a node has to have one; undefined where none is selected. Rejects
+ * with an InputError where n8n does not give it.
+ */
+export async function credentialOfWait(
+	context: CredentialContext,
+): Promise<PayCredential | undefined> {
+	if (context.getNode().credentials?.payApi === undefined) return undefined;
+	const fields = await unresolvedCredential(context).catch(() => undefined);
+	if (fields !== undefined) return fields;
+	throw new InputError(
+		'',
+		'The Pay API credential of this wait cannot be read',
+		"It is only needed to check the service's signature. Select another one, or none.",
+	);
 }

@@ -13,6 +13,7 @@ import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page
 import { reasonInWords, reasonOfFailure, webPageInWords } from '../service/reason';
 import { bearerToken, forgetToken } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
+import { readSignatureRule } from './signature';
 
 /** The person waits for the test. */
 const LIMITS = { timeout: 15_000 };
@@ -118,6 +119,7 @@ export async function testPayCredential(
 	try {
 		const account = readAccount((credential.data ?? {}) as PayCredential);
 		if (account.limits instanceof InputError) throw account.limits;
+		readSignatureRule((credential.data ?? {}) as PayCredential);
 		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
 		bearer = await bearerToken(account, postForm, LIMITS);
 		if (bearer.isKept) {

@@ -23,6 +23,12 @@ const triggerFields: INodeProperties[] = [
 				description: 'Take every request: anyone who knows the URL can report a payment',
 			},
 			{
+				name: "Service's Signature",
+				value: 'signature',
+				description:
+					'Take only what the service signed, as the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
+			},
+			{
 				name: 'Signed URL',
 				value: 'signedUrl',
 				description:

@@ -100,23 +100,36 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
+/** Refuses a request whose body the service did not sign. */
+export const refuseUnsigned = (context: IWebhookFunctions, fault: string) =>
+	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
+
 /**
- * Reads the request that called a webhook, which n8n leaves unread for {@link leaveBody}. Only after its
- * proof: an unproven body may be anything, or never end.
+ * Reads the body of the request that called a webhook, which n8n leaves unread for {@link leaveBody}.
+ * Only after the URL's proof, where one is asked for: an unproven body may be anything, or never end.
  * @param bodyTime how long the body may take, in milliseconds
+ */
+export async function readBody(context: IWebhookFunctions, bodyTime: number): Promise<Buffer> {
+	const encoding = String(headersOf(context)['content-encoding'] ?? '');
+	return await readBytes(context.getRequestObject() as RawRequest, encoding, bodyTime);
+}
+
+/** The headers of a request, by their names in small letters. */
+export const headersOf = (context: IWebhookFunctions) =>
+	context.getHeaderData() as Record<string, unknown>;
+
+/**
+ * Reads a postback from its request and the bytes of its body.
  * @param resumeToken n8n's own token, which a request to a resume URL holds
  */
-export async function readPostback(
+export function readPostback(
 	context: IWebhookFunctions,
-	bodyTime: number,
+	bytes: Buffer,
 	resumeToken?: string,
-): Promise<Postback> {
-	const request = context.getRequestObject();
-	const headers = context.getHeaderData() as Record<string, unknown>;
+): Postback {
+	const { method } = context.getRequestObject();
 	const query = context.getQueryData() as Record<string, unknown>;
-	const encoding = String(headers['content-encoding'] ?? '');
-	const bytes = await readBytes(request as RawRequest, encoding, bodyTime);
-	return parsePostback({ method: request.method, query, headers }, bytes, resumeToken);
+	return parsePostback({ method, query, headers: headersOf(context) }, bytes, resumeToken);
 }
 
 /**

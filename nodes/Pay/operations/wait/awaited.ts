@@ -1,3 +1,6 @@
+import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
+import { credentialOfWait } from '../../credential/accounts';
+import { readSignatureRuleOfWait, type SignatureRule } from '../../credential/signature';
 import type { PostbackMatch } from '../../parameters/condition';
 import type { StatusValues } from '../../parameters/description';
 
@@ -20,4 +23,14 @@ export interface Awaited {
 	id: string;
 	/** When its time limit passes, in milliseconds since 1970; absent without one. */
 	until?: number;
+	/** Whether the service's signature is asked for: the wait's own credential said so when it began. */
+	isSigned?: true;
+}
+
+/** How the service signs, where the wait has a credential of its own that says so. Throws an InputError. */
+export async function readSignature(
+	context: IExecuteFunctions | IWebhookFunctions,
+): Promise<SignatureRule | undefined> {
+	const credential = await credentialOfWait(context);
+	return credential && readSignatureRuleOfWait(credential);
 }

@@ -9,7 +9,7 @@ import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
-import type { Awaited, AwaitedProof } from './awaited';
+import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
 /** Whose words a wait has. */
 const CHARGE = 'the Pay node that makes the charge or payment';
@@ -105,6 +105,7 @@ async function sleepUntilPostback(
 	external_id: string,
 	proofs: AwaitedProof[],
 	limit: number,
+	isSigned: boolean,
 ): Promise<void> {
 	const executionId = context.getExecutionId();
 	const end = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
@@ -117,6 +118,7 @@ async function sleepUntilPostback(
 		until,
 	});
 	const awaited: Awaited = { proofs, given, id: randomUUID(), until };
+	if (isSigned) awaited.isSigned = true;
 	Object.assign(context.getContext('node'), { awaited });
 	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 	// parent waits for others. No sub-workflow has this id.
@@ -135,8 +137,10 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		const external_id = parseExternalId(read('external_id'));
 		const limit = readLimit(read);
 		const proofs = readProofs(context, read, external_id);
+		// What is wrong with it would refuse each postback.
+		const isSigned = (await readSignature(context)) !== undefined;
 		await outlastTimers(context);
-		await sleepUntilPostback(context, external_id, proofs, limit);
+		await sleepUntilPostback(context, external_id, proofs, limit, isSigned);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {

@@ -1,15 +1,19 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { signatureFault } from '../../credential/signature';
 import { verifyRandomProof } from '../../postback/proof';
 import {
+	headersOf,
 	logNotAwaited,
+	readBody,
 	readPostback,
 	refusePostback,
 	refuseUnproven,
+	refuseUnsigned,
 	toPostbackItem,
 	whyNotAwaited,
 } from '../../postback/receive';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
-import type { Awaited } from './awaited';
+import { readSignature, type Awaited } from './awaited';
 
 /**
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
@@ -66,7 +70,17 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			: refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
 	const reference = verifyRandomProof(query, [proof.hash]);
-	const postback = await readPostback(context, BODY_TIME, readResumeToken(context));
+	const signature = awaited.isSigned ? await readSignature(context) : undefined;
+	if (awaited.isSigned && signature === undefined) {
+		return refuseUnsigned(
+			context,
+			'the credential of this wait no longer says how the service signs',
+		);
+	}
+	const bytes = await readBody(context, BODY_TIME);
+	const fault = signature && signatureFault(signature, headersOf(context), bytes);
+	if (fault !== undefined) return refuseUnsigned(context, fault);
+	const postback = readPostback(context, bytes, readResumeToken(context));
 	const mismatch = whyNotAwaited(proof.match, postback, reference);
 	const output =
 		mismatch === undefined

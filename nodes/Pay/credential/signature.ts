@@ -1,0 +1,156 @@
+import { createHmac, timingSafeEqual } from 'crypto';
+import type { InputError } from '../inputError';
+import { wrongInCredential } from '../parameters/label';
+import type { PayCredential } from './connection';
+
+/*
+ * A service's own signature of its notifications. The proof in a postback's URL says which charge it is
+ * about and that its sender knew the URL; the signature says that the service wrote the body. The
+ * document shows neither: the user enters how the service signs.
+ */
+
+/** How a service signs what it sends. */
+export interface SignatureRule {
+	/** The header that holds it, in small letters. */
+	header: string;
+	secret: string;
+	algorithm: 'sha256' | 'sha512';
+	/** The header of the time that is signed before the body, in small letters; absent where none is. */
+	timestampHeader?: string;
+}
+
+const FIELDS = {
+	verifySignature: "The switch Check the Service's Signature",
+	signatureHeader: 'The Signature Header',
+	signatureSecret: 'The Signature Secret',
+	signatureAlgorithm: 'The Signature Algorithm',
+	signedContent: 'The Signed Content',
+	timestampHeader: 'The Timestamp Header',
+};
+
+const wrong = (field: keyof typeof FIELDS, what: string, advice: string): InputError =>
+	wrongInCredential(field, FIELDS[field], what, advice);
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+
+function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timestampHeader'): string {
+	const value = credential[field];
+	const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
+	if (HEADER_NAME.test(name)) return name;
+	throw wrong(
+		field,
+		'must be the name of a header',
+		'Enter the name that the service gave you, without a colon.',
+	);
+}
+
+/** Reads how a service signs; undefined where that is not checked. Throws an InputError. */
+export function readSignatureRule(credential: PayCredential): SignatureRule | undefined {
+	const { verifySignature = false, signatureSecret, signatureAlgorithm = 'sha256' } = credential;
+	const { signedContent = 'body' } = credential;
+	if (verifySignature === false) return undefined;
+	if (verifySignature !== true) {
+		throw wrong('verifySignature', 'must be true or false', 'Turn it on or off.');
+	}
+	if (typeof signatureSecret !== 'string' || signatureSecret.trim() === '') {
+		throw wrong('signatureSecret', 'is empty', 'Enter the secret that the service gave you.');
+	}
+	if (signatureAlgorithm !== 'sha256' && signatureAlgorithm !== 'sha512') {
+		throw wrong('signatureAlgorithm', 'must be sha256 or sha512', 'Choose one from the list.');
+	}
+	if (signedContent !== 'body' && signedContent !== 'timestampAndBody') {
+		throw wrong('signedContent', 'must be body or timestampAndBody', 'Choose one from the list.');
+	}
+	const rule: SignatureRule = {
+		header: headerIn(credential, 'signatureHeader'),
+		secret: signatureSecret.trim(),
+		algorithm: signatureAlgorithm,
+	};
+	if (signedContent === 'timestampAndBody') {
+		rule.timestampHeader = headerIn(credential, 'timestampHeader');
+	}
+	return rule;
+}
+
+/** As {@link readSignatureRule}, of a wait, for which n8n resolves no expressions. */
+export function readSignatureRuleOfWait(credential: PayCredential): SignatureRule | undefined {
+	for (const field of Object.keys(FIELDS) as Array<keyof typeof FIELDS>) {
+		const value = credential[field];
+		if (typeof value === 'string' && value.startsWith('=')) {
+			throw wrong(
+				field,
+				'holds an expression, which is not resolved for a wait',
+				'Enter it as text, select another credential in the wait, or use a Pay Trigger.',
+			);
+		}
+	}
+	return readSignatureRule(credential);
+}
+
+/** More values than a service puts into one header. */
+const MOST_VALUES = 20;
+/** How far a signed time may be off, in milliseconds. */
+const MOST_OFF = 5 * 60_000;
+
+/** The bytes that a text may stand for: hexadecimal, or base64 in either alphabet. */
+function bytesIn(text: string, length: number): Buffer | undefined {
+	const isHex = text.length === 2 * length && /^[0-9a-f]+$/i.test(text);
+	const bytes = Buffer.from(text, isHex ? 'hex' : 'base64');
+	return bytes.length === length ? bytes : undefined;
+}
+
+/** The values of a signature header: alone or among others, each with a prefix such as `v1=` or without. */
+function valuesIn(header: string): string[] {
+	const values: string[] = [];
+	for (const part of header.split(/[,;\s]+/).slice(0, MOST_VALUES)) {
+		const at = part.indexOf('=');
+		values.push(part, part.slice(at + 1));
+	}
+	return values;
+}
+
+/** A time of a header: alone, or as `t=` among other values (as in the signature's own header). */
+function timestampIn(header: string): string {
+	const [, marked] = /(?:^|[,;\s])t=([^,;\s]+)/.exec(header) ?? [];
+	return marked ?? header.trim();
+}
+
+/** Milliseconds since 1970 of a time in seconds, in milliseconds, or as ISO 8601 writes it. */
+function timeOf(timestamp: string): number {
+	if (!/^\d+$/.test(timestamp)) return Date.parse(timestamp);
+	const number = Number(timestamp);
+	return number < 100_000_000_000 ? number * 1000 : number;
+}
+
+const oneOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value ?? ''));
+
+/**
+ * Why a request was not signed by the service, in words for a log, without a secret; undefined where it
+ * was. Compares in constant time.
+ * @param headers by their names in small letters
+ * @param bytes of the body as they came
+ */
+export function signatureFault(
+	rule: SignatureRule,
+	headers: Readonly<Record<string, unknown>>,
+	bytes: Buffer,
+): string | undefined {
+	const { header, secret, algorithm, timestampHeader } = rule;
+	const given = oneOf(headers[header]);
+	if (given.trim() === '') return `the header ${header} is missing`;
+	const hmac = createHmac(algorithm, secret);
+	if (timestampHeader !== undefined) {
+		const timestamp = timestampIn(oneOf(headers[timestampHeader]));
+		if (timestamp === '') return `the header ${timestampHeader} is missing`;
+		// A time that cannot be read is as good as none: NaN compares as false.
+		const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
+		if (!isRecent) return `the time in the header ${timestampHeader} is not now`;
+		hmac.update(`${timestamp}.`);
+	}
+	const expected = hmac.update(bytes).digest();
+	for (const value of valuesIn(given)) {
+		const found = bytesIn(value, expected.length);
+		if (found !== undefined && timingSafeEqual(found, expected)) return undefined;
+	}
+	return `the header ${header} holds no signature of this body`;
+}
