@@ -15,13 +15,15 @@ What the service's document leaves open, off unless named; each an illustration:
   --oauth                tokens come from /oauth/token (OAuth 2.0 client credentials)
   --client-id TEXT       (sandbox-client)
   --client-secret TEXT   (SANDBOX_CLIENT_SECRET; sandbox-secret)
-  --client-auth WAY      header or body alone; both are taken without it
+  --client-auth WAY      header, body or json alone; header and body are taken without it
   --token-life SECONDS   (3600)
+  --wrap-token           tokens are told as { data: { accessToken: … } }
   --one-token            a new token ends the one before it
   --scope TEXT           the only scope that is given
   --allow ADDRESS        refuse requests from other IP addresses with 403; may be repeated
   --success-field        answers have "success"; a body that breaks the contract gets false in a 200
   --nested-postback      notifications are { event, data: { … } }
+  --sign SECRET          notifications have X-Signature: sha256= and the HMAC-SHA256 of the body
 `;
 
 function number(name: string, text: string): number {
@@ -47,6 +49,8 @@ export function readOptions(
 			'client-auth': { type: 'string' },
 			'token-life': { type: 'string', default: '3600' },
 			'one-token': { type: 'boolean' },
+			'wrap-token': { type: 'boolean' },
+			sign: { type: 'string' },
 			scope: { type: 'string' },
 			allow: { type: 'string', multiple: true },
 			'success-field': { type: 'boolean' },
@@ -71,12 +75,14 @@ export function readOptions(
 					clientAuthentication: way,
 					tokenLife: number('token-life', values['token-life']),
 					oneActiveToken: values['one-token'],
+					wrapsTokens: values['wrap-token'],
 					scope: values.scope,
 				}
 			: undefined,
 		allowedAddresses: values.allow,
 		saysSuccess: values['success-field'],
 		postbackBody: values['nested-postback'] ? 'nested' : undefined,
+		signatureSecret: values.sign,
 	};
 }
 

@@ -46,12 +46,13 @@ export async function pause(ms: number, closed: AbortSignal): Promise<boolean> {
 async function deliverOnce(
 	url: string,
 	body: string,
+	headers: Record<string, string>,
 	closed: AbortSignal,
 ): Promise<Omit<Delivery, 'at'>> {
 	try {
 		const answer = await fetch(url, {
 			method: 'POST',
-			headers: { 'Content-Type': 'application/json' },
+			headers: { 'Content-Type': 'application/json', ...headers },
 			body,
 			redirect: 'manual',
 			signal: AbortSignal.any([closed, AbortSignal.timeout(10_000)]),
@@ -70,12 +71,13 @@ async function deliverOnce(
 export async function deliver(
 	url: string,
 	body: string,
+	headers: Record<string, string>,
 	closed: AbortSignal,
 	onDelivery: (delivery: Delivery) => void,
 ): Promise<void> {
 	for (const wait of [0, ...PAUSES]) {
 		if (wait > 0 && !(await pause(wait, closed))) return;
-		const delivery = await deliverOnce(url, body, closed);
+		const delivery = await deliverOnce(url, body, headers, closed);
 		onDelivery({ at: new Date().toISOString(), ...delivery });
 		const { answer } = delivery;
 		if (typeof answer === 'number' && answer >= 200 && answer <= 299) return;

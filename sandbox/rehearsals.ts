@@ -1,3 +1,4 @@
+import { brCode } from './brCode';
 import type { Fault } from './faults';
 
 /** What a person can order for the next request, or for any request by its amount. */
@@ -8,7 +9,10 @@ export interface Rehearsal {
 	says: string;
 	/** The amount that orders it, where amounts act. */
 	amount: number;
-	fault: Fault;
+	/** Absent where the request is answered. */
+	fault?: Fault;
+	/** What the answer says in place of what was asked for. */
+	instead?: (made: { id: string; amount: number }) => object;
 	/** Whether the charge or payment is made all the same: the case in which guessing costs money. */
 	carriedOut?: true;
 }
@@ -91,10 +95,26 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		fault: { kind: 'delay', ms: SLOW },
 		carriedOut: true,
 	},
+	{
+		name: 'other-code',
+		label: 'Code of another amount',
+		says: 'Makes the charge; its QR code asks for a hundredth of the amount.',
+		amount: 9.06,
+		instead: ({ id, amount }) => ({ qrCode: brCode(id, amount / 100) }),
+		carriedOut: true,
+	},
+	{
+		name: 'other-echo',
+		label: 'Another amount and ID',
+		says: 'Carries the request out; the answer says a hundred times the amount and another ID.',
+		amount: 9.07,
+		instead: ({ amount }) => ({ amount: amount * 100, external_id: 'another' }),
+		carriedOut: true,
+	},
 ];
 
 /** What becomes of a charge or payment by itself, ordered by its amount. */
-interface Sequel {
+export interface Sequel {
 	amount: number;
 	says: string;
 	/** The status that is reported; nothing ever is, when undefined. */
@@ -103,6 +123,8 @@ interface Sequel {
 	after: number;
 	/** How many times the same notification is sent. */
 	times: number;
+	/** What was paid, where it is another amount. */
+	paid?: number;
 }
 
 export const SEQUELS: readonly Sequel[] = [
@@ -124,4 +146,12 @@ export const SEQUELS: readonly Sequel[] = [
 		says: 'Is paid; reported before the answer to the request.',
 	},
 	{ amount: 1.06, after: 0, times: 0, says: 'Nothing more is ever heard of it.' },
+	{
+		amount: 1.07,
+		status: 'paid',
+		after: 1000,
+		times: 1,
+		paid: 0.01,
+		says: 'Is paid with another amount: 0.01.',
+	},
 ];

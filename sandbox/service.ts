@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
 import { pageRoutes } from './page';
 import { deliver, nested, pause, type Notification, type Postback } from './postbacks';
-import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
+import { REHEARSALS, SEQUELS, type Rehearsal, type Sequel } from './rehearsals';
 import { Tokens, type ClientCredentials, type TokenAnswer } from './tokens';
 import type { Status, Transaction } from './transaction';
 
@@ -41,6 +41,8 @@ export interface SandboxOptions {
 	saysSuccess?: boolean;
 	/** The form of notifications: nested one level deep, or whatever the function makes of one. */
 	postbackBody?: 'nested' | ((notification: Notification) => unknown);
+	/** Notifications are signed with it: `X-Signature: sha256=` and the HMAC-SHA256 of the body. */
+	signatureSecret?: string;
 }
 
 /** Refuses what openapi.yaml does not allow; the app says which tokens it takes. */
@@ -174,7 +176,10 @@ export class Sandbox {
 		postbacks.push(postback);
 		this.changed();
 		if (wait > 0 && !(await pause(wait, this.closing.signal))) return;
-		await deliver(postbackUrl, body, this.closing.signal, (delivery) => {
+		const { signatureSecret } = this.options;
+		const headers: Record<string, string> =
+			signatureSecret === undefined ? {} : { 'X-Signature': signatureOf(body, signatureSecret) };
+		await deliver(postbackUrl, body, headers, this.closing.signal, (delivery) => {
 			postback.deliveries.push(delivery);
 			this.changed();
 		});
@@ -185,11 +190,12 @@ export class Sandbox {
 	}
 
 	/** Gives a transaction a status, and the notification of it. */
-	private change(transaction: Transaction, status: Status): string {
+	private change(transaction: Transaction, status: Status, paid?: number): string {
 		transaction.status = status;
 		transaction.changes.push({ at: new Date().toISOString(), status });
 		this.changed();
-		const { id, kind, external_id, amount } = transaction;
+		const { id, kind, external_id } = transaction;
+		const amount = paid ?? transaction.amount;
 		const flat: Notification = { event: `${kind}.${status}`, id, external_id, amount, status };
 		const { postbackBody } = this.options;
 		const form = postbackBody === 'nested' ? nested : postbackBody;
@@ -250,7 +256,7 @@ export class Sandbox {
 			// A browser that asks for something by itself is not the request that a person means.
 			const ordered = request.method === 'POST' ? this.next : undefined;
 			if (ordered) this.order(undefined);
-			if (ordered && !ordered.carriedOut) return play(ordered.fault);
+			if (ordered?.fault && !ordered.carriedOut) return play(ordered.fault);
 			response.locals.rehearsal = ordered;
 			next();
 		});
@@ -312,25 +318,28 @@ export class Sandbox {
 		const byAmount = <T extends { amount: number }>(list: readonly T[]) =>
 			amountsAct ? list.find(({ amount }) => amount === body.amount) : undefined;
 		const rehearsal = (response.locals.rehearsal as Rehearsal | undefined) ?? byAmount(REHEARSALS);
-		if (rehearsal && !rehearsal.carriedOut) {
+		if (rehearsal?.fault && !rehearsal.carriedOut) {
 			return this.play(rehearsal.fault, request, response, () => {});
 		}
 		const exchange = response.locals.exchange as Exchange;
 		const transaction = this.remember(kind, request.body, exchange);
-		const sequel = byAmount(SEQUELS) ?? this.usualSequel(kind);
+		const sequel: Omit<Sequel, 'amount' | 'says'> | undefined =
+			byAmount(SEQUELS) ?? this.usualSequel(kind);
 		if (sequel?.status !== undefined && sequel.after === 0) {
 			await this.notify(transaction, this.change(transaction, sequel.status));
 		}
 		const { id, external_id, amount, status, qrCode } = transaction;
 		const answer = () =>
-			response
-				.status(201)
-				.json({ ...(saysSuccess && { success: true }), id, external_id, amount, status, qrCode });
-		if (rehearsal) this.play(rehearsal.fault, request, response, answer);
+			response.status(201).json({
+				...(saysSuccess && { success: true }),
+				...{ id, external_id, amount, status, qrCode },
+				...rehearsal?.instead?.(transaction),
+			});
+		if (rehearsal?.fault) this.play(rehearsal.fault, request, response, answer);
 		else answer();
 		if (sequel?.status !== undefined && sequel.after > 0) {
 			if (!(await pause(sequel.after, this.closing.signal))) return;
-			const notification = this.change(transaction, sequel.status);
+			const notification = this.change(transaction, sequel.status, sequel.paid);
 			await Promise.all(
 				Array.from({ length: sequel.times }, async (_none, index) => {
 					await this.notify(transaction, notification, index > 0 ? 'twice' : undefined);
@@ -339,10 +348,10 @@ export class Sandbox {
 		}
 	}
 
-	private usualSequel(kind: Transaction['kind']) {
+	private usualSequel(kind: Transaction['kind']): Omit<Sequel, 'amount' | 'says'> | undefined {
 		const { settlePaymentsAfter: after } = this.options;
 		if (kind !== 'payment' || after === undefined) return undefined;
-		return { status: 'paid' as const, after: Math.max(after, 1), times: 1 };
+		return { status: 'paid', after: Math.max(after, 1), times: 1 };
 	}
 
 	private remember(
@@ -393,6 +402,9 @@ export class Sandbox {
 		response.status(broken ? 422 : (error.status ?? 500)).json({ message, errors });
 	};
 }
+
+const signatureOf = (body: string, secret: string) =>
+	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
 function rewrite(request: Request, url: string): void {
 	request.url = url;

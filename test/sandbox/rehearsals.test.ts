@@ -42,6 +42,8 @@ const EFFECTS: Array<[name: string, status: number | 'nothing', made: boolean]> 
 	['cut-off', 'nothing', true],
 	['redirect', 307, false],
 	['slow', 201, true],
+	['other-code', 201, true],
+	['other-echo', 201, true],
 ];
 
 test('the table below is the list of rehearsals', () => {

@@ -217,7 +217,7 @@ describe('the command line', () => {
 		const args =
 			'--port 0 --settle-after off --scheme instant --oauth --client-id c --client-auth body ' +
 			'--token-life 2 --one-token --scope s --allow 192.0.2.1 --allow 192.0.2.2 --success-field ' +
-			'--nested-postback';
+			'--nested-postback --wrap-token --sign s3cret';
 		expect(readOptions(args.split(' '), { SANDBOX_CLIENT_SECRET: 'from the environment' })).toEqual(
 			{
 				port: 0,
@@ -229,11 +229,13 @@ describe('the command line', () => {
 					clientAuthentication: 'body',
 					tokenLife: 2,
 					oneActiveToken: true,
+					wrapsTokens: true,
 					scope: 's',
 				},
 				allowedAddresses: ['192.0.2.1', '192.0.2.2'],
 				saysSuccess: true,
 				postbackBody: 'nested',
+				signatureSecret: 's3cret',
 			},
 		);
 	});
