@@ -371,6 +371,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await endsIn(executionId, 'Fulfil the order');
 		});
 
+		test('"paid" with another amount does not fulfil the order: a person looks', async () => {
+			const { executionId } = await open();
+			const { postbackUrl = '' } = told();
+			const answer = await fetch(postbackUrl, {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json' },
+				body: '{"status":"paid","amount":0.01}',
+			});
+			expect(answer.status).toBe(200);
+			await endsIn(executionId, 'Look at the postback');
+		});
+
 		test('a failed charge does not fulfil the order, and goes its own way', async () => {
 			const { executionId } = await open();
 			await sandbox.settle(told().id, 'failed');
