@@ -67,10 +67,11 @@ const IMAGE_LINK = /^https?:\/\/[^?#\s]+\.(png|jpe?g|gif|webp|svg)([?#]\S*)?$/i;
 
 /** The bytes of a text in base64 or base64url, white space left out; none where it is something else. */
 function fromBase64(text: string): Buffer | undefined {
+	// Not one pattern for all of it, which would keep each digit of an image on the stack.
+	if (/[^\w+/=\s-]/.test(text)) return undefined;
 	const base64 = text.replace(/\s+/g, '');
 	const digits = base64.replace(/={1,2}$/, '');
-	// One pattern for all of it would keep each digit of an image on the stack.
-	const isBase64 = digits.length >= 8 && !/[^\w+/-]/.test(digits);
+	const isBase64 = digits.length >= 8 && !digits.includes('=');
 	return isBase64 ? Buffer.from(base64, 'base64') : undefined;
 }
 

@@ -2,6 +2,7 @@ import type { RequestResult } from '../../service/client';
 import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
 import { reasonInWords } from '../../service/reason';
+import { OUTCOME_WORDS } from './outcome';
 import { joinSentences } from './sentences';
 
 /** What people read of one request: a title without a full stop, and whole sentences. */
@@ -83,7 +84,7 @@ export function notSentInWords(
 ): ResultWords {
 	const because = reason === undefined ? '' : `: ${reasonInWords(reason)}`;
 	return {
-		message: `The ${noun} "${external_id}" was not sent${because}`,
+		message: `The ${noun} "${external_id}" was ${OUTCOME_WORDS.notSent}${because}`,
 		description: joinSentences(
 			'The service did not get the whole request, so it cannot have carried it out.',
 			'Check the Base URL of the Pay API credential and the network, then run again.',
