@@ -11,7 +11,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { executeChosen, findOperation, namesOnCanvas, properties } from './operations';
+import { credentials, executeChosen, findOperation, captions, properties } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/receive';
 
@@ -35,10 +35,11 @@ const subtitle = [
 	'const typed = (word, read) => {',
 	'try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; }',
 	'catch { return ""; } };',
-	`const names = ${JSON.stringify(namesOnCanvas())};`,
-	'return names[$parameter["resource"] + " " + $parameter["operation"]]',
-	'+ typed(" of ", () => $parameter["amount"])',
-	'+ typed(" to ", () => $parameter["creditParty"]["key"]); })() }}',
+	`const captions = ${JSON.stringify(captions()).replaceAll('}}', '} }')};`,
+	'const caption = captions[$parameter["resource"] + " " + $parameter["operation"]];',
+	'return caption.name',
+	'+ (caption.hasAmount ? typed(" of ", () => $parameter["amount"]) : "")',
+	'+ (caption.hasRecipient ? typed(" to ", () => $parameter["creditParty"]["key"]) : ""); })() }}',
 ].join(' ');
 
 export class Pay implements INodeType {
@@ -56,21 +57,7 @@ export class Pay implements INodeType {
 		usableAsTool: true,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [
-			{
-				name: 'payApi',
-				required: true,
-				testedBy: 'testPayCredential',
-				displayOptions: { show: { resource: ['qrCode', 'payment'] } },
-			},
-			// Only to check the service's signature; n8n itself reads the first of one name.
-			{
-				name: 'payApi',
-				required: false,
-				testedBy: 'testPayCredential',
-				displayOptions: { show: { resource: ['postback'] } },
-			},
-		],
+		credentials,
 		webhooks: resumeWebhooks,
 		waitingNodeTooltip,
 		properties,

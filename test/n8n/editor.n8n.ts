@@ -735,8 +735,8 @@ function credentials() {
 		await field('accessToken', modal).fill(TOKEN);
 		const before = await shownIn(modal);
 		await turnOn('describeService', modal);
-		const accepted = ['resultField', 'acceptedValues', 'qrCodePath'];
-		const described = [...accepted, 'statusField', 'paidValues', 'failedValues'];
+		const accepted = ['resultField', 'acceptedValues', 'rejectedValues', 'qrCodePath'];
+		const described = [...accepted, 'statusField', 'paidValues', 'failedValues', 'amountField'];
 		await shows(modal, ...described);
 		expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(
 			described,
@@ -753,8 +753,19 @@ function credentials() {
 		// The details are open still.
 		await modal.getByText(/"Settled", and the Paid Values have it too/).waitFor();
 		await failed.fill('failed\nrefused');
+		await field('amountField', modal).fill('data.amount\ndata..total');
+		await save();
+		await modal.getByText(/Amount Field .* cannot be read in line 2, "data\.\.total"/).waitFor();
+		await field('amountField', modal).fill('data.amount\ndata.total');
 		await failed.scrollIntoViewIfNeeded();
 		await picture('credential-described');
+		await turnOn('verifySignature', modal);
+		const signed = ['signatureHeader', 'signatureSecret', 'signatureAlgorithm', 'signedContent'];
+		await shows(modal, ...signed);
+		await save();
+		await modal.getByText(/Signature Secret .* is empty/).waitFor();
+		await field('signatureHeader', modal).fill('X-Signature');
+		await field('signatureSecret', modal).fill('the secret of the service');
 		await turnOn('limitPayments', modal);
 		await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
 		await field('highestPayment', modal).fill('500');

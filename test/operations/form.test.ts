@@ -73,3 +73,12 @@ test.each([new Pay(), new PayTrigger()])(
 		expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
 	},
 );
+
+test('n8n’s editor takes no field for the choice of an authentication', () => {
+	const { credentials, properties } = new Pay().description;
+	for (const { name, options } of properties) {
+		const shown = credentials!.flatMap(({ displayOptions }) => displayOptions?.show?.[name] ?? []);
+		const values = (options ?? []).flatMap((option) => ('value' in option ? [option.value] : []));
+		if (shown.length > 0) expect(values.every((value) => shown.includes(value))).toBe(false);
+	}
+});

@@ -11,10 +11,11 @@ import {
 } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { labelOf } from '../../nodes/Pay/parameters/label';
-import { isTree, pathOf, type Member } from '../../nodes/Pay/service/contract';
+import { isTree, pathOf, PATHS, type Member } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 import { fieldsIn } from '../fields';
+import { OPERATIONS } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -102,7 +103,7 @@ const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
 );
 
 /** The schema of the body that openapi.yaml has for an operation. */
-function schemaOf({ path }: { path: string }) {
+function schemaOf({ path }: Parameters<typeof pathOf>[0]) {
 	const documented = openApi.paths[pathOf({ path }, 'pay')];
 	const { $ref } = documented!.post.requestBody.content['application/json'].schema;
 	return openApi.components.schemas[$ref.split('/').at(-1)!]!;
@@ -124,9 +125,14 @@ test('openapi.yaml has the paths of the registered operations, and no others', (
 	expect(Object.keys(openApi.paths).sort()).toStrictEqual(registered.sort());
 });
 
-test('a kind is that of one operation', () => {
+test('a kind is that of one operation, and the tests have all of them', () => {
 	const kinds = REGISTERED.map(({ operation }) => operation.kind);
-	expect(new Set(kinds).size).toBe(kinds.length);
+	expect(kinds.sort()).toStrictEqual(Object.keys(OPERATIONS).sort());
+});
+
+test('a path is that of one operation, and no other may be pasted', () => {
+	const paths = REGISTERED.map(({ operation }) => operation.path);
+	expect(paths.sort()).toStrictEqual([...PATHS].sort());
 });
 
 describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
@@ -172,7 +178,9 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			const { subtitle } = pay.description;
 			const shown = workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {});
 			const { noun } = operation.words;
-			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} of 12.50`);
+			// n8n keeps the amount that was typed for another operation.
+			const amount = 'amount' in operation.members ? ' of 12.50' : '';
+			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)}${amount}`);
 		});
 
 		test('errors call every field as the form does', () => {

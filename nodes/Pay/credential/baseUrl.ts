@@ -1,5 +1,6 @@
 import { isLoopback } from '../loopback';
 import { wrongInCredential } from '../parameters/label';
+import { PATHS } from '../service/contract';
 
 /** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws. */
 export function parseServiceUrl(
@@ -38,7 +39,7 @@ export function parseServiceUrl(
 /** One segment of a path, of characters that need no encoding. */
 const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
 /** What people paste who copy the address of an operation. */
-const PASTED_TAIL = /\/v2\/([^/]+)\/(?:qrcode|payment)\/*$/;
+const PASTED_TAIL = new RegExp(`/v2/([^/]+)/(?:${PATHS.join('|')})/*$`);
 
 /** Reads the scheme's name, for which the document's paths have "pay"; throws an InputError. */
 export function parseSchemeName(value: unknown): string {

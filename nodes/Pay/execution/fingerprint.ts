@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
 import type { Account } from '../credential/connection';
+import type { OperationContract, ServiceRequest } from '../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
@@ -26,13 +27,17 @@ export function tokenIdOf({ token }: Account): string {
 }
 
 /**
- * A hash over whose request it is, and its body except the external_id, which people let change with
- * each try, the description and the postback URL.
+ * A hash over whose request it is, and its body except the description, the postback URL, and an
+ * external_id of its own, which people let change with each try.
  */
-export function fingerprintOf(account: Account, request: object): string {
+export function fingerprintOf(
+	account: Account,
+	request: ServiceRequest & { here?: string },
+	identifier: OperationContract['identifier'],
+): string {
 	const identifying = {
 		...request,
-		external_id: undefined,
+		external_id: identifier === 'its own' ? undefined : request.external_id,
 		payerQuestion: undefined,
 		postbackUrl: undefined,
 	};

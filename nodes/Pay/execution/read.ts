@@ -168,7 +168,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		// What is repeatable is made anew by the editor's Retry: its postback went to the one that ended.
 		const isMadeAnew = policy.isRepeatable && postback.expectation !== undefined;
 		const here = isMadeAnew ? execution.id : undefined;
-		const fingerprint = fingerprintOf(account, { ...request, here });
+		const fingerprint = fingerprintOf(account, { ...request, here }, operation.identifier);
 		const { expectation } = postback;
 		const hints = { postback: postback.hint, item: plan.hint };
 		const accountId = accountIdOf(account);

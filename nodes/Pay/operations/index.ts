@@ -1,5 +1,6 @@
 import type {
 	IExecuteFunctions,
+	INodeCredentialDescription,
 	INodeExecutionData,
 	INodeProperties,
 	INodePropertyOptions,
@@ -55,16 +56,55 @@ export const resources: Resource[] = [
 	},
 ];
 
-/** What the canvas calls each operation, by its resource and its own name with a space between them. */
-export function namesOnCanvas(): Record<string, string> {
-	const names: Record<string, string> = {};
+/** The resources of which something is sent to the service. */
+const resourcesThatSend = resources
+	.filter(({ operations }) => operations.some(({ operation }) => operation !== undefined))
+	.map(({ value }) => value);
+
+/**
+ * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself
+ * reads the first of one name. The second says where to hide it, since n8n's editor takes a field
+ * whose values all stand under `show` for the choice of an authentication: it hides the field, and
+ * changes it with the credential, so that a charge becomes a payment.
+ */
+export const credentials: INodeCredentialDescription[] = [
+	{
+		name: 'payApi',
+		required: true,
+		testedBy: 'testPayCredential',
+		displayOptions: { show: { resource: resourcesThatSend } },
+	},
+	{
+		name: 'payApi',
+		required: false,
+		testedBy: 'testPayCredential',
+		displayOptions: { hide: { resource: resourcesThatSend } },
+	},
+];
+
+/** What the canvas says of an operation. */
+interface Caption {
+	name: string;
+	/** Whether it has such a field: n8n keeps what was typed for another operation. */
+	hasAmount: boolean;
+	hasRecipient: boolean;
+}
+
+/** The captions of all operations, by the resource and the operation with a space between them. */
+export function captions(): Record<string, Caption> {
+	const all: Record<string, Caption> = {};
 	for (const { value, operations } of resources) {
 		for (const { option, operation } of operations) {
 			const name = operation?.words.noun ?? option.action ?? option.name;
-			names[`${value} ${option.value}`] = name.charAt(0).toUpperCase() + name.slice(1);
+			const { amount, creditParty } = operation?.members ?? {};
+			all[`${value} ${option.value}`] = {
+				name: name.charAt(0).toUpperCase() + name.slice(1),
+				hasAmount: amount !== undefined,
+				hasRecipient: creditParty !== undefined,
+			};
 		}
 	}
-	return names;
+	return all;
 }
 
 /** The operation that was chosen; only a hand-made workflow has another. */

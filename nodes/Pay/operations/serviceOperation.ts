@@ -9,9 +9,14 @@ import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
 
+/** What has no amount cannot be compared with the account's limits. */
+type LimitsOf<Body> = Body extends { amount: number }
+	? unknown
+	: { policy: { countsAgainstLimits: false } };
+
 /** All that an operation of the service is. The compiler compares its body with its form. */
 interface Definition<Body extends ServiceRequest> {
-	contract: OperationContract;
+	contract: OperationContract & LimitsOf<Body>;
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */

@@ -100,7 +100,7 @@ function unconfirmedText(body: unknown, text: unknown, contentType: unknown): Re
 export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	{ path, policy }: Pick<ServiceOperation, 'path' | 'policy'>,
+	{ path, policy, identifier }: Pick<ServiceOperation, 'path' | 'policy' | 'identifier'>,
 	body: ServiceRequest,
 ): Promise<RequestResult> {
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
@@ -111,7 +111,9 @@ export async function postRequest(
 			'Content-Type': 'application/json',
 			Accept: 'application/json',
 		};
-		if (externalIdHeader !== undefined) headers[externalIdHeader] = body.external_id;
+		if (externalIdHeader !== undefined && identifier === 'its own') {
+			headers[externalIdHeader] = body.external_id;
+		}
 		const url = baseUrl + pathOf({ path }, schemeName);
 		const options = { url, headers, body: JSON.stringify(body) };
 		const clock = AbortSignal.timeout(timeout);

@@ -55,6 +55,9 @@ interface OncePolicy extends AnyPolicy {
 /** What may be done with an operation; a combination that makes no sense is a type error. */
 export type Policy = RepeatablePolicy | OncePolicy;
 
+/** The last segments of the operations' paths (section 4), which a pasted address may end with. */
+export const PATHS = ['payment', 'qrcode'] as const;
+
 /** How people read of an operation. */
 export interface Words {
 	/** What it makes, as in: The service rejected payment "7". Also what the canvas says of the node. */
@@ -70,6 +73,8 @@ export interface Words {
 		/** In the hint of a run that went on. */
 		readonly reminder: string | undefined;
 	};
+	/** What to do after the service rejected it with a status that means something else here. */
+	readonly whenRejected?: { readonly [statusCode: number]: (external_id: string) => string };
 }
 
 /** What tells an operation of the service from another. */
@@ -77,7 +82,13 @@ export interface OperationContract {
 	/** Its name in items, errors, references and stored keys. */
 	readonly kind: string;
 	/** The last segment of its path (section 4). */
-	readonly path: string;
+	readonly path: (typeof PATHS)[number];
+	/**
+	 * Whose external_id it has: its own, or that of something which another operation made. With its own
+	 * it is another try of what has the same body, and a service that knows a request by the credential's
+	 * header for it has not seen it yet; with another's, neither is so.
+	 */
+	readonly identifier: 'its own' | 'of something else';
 	readonly words: Words;
 	readonly policy: Policy;
 }

@@ -30,13 +30,20 @@ function responseSentence(response: unknown): string | undefined {
 }
 
 /** What to do after a rejection. */
-function correction(statusCode: number, external_id: string, response: unknown): string {
+function correction(
+	{ whenRejected }: Words,
+	statusCode: number,
+	external_id: string,
+	response: unknown,
+): string {
 	if (proxyPageIn(response)?.wantsHttps) {
 		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
 	}
 	if (response === UNPUBLISHED) {
 		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
 	}
+	const ownAdvice = whenRejected?.[statusCode];
+	if (ownAdvice !== undefined) return ownAdvice(external_id);
 	switch (statusCode) {
 		case 401:
 			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
@@ -58,19 +65,19 @@ function correction(statusCode: number, external_id: string, response: unknown):
 
 /** Of a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
-	{ noun }: Words,
+	words: Words,
 	external_id: string,
 	{ statusCode = 0, response, reason }: RequestResult,
 ): ResultWords {
 	return {
-		message: `The service rejected ${noun} "${external_id}" (HTTP ${statusCode})`,
+		message: `The service rejected ${words.noun} "${external_id}" (HTTP ${statusCode})`,
 		description: joinSentences(
 			reason === undefined
 				? 'The request was sent, and the service or a proxy on the way rejected it.'
 				: `The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 			responseSentence(response),
 			reason === undefined
-				? correction(statusCode, external_id, response)
+				? correction(words, statusCode, external_id, response)
 				: 'Correct the item, then run again.',
 		),
 	};

@@ -75,6 +75,7 @@ const NUMBER_KEY =
 const paymentContract = {
 	kind: 'payment',
 	path: 'payment',
+	identifier: 'its own',
 	words: {
 		noun: 'payment',
 		plural: 'payments',
@@ -101,7 +102,7 @@ const paymentContract = {
 } satisfies OperationContract;
 
 /** Makes a payment for each item (sections 2.2 and 4.2). */
-export const createPayment = serviceOperation({
+export const createPayment = serviceOperation<PaymentBody>({
 	contract: paymentContract,
 	resource: 'payment',
 	option: {

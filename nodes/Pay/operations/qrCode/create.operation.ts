@@ -153,6 +153,7 @@ function finishWith(property: string | undefined, path?: string): Finish {
 const qrCodeContract = {
 	kind: 'qrCode',
 	path: 'qrcode',
+	identifier: 'its own',
 	words: {
 		noun: 'QR code',
 		plural: 'QR codes',
@@ -174,7 +175,7 @@ const qrCodeContract = {
 } satisfies OperationContract;
 
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
-export const createQrCode = serviceOperation({
+export const createQrCode = serviceOperation<QrCodeBody>({
 	contract: qrCodeContract,
 	resource: 'qrCode',
 	option: {

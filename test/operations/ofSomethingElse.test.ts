@@ -1,0 +1,67 @@
+import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
+import { rejectedInWords } from '../../nodes/Pay/execution/words/result';
+import { postRequest } from '../../nodes/Pay/service/client';
+import type { OperationContract } from '../../nodes/Pay/service/contract';
+import type { Account } from '../../nodes/Pay/credential/connection';
+import { OPERATIONS } from '../serviceOperations';
+
+// None of today's operations is about something that another one made: a cancellation would be.
+
+type Identifier = OperationContract['identifier'];
+
+const CASES: Identifier[] = ['its own', 'of something else'];
+
+test.each([
+	['its own', 'payout-7'],
+	['of something else', undefined],
+] as Array<[Identifier, string | undefined]>)(
+	'with an identifier that is %s, the header for the External ID is %s',
+	async (identifier, expected) => {
+		let sent: Record<string, string> = {};
+		const connection = {
+			baseUrl: 'https://a.test',
+			schemeName: 'pay',
+			accessToken: 'token-of-the-test',
+			timeout: 1000,
+			externalIdHeader: 'Idempotency-Key',
+			hide: (response: unknown) => response,
+		};
+		const httpRequest = async ({ headers }: { headers?: object }) => {
+			sent = { ...headers } as Record<string, string>;
+			return { statusCode: 201, body: '{}', headers: {} };
+		};
+		const operation = { ...OPERATIONS.payment, identifier };
+		await postRequest(httpRequest as never, connection, operation, {
+			external_id: 'payout-7',
+			amount: 1,
+		});
+		expect(sent).toHaveProperty('Authorization');
+		expect(sent['Idempotency-Key']).toBe(expected);
+	},
+);
+
+test('another identifier is another try of the same, unless it is that of something else', () => {
+	const account = { baseUrl: 'https://a.test', schemeName: 'pay', token: { pasted: 'x' } };
+	const isSame = (identifier: Identifier) => {
+		const [one, other] = ['a', 'b'].map((external_id) =>
+			fingerprintOf(account as unknown as Account, { external_id }, identifier),
+		);
+		return one === other;
+	};
+	expect(CASES.map(isSame)).toStrictEqual([true, false]);
+});
+
+test('an operation says what to do after a status that means something else for it', () => {
+	const words = {
+		...OPERATIONS.payment.words,
+		whenRejected: { 404: (id: string) => `The service does not know "${id}".` },
+	};
+	const said = (statusCode: number) =>
+		rejectedInWords(words, 'payout-7', { outcome: 'rejected', statusCode }).description;
+	expect(said(404)).toBe(
+		'The request was sent, and the service or a proxy on the way rejected it. The service does not know "payout-7".',
+	);
+	expect(said(429)).toBe(
+		'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
+	);
+});
