@@ -4,7 +4,7 @@
  */
 
 /** A pause of the machine or of the garbage collector, in milliseconds of processor time. */
-const NOISE = 10;
+const NOISE = 5;
 
 /** A text repeated up to so many characters. */
 export const filled = (size: number, text: string) =>
@@ -18,19 +18,31 @@ export function processorTime(work: () => unknown): number {
 	return (user + system) / 1000;
 }
 
+/** Sizes are compared in such steps: a square grows by 256 where a line grows by 16. */
+const STEP = 16;
+
+/** How much more than its size a time may grow in one step: between a line and a square. */
+const TOLERANCE = 3;
+
+/** How often a time is taken anew that is too long: the garbage collector takes its share at random. */
+const TRIES = 3;
+
 /** The first size at which the time grew much more than the size; undefined where there is none. */
 export function growsTooFast(
 	timeOf: (size: number) => number,
 	largest: number,
 ): string | undefined {
-	let size = 1000;
+	let size = Math.round(largest / STEP);
+	while (size > 4000) size = Math.round(size / STEP);
 	timeOf(size);
 	let time = timeOf(size);
-	while (size < largest) {
-		const next = Math.min(16 * size, largest);
-		const allowed = (2.5 * next * Math.max(time, NOISE)) / size;
+	while (size <= largest / STEP) {
+		const next = STEP * size;
+		const allowed = TOLERANCE * STEP * Math.max(time, NOISE);
 		let longer = timeOf(next);
-		if (longer > allowed) longer = Math.min(longer, timeOf(next));
+		for (let tries = 1; longer > allowed && tries < TRIES; tries += 1) {
+			longer = Math.min(longer, timeOf(next));
+		}
 		if (longer > allowed) return `${next} bytes: ${longer} ms, ${size} bytes: ${time} ms`;
 		[size, time] = [next, longer];
 	}

@@ -15,7 +15,7 @@ import { OPERATIONS, type Kind } from '../serviceOperations';
  * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
  */
 
-const KINDS: Kind[] = ['payment', 'qrCode'];
+const KINDS = Object.keys(OPERATIONS) as Kind[];
 
 /** What an example gives; a title has no full stop, so it stands on a line of its own. */
 type Example = string | undefined | InputError | results.ResultWords;

@@ -125,8 +125,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'the fingerprint is without the recipient': () => [
-		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request) => {
-			return original(account, { ...request, creditParty: undefined });
+		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request, identifier) => {
+			return original(account, { ...request, creditParty: undefined }, identifier);
 		}),
 	],
 
