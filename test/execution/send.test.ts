@@ -65,6 +65,7 @@ function runOf(
 ) {
 	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
+		isRunAgain: async () => false,
 		record: async (ids) => {
 			asked.recorded.push(...ids);
 			whenRecorded?.();

@@ -6,7 +6,7 @@ import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
 import { refuseItemData, refuseWholes } from '../parameters/parameter';
-import type { ExpectationStore } from '../postback/expectation';
+import { hasWaited, type ExpectationStore } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
 import { RunRecords, type Records } from './memory/RunRecords';
@@ -61,7 +61,8 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore & ExpectationStore & RunCount;
-	const isEarlier = isEarlierState(context.getExecutionId(), store);
+	const executionId = context.getExecutionId();
+	const isEarlier = isEarlierState(executionId, store);
 	const credentialId = credentials?.payApi?.id ?? '';
 	const ledger = openLedger(store, { operation, node: name, run, isTool, credentialId });
 	if (isTool) requirePermission(operation, parameters.options);
@@ -81,6 +82,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 			operation,
 			signal,
 			isLater: hasPaid(ledger),
+			passage: hasWaited(store, executionId) ? `${executionId} ${store.runs}` : undefined,
 		});
 	}
 	const { httpRequest } = helpers;
@@ -120,13 +122,14 @@ async function readAll(run: Run): Promise<Step> {
 	const reading = { context, typed, shared, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
+	const isEarlier = run.isEarlier || (await run.records?.isRunAgain()) === true;
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {
 			step.done.push(item);
 			continue;
 		}
-		if (run.isEarlier) {
+		if (isEarlier) {
 			step.done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
 			continue;
 		}
@@ -165,29 +168,34 @@ async function start(
 	}
 }
 
-/**
- * Sends all items, no more than a batch of them at once. What is recorded first goes out batch by batch;
- * else no item waits for the slowest of its batch.
- */
-async function sendAll(run: Run, items: Ready[]): Promise<void> {
+/** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
+async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
-	const lanes = run.records === undefined && batchInterval === 0 ? batchSize : 1;
-	const size = batchSize / lanes;
 	if (items.length > batchSize) run.records?.keepAll();
+	for (let start = 0; start < items.length; start += batchSize) {
+		const isCancelled = run.signal?.aborted === true;
+		if (start > 0 && batchInterval > 0 && !isCancelled) await sleep(batchInterval);
+		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
+	}
+}
+
+/** Sends items with a batch of them in flight: when one has ended, the next goes out. */
+async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
 	let next = 0;
 	const sendOn = async () => {
-		while (next < items.length) {
-			const batch = items.slice(next, next + size);
-			next += size;
-			conclude(run.tally, await sendBatch(run, batch));
-			const isOver = next >= items.length || run.signal?.aborted === true;
-			if (batchInterval > 0 && !isOver) await sleep(batchInterval);
+		for (let item = items[next++]; item !== undefined; item = items[next++]) {
+			conclude(run.tally, await sendBatch(run, [item]));
 		}
 	};
-	const ends = await Promise.allSettled(Array.from({ length: lanes }, sendOn));
-	// What one lane stopped at says now what became of those in flight in the others.
+	const ends = await Promise.allSettled(Array.from({ length: run.settings.batchSize }, sendOn));
+	// What one of them stopped at says now what became of those in flight in the others.
 	conclude(run.tally, []);
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+async function sendAll(run: Run, items: Ready[]): Promise<void> {
+	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
+	else await sendContinuously(run, items);
 }
 
 /** The output items, in the order of the input; what cannot be added to one becomes a hint. */

@@ -46,6 +46,10 @@ export function beginWait(store: ExpectationStore, wait: Wait): string[] {
 	return store.postbacks.flatMap((event) => ('hash' in event ? [event.hash] : []));
 }
 
+/** Whether an execution has waited for a postback before. */
+export const hasWaited = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
+	postbacks.some((event) => 'node' in event && event.executionId === executionId);
+
 /** The words with which an execution asked for a postback. */
 export const statusWordsOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
 	postbacks.flatMap((event) => ('hash' in event && event.hash === hash ? [event.status] : []))[0];

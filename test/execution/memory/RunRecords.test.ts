@@ -114,6 +114,38 @@ test.each([
 	},
 );
 
+test.each([
+	['the second long after the first', 2_000],
+	['the second while the first pays', 100],
+])('an execution that goes on twice from one wait, in two processes: %s', async (_, later) => {
+	for (let seed = 0; seed < ROUNDS; seed++) {
+		const random = randomOf(seed);
+		const { all } = processes(2, () => 1 + random() * 30);
+		const goOn = async (process: SimulatedProcess) => {
+			const records = process.open(undefined, false, 'execution 7, run 2');
+			const isAgain = await records.isRunAgain();
+			expect(await records.close()).toStrictEqual([]);
+			return isAgain;
+		};
+		const both = [all[0]!, all[1]!].map(async (process, each) => {
+			await passing(each * later);
+			return await goOn(process);
+		});
+		expect(await simulate(Promise.all(both))).toStrictEqual([false, true]);
+	}
+});
+
+test('the next run of that execution, and one that has not waited, is no second one', async () => {
+	const { all } = processes(2, () => 5);
+	const isAgain = async (process: SimulatedProcess, passage?: string) =>
+		await simulate(process.open(undefined, false, passage).isRunAgain());
+	expect(await isAgain(all[0]!, 'execution 7, run 2')).toBe(false);
+	expect(await isAgain(all[1]!, 'execution 7, run 3')).toBe(false);
+	expect(await isAgain(all[0]!)).toBe(false);
+	expect(await isAgain(all[1]!)).toBe(false);
+	expect(await isAgain(all[1]!, 'execution 7, run 2')).toBe(true);
+});
+
 describe('one process', () => {
 	const one = (takes: () => number = () => 5) => {
 		const { list, all } = processes(1, takes);

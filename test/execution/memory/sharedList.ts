@@ -86,12 +86,13 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(signal?: AbortSignal, isLater = false): Records {
+	open(signal?: AbortSignal, isLater = false, passage?: string): Records {
 		return new RunRecords({
 			helpers: this.helpers,
 			listKey: this.name,
 			signal,
 			isLater,
+			passage,
 			operation: OPERATIONS.payment,
 		});
 	}
