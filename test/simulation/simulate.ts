@@ -14,7 +14,7 @@ import { Violation } from './world';
  * waits. What fails is printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it
  * again, SIMULATION_OF=waits one of waits. With the
  * argument `faults` it plays with one fault after the other put back, and has to find each, with ten
- * seeds and 4,000 scenarios a seed.
+ * seeds and 8,000 scenarios a seed.
  */
 const {
 	SIMULATION_RUNS = '20000',
@@ -70,7 +70,7 @@ async function playAll(runs: number, seed: number): Promise<void> {
 
 /** So many seeds have to find each fault, within so many scenarios. */
 const SEEDS = 10;
-const RUNS_FOR_A_FAULT = 4000;
+const RUNS_FOR_A_FAULT = 8000;
 
 /** Plays until the fault that is put back is found, with one seed after the other; says how. */
 async function find(fault: string, seed: number): Promise<void> {
