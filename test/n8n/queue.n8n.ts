@@ -5,7 +5,17 @@ import type { DatabaseProxy, Play } from '../../dev/databaseProxy';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import type { QueueMode } from '../../dev/queue';
 import { Sandbox } from '../../sandbox/service';
-import { call, chain, node, noOp, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import {
+	call,
+	chain,
+	node,
+	noOp,
+	pay,
+	payTrigger,
+	splitItems,
+	start,
+	type Node,
+} from '../../dev/workflow';
 import {
 	chargeAndWait,
 	ended,
@@ -62,6 +72,30 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(answer.status).toBe(200);
 		};
 		return { id, send };
+	}
+
+	/** So many executions that wait, each for the postback of its own charge, before a node. */
+	async function waitBefore(next: Node, count: number) {
+		const first = start();
+		const id = await publish(chain('Wait', [first, splitItems(), ...chargeAndWait(), next]));
+		const list = ids(count);
+		for (const one of list) await call(queue.webhook, first.webhookId, { items: [{ id: one }] });
+		await until('all to wait', async () => {
+			const rows = queue.sql(
+				`SELECT id FROM execution_entity WHERE "workflowId" = '${id}' AND status = 'waiting'`,
+			);
+			return rows.length === list.length;
+		});
+		return { id, list };
+	}
+
+	/** Where the postback of a charge goes: the webhook process, and main, which takes postbacks too. */
+	function postbackUrlsOf(external_id: string) {
+		const { postbackUrl } = sandbox.transactions.find(
+			(known) => known.external_id === external_id,
+		)!;
+		const url = String(postbackUrl);
+		return { url, atMain: url.replace(queue.webhook.url, main.url) };
 	}
 
 	test('QR codes and payments, called through the webhook process, run on both workers', async () => {
@@ -521,28 +555,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	long.each(['one process', 'two processes'])(
 		'two postbacks at once to a wait, through %s: the payment behind it is made once; through two of n8n 1, twice at most',
 		async (through) => {
-			const first = start();
 			const out = pay('Pay', {
 				amount: 2,
 				external_id: '={{ "out-" + $("Charge").item.json.external_id }}',
 				postback: 'none',
 			});
-			const id = await publish(
-				chain('Two postbacks', [first, splitItems(), ...chargeAndWait(), out]),
-			);
-			const list = ids(13);
-			for (const one of list) await call(queue.webhook, first.webhookId, { items: [{ id: one }] });
-			await until('all to wait', async () => {
-				const rows = queue.sql(
-					`SELECT id FROM execution_entity WHERE "workflowId" = '${id}' AND status = 'waiting'`,
-				);
-				return rows.length === list.length;
-			});
+			const { id, list } = await waitBefore(out, 13);
 			for (const [each, one] of list.entries()) {
-				const { postbackUrl } = sandbox.transactions.find((known) => known.external_id === one)!;
-				const url = String(postbackUrl);
-				// Main takes postbacks too.
-				const atMain = url.replace(queue.webhook.url, main.url);
+				const { url, atMain } = postbackUrlsOf(one);
 				const second = through === 'one process' ? url : atMain;
 				// The first alone: it warms the list.
 				if (each === 0) await deliver(url);
@@ -680,27 +700,16 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	);
 
 	test('pairs of postbacks through two processes: a payment whose identifier changes is made once', async () => {
-		const first = start();
 		const out = pay('Pay', {
 			amount: 2,
 			external_id: '={{ $("Charge").item.json.external_id + "-" + $now.toMillis() }}',
 		});
-		const id = await publish(chain('Pairs', [first, splitItems(), ...chargeAndWait(), out]));
-		const list = ids(12);
-		for (const one of list) await call(queue.webhook, first.webhookId, { items: [{ id: one }] });
-		await until('all to wait', async () => {
-			const rows = queue.sql(
-				`SELECT id FROM execution_entity WHERE "workflowId" = '${id}' AND status = 'waiting'`,
-			);
-			return rows.length === list.length;
-		});
+		const { id, list } = await waitBefore(out, 12);
 		const made = (one: string) =>
 			sandbox.bodies('payment').filter(({ external_id }) => String(external_id).startsWith(one));
 		const told: string[] = [];
 		for (const one of list) {
-			const { postbackUrl } = sandbox.transactions.find((known) => known.external_id === one)!;
-			const url = String(postbackUrl);
-			const atMain = url.replace(queue.webhook.url, main.url);
+			const { url, atMain } = postbackUrlsOf(one);
 			told.push((await Promise.all([deliver(url), deliverLate(atMain, 15)])).join('/'));
 			await pause(150);
 		}
