@@ -134,8 +134,15 @@ export async function deliver(url: string, spelling: Spelling = SPELLINGS.JSON!)
 	return answer.status;
 }
 
-/** Posts JSON whose body comes so many milliseconds after its head; gives the answer's status. */
-export async function deliverLate(url: string, ms: number, body = PAID): Promise<number> {
+/**
+ * Posts JSON whose body comes so many milliseconds after its head, or once something has happened; gives
+ * the answer's status.
+ */
+export async function deliverLate(
+	url: string,
+	late: number | Promise<unknown>,
+	body = PAID,
+): Promise<number> {
 	const headers = {
 		'Content-Type': 'application/json',
 		'Content-Length': Buffer.byteLength(body),
@@ -151,7 +158,7 @@ export async function deliverLate(url: string, ms: number, body = PAID): Promise
 	});
 	// At once, without waiting for the body.
 	sending.flushHeaders();
-	await pause(ms);
+	await (typeof late === 'number' ? pause(late) : late);
 	sending.end(body);
 	return await status;
 }

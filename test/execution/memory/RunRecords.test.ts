@@ -115,24 +115,41 @@ test.each([
 );
 
 test.each([
-	['the second long after the first', 2_000],
-	['the second while the first pays', 100],
-])('an execution that goes on twice from one wait, in two processes: %s', async (_, later) => {
-	for (let seed = 0; seed < ROUNDS; seed++) {
-		const random = randomOf(seed);
-		const { all } = processes(2, () => 1 + random() * 30);
-		const goOn = async (process: SimulatedProcess) => {
-			const records = process.open(undefined, false, 'execution 7, run 2');
-			const isAgain = await records.isRunAgain();
-			expect(await records.close()).toStrictEqual([]);
-			return isAgain;
-		};
-		const both = [all[0]!, all[1]!].map(async (process, each) => {
-			await passing(each * later);
-			return await goOn(process);
-		});
-		expect(await simulate(Promise.all(both))).toStrictEqual([false, true]);
-	}
+	['the second long after the first', () => 2_000],
+	['the second while the first pays', () => 100],
+	['both in the same moment', (random: () => number) => random() * 30],
+])(
+	'of an execution that goes on twice from one wait, in two processes, one run goes on: %s',
+	async (_, latenessOf) => {
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { all } = processes(3, () => 1 + random() * 30);
+			const goOn = async (process: SimulatedProcess) => {
+				const records = process.open(undefined, false, 'execution 7, run 2');
+				const isAgain = await records.isRunAgain();
+				expect(await records.close()).toStrictEqual([]);
+				return isAgain;
+			};
+			// Other executions of the node write over the list meanwhile.
+			const others = numbered(0, 10).map(async (id) => {
+				await passing(random() * 2_000);
+				return await pay(all[2]!, id);
+			});
+			const first = goOn(all[0]!);
+			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
+			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
+			expect({ seed, goOn: both.filter((isAgain) => !isAgain) }).toStrictEqual({
+				seed,
+				goOn: [false],
+			});
+		}
+	},
+);
+
+test('a run that has come to a payment first says so when n8n was too slow for it to be sure', async () => {
+	const { all } = processes(1, () => 1_500);
+	const records = all[0]!.open(undefined, false, 'execution 7, run 2');
+	await expect(simulate(records.isRunAgain())).rejects.toThrow(InputError);
 });
 
 test('the next run of that execution, and one that has not waited, is no second one', async () => {

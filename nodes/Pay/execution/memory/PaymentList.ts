@@ -1,8 +1,10 @@
+import { randomUUID } from 'crypto';
 import { sleep, type IExecuteFunctions } from 'n8n-workflow';
 import { asError } from '../../inputError';
 import { within } from '../../within';
 import {
 	CHANGES_KEPT,
+	CLAIM_PAUSE_MS,
 	DROPPED_FOR_EACH,
 	JITTER_MS,
 	LIMIT_MS,
@@ -110,6 +112,35 @@ export class PaymentList {
 		if (this.recorded.size > this.leastKept && oldest !== undefined) {
 			this.recorded.delete(oldest);
 		}
+	}
+
+	/**
+	 * Claims a key for the caller alone, also where two processes claim it in the same instant; gives
+	 * whether it did. Throws when that is unsure. Both would find the list without the key, and the last
+	 * writer wins: so each adds a key of its own beside it, and after a pause that no change outlasts it
+	 * looks whose is left. Nothing records these again before that, or the other one's would be lost.
+	 */
+	async claim(store: Store, key: string): Promise<boolean> {
+		if (this.recorded.has(key)) return false;
+		const own = `${key} ${randomUUID()}`;
+		let stored = await this.addClaim(store, [key, own]);
+		while (!stored.has(own)) {
+			if (stored.has(key)) return false;
+			await sleep(CLAIM_PAUSE_MS);
+			// Where a change of neither has written over both, this claims it once more.
+			stored = await this.addClaim(store, [key, own]);
+		}
+		this.take(key);
+		return true;
+	}
+
+	private async addClaim(store: Store, keys: string[]): Promise<Set<unknown>> {
+		return await this.inTurn(async () => {
+			const stored = await this.add(store, keys);
+			if ((this.durations.at(-1) ?? 0) <= CLAIM_PAUSE_MS) return stored;
+			// Another process may have looked before this was written, and gone on.
+			throw new Error(`n8n's database took longer than ${CLAIM_PAUSE_MS / 1000} s for it`);
+		});
 	}
 
 	/**

@@ -12,6 +12,8 @@ export const LONGEST_PAUSE_MS = 5_000;
 export const CHANGES_KEPT = 20;
 /** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
 export const LONGEST_CHANGE_MS = 10_000;
+/** How long a claim waits before it looks whose it is: a change that takes longer claims nothing. */
+export const CLAIM_PAUSE_MS = 1_000;
 
 export const JITTER_MS = 50;
 /** So many of its last payments a process records again where the list has lost the newest of them. */
