@@ -11,7 +11,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { credentials, executeChosen, findOperation, captions, properties } from './operations';
+import { captions, credentials, executeChosen, findOperation, properties } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/receive';
 
@@ -37,6 +37,7 @@ const subtitle = [
 	'catch { return ""; } };',
 	`const captions = ${JSON.stringify(captions()).replaceAll('}}', '} }')};`,
 	'const caption = captions[$parameter["resource"] + " " + $parameter["operation"]];',
+	'if (!caption) return "";',
 	'return caption.name',
 	'+ (caption.hasAmount ? typed(" of ", () => $parameter["amount"]) : "")',
 	'+ (caption.hasRecipient ? typed(" to ", () => $parameter["creditParty"]["key"]) : ""); })() }}',
@@ -73,9 +74,8 @@ export class Pay implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await refuseOnError(this, async () => {
-			const resource = this.getNodeParameter('resource') as string;
-			const operation = this.getNodeParameter('operation') as string;
-			const { receive } = findOperation(resource, operation);
+			const resource = String(this.getNodeParameter('resource'));
+			const { receive } = findOperation(resource, String(this.getNodeParameter('operation', '')));
 			return (
 				(await receive?.(this)) ??
 				refusePostback(this, 409, 'The execution is not waiting for a postback')

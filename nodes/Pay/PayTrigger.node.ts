@@ -2,6 +2,7 @@ import './lowestN8n';
 import {
 	NodeConnectionTypes,
 	NodeOperationError,
+	UserError,
 	type IHookFunctions,
 	type INodeType,
 	type INodeTypeDescription,
@@ -15,16 +16,16 @@ import { readSignatureRule, signatureFault } from './credential/signature';
 import { inWords } from './inputError';
 import { matchOf, readCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
-import { refuseBodyNotLeft } from './parameters/leaveBody';
+import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
 import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
-	headersOf,
 	refuseOnError,
 	logNotAwaited,
 	POSTBACK_METHODS,
+	headersOf,
 	readBody,
 	readPostback,
 	refuseUnproven,
@@ -38,6 +39,9 @@ const NO_SECRET =
 
 const NO_SIGNATURE =
 	"the Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
+
+const BODY_IS_READ =
+	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
@@ -58,6 +62,31 @@ function readMatch(context: HookContext, status: StatusValues | undefined) {
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
 	const whose = 'this trigger, which has one where Authentication is Signed URL';
 	return matchOf(condition, status, 'startWhen', whose);
+}
+
+/** Refuses what could verify no postback, or would start with none. Rejects with an error in words. */
+async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
+	refuseWholes(triggerProperties, context.getNode().parameters);
+	if (!isBodyLeft(context.getNodeParameter('options', {}))) context.logger.warn(BODY_IS_READ);
+	const credential = await readCredential(context).catch((error: unknown) => {
+		throw new UserError(`${NO_SECRET} (${inWords(error)})`);
+	});
+	const { current } = parseSecrets(credential);
+	readMatch(context, readDescription(credential).status);
+	const signature = readSignatureRule(credential);
+	if (isUnsigned(context)) return;
+	if (isSignedByService(context)) {
+		if (signature === undefined) throw new UserError(NO_SIGNATURE);
+	} else if (current === '') {
+		throw new UserError(NO_SECRET);
+	}
+}
+
+/** Why it is not published. n8n 2 stops a trigger that listens when its next publication is refused. */
+function notPublished(context: IHookFunctions, why: string): string {
+	if (context.getActivationMode() === 'manual') return why;
+	const url = context.getNodeWebhookUrl('default');
+	return `${why.replace(/\.$/, '')}. Until this workflow is published, no postback to ${url} is taken`;
 }
 
 export class PayTrigger implements INodeType {
@@ -121,27 +150,11 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				const refusal = (message: string) => new NodeOperationError(this.getNode(), message);
 				try {
-					refuseWholes(triggerProperties, this.getNode().parameters);
-					// What was published before an update goes on listening, as n8n reads bodies for it.
-					const isAlone = ['init', 'leadershipChange'].includes(this.getActivationMode());
-					if (!isAlone) refuseBodyNotLeft(this.getNodeParameter('options', {}));
-					const credential = await readCredential(this).catch((error: unknown) => {
-						throw refusal(`${NO_SECRET} (${inWords(error)})`);
-					});
-					const { current } = parseSecrets(credential);
-					readMatch(this, readDescription(credential).status);
-					const signature = readSignatureRule(credential);
-					if (isUnsigned(this)) return true;
-					if (isSignedByService(this)) {
-						if (signature === undefined) throw refusal(NO_SIGNATURE);
-					} else if (current === '') {
-						throw refusal(NO_SECRET);
-					}
+					await refuseWhatCannotListen(this);
 					return true;
 				} catch (error) {
-					throw error instanceof NodeOperationError ? error : refusal(inWords(error));
+					throw new NodeOperationError(this.getNode(), notPublished(this, inWords(error)));
 				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
@@ -160,10 +173,10 @@ export class PayTrigger implements INodeType {
 			const signature = readSignatureRule(credential);
 			if (signature === undefined && isByService) return refuseUnsigned(this, NO_SIGNATURE);
 			const { status } = readDescription(credential);
-			const bytes = await readBody(this, BODY_TIME);
-			const fault = signature && signatureFault(signature, headersOf(this), bytes);
+			const received = await readBody(this, BODY_TIME);
+			const fault = signature && signatureFault(signature, headersOf(this), received);
 			if (fault !== undefined) return refuseUnsigned(this, fault);
-			const postback = readPostback(this, bytes);
+			const postback = readPostback(this, received);
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, status);
 			const why = whyNotAwaited(match, postback, reference);

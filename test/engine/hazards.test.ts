@@ -66,8 +66,8 @@ describe('options hold for the whole run', () => {
 });
 
 test.each([
-	[{ operation: 'nothing' }, /There is no operation "nothing" of "payment"/],
-	[{ resource: 'nothing' }, /Could not get parameter "operation"/],
+	[{ operation: 'nothing' }, /There is no operation "nothing" of "payment", only create$/],
+	[{ resource: 'charge' }, /There is no resource "charge", only payment, postback, qrCode$/],
 ])('under "continue" an unknown choice is a failed item: %j', async (parameters, message) => {
 	const item = { id: 'a', amount: 1, outcome: 'accepted' };
 	const run = await pay([item], { parameters, settings: CONTINUE });

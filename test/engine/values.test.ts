@@ -173,6 +173,7 @@ test('a trigger whose options are one expression is not published', async () => 
 	const context = {
 		getNode: () => ({ parameters: { options: NOPE } }),
 		getNodeParameter: () => ({}),
+		getActivationMode: () => 'manual',
 	};
 	const { create } = new PayTrigger().webhookMethods.default;
 	await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(/field by field/);

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { IDataObject, INodeExecutionData, IRun } from 'n8n-workflow';
+import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedProofs,
@@ -398,18 +398,162 @@ describe('the charge before it', () => {
 	});
 
 	test.each([
-		['paid', {}, /mean "paid"$/, /credential of the Pay node.*Status Field, Paid Values\.$/],
+		['paid', {}, /mean "paid"$/, /credential of "Charge".*Status Field, Paid Values\.$/],
 		['paid', { ...WORDS, paidValues: '' }, /mean "paid"$/, /Describe the Service/],
 		['paidOrFailed', { ...WORDS, failedValues: '' }, /mean "paid" and "failed"$/, /Failed Values/],
 		['paid', { ...WORDS, describeService: false }, /mean "paid"$/, /Describe the Service/],
 		['Paid', WORDS, /Resume \(resumeWhen\) must be one of any, paid, .* is "Paid"$/, /Choose one/],
 	])(
-		'has no words for %s with %j: it does not wait, and says where to enter them',
+		'has no words for %s with %j: nothing is sent, and it says where to enter them',
 		async (resumeWhen, words, why, advice) => {
 			const run = await chargeAndWait([{ id: 'a' }], undefined, { words, resumeWhen });
 			expect(errorOf(run)?.message).toMatch(why);
+			expect(errorOf(run)?.message).toMatch(
+				/^"Wait", which waits for this postback, could not begin/,
+			);
 			expect(errorOf(run)?.description).toMatch(advice);
+			expect(errorOf(run)?.description).toMatch(/^Nothing was sent/);
+			expect(sandbox.received).toHaveLength(0);
 			expect(run.waitTill).toBeUndefined();
 		},
 	);
+});
+
+describe('the waits behind a charge', () => {
+	withSandbox();
+	const GUESSED = { resumeWhen: 'onPaid' };
+	const GOOD = { resumeWhen: 'any' };
+	const charge = (name: string, id = '={{ $json.id }}', more: IDataObject = {}) =>
+		payNode(name, {
+			...{ resource: 'qrCode', amount: 1, external_id: id, postback: 'resume' },
+			...more,
+		});
+	const waiting = (name: string, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
+		...payNode(name, {
+			...{ resource: 'postback', operation: 'wait' },
+			external_id: '={{ $json.external_id }}',
+			...parameters,
+		}),
+		...more,
+	});
+	const other = (name: string): INode => sourceNode(name, [{ external_id: 'a', id: 'a' }]);
+	/** How many charges go out, and what the first error and the hints say. */
+	async function played(nodes: INode[], connections: IConnections, items = [{ id: 'a' }]) {
+		const run = await runWorkflow({
+			credential: { baseUrl: sandbox.url },
+			parameters: {},
+			workflow: {
+				nodes: [sourceNode('Source', items), ...nodes],
+				connections: { Source: to(['Charge']), ...connections },
+			},
+		});
+		const hints = Object.values(run.data.resultData.runData)
+			.flat()
+			.flatMap((each) => each.hints ?? [])
+			.map(({ message }) => message);
+		return { sent: sandbox.received.length, error: errorOf(run)?.message ?? '', hints };
+	}
+
+	test.each<[string, INode[], IConnections]>([
+		['directly', [waiting('Wait', GUESSED)], { Charge: to(['Wait']) }],
+		[
+			'behind other nodes, one of them disabled',
+			[other('A'), { ...other('B'), disabled: true }, waiting('Wait', GUESSED)],
+			{ Charge: to(['A']), A: to(['B']), B: to(['Wait']) },
+		],
+		[
+			'behind a disabled wait that is right',
+			[waiting('Off', GOOD, { disabled: true }), waiting('Wait', GUESSED)],
+			{ Charge: to(['Off']), Off: to(['Wait']) },
+		],
+		[
+			'in all branches',
+			[
+				other('A'),
+				waiting('Wait', GUESSED),
+				waiting('Wait 2', { ...GOOD, limitWaitTime: true, resumeAmount: -1 }),
+			],
+			{ Charge: to(['A', 'Wait']), A: to(['Wait 2']) },
+		],
+		[
+			'before a second charge and its wait, which is right',
+			[waiting('Wait', GUESSED), charge('Charge 2'), waiting('Wait 2', GOOD)],
+			{ Charge: to(['Wait']), Wait: to(['Charge 2']), 'Charge 2': to(['Wait 2']) },
+		],
+		[
+			'in a loop',
+			[waiting('Wait', GUESSED), other('A')],
+			{ Charge: to(['Wait']), Wait: to(['A']), A: to(['Charge']) },
+		],
+		[
+			'behind a second charge',
+			[charge('Charge 2', '={{ $json.external_id }}-2'), waiting('Wait', GUESSED)],
+			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
+		],
+		[
+			'an operation that there is none of',
+			[waiting('Wait', { operation: 'waitForPayment' })],
+			{ Charge: to(['Wait']) },
+		],
+		[
+			'with the id of another order',
+			[waiting('Wait', { ...GOOD, external_id: 'b' })],
+			{ Charge: to(['Wait']) },
+		],
+		[
+			'with a limit in weeks',
+			[waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: 1, resumeUnit: 'weeks' })],
+			{ Charge: to(['Wait']) },
+		],
+	])('one that cannot begin, %s: nothing is sent', async (_, nodes, connections) => {
+		const { sent, error } = await played([charge('Charge'), ...nodes], connections);
+		expect(error).toMatch(/^"Wait", which waits for this postback, could not begin: \S/);
+		expect(sent).toBe(0);
+	});
+
+	test.each<[string, INode[], IConnections]>([
+		['right', [waiting('Wait', GOOD)], { Charge: to(['Wait']) }],
+		[
+			'an expression',
+			[waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: '={{ 5 }}' })],
+			{ Charge: to(['Wait']) },
+		],
+		[
+			'right in one of two branches',
+			[waiting('Bad', GUESSED), waiting('Wait', GOOD)],
+			{ Charge: to(['Wait', 'Bad']) },
+		],
+		[
+			'for a charge between, with its id',
+			[charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'b' })],
+			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
+		],
+		[
+			'for a charge before, with its id',
+			[charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'a' })],
+			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
+		],
+	])('one that may be %s: all is sent, and no hint', async (_, nodes, connections) => {
+		const charges = nodes.filter(({ parameters }) => parameters.resource === 'qrCode').length + 1;
+		const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
+		expect({ sent, hints }).toStrictEqual({ sent: charges, hints: [] });
+	});
+
+	test.each<[string, INode[], IConnections]>([
+		['none at all', [], {}],
+		['a disabled one', [waiting('Off', GOOD, { disabled: true })], { Charge: to(['Off']) }],
+		['one before it', [waiting('Wait', GUESSED)], { Wait: to(['Charge']) }],
+	])('%s: it is sent, and a hint says that nothing is resumed', async (_, nodes, connections) => {
+		const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
+		expect(sent).toBe(1);
+		expect(hints).toStrictEqual([expect.stringMatching(/^No "Wait for postback" stands behind/)]);
+	});
+
+	test('of a charge that asks for no postback here are not looked at', async () => {
+		const { sent } = await played(
+			[charge('Charge', undefined, { postback: 'none' }), waiting('Wait', GUESSED)],
+			{ Charge: to(['Wait']) },
+		);
+		expect(sent).toBe(1);
+	});
 });

@@ -60,6 +60,9 @@ const REFUSALS: Examples<typeof refusals> = {
 	aboveSum: (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)],
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRefused: () => [refusals.tokenRefused()],
+	noWaitBehind: (kind) => [refusals.noWaitBehind(wordsOf(kind))],
+	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
+	otherIdAwaited: () => [],
 	sameIdAsItem: (kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')],
 	sentInThisExecution: (kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),

@@ -86,17 +86,20 @@ describe('publishing it', () => {
 	const gone = () => {
 		throw new Error('no such credential');
 	};
+	let logged: string[] = [];
 	/** What publishing comes to, with a credential and parameters as n8n hands them over. */
 	async function published(
 		credential: () => IDataObject,
 		parameters: IDataObject | (() => never) = {},
-		mode = 'activate',
 	) {
+		logged = [];
 		const options = { binaryData: true, ...(parameters as { options?: object }).options };
 		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
 			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: { options } }),
-			getActivationMode: () => mode,
+			getActivationMode: () => 'activate',
+			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
+			logger: { warn: (line: string) => void logged.push(line) },
 			getNodeParameter: (name: keyof typeof given) =>
 				name === 'startWhen' && typeof parameters === 'function' ? parameters() : given[name],
 			getCredentials: async () => credential(),
@@ -132,18 +135,18 @@ describe('publishing it', () => {
 	});
 
 	test.each([
-		['activate', false],
-		['update', false],
-		['manual', false],
-		['init', true],
-		['leadershipChange', true],
-	])('with options that do not leave the body, in the mode %s: %s', async (mode, taken) => {
-		const options = { binaryData: undefined };
-		const done = published(signed, { options }, mode);
-		if (taken) expect(await done).toBe(true);
-		else await expect(done).rejects.toThrow(/without "binaryData": true.*ISO-8859-1\. \S/);
-	});
+		[undefined, 1],
+		[true, 0],
+	])(
+		'succeeds with binaryData: %s in the options, and logs %d line about it',
+		async (binaryData, lines) => {
+			expect(await published(signed, { options: { binaryData } })).toBe(true);
+			expect(logged).toHaveLength(lines);
+			for (const line of logged) expect(line).toMatch(/"binaryData": true.* ISO-8859-1/);
+		},
+	);
 
+	const UNTIL = ' Until this workflow is published,';
 	const SHORT = /^The Postback Secret of .* at least 16 characters\. \S/;
 	const NO_SECRET = /^Postbacks could not be verified: .*Postback Secret/;
 	const PREVIOUS = /^The Previous Postback Secret of .* at least 16 characters\. \S/;
@@ -188,7 +191,10 @@ describe('publishing it', () => {
 		async (_how, credential, why, parameters = {}) => {
 			const refusal = await published(credential, parameters).catch((error: unknown) => error);
 			expect(refusal).toBeInstanceOf(NodeOperationError);
-			expect((refusal as Error).message).toMatch(why);
+			const [words = '', until] = (refusal as Error).message.split(UNTIL);
+			expect(until).toBe(' no postback to https://n8n.example.com/webhook/1/postback is taken');
+			// A sentence that had no full stop got one here.
+			expect([words, words.slice(0, -1)]).toContainEqual(expect.stringMatching(why));
 		},
 	);
 });

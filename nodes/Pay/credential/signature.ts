@@ -124,17 +124,21 @@ function timeOf(timestamp: string): number {
 
 const oneOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value ?? ''));
 
+const BYTES_ARE_GONE =
+	'n8n has read this multipart form before the node, so nothing of it can be verified. Add "binaryData": true to the options of this node in the JSON of the workflow';
+
 /**
  * Why a request was not signed by the service, in words for a log, without a secret; undefined where it
  * was. Compares in constant time.
  * @param headers by their names in small letters
- * @param bytes of the body as they came
+ * @param body its bytes as they came; what n8n made of it where they are gone
  */
 export function signatureFault(
 	rule: SignatureRule,
 	headers: Readonly<Record<string, unknown>>,
-	bytes: Buffer,
+	body: object,
 ): string | undefined {
+	if (!Buffer.isBuffer(body)) return BYTES_ARE_GONE;
 	const { header, secret, algorithm, timestampHeader } = rule;
 	const given = oneOf(headers[header]);
 	if (given.trim() === '') return `the header ${header} is missing`;
@@ -147,7 +151,7 @@ export function signatureFault(
 		if (!isRecent) return `the time in the header ${timestampHeader} is not now`;
 		hmac.update(`${timestamp}.`);
 	}
-	const expected = hmac.update(bytes).digest();
+	const expected = hmac.update(body).digest();
 	for (const value of valuesIn(given)) {
 		const found = bytesIn(value, expected.length);
 		if (found !== undefined && timingSafeEqual(found, expected)) return undefined;

@@ -10,7 +10,7 @@ import { checkHeaderValue, type Account } from '../credential/connection';
 import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
-import { refuseNothing, type ReadParameter } from '../parameters/parameter';
+import { mayBeExpression, refuseNothing, type ReadParameter } from '../parameters/parameter';
 import { inOneForm } from '../parameters/text';
 import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
@@ -108,17 +108,11 @@ function refuseOtherOptions(options: TypedOptions, { source }: Settings) {
 	);
 }
 
-/** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
-const isPerItem = (typed: unknown): boolean =>
-	typeof typed === 'object' && typed !== null
-		? Object.values(typed).some(isPerItem)
-		: typed === undefined || (typeof typed === 'string' && typed.startsWith('='));
-
 /** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
 function reader({ context, typed, shared }: ReadingContext, index: number): ReadParameter {
 	const perItem = new Map<string, unknown>();
 	return (name) => {
-		const values = isPerItem(typed[name]) ? perItem : shared;
+		const values = mayBeExpression(typed[name]) ? perItem : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
 		refuseNothing(typed[name], value, name);

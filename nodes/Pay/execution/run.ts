@@ -29,7 +29,7 @@ import {
 } from './words/refusal';
 import { notFinished } from './words/result';
 import { goesOn, isRunByAiAgent, resultOfRefusal, toOutputItem } from './report';
-import { refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
+import { refuseForWaits, refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
@@ -150,7 +150,8 @@ async function readAll(run: Run): Promise<Step> {
 		else step.done.push(done);
 	}
 	const { ready, done } = withinLimits(run, step.ready);
-	return { ready, done: [...step.done, ...done] };
+	const awaited = refuseForWaits(run, ready);
+	return { ready: awaited.ready, done: [...step.done, ...done, ...awaited.done] };
 }
 
 /** Sets a run up and reads its items; what concerns all of them makes each fail alike. */

@@ -7,8 +7,10 @@ import { firstValue, mismatchOf } from '../parameters/fieldMatch';
 import { isMembers } from '../json';
 import { InputError } from '../inputError';
 import {
+	hasAsked,
 	recordExpectation,
 	withdrawExpectation,
+	type Expectation,
 	type ExpectationStore,
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
@@ -22,6 +24,7 @@ import type { Done, Ready, RequestOperation, Settings, Step } from './read';
 import {
 	acceptedWithOtherDetails,
 	cancelled,
+	noWaitBehind,
 	recordedBefore,
 	sentInThisExecution,
 	sentUnderAnotherId,
@@ -32,6 +35,7 @@ import { attemptInWords } from './words/place';
 import { otherAmountInResponse, otherIdInResponse } from './words/result';
 import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Tally } from './tally';
+import { firstWaitsBehind, refusalOfWaits } from './waitsBehind';
 
 type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
 
@@ -108,6 +112,37 @@ export function withinLimits(run: Run, items: Ready[]): Step {
 		ready: items.filter((item) => !refused.has(item)),
 		done: [...refused].map(([item, error]) => refuseItem(run, item, error)),
 	};
+}
+
+/**
+ * Refuses the items whose postback no wait behind this node could take, as far as the workflow says it:
+ * where all of them are refused. One wait is for one of them.
+ */
+export function refuseForWaits(run: Run, items: Ready[]): Step {
+	const unchanged: Step = { ready: items, done: [] };
+	const { context, expectations, ledger, operation, tally } = run;
+	const asking = items.flatMap(({ expectation }) => (expectation ? [expectation] : []));
+	if (asking.length === 0 || ledger.isTool) return unchanged;
+	const first = firstWaitsBehind(context);
+	if (first === undefined) return unchanged;
+	if (first.waits.length === 0) {
+		tally.hints.add(noWaitBehind(operation.words));
+		return unchanged;
+	}
+	const isForIt = !hasAsked(expectations, context.getExecutionId());
+	const refusals = new Map<Expectation, InputError>();
+	for (const expectation of asking) {
+		const refusal = refusalOfWaits(first, tally.node.name, expectation, isForIt);
+		if (refusal === undefined) return unchanged;
+		refusals.set(expectation, refusal);
+	}
+	const step: Step = { ready: [], done: [] };
+	for (const item of items) {
+		const refusal = item.expectation && refusals.get(item.expectation);
+		if (refusal === undefined) step.ready.push(item);
+		else step.done.push(refuseItem(run, item, refusal));
+	}
+	return step;
 }
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);

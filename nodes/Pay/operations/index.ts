@@ -9,6 +9,7 @@ import type {
 } from 'n8n-workflow';
 import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/report';
+import { InputError } from '../inputError';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
 import { waitForPostback } from './wait';
@@ -107,25 +108,36 @@ export function captions(): Record<string, Caption> {
 	return all;
 }
 
-/** The operation that was chosen; only a hand-made workflow has another. */
+/** One of some values by its name; throws an InputError that names them all. */
+function chosen<T>(all: Map<string, T>, field: string, of: string, value: string): T {
+	const found = all.get(value);
+	if (found !== undefined) return found;
+	throw new InputError(
+		field,
+		`There is no ${field} "${value}"${of}, only ${[...all.keys()].join(', ')}`,
+		'Choose one from the list, or correct it in the JSON of the workflow.',
+	);
+}
+
+/** The operation that was chosen. A workflow that a person or a program wrote may have another: InputError. */
 export function findOperation(resource: string, operation: string): Operation {
-	const found = resources
-		.find(({ value }) => value === resource)
-		?.operations.find(({ option }) => option.value === operation);
-	if (found === undefined) throw new Error(`There is no operation "${operation}" of "${resource}"`);
-	return found;
+	const all = new Map(resources.map((each) => [each.value, each]));
+	const { operations } = chosen(all, 'resource', '', resource);
+	const its = new Map(operations.map((each) => [each.option.value, each]));
+	return chosen(its, 'operation', ` of "${resource}"`, operation);
 }
 
 /** Carries out the operation that the node's parameters choose. */
 export async function executeChosen(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	let chosen: Operation;
+	let operation: Operation;
 	try {
 		const resource = String(context.getNodeParameter('resource', 0));
-		chosen = findOperation(resource, String(context.getNodeParameter('operation', 0)));
+		// n8n has none of it where there is no such resource.
+		operation = findOperation(resource, String(context.getNodeParameter('operation', 0, '')));
 	} catch (error) {
 		return failAll(context, error);
 	}
-	return await chosen.execute(context);
+	return await operation.execute(context);
 }
 
 const operationField: INodeProperties = {

@@ -1,10 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
 
 /**
- * What `options` must hold for n8n to leave a request's body to the node. Else n8n reads it before any
- * proof, and refuses charsets such as ISO-8859-1 (measured on 2.41 and 1.123). Nothing else asks for it,
- * and only for nodes of version 1.
+ * What `options` hold for n8n to leave a request's body to the node. Else n8n reads it before any proof,
+ * and refuses charsets such as ISO-8859-1 (measured on 2.41 and 1.123); the node takes the rest. n8n asks
+ * for it in nodes of version 1 alone.
  */
 export const LEAVE_BODY = { binaryData: true };
 
@@ -16,12 +15,6 @@ export const leaveBodyOption: INodeProperties = {
 	default: true,
 };
 
-/** Refuses `options` without it, as those typed as JSON or as one expression may be: InputError. */
-export function refuseBodyNotLeft(options: unknown): void {
-	if ((options as typeof LEAVE_BODY | undefined)?.binaryData === true) return;
-	throw new InputError(
-		'options',
-		'The JSON of this node has "options" without "binaryData": true, so n8n would refuse postbacks in charsets such as ISO-8859-1',
-		'In the JSON of the workflow, add it or remove "options"; or delete this node and add it again.',
-	);
-}
+/** Whether n8n leaves the body to a node with these options: workflows that others wrote lack it. */
+export const isBodyLeft = (options: unknown) =>
+	(options as typeof LEAVE_BODY | undefined)?.binaryData === true;

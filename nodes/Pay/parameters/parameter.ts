@@ -56,6 +56,12 @@ export function refuseWholes(fields: INodeProperties[], typed: object, path = ''
 	}
 }
 
+/** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
+export const mayBeExpression = (typed: unknown): boolean =>
+	typeof typed === 'object' && typed !== null
+		? Object.values(typed).some(mayBeExpression)
+		: typed === undefined || (typeof typed === 'string' && typed.startsWith('='));
+
 /** What an expression reads of its item. Of a tool that is the first one, or holds what the model says. */
 const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
 

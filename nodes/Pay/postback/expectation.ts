@@ -46,6 +46,10 @@ export function beginWait(store: ExpectationStore, wait: Wait): string[] {
 	return store.postbacks.flatMap((event) => ('hash' in event ? [event.hash] : []));
 }
 
+/** Whether an execution has asked for a postback before. */
+export const hasAsked = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
+	postbacks.some((event) => 'hash' in event && event.executionId === executionId);
+
 /** Whether an execution has waited for a postback before. */
 export const hasWaited = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
 	postbacks.some((event) => 'node' in event && event.executionId === executionId);

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
+import type { ParsedForm } from './body/parsedForm';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -16,15 +17,16 @@ const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorizat
 /**
  * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
  * could call again, are left out or replaced by `***`. Throws for a multipart form that is broken.
+ * @param content the bytes of its body, or the form that n8n has made of them
  */
 export function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
-	bytes: Buffer,
+	content: Buffer | ParsedForm,
 	resumeToken?: string,
 ): Postback {
 	const { method, headers } = request;
 	const contentType = String(headers['content-type'] ?? '').trim();
-	const { body, rawBody, ...rest } = parseBody(bytes, contentType);
+	const { body, rawBody, ...rest } = parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));

@@ -1,7 +1,14 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	IBinaryData,
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+} from 'n8n-workflow';
 import type { PostbackMatch } from '../parameters/condition';
 import { amountMismatchOf, stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf } from '../parameters/fieldMatch';
+import type { PostedFile } from './body/multipart';
+import { parsedFormOf, type FileOnDisk, type ParsedForm } from './body/parsedForm';
 import { readBytes, type RawRequest } from './body/readBytes';
 import { parsePostback, toJson, type Postback } from './postback';
 import type { Reference } from './proof';
@@ -105,13 +112,22 @@ export const refuseUnsigned = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 
 /**
- * Reads the body of the request that called a webhook, which n8n leaves unread for {@link leaveBody}.
+ * Reads the body of the request that called a webhook. n8n leaves it unread for {@link leaveBody}; where
+ * it has read it before the node, the bytes are there, or the multipart form that it made of them.
  * Only after the URL's proof, where one is asked for: an unproven body may be anything, or never end.
  * @param bodyTime how long the body may take, in milliseconds
  */
-export async function readBody(context: IWebhookFunctions, bodyTime: number): Promise<Buffer> {
+export async function readBody(
+	context: IWebhookFunctions,
+	bodyTime: number,
+): Promise<Buffer | ParsedForm> {
+	const request = context.getRequestObject() as RawRequest;
+	if (request.rawBody === undefined) {
+		const form = parsedFormOf(request.body);
+		if (form !== undefined) return form;
+	}
 	const encoding = String(headersOf(context)['content-encoding'] ?? '');
-	return await readBytes(context.getRequestObject() as RawRequest, encoding, bodyTime);
+	return await readBytes(request, encoding, bodyTime);
 }
 
 /** The headers of a request, by their names in small letters. */
@@ -119,17 +135,34 @@ export const headersOf = (context: IWebhookFunctions) =>
 	context.getHeaderData() as Record<string, unknown>;
 
 /**
- * Reads a postback from its request and the bytes of its body.
+ * Reads a postback from its request and its body.
  * @param resumeToken n8n's own token, which a request to a resume URL holds
  */
 export function readPostback(
 	context: IWebhookFunctions,
-	bytes: Buffer,
+	received: Buffer | ParsedForm,
 	resumeToken?: string,
 ): Postback {
 	const { method } = context.getRequestObject();
 	const query = context.getQueryData() as Record<string, unknown>;
-	return parsePostback({ method, query, headers: headersOf(context) }, bytes, resumeToken);
+	return parsePostback({ method, query, headers: headersOf(context) }, received, resumeToken);
+}
+
+/** Hands n8n the files of a form that it has parsed, and reads them. */
+async function loadFiles(
+	{ helpers, nodeHelpers }: IWebhookFunctions,
+	files: FileOnDisk[],
+): Promise<Array<PostedFile & { data: IBinaryData }>> {
+	const loaded: Array<PostedFile & { data: IBinaryData }> = [];
+	for (const { path, ...file } of files) {
+		const data = await nodeHelpers.copyBinaryFile(path, file.filename, file.type);
+		const bytes =
+			data.id === undefined
+				? Buffer.from(data.data, 'base64')
+				: await helpers.binaryToBuffer(await helpers.getBinaryStream(data.id));
+		loaded.push({ ...file, bytes, data });
+	}
+	return loaded;
 }
 
 /**
@@ -144,16 +177,19 @@ export async function toPostbackItem(
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const state = status && stateOf(status, reference?.amount, ...sourcesOf(postback));
-	const json = toJson(postback, state === undefined ? { reference } : { reference, state });
+	const loaded = await loadFiles(context, postback.filesOnDisk);
+	const files: Array<PostedFile & { data?: IBinaryData }> = [...postback.files, ...loaded];
+	const about = state === undefined ? { reference } : { reference, state };
+	const json = toJson({ ...postback, files }, about);
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(input?.binary ?? {}));
 	const inputNames = new Set(binary.keys());
-	for (const file of postback.files) {
+	for (const file of files) {
 		const base = inputNames.has(file.name) ? `postback_${file.name}` : file.name;
 		let name = base;
 		for (let count = 2; binary.has(name); count++) name = `${base}_${count}`;
-		const { bytes, filename, type } = file;
-		binary.set(name, await context.helpers.prepareBinaryData(bytes, filename, type));
+		const { bytes, filename, type, data } = file;
+		binary.set(name, data ?? (await context.helpers.prepareBinaryData(bytes, filename, type)));
 	}
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
 	if (binary.size > 0) item.binary = Object.fromEntries(binary);

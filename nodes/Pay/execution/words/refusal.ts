@@ -77,6 +77,26 @@ export const tokenRefused = () =>
 		'Check the token of the Pay API credential, then run again. Services block an address after a few refusals.',
 	);
 
+/** A postback to this execution, in which nothing takes it. */
+export const noWaitBehind = ({ noun }: Words) =>
+	`No "Wait for postback" stands behind this node, so the postback of this ${noun} resumes nothing. Add one behind it, or choose another Postback.`;
+
+/** A wait that would fail, found while nothing has been sent. */
+export const cannotBegin = (wait: string, { field, message, advice }: InputError) =>
+	new InputError(
+		field,
+		`"${wait}", which waits for this postback, could not begin: ${message}`,
+		advice,
+	);
+
+/** A wait behind a request that is for another one. */
+export const otherIdAwaited = (waitsFor: string, external_id: string) =>
+	wrongField(
+		'external_id',
+		`is "${waitsFor}" there, but this node asks for the postback of "${external_id}"`,
+		'The External ID of the wait is usually {{ $json.external_id }}.',
+	);
+
 /** A second item with one external_id among the items of a run. */
 export const sameIdAsItem = (
 	{ noun, plural }: Words,

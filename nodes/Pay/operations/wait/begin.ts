@@ -3,42 +3,15 @@ import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } fr
 import { failAll } from '../../execution/report';
 import { InputError } from '../../inputError';
 import { matchOf, readCondition } from '../../parameters/condition';
-import { wrongField } from '../../parameters/label';
-import { refuseBodyNotLeft } from '../../parameters/leaveBody';
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
+import { readWaitLimit } from '../../parameters/waitLimit';
 import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
 /** Whose words a wait has. */
 const CHARGE = 'the Pay node that makes the charge or payment';
-
-const MINUTE = 60_000;
-const UNITS: Record<string, number> = {
-	seconds: 1000,
-	minutes: MINUTE,
-	hours: 60 * MINUTE,
-	days: 24 * 60 * MINUTE,
-};
-
-/** Reads how long to wait, in milliseconds; an expression may give the number as text. */
-function readLimit(read: ReadParameter): number {
-	if (read('limitWaitTime') !== true) return Infinity;
-	const typedAmount = read('resumeAmount');
-	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
-	const amount = text === '' ? typedAmount : Number(text);
-	const unit = read('resumeUnit');
-	if (typeof amount !== 'number' || !(amount >= 0)) {
-		const what = `must be 0 or more, but is ${JSON.stringify(typedAmount) ?? 'undefined'}`;
-		throw wrongField('resumeAmount', what, 'Enter how long to wait.');
-	}
-	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
-		const names = Object.keys(UNITS).join(', ');
-		throw wrongField('resumeUnit', `must be one of ${names}`, 'Choose one from the list.');
-	}
-	return amount * UNITS[unit]!;
-}
 
 /**
  * Removes what another node, or a customer's order, put where a postback will be: at the time limit
@@ -133,9 +106,8 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 	try {
 		refuseWhatCannotWait(context, items);
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		refuseBodyNotLeft(read('options'));
 		const external_id = parseExternalId(read('external_id'));
-		const limit = readLimit(read);
+		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
 		// What is wrong with it would refuse each postback.
 		const isSigned = (await readSignature(context)) !== undefined;

@@ -2,8 +2,8 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { signatureFault } from '../../credential/signature';
 import { verifyRandomProof } from '../../postback/proof';
 import {
-	headersOf,
 	logNotAwaited,
+	headersOf,
 	readBody,
 	readPostback,
 	refusePostback,
@@ -77,10 +77,10 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			'the credential of this wait no longer says how the service signs',
 		);
 	}
-	const bytes = await readBody(context, BODY_TIME);
-	const fault = signature && signatureFault(signature, headersOf(context), bytes);
+	const received = await readBody(context, BODY_TIME);
+	const fault = signature && signatureFault(signature, headersOf(context), received);
 	if (fault !== undefined) return refuseUnsigned(context, fault);
-	const postback = readPostback(context, bytes, readResumeToken(context));
+	const postback = readPostback(context, received, readResumeToken(context));
 	const mismatch = whyNotAwaited(proof.match, postback, reference);
 	const output =
 		mismatch === undefined

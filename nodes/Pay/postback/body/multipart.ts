@@ -117,11 +117,11 @@ function readPart(bytes: Buffer): Part {
 }
 
 /** Gives the files of a field that has several their numbers. */
-function numberFiles(files: PostedFile[]): PostedFile[] {
+export function numberFiles<File extends { name: string }>(files: File[]): File[] {
 	const totals = new Map<string, number>();
 	for (const { name } of files) totals.set(name, (totals.get(name) ?? 0) + 1);
 	const counts = new Map<string, number>();
-	const numbered: PostedFile[] = [];
+	const numbered: File[] = [];
 	for (const file of files) {
 		const count = counts.get(file.name) ?? 0;
 		counts.set(file.name, count + 1);

@@ -4,6 +4,7 @@ import { decodeText } from './charset';
 import { parseForm } from './form';
 import { parametersOf } from './header';
 import { readMultipart, type PostedFile } from './multipart';
+import { readParsedForm, type FileOnDisk, type ParsedForm } from './parsedForm';
 import { parseXmlBody } from './xml';
 
 /** A body as its sender meant it. */
@@ -14,6 +15,8 @@ export interface Body {
 	/** What makes it this one and no other, files apart. */
 	content: string | Buffer;
 	files: PostedFile[];
+	/** Those of a form that n8n has parsed. */
+	filesOnDisk: FileOnDisk[];
 }
 
 /** A longer XML document would hold n8n for seconds (2 MB took one), and so would a form whose parts are; in characters. */
@@ -61,11 +64,20 @@ function parseMultipart(bytes: Buffer, contentType: string): Body {
 		return left < 0 ? text : parseDocument(text, type);
 	});
 	const body = nestFields(fields);
-	return { body, rawBody: '', content: JSON.stringify(body), files };
+	return { body, rawBody: '', content: JSON.stringify(body), files, filesOnDisk: [] };
 }
 
-/** Reads a body of any type. Throws for a multipart form that is broken or has too many parts. */
-export function parseBody(bytes: Buffer, contentType: string): Body {
+function parseReadForm(form: ParsedForm): Body {
+	const { body, files } = readParsedForm(form);
+	return { body, rawBody: '', content: JSON.stringify(body), files: [], filesOnDisk: files };
+}
+
+/**
+ * Reads a body of any type. Throws for a multipart form that is broken or has too many parts.
+ * @param bytes the body, or the form that n8n has made of it
+ */
+export function parseBody(bytes: Buffer | ParsedForm, contentType: string): Body {
+	if (!Buffer.isBuffer(bytes)) return parseReadForm(bytes);
 	if (MULTIPART.test(contentType)) return parseMultipart(bytes, contentType);
 	const charset = charsetOf(bytes, contentType);
 	const rawBody = decodeText(bytes, charset);
@@ -74,5 +86,6 @@ export function parseBody(bytes: Buffer, contentType: string): Body {
 		rawBody,
 		content: bytes,
 		files: [],
+		filesOnDisk: [],
 	};
 }

@@ -3,6 +3,8 @@ import { BodyError } from './bodyError';
 
 /** What n8n and Node.js give of a request beside what n8n's types name. */
 export interface RawRequest {
+	/** What n8n made of the body, where it read it before the node. */
+	body?: unknown;
 	/** False until the request's end has come, and for good where the connection was cut before. */
 	complete?: boolean;
 	headers?: Record<string, unknown>;
@@ -82,7 +84,12 @@ export async function readBytes(
 	ms: number,
 ): Promise<Buffer> {
 	const coding = codingOf(contentEncoding);
-	if (request.rawBody === undefined) {
+	const isReadByN8n = request.rawBody !== undefined;
+	if (isReadByN8n && coding !== '' && contentEncoding !== coding) {
+		// n8n by itself knows no other spelling, and has left it packed.
+		throw new BodyError(415, `Send the header Content-Encoding as "${coding}"`);
+	}
+	if (!isReadByN8n) {
 		const reading = readRawBody(request, coding);
 		if (request.complete === false) {
 			const late = () => new BodyError(408, 'The body took too long');

@@ -1,0 +1,52 @@
+import { nestFields } from './brackets';
+import { numberFiles } from './multipart';
+
+/** A file of a form that n8n has parsed: it lies on n8n's disk until the request has been answered. */
+export interface FileOnDisk {
+	name: string;
+	filename: string;
+	type?: string;
+	path: string;
+}
+
+/** A file as n8n's parser of forms describes it. */
+interface FileOfN8n {
+	filepath: string;
+	newFilename: string;
+	originalFilename?: string | null;
+	mimetype?: string | null;
+}
+
+/** A multipart form as n8n gives it where it reads the body before the node. */
+export interface ParsedForm {
+	data: Record<string, unknown>;
+	files: Record<string, FileOfN8n | FileOfN8n[]>;
+}
+
+/** The form that n8n made of a request's body; undefined where it parsed none. */
+export function parsedFormOf(body: unknown): ParsedForm | undefined {
+	const { data, files } = (body ?? {}) as Partial<ParsedForm>;
+	const isForm = typeof data === 'object' && typeof files === 'object';
+	return isForm ? { data, files } : undefined;
+}
+
+/** The fields and files of a form that n8n parsed. Throws where it has too many fields. */
+export function readParsedForm({ data, files }: ParsedForm): {
+	body: Record<string, unknown>;
+	files: FileOnDisk[];
+} {
+	const fields: Array<[string, unknown]> = [];
+	for (const [name, value] of Object.entries(data)) {
+		for (const each of Array.isArray(value) ? value : [value]) fields.push([name, each]);
+	}
+	const found: FileOnDisk[] = [];
+	for (const [name, value] of Object.entries(files)) {
+		for (const each of Array.isArray(value) ? value : [value]) {
+			const { filepath: path, originalFilename, newFilename, mimetype } = each;
+			const file: FileOnDisk = { name, filename: originalFilename ?? newFilename, path };
+			if (mimetype) file.type = mimetype;
+			found.push(file);
+		}
+	}
+	return { body: nestFields(fields), files: numberFiles(found) };
+}
