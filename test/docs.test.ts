@@ -5,6 +5,7 @@ import { obstacles } from '../dev/release';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
+import { jsonBlocksOf } from './jsonBlocks';
 
 const ROOT = join(__dirname, '..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -94,7 +95,8 @@ const OTHER_NAMES = `
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
-	n8n2 ajv jest external_id br postgresql host.docker.internal
+	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
+	webhookId
 `
 	.trim()
 	.split(/\s+/);
@@ -284,6 +286,34 @@ test.each(DOCUMENTS.filter((path) => !/README|CHANGELOG/.test(path)))(
 		expect(first).toMatch(/^For /);
 	},
 );
+
+test('docs/workflow-json.md has every field and every value of the nodes, and no other', () => {
+	const path = 'docs/workflow-json.md';
+	const nodes = jsonBlocksOf(read(path)).flatMap((block) => block.nodes ?? [block]);
+	const ours = nodes.filter(({ type }) => type.startsWith('n8n-nodes-pay.'));
+	/** The names of all members, at any depth. */
+	const namesOf = (value: unknown): string[] =>
+		typeof value !== 'object' || value === null
+			? []
+			: Object.entries(value).flatMap(([name, below]) =>
+					Array.isArray(value) ? namesOf(below) : [name, ...namesOf(below)],
+				);
+	const named = new Set(ours.flatMap(({ parameters }) => namesOf(parameters)));
+	const fields = NODES.flatMap(({ properties }) => fieldsIn(properties)).filter(
+		({ type }) => type !== 'notice',
+	);
+	const known = new Set([...fields, ...GROUPS].map(({ name }) => name));
+	expect([...named].filter((name) => !known.has(name))).toStrictEqual([]);
+	const words = new Set([...named, ...all(read(path), CODE).flatMap((code) => code.split('.'))]);
+	expect([...known].filter((name) => !words.has(name))).toStrictEqual([]);
+	const values = fields.flatMap(({ options = [] }) =>
+		options.flatMap((option) => ('value' in option ? [String(option.value)] : [])),
+	);
+	const written = ours.flatMap(({ parameters }) => Object.values(parameters)).map(String);
+	const missing = values.filter((value) => !words.has(value) && !written.includes(value));
+	expect(missing).toStrictEqual([]);
+	expect(ours.length).toBeGreaterThan(8);
+});
 
 test('every picture is in a document', () => {
 	const linked = new Set(DOCUMENTS.flatMap((path) => linksOf(path).map(({ target }) => target)));

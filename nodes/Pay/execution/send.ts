@@ -129,7 +129,8 @@ export function refuseForWaits(run: Run, items: Ready[]): Step {
 		tally.hints.add(noWaitBehind(operation.words));
 		return unchanged;
 	}
-	const isForIt = !hasAsked(expectations, context.getExecutionId());
+	// Of an item that is done, or an earlier request, it may be the postback that the wait is for.
+	const isForIt = items.length === tally.items && !hasAsked(expectations, context.getExecutionId());
 	const refusals = new Map<Expectation, InputError>();
 	for (const expectation of asking) {
 		const refusal = refusalOfWaits(first, tally.node.name, expectation, isForIt);

@@ -1,0 +1,284 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
+import {
+	call,
+	chain,
+	noOp,
+	pay,
+	payTrigger,
+	splitItems,
+	start,
+	type Node,
+} from '../../dev/workflow';
+import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import type { Sandbox } from '../../sandbox/service';
+import { jsonBlocksOf, type JsonBlock, type JsonWorkflow } from '../jsonBlocks';
+import { ended, firstExecution, waits } from './chargeAndWait';
+import { deliver } from './deliveries';
+import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+
+const BLOCKS = jsonBlocksOf(
+	readFileSync(join(__dirname, '..', '..', 'docs', 'workflow-json.md'), 'utf8'),
+);
+
+/** An item with all that the blocks take from one. */
+const itemOf = (id: string) => ({
+	...{ orderId: id, payoutId: id, amount: '12.50', key: 'ana@example.com', keyType: 'email' },
+	...{ name: 'Ana', document: '123', email: 'ana@example.com' },
+});
+const PAID = {
+	headers: { 'Content-Type': 'application/json' },
+	body: '{"data":{"status":"paid"}}',
+};
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: Credential;
+	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
+
+	/** A node as the document has it, with a credential that is there. */
+	const asNode = (block: object) =>
+		({
+			...block,
+			id: randomUUID(),
+			...('credentials' in block && { credentials: { payApi } }),
+		}) as unknown as Node;
+	/** Publishes and calls a workflow; gives its first execution. */
+	async function begin(nodes: Node[], body: unknown) {
+		const id = await n8n.importWorkflow(chain('JSON', nodes), { payApi });
+		await n8n.activate(id);
+		await call(n8n, String(nodes[0]!.webhookId), body);
+		return { id, executionId: await firstExecution(n8n, id) };
+	}
+	const postbackUrlOf = async (external_id: string) =>
+		await until('the charge', async () =>
+			[...sandbox.bodies('qrcode')].find((body) => body.external_id === external_id),
+		).then(({ postbackUrl }) => String(postbackUrl));
+
+	describe('docs/workflow-json.md', () => {
+		const nodes = BLOCKS.filter((block): block is JsonBlock => block.nodes === undefined);
+		const sending = nodes.filter(({ parameters }) => parameters.operation === 'create');
+		test.each(sending)('$name is accepted: $parameters', async (block) => {
+			const id = randomUUID();
+			const { executionId } = await begin([start(), splitItems(), asNode(block)], {
+				items: [itemOf(id)],
+			});
+			const execution = await n8n.finished(executionId);
+			expect(itemsOf(execution, block.name)).toMatchObject([
+				{ external_id: id, amount: 12.5, outcome: 'accepted' },
+			]);
+		});
+
+		const waiting = nodes.filter(({ parameters }) => parameters.operation === 'wait');
+		test.each(waiting)('$name is ended by its postback: $parameters', async (block) => {
+			const external_id = randomUUID();
+			const charge = pay('Charge', {
+				...{ resource: 'qrCode', amount: 1, postback: 'resume' },
+				external_id: '={{ $json.orderId }}',
+			});
+			const all = [start(), splitItems(), charge, asNode(block), noOp('After')];
+			const { executionId } = await begin(all, { items: [itemOf(external_id)] });
+			await waits(n8n, executionId);
+			expect(await deliver(await postbackUrlOf(external_id), PAID)).toBe(200);
+			const [item] = itemsOf(await ended(n8n, executionId), 'After');
+			expect(item).toMatchObject({ postback: { reference: { external_id } } });
+		});
+
+		const triggers = nodes.filter(({ type }) => type.endsWith('Trigger'));
+		test.each(triggers)('$name takes a postback: $parameters', async (block) => {
+			const about: Reference = { external_id: randomUUID(), kind: 'payment', amount: 1 };
+			const entry = { ...asNode(block), webhookId: randomUUID() };
+			const id = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), { payApi });
+			await n8n.activate(id);
+			expect(await deliver(signUrl(n8n.url + webhookPath(entry), about, SECRET), PAID)).toBe(200);
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'After')).toMatchObject([{ reference: about }]);
+		});
+
+		const workflows = BLOCKS.filter((block): block is JsonWorkflow => block.nodes !== undefined);
+		test.each(workflows)('$name', async (workflow) => {
+			const orderId = randomUUID();
+			const path = randomUUID();
+			const nodes = workflow.nodes.map((each) =>
+				each.type === 'n8n-nodes-base.webhook'
+					? { ...asNode(each), webhookId: path, parameters: { ...each.parameters, path } }
+					: asNode(each),
+			);
+			const id = await n8n.importWorkflow({ ...workflow, nodes }, {});
+			await n8n.activate(id);
+			await call(n8n, path, { orderId, amount: '49.90' });
+			const executionId = await firstExecution(n8n, id);
+			await waits(n8n, executionId);
+			expect(await deliver(await postbackUrlOf(orderId), PAID)).toBe(200);
+			await ended(n8n, executionId, 'Fulfil');
+		});
+
+		test('has each kind of block', () => {
+			const counts = [sending, waiting, triggers, workflows].map(({ length }) => length);
+			expect(counts).toStrictEqual([4, 2, 2, 1]);
+		});
+	});
+
+	/** Nodes as a language model writes them from a description: each works, or says what to change. */
+	describe('as a language model writes it', () => {
+		const charge = (parameters: object, more: object = {}) => ({
+			...pay('Pay', {
+				...{ resource: 'qrCode', operation: 'create', amount: '49.90' },
+				...{ external_id: '={{ $json.orderId }}', options: {} },
+				...parameters,
+			}),
+			...more,
+		});
+		const payment = (parameters: object) =>
+			charge({ resource: 'payment', creditParty: { key: 'ana@example.com' }, ...parameters });
+		const waitFor = (parameters: object) => ({
+			...charge({ postback: 'resume' }),
+			then: pay('Wait', {
+				...{ resource: 'postback', operation: 'wait', options: {} },
+				...parameters,
+			}),
+		});
+		type Variant = Node & { then?: Node };
+
+		test.each<[string, () => Variant]>([
+			['empty options', () => charge({})],
+			['a number as amount', () => charge({ amount: 49.9 })],
+			['an amount from the item', () => payment({ amount: '={{ $json.amount }}' })],
+			['empty collections', () => charge({ payer: {}, specifySplit: 'none', split: {} })],
+			['no operation, which is the only one', () => charge({ operation: undefined })],
+			['members that the form does not have', () => charge({ currency: 'BRL', notify: true })],
+			[
+				'a key type in capitals',
+				() => payment({ creditParty: { key: 'a@b.c', keyType: 'EMAIL' } }),
+			],
+			['another type version', () => charge({}, { typeVersion: 1.1 })],
+			['a retry', () => charge({}, { retryOnFail: true, maxTries: 3 })],
+		])('%s: accepted', async (_, variant) => {
+			const id = randomUUID();
+			const nodes = [start(), splitItems(), variant()];
+			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			const execution = await n8n.finished(executionId);
+			expect(execution.data.resultData.error?.message).toBeUndefined();
+			expect(itemsOf(execution, 'Pay')).toMatchObject([{ external_id: id, outcome: 'accepted' }]);
+		});
+
+		test.each<[string, () => Variant, RegExp]>([
+			['a decimal comma', () => payment({ amount: '12,50' }), /Amount \(amount\) .*decimal/],
+			['a currency', () => charge({ amount: 'R$ 49.90' }), /Amount \(amount\) /],
+			[
+				'a resource in small letters',
+				() => charge({ resource: 'qrcode' }),
+				/only payment, postback, qrCode/,
+			],
+			[
+				'a guessed operation',
+				() => charge({ operation: 'createQrCode' }),
+				/of "qrCode", only create/,
+			],
+			[
+				'a guessed payment',
+				() => payment({ operation: 'makePayment' }),
+				/of "payment", only create/,
+			],
+			[
+				'a guessed target',
+				() => payment({ postback: 'fromCredential' }),
+				/Postback \(postback\) must be one of credential, none, resume, url/,
+			],
+			[
+				'a recipient one level too deep',
+				() => payment({ creditParty: { fields: { key: 'a' } } }),
+				/member "fields".* key, keyType, document, name\./,
+			],
+			[
+				'a recipient in one expression',
+				() => payment({ creditParty: '={{ $json }}' }),
+				/field by field/,
+			],
+			[
+				'a guessed wait',
+				() => waitFor({ resumeWhen: 'onPaid' }),
+				/"Wait".* must be one of any, paid, paidOrFailed, match/,
+			],
+			[
+				'a guessed unit',
+				() => waitFor({ limitWaitTime: true, resumeAmount: 1, resumeUnit: 'week' }),
+				/"Wait".* seconds, minutes, hours, days/,
+			],
+			[
+				'words that nobody entered',
+				() => waitFor({ resumeWhen: 'paid' }),
+				/"Wait".* No credential says which words/,
+			],
+			[
+				'an option of once',
+				() => payment({ options: { acceptedWhen: { field: 'a', values: 'b' } } }),
+				/"acceptedWhen", which has moved/,
+			],
+			[
+				'a batch in words',
+				() => payment({ options: { batching: { batch: { batchSize: 'ten' } } } }),
+				/Items per Batch \(batchSize\)/,
+			],
+		])('%s: nothing is sent, and the error says what to change', async (_, variant, words) => {
+			const id = randomUUID();
+			const { then, ...first } = variant();
+			const nodes = [start(), splitItems(), first as Node, ...(then ? [then] : [])];
+			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			const { status, data } = await n8n.finished(executionId);
+			const { message = '', description = '' } = data.resultData.error ?? {};
+			expect(status).toBe('error');
+			expect(`${message} ${description}`).toMatch(words);
+			const all = [...sandbox.bodies('qrcode'), ...sandbox.bodies('payment')];
+			expect(all.filter(({ external_id }) => external_id === id)).toStrictEqual([]);
+		});
+
+		test.each(['amount', 'external_id'])('no %s: n8n itself does not let it run', async (name) => {
+			const id = randomUUID();
+			const nodes = [start(), splitItems(), charge({ [name]: undefined })];
+			const outcome = begin(nodes, { items: [itemOf(id)] }).then(
+				async ({ executionId }) => (await n8n.finished(executionId)).data.resultData.error?.message,
+				(error: Error) => error.message,
+			);
+			const N8N_2 = new RegExp(`Missing or invalid required parameters: ${name}`);
+			expect(await outcome).toMatch(version === 'n8n2' ? N8N_2 : /^The workflow has issues/);
+			expect(sandbox.bodies('qrcode').filter((body) => body.orderId === id)).toStrictEqual([]);
+		});
+
+		test('a wait with empty options takes the postback of its charge', async () => {
+			const id = randomUUID();
+			const { then, ...first } = waitFor({});
+			const nodes = [start(), splitItems(), first as Node, then, noOp('After')];
+			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			await waits(n8n, executionId);
+			expect(await deliver(await postbackUrlOf(id), PAID)).toBe(200);
+			await ended(n8n, executionId);
+		});
+
+		test.each<[string, object]>([
+			['no webhookId', { webhookId: undefined, name: 'Postbacks' }],
+			['empty options', { parameters: { options: {} } }],
+			[
+				'values in one text',
+				{ parameters: { startWhen: 'match', matchField: 'data.status', matchValues: 'paid' } },
+			],
+		])('a trigger with %s takes a postback', async (_, more) => {
+			const entry = { ...payTrigger(), ...more };
+			const id = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), { payApi });
+			await n8n.publish(id);
+			const about: Reference = { external_id: randomUUID(), kind: 'payment', amount: 1 };
+			// n8n 2 gives a node an address of its own when it saves it, n8n 1 one of its name.
+			const [saved] = (await n8n.workflow(id)).nodes;
+			const path =
+				saved!.webhookId === undefined ? `/webhook/${id}/postbacks/postback` : webhookPath(saved!);
+			const signed = signUrl(n8n.url + path, about, SECRET);
+			const taken = async () => (await deliver(signed, PAID)) === 200;
+			expect(await until('its address', taken, 30)).toBe(true);
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'After')).toMatchObject([{ reference: about }]);
+		});
+	});
+});
