@@ -43,6 +43,9 @@ const NO_SIGNATURE =
 const BODY_IS_READ =
 	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
+const NO_AMOUNT =
+	"the credential has an Amount Field, but with Service's Signature alone nothing says which amount was asked for: set Authentication to Signed URL, which asks for both, or choose another Start Only When and compare the amount in the workflow";
+
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
 
@@ -72,11 +75,12 @@ async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
 		throw new UserError(`${NO_SECRET} (${inWords(error)})`);
 	});
 	const { current } = parseSecrets(credential);
-	readMatch(context, readDescription(credential).status);
+	const match = readMatch(context, readDescription(credential).status);
 	const signature = readSignatureRule(credential);
 	if (isUnsigned(context)) return;
 	if (isSignedByService(context)) {
 		if (signature === undefined) throw new UserError(NO_SIGNATURE);
+		if (match?.amountField !== undefined) throw new UserError(NO_AMOUNT);
 	} else if (current === '') {
 		throw new UserError(NO_SECRET);
 	}
@@ -176,7 +180,7 @@ export class PayTrigger implements INodeType {
 			const received = await readBody(this, BODY_TIME);
 			const fault = signature && signatureFault(signature, headersOf(this), received);
 			if (fault !== undefined) return refuseUnsigned(this, fault);
-			const postback = readPostback(this, received);
+			const postback = readPostback(this, received, { isSigned: signature !== undefined });
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, status);
 			const why = whyNotAwaited(match, postback, reference);

@@ -59,11 +59,6 @@ describe('a genuine signature is taken', () => {
 		expect(faultOf(SIGNED, { 'x-signature': mac('hex', { body }) }, body)).toBeUndefined();
 	});
 
-	test('over nothing', () => {
-		const body = Buffer.alloc(0);
-		expect(faultOf(SIGNED, { 'x-signature': mac('hex', { body }) }, body)).toBeUndefined();
-	});
-
 	test.each([
 		['seconds', SECONDS],
 		['milliseconds', String(NOW)],
@@ -135,4 +130,28 @@ test.each<[PayCredential, string]>([
 		expect.objectContaining({ name: 'InputError', field }),
 	);
 	expect(() => readSignatureRule(credential)).not.toThrow(SECRET);
+});
+
+test('the signature of no body is refused: it would be true of every request without one', () => {
+	const header = mac('hex', { body: Buffer.alloc(0) });
+	expect(faultOf(SIGNED, { 'x-signature': header }, Buffer.alloc(0))).toMatch(/no body/);
+});
+
+describe('a time whose point was moved into the body', () => {
+	const signed = (time: string, body: string) =>
+		createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex');
+	const faultAt = (time: string, body: string, header: string) =>
+		faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time }, Buffer.from(body));
+
+	test.each([
+		['2026-11-25T12:00:00.921Z', '2026-11-25T12:00:00', '921Z.{"a":1}'],
+		[`${SECONDS}.921`, SECONDS, '921.{"a":1}'],
+	])('%s is refused', (whole, time, rest) => {
+		expect(faultAt(time, rest, signed(whole, '{"a":1}'))).toBeDefined();
+	});
+
+	test('a whole one is taken', () => {
+		const time = '2026-11-25T12:00:00.921Z';
+		expect(faultAt(time, '{"a":1}', signed(time, '{"a":1}'))).toBeUndefined();
+	});
 });

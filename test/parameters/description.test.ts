@@ -85,6 +85,8 @@ describe('what a postback says', () => {
 		['paid', { status: 'paid', amount: 49.9 }, 'paid'],
 		['paid, the amount as text', { status: 'PAID', amount: '49.90' }, 'paid'],
 		['paid, at the second paths', { statusCode: { statusId: 1 }, value: { total: 49.9 } }, 'paid'],
+		['an object at the first path', { status: { code: 3 }, statusCode: { statusId: 3 } }, 'failed'],
+		['paid with its amount in a list', { status: 'paid', amount: [49.9] }, 'otherAmount'],
 		['the first path that is there counts', { status: 'x', statusCode: { statusId: 1 } }, 'other'],
 		['failed, whatever the amount', { statusCode: { statusId: 3 } }, 'failed'],
 		['running', { statusCode: { statusId: 2 } }, 'other'],
@@ -93,14 +95,15 @@ describe('what a postback says', () => {
 		['paid with an amount of words', { status: 'paid', amount: '49,90' }, 'otherAmount'],
 		['paid without an amount', { status: 'paid' }, 'otherAmount'],
 	])('%s', (_what, body, state) => {
-		expect(stateOf(status, 49.9, body)).toBe(state);
+		expect(stateOf(status, { amount: 49.9 }, body)).toBe(state);
 	});
 
-	test('is paid where there is nothing to compare the amount with', () => {
+	test('is paid without an Amount Field, and of what has no amount; not where nothing is proven', () => {
 		const body = { status: 'paid', amount: 1 };
-		expect(stateOf(status, undefined, body)).toBe('paid');
+		expect(stateOf(status, {}, body)).toBe('paid');
+		expect(stateOf(status, null, body)).toBe('otherAmount');
 		const { amountField: _, ...withoutAmount } = status;
-		expect(stateOf(withoutAmount, 49.9, body)).toBe('paid');
+		expect(stateOf(withoutAmount, null, body)).toBe('paid');
 	});
 });
 

@@ -21,10 +21,84 @@ const request = (body: string | Buffer, contentType?: string, more: object = {})
 	...more,
 });
 type Request = ReturnType<typeof request>;
-const parsed = (of: Request) => parsePostback(of, of.bytes, of.resumeToken);
+const parsed = ({ resumeToken, ...of }: Request, isSigned = false) =>
+	parsePostback(of, of.bytes, { resumeToken, isSigned });
 
 const bodyOf = (...args: Parameters<typeof request>) => parsed(request(...args)).body;
 const BOM = '\uFEFF';
+
+describe('a body whose signature was verified', () => {
+	const signedBody = (body: string | Buffer, type: string) =>
+		parsed(request(body, type), true).body;
+	// The second byte of the letter takes the backslash with it in these charsets.
+	const SJIS = Buffer.from('{"note":"Á\\"&state=paid&","state":"processing"}');
+
+	test.each(['shift_jis', 'gbk', 'big5', 'utf-16le', 'utf-8'])(
+		'is what its bytes are, not a form in %s, whatever its header says',
+		(charset) => {
+			const type = `application/x-www-form-urlencoded; charset=${charset}`;
+			expect(signedBody(SJIS, type)).toMatchObject({ state: 'processing' });
+			// The control: without a signature the header counts.
+			if (charset === 'shift_jis') {
+				expect(bodyOf(SJIS, type)).toMatchObject({ state: 'paid' });
+			}
+		},
+	);
+
+	test('of JSON that is broken stays text', () => {
+		const broken = '{"note":"&state=paid&';
+		expect(signedBody(broken, 'application/x-www-form-urlencoded')).toBe(broken);
+	});
+
+	test('of XML is XML, and not the form that a text in it holds', () => {
+		const xml = '<data><note><![CDATA[&state=paid&]]></note><state>processing</state></data>';
+		expect(signedBody(xml, 'application/x-www-form-urlencoded')).toMatchObject({
+			data: { state: 'processing' },
+		});
+	});
+
+	test('of a multipart form has the boundary that it begins with', () => {
+		const part = (boundary: string, name: string, value: string) =>
+			`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+		const inside = `${part('B', 'state', 'paid')}--B--`;
+		const body = `${part('A', 'note', `x\r\n${inside}`)}${part('A', 'state', 'processing')}--A--`;
+		expect(signedBody(body, 'multipart/form-data; boundary=A')).toMatchObject({
+			state: 'processing',
+		});
+		expect(signedBody(body, 'multipart/form-data; boundary=B')).toBe(body);
+		expect(bodyOf(body, 'multipart/form-data; boundary=B')).toStrictEqual({ state: 'paid' });
+	});
+
+	test.each([
+		['a form', 'state=paid', 'application/x-www-form-urlencoded', { state: 'paid' }],
+		['JSON of no type', '{"state":"paid"}', '', { state: 'paid' }],
+		['JSON with a byte order mark', `${BOM}{"state":"paid"}`, '', { state: 'paid' }],
+		[
+			'JSON in ISO-8859-1',
+			Buffer.from('{"n":"é"}', 'latin1'),
+			'application/json; charset=iso-8859-1',
+			{ n: 'é' },
+		],
+		['JSON in UTF-16', Buffer.from(`${BOM}{"n":"é"}`, 'utf16le'), 'application/json', { n: 'é' }],
+	])('may be %s', (_what, body, type, read) => {
+		expect(signedBody(body, type)).toStrictEqual(read);
+	});
+});
+
+test('a fixed secret that a service sends is not shown, whatever it is called', () => {
+	const headers = {
+		...{ 'asaas-access-token': 'one', 'x-api-key': 'two', 'x-gitlab-token': 'three' },
+		'x-signature': 'shown',
+	};
+	const { headers: shown, query } = parsed(
+		request('', undefined, { headers, query: { hmac: 'four', key: 'a' } }),
+	);
+	expect(shown).toStrictEqual({
+		...{ 'asaas-access-token': '***', 'x-api-key': '***', 'x-gitlab-token': '***' },
+		'x-signature': 'shown',
+	});
+	expect(query).toStrictEqual({ hmac: '***', key: 'a' });
+});
 const FORM = 'application/x-www-form-urlencoded';
 
 test.each([

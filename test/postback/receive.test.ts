@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { parsePostback } from '../../nodes/Pay/postback/postback';
+import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback';
 import {
 	logNotAwaited,
 	refuseOnError,
@@ -117,8 +117,27 @@ test('of many waits, the log says which a postback did not end: by the identifie
 	]);
 });
 
+const postbackOf = (body: string, about: Partial<Postback> = {}) => ({
+	...parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body), {
+		isSigned: false,
+	}),
+	...about,
+});
+
+test('of a signed postback the query says nothing, which anybody can add to', () => {
+	const match = { field: 'state', values: ['paid'] };
+	const query = { state: 'paid' };
+	const unsigned = postbackOf('{"state":"processing"}', { query });
+	expect(whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null)).toBeDefined();
+	expect(whyNotAwaited(match, postbackOf('{}', { query }), null)).toBeUndefined();
+	for (const body of ['{}', '{"state":"processing"}']) {
+		const signed = postbackOf(body, { query, isSigned: true });
+		expect(whyNotAwaited(match, signed, null)).toBeDefined();
+	}
+});
+
 test('a postback without the field that is asked for is not awaited', () => {
-	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from('{}'));
+	const postback = postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
 	expect(whyNotAwaited(match, postback, null)).toBe('the field "state" is missing');
 	expect(whyNotAwaited(undefined, postback, null)).toBeUndefined();
@@ -135,7 +154,7 @@ test.each<[string, string, number | undefined, string | undefined]>([
 	['no amount', '{"state":"paid"}', 49.9, 'the field "amount" is missing'],
 	['no amount to compare with', '{"state":"paid"}', undefined, undefined],
 ])('"paid" of %s', (_what, body, amount, why) => {
-	const postback = parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body));
+	const postback = postbackOf(body);
 	const match = { field: 'state', values: ['paid'], amountField: 'amount' };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };
 	expect(whyNotAwaited(match, postback, reference)).toBe(why);
@@ -143,7 +162,7 @@ test.each<[string, string, number | undefined, string | undefined]>([
 
 /** Reads the body, then the postback. */
 async function readRequest(context: IWebhookFunctions, bodyTime: number, resumeToken?: string) {
-	return readPostback(context, await readBody(context, bodyTime), resumeToken);
+	return readPostback(context, await readBody(context, bodyTime), { resumeToken, isSigned: false });
 }
 
 describe('the request of a postback', () => {
@@ -239,7 +258,7 @@ describe('the item of a postback', () => {
 		);
 		const headers = { 'content-type': 'multipart/form-data; boundary=B' };
 		const bytes = Buffer.from(`${parts.join('')}--B--`);
-		return parsePostback({ method: 'POST', query: {}, headers }, bytes);
+		return parsePostback({ method: 'POST', query: {}, headers }, bytes, { isSigned: false });
 	};
 
 	test('without files and without an item that waits is the postback', async () => {

@@ -115,9 +115,15 @@ function timestampIn(header: string): string {
 	return marked ?? header.trim();
 }
 
+/** A whole time, with its zone. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
+/** What is left at the start of a body where the point between time and body was moved. */
+const START_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?\./;
+const CUT_TIME = 'the body begins with a part of a time';
+
 /** Milliseconds since 1970 of a time in seconds, in milliseconds, or as ISO 8601 writes it. */
 function timeOf(timestamp: string): number {
-	if (!/^\d+$/.test(timestamp)) return Date.parse(timestamp);
+	if (!/^\d+$/.test(timestamp)) return ISO_TIME.test(timestamp) ? Date.parse(timestamp) : NaN;
 	const number = Number(timestamp);
 	return number < 100_000_000_000 ? number * 1000 : number;
 }
@@ -139,6 +145,8 @@ export function signatureFault(
 	body: object,
 ): string | undefined {
 	if (!Buffer.isBuffer(body)) return BYTES_ARE_GONE;
+	// It would be true of every request without a body, whatever the rest of that says.
+	if (body.length === 0) return 'there is no body that could be signed';
 	const { header, secret, algorithm, timestampHeader } = rule;
 	const given = oneOf(headers[header]);
 	if (given.trim() === '') return `the header ${header} is missing`;
@@ -149,6 +157,7 @@ export function signatureFault(
 		// A time that cannot be read is as good as none: NaN compares as false.
 		const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
 		if (!isRecent) return `the time in the header ${timestampHeader} is not now`;
+		if (START_OF_TIME.test(body.toString('latin1', 0, 40))) return CUT_TIME;
 		hmac.update(`${timestamp}.`);
 	}
 	const expected = hmac.update(body).digest();

@@ -126,31 +126,35 @@ export const isAmount = (value: unknown) =>
 
 /** Whether a value says the same amount as another, compared as numbers: "10.5" is 10.50. */
 export function isSameAmount(value: unknown, amount: number): boolean {
-	return DECIMAL.test(String(value).trim()) && Number(value) === amount;
+	return isAmount(value) && Number(value) === amount;
 }
 
+/** What a verified postback is about; null where nothing says it. An operation may have no amount. */
+type Proven = { amount?: number } | null;
+
 /** Why a postback does not say that the amount of its reference was paid, in words for a log. */
-export function amountMismatchOf(field: string, amount: number, sources: unknown[]) {
+export function amountMismatchOf(field: string, proven: Proven, sources: unknown[]) {
+	if (proven === null) return 'nothing proves which amount was asked for, so none can be compared';
+	if (proven.amount === undefined) return undefined;
 	const found = firstValue(field, sources);
 	if (found === undefined) return missing(field, sources);
-	if (isSameAmount(found.value, amount)) return undefined;
+	if (isSameAmount(found.value, proven.amount)) return undefined;
 	return `the field ${JSON.stringify(found.path)} has another amount than the charge or payment`;
 }
 
 /**
  * What a postback says, in the words of the account.
- * @param amount of its reference; undefined where nothing is proven of it, so that there is nothing to
- * compare with
+ * @param proven its reference
  */
 export function stateOf(
 	{ field, paid, failed, amountField }: StatusValues,
-	amount: number | undefined,
+	proven: Proven,
 	...sources: unknown[]
 ): State {
 	const says = (values: FieldMatch['values']) =>
 		mismatchOf({ field, values }, ...sources) === undefined;
 	if (says(failed)) return 'failed';
 	if (!says(paid)) return 'other';
-	if (amountField === undefined || amount === undefined) return 'paid';
-	return amountMismatchOf(amountField, amount, sources) === undefined ? 'paid' : 'otherAmount';
+	if (amountField === undefined) return 'paid';
+	return amountMismatchOf(amountField, proven, sources) === undefined ? 'paid' : 'otherAmount';
 }

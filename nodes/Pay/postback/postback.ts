@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
 import type { ParsedForm } from './body/parsedForm';
+import { typeOfSigned } from './body/signedType';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -9,10 +10,31 @@ export interface Postback extends Body {
 	method: string;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
+	/** Whether the service signed the body: then nothing else of the request says what happened. */
+	isSigned: boolean;
+}
+
+/** What is known of a request before its body is read. */
+export interface Received {
+	/** n8n's own token, which a request to a resume URL holds. */
+	resumeToken?: string;
+	/** Whether the signature of the service was verified. */
+	isSigned: boolean;
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
 const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/** What services call the fixed secret that they send with each notification. */
+const KEY_NAME = /(^|[-_])(token|secret|hmac|password|api[-_]?key)$/i;
+
+/** The same headers or query with `***` in place of such a secret. */
+function withoutKeys(members: Record<string, unknown>): Record<string, unknown> {
+	const shown = Object.entries(members).map(([name, value]) => {
+		return [name, KEY_NAME.test(name) ? '***' : value] as const;
+	});
+	return Object.fromEntries(shown);
+}
 
 /**
  * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
@@ -22,17 +44,24 @@ const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorizat
 export function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
 	content: Buffer | ParsedForm,
-	resumeToken?: string,
+	{ resumeToken, isSigned }: Received,
 ): Postback {
 	const { method, headers } = request;
-	const contentType = String(headers['content-type'] ?? '').trim();
+	const sentType = String(headers['content-type'] ?? '').trim();
+	const isBytes = Buffer.isBuffer(content);
+	const contentType = isSigned && isBytes ? typeOfSigned(content, sentType) : sentType;
 	const { body, rawBody, ...rest } = parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	const received = { query, headers: Object.fromEntries(shownHeaders), body, rawBody };
-	return { method, ...rest, ...(hideSecrets(received, secrets) as typeof received) };
+	const received = {
+		query: withoutKeys(query),
+		headers: withoutKeys(Object.fromEntries(shownHeaders)),
+		body,
+		rawBody,
+	};
+	return { method, isSigned, ...rest, ...(hideSecrets(received, secrets) as typeof received) };
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -10,7 +10,7 @@ import { mismatchOf } from '../parameters/fieldMatch';
 import type { PostedFile } from './body/multipart';
 import { parsedFormOf, type FileOnDisk, type ParsedForm } from './body/parsedForm';
 import { readBytes, type RawRequest } from './body/readBytes';
-import { parsePostback, toJson, type Postback } from './postback';
+import { parsePostback, toJson, type Postback, type Received } from './postback';
 import type { Reference } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
@@ -73,14 +73,15 @@ export async function refuseOnError(
 }
 
 /** Where a postback's fields are looked for: as nodes show it too, so that a path may be typed as seen. */
-function sourcesOf({ body, query }: Postback): unknown[] {
+function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
+	// The signature is over the body: anybody can add to a query.
+	if (isSigned) return [body, { body }, { postback: { body } }];
 	const shown = { body, query };
 	return [body, query, shown, { postback: shown }];
 }
 
 /**
- * Why the workflow does not go on with a postback; undefined where it does. Where nothing is proven of
- * its amount, there is nothing to compare.
+ * Why the workflow does not go on with a postback; undefined where it does.
  */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
@@ -90,11 +91,8 @@ export function whyNotAwaited(
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
 	const mismatch = mismatchOf(match, ...sources);
-	const amount = reference?.amount;
-	if (mismatch !== undefined || match.amountField === undefined || amount === undefined) {
-		return mismatch;
-	}
-	return amountMismatchOf(match.amountField, amount, sources);
+	if (mismatch !== undefined || match.amountField === undefined) return mismatch;
+	return amountMismatchOf(match.amountField, reference, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
@@ -136,16 +134,15 @@ export const headersOf = (context: IWebhookFunctions) =>
 
 /**
  * Reads a postback from its request and its body.
- * @param resumeToken n8n's own token, which a request to a resume URL holds
  */
 export function readPostback(
 	context: IWebhookFunctions,
-	received: Buffer | ParsedForm,
-	resumeToken?: string,
+	content: Buffer | ParsedForm,
+	about: Received,
 ): Postback {
 	const { method } = context.getRequestObject();
 	const query = context.getQueryData() as Record<string, unknown>;
-	return parsePostback({ method, query, headers: headersOf(context) }, received, resumeToken);
+	return parsePostback({ method, query, headers: headersOf(context) }, content, about);
 }
 
 /** Hands n8n the files of a form that it has parsed, and reads them. */
@@ -176,7 +173,7 @@ export async function toPostbackItem(
 	status?: StatusValues,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const state = status && stateOf(status, reference?.amount, ...sourcesOf(postback));
+	const state = status && stateOf(status, reference, ...sourcesOf(postback));
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: Array<PostedFile & { data?: IBinaryData }> = [...postback.files, ...loaded];
 	const about = state === undefined ? { reference } : { reference, state };

@@ -80,7 +80,10 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const received = await readBody(context, BODY_TIME);
 	const fault = signature && signatureFault(signature, headersOf(context), received);
 	if (fault !== undefined) return refuseUnsigned(context, fault);
-	const postback = readPostback(context, received, readResumeToken(context));
+	const postback = readPostback(context, received, {
+		resumeToken: readResumeToken(context),
+		isSigned: signature !== undefined,
+	});
 	const mismatch = whyNotAwaited(proof.match, postback, reference);
 	const output =
 		mismatch === undefined

@@ -1,0 +1,31 @@
+import { parametersOf } from './header';
+
+/** Charsets in which one byte is one character, so that no other quote or brace than the signed one counts. */
+const ONE_BYTE =
+	/^(utf-?8|(us-)?ascii|latin-?\d|iso-?8859-\d{1,2}|windows-(874|125\d)|koi8-[ru]|macintosh)$/i;
+const MULTIPART = /^multipart\/form-data\b/i;
+const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/**
+ * The type of a body whose signature was verified, which is over the bytes and not over the headers: by
+ * what it begins with. Else who repeats a signed "pending" could have a text inside it read as a form.
+ */
+export function typeOfSigned(bytes: Buffer, contentType: string): string {
+	const parameters = parametersOf(contentType);
+	const charset = parameters.get('charset') ?? '';
+	const suffix = ONE_BYTE.test(charset) ? `; charset=${charset}` : '';
+	// Without a byte order mark, and without the zeros of UTF-16.
+	const head = bytes
+		.toString('latin1', 0, 200)
+		.replace(/^(\u00ef\u00bb\u00bf|\u00ff\u00fe|\u00fe\u00ff)/, '');
+	const [first] = head.replaceAll('\0', '').trimStart();
+	if (first === '{' || first === '[') return `application/json${suffix}`;
+	if (first === '<') return `application/xml${suffix}`;
+	const boundary = parameters.get('boundary') ?? '';
+	if (MULTIPART.test(contentType) && head.startsWith(`--${boundary}\r\n`)) {
+		return `multipart/form-data; boundary="${boundary}"${suffix}`;
+	}
+	return FORM.test(contentType)
+		? `application/x-www-form-urlencoded${suffix}`
+		: `text/plain${suffix}`;
+}
