@@ -23,7 +23,13 @@ function account(more: Partial<ClientCredentials> = {}): Account {
 		...{ clientSecret: SECRET, scope: '', sendIn: 'header', ...more },
 	};
 	const token = { clientCredentials };
-	return { baseUrl: 'https://api.example.com', schemeName: 'pay', limits: {}, token };
+	return {
+		baseUrl: 'https://api.example.com',
+		schemeName: 'pay',
+		checksSignature: false,
+		limits: {},
+		token,
+	};
 }
 
 interface Posted {

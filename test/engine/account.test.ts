@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ICredentialsHelper, IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
@@ -347,6 +349,15 @@ describe('an answer that does not confirm (Result Field)', () => {
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
 	});
 
+	test('a 422 with a word for yes: unknown, so it is not sent again', async () => {
+		const credential = { ...field('status', 'done\nprocessing'), rejectedValues: 'refused' };
+		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
+		const run = await pay(itemsFor('a'), { credential });
+		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', statusCode: 422 });
+		expect(errorOf(run)?.description).toMatch(/"status" has one of the Accepted Values/);
+		expect(isRecorded('a')).toBe(true);
+	});
+
 	test('with words for no alone, each other 2xx is an acceptance', async () => {
 		const credential = { ...field('code', ''), rejectedValues: '402' };
 		sandbox.faultFor = answer('{"code":403}');
@@ -440,6 +451,31 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
+	test.each([
+		['200 that says invalid_client', 200, '{"error":"invalid_client"}'],
+		['429', 429, '{}'],
+		['404', 404, '{}'],
+	])('30 payments whose token endpoint responds %s', async (_, status, body) => {
+		const service = await startSandbox({
+			clientCredentials: { clientId: 'a', clientSecret: 'right' },
+		});
+		let asked = 0;
+		const endpoint = createServer((_request, response) => {
+			asked++;
+			response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+		});
+		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+		const { port } = endpoint.address() as AddressInfo;
+		const credential = {
+			...{ baseUrl: service.url, authentication: 'clientCredentials' },
+			...{ tokenUrl: `http://127.0.0.1:${port}/`, clientId: 'a', clientSecret: randomUUID() },
+		};
+		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+		endpoint.close();
+		expect(asked).toBe(1);
+		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	});
+
 	test('a service that takes JSON only and wraps its tokens is paid with', async () => {
 		const service = await startSandbox({
 			clientCredentials: {
@@ -462,7 +498,7 @@ describe('an account that is refused is asked once', () => {
 		expect(errorOf(run)?.description).toMatch(/The endpoint said: "Send JSON"\. Check Client Auth/);
 	});
 
-	test('a 403 throws a kept token away, and nothing is sent again for it', async () => {
+	test('a 403 throws a token away that may have expired, and nothing is sent again for it', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
@@ -472,8 +508,17 @@ describe('an account that is refused is asked once', () => {
 		};
 		service.faultFor = () => ({ kind: 'status', status: 403 });
 		const settings = CONTINUE;
-		await pay(itemsFor('a', 'b'), { credential, parameters: CHARGE, settings }, batches(1));
+		const charge = async (...ids: string[]) =>
+			await pay(itemsFor(...ids), { credential, parameters: CHARGE, settings }, batches(1));
+		await charge('a', 'b');
 		expect(service.received).toHaveLength(2);
+		// A new one would get the same.
+		expect(service.tokenRequests).toHaveLength(1);
+		const now = performance.now.bind(performance);
+		const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + 61_000);
+		await charge('c', 'd', 'e');
+		later.mockRestore();
+		expect(service.received).toHaveLength(5);
 		expect(service.tokenRequests).toHaveLength(2);
 	});
 });

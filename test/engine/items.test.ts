@@ -6,6 +6,7 @@ import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json'
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
+import { crc16 } from '../../nodes/Pay/qr/forms';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import {
 	CASES,
@@ -25,6 +26,7 @@ import {
 	outputOf,
 	pay,
 	resultsOf,
+	RETRY,
 	runWorkflow,
 	sandbox,
 	withSandbox,
@@ -153,14 +155,43 @@ describe('a "yes" about something else', () => {
 		]);
 	});
 
+	test('a code with an amount that its scheme does not write so: a hint says that it cannot be compared', async () => {
+		const body = '0002015303986' + '54040,41' + '5802BR6304';
+		respond(201, JSON.stringify({ qrCode: body + crc16(body) }));
+		const done = await run(charge);
+		expect(outputOf(done, 'Pay')[0]?.json).not.toHaveProperty('qrCodeAmount');
+		expect(hintsOf(done)).toStrictEqual([expect.stringMatching(/has "0,41" as its amount, which/)]);
+	});
+
+	test('in a run that stops, and in its retry, what was accepted is told too', async () => {
+		let asked = 0;
+		sandbox.faultFor = ({ body }) => {
+			if (body.includes('second') && asked++ === 0) {
+				return { kind: 'status', status: 429, body: '{}' };
+			}
+			return { kind: 'status', status: 201, body: '{"amount":4100}' };
+		};
+		const items = (end: string) => [
+			{ id: `first${end}`, amount: 41 },
+			{ id: `second${end}`, amount: 41 },
+		];
+		const stopped = await pay(items('-1'), {});
+		expect(errorOf(stopped)?.description).toMatch(/accepted "first-1" and says the amount 4100/);
+		asked = 0;
+		const retried = await pay(items('-2'), { settings: RETRY });
+		expect(hintsOf(retried)).toContainEqual(expect.stringMatching(/"first-2" and says the amount/));
+	});
+
 	const OTHER_AMOUNT =
 		'The service accepted "order-7" and says the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
 	const OTHER_ID =
 		'The service accepted "order-7" and calls it "another". Ask the service what it accepted: postbacks may name the other one.';
+	const inWords = (said: string) => OTHER_AMOUNT.replace('4100', said);
 	test.each<[string, object, string[]]>([
 		['the same', { amount: 41, external_id: 'order-7' }, []],
 		['the same amount as text', { amount: '41.00' }, []],
-		['an amount in words', { amount: 'EUR 4100' }, []],
+		['an amount in words', { amount: 'EUR 4100' }, [inWords('EUR 4100')]],
+		['a decimal comma', { amount: '0,01' }, [inWords('0,01')]],
 		['an amount with a currency', { amount: { value: 4100, currency: 'EUR' } }, []],
 		['another amount below the top', { data: { amount: 4100 } }, []],
 		['another amount', { amount: 4100 }, [OTHER_AMOUNT]],

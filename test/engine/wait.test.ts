@@ -438,12 +438,12 @@ describe('the waits behind a charge', () => {
 	});
 	const other = (name: string): INode => sourceNode(name, [{ external_id: 'a', id: 'a' }]);
 	/** How many charges go out, and what the first error and the hints say. */
-	async function played(nodes: INode[], connections: IConnections, items = [{ id: 'a' }]) {
+	async function played(nodes: INode[], connections: IConnections, words: IDataObject = {}) {
 		const run = await runWorkflow({
-			credential: { baseUrl: sandbox.url },
+			credential: { baseUrl: sandbox.url, ...words },
 			parameters: {},
 			workflow: {
-				nodes: [sourceNode('Source', items), ...nodes],
+				nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
 				connections: { Source: to(['Charge']), ...connections },
 			},
 		});
@@ -548,6 +548,26 @@ describe('the waits behind a charge', () => {
 		expect(sent).toBe(1);
 		expect(hints).toStrictEqual([expect.stringMatching(/^No "Wait for postback" stands behind/)]);
 	});
+
+	test.each([
+		['a wait without a credential', undefined, 1],
+		['a wait with one', { payApi: { id: '1', name: 'Pay API' } }, 0],
+	])(
+		'%s, of a charge whose service signs: whether a hint says that it does not check',
+		async (_, credentials, count) => {
+			const { hints } = await played(
+				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
+				{ Charge: to(['Wait']) },
+				{
+					...{ verifySignature: true, signatureHeader: 'X-Signature' },
+					signatureSecret: 'the secret of the service',
+				},
+			);
+			expect(
+				hints.filter((hint) => /does not check the service's signature/.test(hint)),
+			).toHaveLength(count);
+		},
+	);
 
 	test('of a charge that asks for no postback here are not looked at', async () => {
 		const { sent } = await played(

@@ -207,6 +207,7 @@ const summaryOf = (results: ItemResult[], waiting: Array<[number, string]> = [])
 	operation: OPERATIONS.payment,
 	items: results.length + waiting.length,
 	done: results.map((result, index) => ({ index, result })),
+	doubts: new Set(),
 	waiting: new Map(waiting),
 });
 
@@ -296,7 +297,15 @@ describe('the tally', () => {
 	test('opens empty', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
 			operation: OPERATIONS.payment,
-			...{ node: NODE, items: 2, goesOn: true, done: [], isStopping: false, responseLength: 0 },
+			...{
+				node: NODE,
+				items: 2,
+				goesOn: true,
+				done: [],
+				doubts: new Set(),
+				isStopping: false,
+				responseLength: 0,
+			},
 			...{ waiting: new Map(), inFlight: new Set(), hints: new Set(), itemHints: new Map() },
 		});
 	});

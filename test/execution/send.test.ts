@@ -25,7 +25,13 @@ let items = 0;
 const ready = (external_id: string, token: Account['token'] = PASTED): Ready => ({
 	index: ++items,
 	request: { amount: 1, external_id },
-	account: { baseUrl: 'https://a.test', schemeName: 'fast', token, limits: {} },
+	account: {
+		baseUrl: 'https://a.test',
+		schemeName: 'fast',
+		token,
+		checksSignature: false,
+		limits: {},
+	},
 	accountId: 'account',
 	tokenId: 'token',
 	fingerprint: `of ${external_id}`,

@@ -113,6 +113,7 @@ const REASONS: Record<Reason['is'], Reason[]> = {
 		{ is: 'notConfirmed', field: 'data.status\nstatusCode' },
 	],
 	saidNo: [{ is: 'saidNo', path: 'statusCode' }],
+	saidYes: [{ is: 'saidYes', path: 'status' }],
 	webPage: [
 		{ is: 'webPage', title: 'Log in' },
 		{ is: 'webPage', title: '' },
@@ -162,6 +163,7 @@ const RESULTS: Examples<typeof results> = {
 	AFTER_DUPLICATE: () => [results.AFTER_DUPLICATE],
 	notFinished: () => [results.notFinished(ID, new Error('no room on the disk'))],
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
+	unreadableAmountInCode: () => [results.unreadableAmountInCode(ID, '0,01', 10.5)],
 	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
 	otherIdInResponse: () => [results.otherIdInResponse(ID, 'another')],
 	unknownInWords: (kind) => [
@@ -189,7 +191,7 @@ function summary(kind: Kind, items: number, ends: Array<Outcome | undefined>): S
 		index,
 		result: { outcome, external_id: `order-${index + 1}` },
 	}));
-	return { items, operation: OPERATIONS[kind], done, waiting: new Map() };
+	return { items, operation: OPERATIONS[kind], done, doubts: new Set(), waiting: new Map() };
 }
 
 const RUNS: Examples<typeof runs> = {

@@ -58,7 +58,8 @@ export function answerText(
 	{ echo = false, confirms = true },
 ): string {
 	if (status === 204 || status === 304) return '';
-	const said = confirms ? CONFIRMING : 'open';
+	// A status that says no with a word that says yes is in doubt, which table tests hold.
+	const said = confirms && status < 300 ? CONFIRMING : 'open';
 	return JSON.stringify(echo ? { status: said, headers } : { id: 'tx-1', status: said });
 }
 

@@ -11,7 +11,8 @@ interface FetchedToken {
 	fetched: Promise<string>;
 	/** Undefined until it is fetched. */
 	token?: string;
-	/** In milliseconds of the monotonic clock. */
+	/** When it was asked for and how long it is used, in milliseconds of the monotonic clock. */
+	since: number;
 	until: number;
 }
 
@@ -61,12 +62,12 @@ function tokenRequest(client: ClientCredentials) {
 const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, `Could not get an access token: ${what}`, advice);
 
-/** The fields at fault where a token endpoint refuses. */
-const REFUSED_FIELDS = ['clientSecret', 'scope', 'clientAuthentication'];
+/** A token endpoint that answered and gave none, and would not if it were asked again at once. */
+class TokenRefusal extends InputError {}
 
-/** Whether a token endpoint refused the client, so that asking again would be refused again. */
+/** Whether asking for a token again would be refused again. */
 export const isClientRefused = (error: unknown): error is InputError =>
-	error instanceof InputError && REFUSED_FIELDS.includes(error.field);
+	error instanceof TokenRefusal;
 
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
@@ -108,7 +109,10 @@ function refusedByEndpoint(statusCode: number, body: unknown, said: string): Inp
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	const refusal = (field: string, what: string, advice: string) => {
 		const quoted = said === '' || said === code ? '' : `The endpoint said: "${said}". `;
-		return noToken(field, `${what} (${status})`, `${quoted}${advice}`);
+		const { message, advice: full } = noToken(field, `${what} (${status})`, `${quoted}${advice}`);
+		// What fails for the moment may give one a moment later.
+		const isForNow = statusCode >= 500 || statusCode === 408;
+		return isForNow ? new InputError(field, message, full) : new TokenRefusal(field, message, full);
 	};
 	if (statusCode >= 300 && statusCode <= 399) {
 		return refusal(
@@ -132,7 +136,8 @@ function refusedByEndpoint(statusCode: number, body: unknown, said: string): Inp
 			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 		);
 	}
-	if (statusCode >= 400 && statusCode <= 499 && statusCode !== 408 && statusCode !== 429) {
+	const isOfRequest = statusCode >= 400 && statusCode <= 499 && ![408, 429].includes(statusCode);
+	if (isOfRequest || (statusCode >= 200 && statusCode <= 299)) {
 		return refusal(
 			'clientAuthentication',
 			'the token endpoint refused the request',
@@ -160,15 +165,19 @@ function parseResponse(
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
 	const said = ownWords(body, client);
-	if (statusCode < 200 || statusCode > 299) throw refusedByEndpoint(statusCode, body, said);
+	// Some say with 200 that they refuse.
+	const isRefusal = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
+	if (statusCode < 200 || statusCode > 299 || isRefusal) {
+		throw refusedByEndpoint(statusCode, body, said);
+	}
 	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
 	const token = access_token ?? accessToken;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
-		const quoted = said === '' ? '' : `The endpoint said: "${said}". `;
+		// Nothing of it is quoted: somewhere in it there may be a token.
 		throw noToken(
 			'tokenUrl',
 			`the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
-			`${quoted}${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
+			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
 		);
 	}
 	const seconds = Number(expires_in);
@@ -191,7 +200,8 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
 	const response = post(client.tokenUrl, headers, body).then((given) =>
 		parseResponse(given, client),
 	);
-	const entry: FetchedToken = { fetched: response.then(({ token }) => token), until: Infinity };
+	const fetched = response.then(({ token }) => token);
+	const entry: FetchedToken = { fetched, since: start, until: Infinity };
 	response.then(
 		({ token, life }) => Object.assign(entry, { token, until: start + keepFor(life) }),
 		// A failure is not kept: the next batch asks again.
@@ -225,9 +235,17 @@ export async function bearerToken(
 	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
 }
 
-/** Removes a kept token that the service refused, so that the next request has a new one. */
-export function forgetToken({ token: source }: Pick<Account, 'token'>, refused: string): void {
+/**
+ * Removes a kept token that the service refused, so that the next request has a new one.
+ * @param age in milliseconds: a younger one is kept
+ */
+export function forgetToken(
+	{ token: source }: Pick<Account, 'token'>,
+	refused: string,
+	age = 0,
+): void {
 	if ('pasted' in source) return;
 	const hash = clientKey(source.clientCredentials);
-	if (fetchedTokens.get(hash)?.token === refused) fetchedTokens.delete(hash);
+	const kept = fetchedTokens.get(hash);
+	if (kept?.token === refused && performance.now() >= kept.since + age) fetchedTokens.delete(hash);
 }

@@ -29,6 +29,8 @@ export interface Account extends ServiceDescription {
 	/** Not yet checked: only items that ask for it need it. */
 	postbackUrl?: unknown;
 	postbackSecret?: string;
+	/** Whether its postbacks are signed by the service, see `readSignatureRule`. */
+	checksSignature: boolean;
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
 }
@@ -193,6 +195,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
+		checksSignature: credential.verifySignature === true,
 		limits: readLimits(credential, unresolved),
 	};
 }

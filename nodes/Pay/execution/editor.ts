@@ -19,7 +19,9 @@ export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	try {
 		const failures = tally.goesOn ? failuresInWords(tally) : undefined;
 		const ofItems = [...tally.itemHints].map(([hint, ids]) => `${quotedIds(ids)}: ${hint}`);
-		const shown = [failures, ...ofItems, ...tally.hints].filter((each) => each !== undefined);
+		const shown = [failures, ...tally.doubts, ...ofItems, ...tally.hints].filter(
+			(each) => each !== undefined,
+		);
 		const hints = shown.map((message) => ({ message, location: 'outputPane' }) as const);
 		context.addExecutionHints?.(...hints.slice(0, MAX_HINTS));
 	} catch {

@@ -151,7 +151,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
 		id = external_id;
-		checkHeaderValue(account, external_id);
+		if (operation.identifier === 'its own') checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
 		const postback = Object.hasOwn(members, 'postbackUrl')

@@ -148,6 +148,7 @@ export function stoppingError(
 		result.description,
 		isDuplicate ? AFTER_DUPLICATE : undefined,
 		othersInWords(summary, itemIndex),
+		...summary.doubts,
 	);
 	const error =
 		result.field !== undefined

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { bearerToken, forgetToken, isClientRefused } from '../credential/accessToken';
 import type { AccountGate, Standing } from '../credential/accountGate';
 import type { Account } from '../credential/connection';
-import { isAmount, isSameAmount } from '../parameters/description';
+import { isSameAmount } from '../parameters/description';
 import { firstValue, mismatchOf } from '../parameters/fieldMatch';
 import { isMembers } from '../json';
 import { InputError } from '../inputError';
@@ -100,6 +100,7 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 		return refuseItem(run, item, refusal, 'duplicate');
 	}
 	const { attempt, outcome } = verdict;
+	if (outcome === 'accepted') compareResponse(run.tally, attempt, attempt.response);
 	const earlier = attemptInWords(attempt);
 	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, earlier);
 	return { index, result, finish };
@@ -197,16 +198,19 @@ function judgeOf({ result }: Account): ((response: unknown) => Judgement | undef
 	return (response) => {
 		// The output shows the body as `response`, so a path may begin with it.
 		const sources = [response, { response }];
+		const path = firstValue(field, sources)?.path ?? field;
 		if (mismatchOf({ field, values: rejected }, ...sources) === undefined) {
-			const path = firstValue(field, sources)?.path ?? field;
 			return { means: 'rejected', reason: { is: 'saidNo', path } };
 		}
 		if (accepted.length === 0) return undefined;
 		const mismatch = mismatchOf({ field, values: accepted }, ...sources);
-		if (mismatch === undefined) return undefined;
+		if (mismatch === undefined) return { means: 'confirmed', reason: { is: 'saidYes', path } };
 		return { means: 'notConfirmed', reason: { is: 'notConfirmed', field } };
 	};
 }
+
+/** A token that is younger, in milliseconds, has not expired: then a new one would get the same 403. */
+const MAY_HAVE_EXPIRED = 60_000;
 
 /** What a request came to, and whether its token was refused although no newer one is there. */
 interface Posted {
@@ -231,7 +235,8 @@ async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted>
 	const { accessToken, isKept } = bearer;
 	const first = await postWith(accessToken);
 	// Services say 403 to a token that has expired, too.
-	if (first.statusCode === 401 || first.statusCode === 403) forgetToken(account, accessToken);
+	if (first.statusCode === 401) forgetToken(account, accessToken);
+	if (first.statusCode === 403) forgetToken(account, accessToken, MAY_HAVE_EXPIRED);
 	if (!isRefused(first)) return { result: first, isAccountRefused: false };
 	if (!isKept) return { result: first, isAccountRefused: true };
 	const leaveIt = { result: first, isAccountRefused: false };
@@ -275,16 +280,21 @@ function takeHints(tally: Tally, { request, hints = {} }: Ready): void {
 }
 
 /** Compares an acceptance with its request, as far as it repeats members of that at its top. */
-function compareResponse({ hints }: Tally, request: ServiceRequest, response: unknown): void {
+function compareResponse(
+	{ doubts }: Tally,
+	request: Pick<ServiceRequest, 'external_id' | 'amount'>,
+	response: unknown,
+): void {
 	if (!isMembers(response)) return;
 	const { external_id, amount: asked } = request;
 	const { amount, external_id: id } = response;
-	if (asked !== undefined && isAmount(amount) && !isSameAmount(amount, asked)) {
-		hints.add(otherAmountInResponse(external_id, String(amount), asked));
+	const isSaid = typeof amount === 'string' || typeof amount === 'number';
+	if (asked !== undefined && isSaid && !isSameAmount(amount, asked)) {
+		doubts.add(otherAmountInResponse(external_id, String(amount), asked));
 	}
 	const isText = typeof id === 'string' || typeof id === 'number';
 	if (isText && String(id).trim() !== external_id) {
-		hints.add(otherIdInResponse(external_id, String(id)));
+		doubts.add(otherIdInResponse(external_id, String(id)));
 	}
 }
 

@@ -15,12 +15,17 @@ export interface Summary {
 		index: number;
 		result: { outcome?: Outcome; external_id?: string };
 	}>;
+	/** What acceptances say that their requests did not, in sentences. */
+	readonly doubts: ReadonlySet<string>;
 	/** The external_ids of items that were read and not reached. */
 	readonly waiting: ReadonlyMap<number, string>;
 }
 
 /** Every external_id of a run by outcome, and those that it did not come to. */
-export function idsByOutcome({ done, waiting }: Summary): Record<End, string[]> {
+export function idsByOutcome({
+	done,
+	waiting,
+}: Pick<Summary, 'done' | 'waiting'>): Record<End, string[]> {
 	const ids: Record<End, string[]> = {
 		accepted: [],
 		rejected: [],

@@ -26,6 +26,8 @@ export function openTally(
 		inFlight: new Set<string>(),
 		/** For the person in the editor. */
 		hints: new Set<string>(),
+		/** What an acceptance says that its request did not: a stopped run says it too. */
+		doubts: new Set<string>(),
 		/** Hints about single items, with the external_ids of those that were sent. */
 		itemHints: new Map<string, string[]>(),
 		/** Whether an item of the batch under way failed and the run does not go on. */

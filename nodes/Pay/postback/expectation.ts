@@ -9,6 +9,8 @@ export interface Expectation {
 	hash: string;
 	/** The words of the account: a wait has none of its own. */
 	status?: StatusValues;
+	/** Whether the account checks the service's signature: a wait does with a credential of its own. */
+	isSigned?: true;
 	/** Set where the request was rejected or not sent: no postback will come. */
 	isVoid?: true;
 }
@@ -54,9 +56,9 @@ export const hasAsked = ({ postbacks = [] }: ExpectationStore, executionId: stri
 export const hasWaited = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
 	postbacks.some((event) => 'node' in event && event.executionId === executionId);
 
-/** The words with which an execution asked for a postback. */
-export const statusWordsOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
-	postbacks.flatMap((event) => ('hash' in event && event.hash === hash ? [event.status] : []))[0];
+/** With what an execution asked for the postback of a proof: its words, and whether it is signed. */
+export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
+	postbacks.find((event): event is Expectation => 'hash' in event && event.hash === hash);
 
 /**
  * The hashes of the proofs that may end a wait: those of this external_id that this very execution

@@ -101,7 +101,12 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 export function readPostbackTarget(
 	read: ReadParameter,
 	reference: Reference,
-	account: { postbackUrl?: unknown; postbackSecret?: string; status?: StatusValues },
+	account: {
+		postbackUrl?: unknown;
+		postbackSecret?: string;
+		status?: StatusValues;
+		checksSignature?: boolean;
+	},
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expectation?: Expectation } {
@@ -125,6 +130,8 @@ export function readPostbackTarget(
 	}
 	const { external_id } = reference;
 	const signed = withRandomProof(withResumeSegment(url), reference);
-	const expectation = { external_id, executionId: execution.id, hash: signed.hash, status };
+	const { hash } = signed;
+	const expectation: Expectation = { external_id, executionId: execution.id, hash, status };
+	if (account.checksSignature) expectation.isSigned = true;
 	return { url: signed.url, hint, expectation };
 }

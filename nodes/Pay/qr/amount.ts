@@ -49,11 +49,16 @@ const AMOUNTS: Array<[begins: RegExp, read: (code: string) => string | null | un
 ];
 
 /**
- * The amount that a payment code asks its payer for, of the schemes whose codes hold one; undefined
- * where there is none, or the code is no such code.
+ * The amount that a payment code asks its payer for, as it stands there, of the schemes whose codes hold
+ * one; undefined where there is none, or the code is no such code.
  */
-export function amountInCode(code: string): number | undefined {
+export function amountTextIn(code: string): string | undefined {
 	const [, read] = AMOUNTS.find(([begins]) => begins.test(code)) ?? [];
-	const text = isEmv(code) ? emvAmount(code) : read?.(code);
-	return text !== undefined && text !== null && DECIMAL.test(text) ? Number(text) : undefined;
+	return (isEmv(code) ? emvAmount(code) : read?.(code)) || undefined;
+}
+
+/** The amount of {@link amountTextIn}; undefined too where it is not written as its scheme writes one. */
+export function amountInCode(code: string): number | undefined {
+	const text = amountTextIn(code);
+	return text !== undefined && DECIMAL.test(text) ? Number(text) : undefined;
 }

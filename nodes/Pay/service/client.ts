@@ -10,7 +10,9 @@ export type Judgement =
 	/** Certainly not carried out. */
 	| { means: 'rejected'; reason: Reason }
 	/** A 2xx is no acceptance. */
-	| { means: 'notConfirmed'; reason: Reason };
+	| { means: 'notConfirmed'; reason: Reason }
+	/** Accepted, whatever the status. */
+	| { means: 'confirmed'; reason: Reason };
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
@@ -80,8 +82,14 @@ function resultOfResponse(
 	if (judgement?.means === 'rejected' && statusCode < 500) {
 		return { outcome: 'rejected', ...facts, reason: judgement.reason };
 	}
+	if (outcome === 'rejected' && judgement?.means === 'confirmed') {
+		return { outcome: 'unknown', ...facts, reason: judgement.reason };
+	}
 	if (outcome !== 'accepted') return { outcome, ...facts };
-	const reason = judgement?.reason ?? unconfirmedText(body, response.body, contentType);
+	const reason =
+		judgement?.means === 'notConfirmed'
+			? judgement.reason
+			: unconfirmedText(body, response.body, contentType);
 	if (reason === undefined) return { outcome, ...facts };
 	// A page may repeat a secret in its title.
 	if (reason.is === 'webPage') reason.title = String(hide(reason.title));

@@ -21,6 +21,8 @@ export type Reason =
 	| { is: 'notConfirmed'; field: string }
 	/** A response with one of the Rejected Values, and where. */
 	| { is: 'saidNo'; path: string }
+	/** A response with one of the Accepted Values, and where, whose status says no. */
+	| { is: 'saidYes'; path: string }
 	/** A web page in place of a response. */
 	| { is: 'webPage'; title: string }
 	| { is: 'notJson' }
@@ -96,6 +98,8 @@ export function reasonInWords(reason: Reason): string {
 			return `${quotedPaths(reason.field)} does not confirm it (Result Field)`;
 		case 'saidNo':
 			return `"${reason.path}" has one of the Rejected Values of the Pay API credential`;
+		case 'saidYes':
+			return `"${reason.path}" has one of the Accepted Values of the Pay API credential`;
 		case 'webPage':
 			return `the response is ${webPageInWords(reason)}, so the Base URL may not be that of the API`;
 		case 'notJson':

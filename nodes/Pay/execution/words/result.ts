@@ -78,7 +78,7 @@ export function rejectedInWords(
 			responseSentence(response),
 			reason === undefined
 				? correction(words, statusCode, external_id, response)
-				: 'Correct the item, then run again.',
+				: (words.whenRejected?.[statusCode]?.(external_id) ?? 'Correct the item, then run again.'),
 		),
 	};
 }
@@ -120,6 +120,10 @@ export const notFinished = (external_id: string, { message }: Error) =>
 /** A QR code that asks its payer for another amount than the request asked for. */
 export const otherAmountInCode = (external_id: string, inCode: number, asked: number) =>
 	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${asked}. Ask the service which unit it takes before anybody pays it.`;
+
+/** A QR code that asks its payer for an amount in a form that its scheme does not have. */
+export const unreadableAmountInCode = (external_id: string, text: string, asked: number) =>
+	`The QR code of "${external_id}" has "${text}" as its amount, which cannot be compared with the ${asked} of the request. Scan it before anybody pays it.`;
 
 /** An acceptance that says another amount than its request. */
 export const otherAmountInResponse = (external_id: string, said: string, asked: number) =>

@@ -1,6 +1,6 @@
 import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import type { Finish } from '../../execution/read';
-import { otherAmountInCode } from '../../execution/words/result';
+import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words/result';
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
@@ -17,7 +17,7 @@ import type { ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
-import { amountInCode } from '../../qr/amount';
+import { amountInCode, amountTextIn } from '../../qr/amount';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
 import type { OperationContract } from '../../service/contract';
@@ -113,12 +113,13 @@ function imageOf(source: { text: string } | { png: Buffer }): Buffer | string {
 function addText(item: INodeExecutionData, text: string): string | undefined {
 	const { response, ...facts } = item.json;
 	const inCode = amountInCode(text);
+	const { external_id, amount: asked } = facts;
 	if (inCode === undefined) {
 		item.json = { ...facts, qrCode: text, response };
-		return undefined;
+		const written = amountTextIn(text);
+		return written && unreadableAmountInCode(String(external_id), written, Number(asked));
 	}
 	item.json = { ...facts, qrCode: text, qrCodeAmount: inCode, response };
-	const { external_id, amount: asked } = facts;
 	if (inCode === asked) return undefined;
 	return otherAmountInCode(String(external_id), inCode, Number(asked));
 }

@@ -6,7 +6,7 @@ import { matchOf, readCondition } from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
-import { awaitedProofs, beginWait, statusWordsOf } from '../../postback/expectation';
+import { awaitedProofs, beginWait, expectationOf } from '../../postback/expectation';
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
@@ -63,13 +63,23 @@ function readProofs(
 		);
 	}
 	return hashes.map((hash) => {
-		const status = statusWordsOf(store, hash);
+		const status = expectationOf(store, hash)?.status;
 		return {
 			hash,
 			status,
 			match: matchOf(condition, status, 'resumeWhen', CHARGE),
 		};
 	});
+}
+
+/** Says that a wait does not check the signature which the account of its charge says there is. */
+function hintAtSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
+	const store = context.getContext('flow');
+	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
+	const message =
+		"This wait does not check the service's signature, as the credential of its charge or payment does: select that credential here too.";
+	context.addExecutionHints?.({ message, location: 'outputPane' });
+	context.logger.warn(`Pay: ${message}`, { node: context.getNode().name });
 }
 
 /** Writes down what the execution waits for, at most so many milliseconds, and puts it to sleep. */
@@ -111,6 +121,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		const proofs = readProofs(context, read, external_id);
 		// What is wrong with it would refuse each postback.
 		const isSigned = (await readSignature(context)) !== undefined;
+		if (!isSigned) hintAtSignature(context, proofs);
 		await outlastTimers(context);
 		await sleepUntilPostback(context, external_id, proofs, limit, isSigned);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
