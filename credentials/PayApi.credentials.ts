@@ -98,6 +98,13 @@ const describeService: INodeProperties[] = [
 		placeholder: 'e.g. data.amount',
 		description: `Field of a postback that says how much was paid. ${PATHS} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
 	}),
+	described({
+		displayName: 'External ID Field',
+		name: 'idField',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. data.external_id',
+		description: `Field of a postback that repeats the External ID of the charge or payment. ${PATHS} Where it is another one, the postback is about something else: its state is "other".`,
+	}),
 ];
 
 /** How the service signs its notifications. */

@@ -43,8 +43,8 @@ const NO_SIGNATURE =
 const BODY_IS_READ =
 	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
-const NO_AMOUNT =
-	"the credential has an Amount Field, but with Service's Signature alone nothing says which amount was asked for: set Authentication to Signed URL, which asks for both, or choose another Start Only When and compare the amount in the workflow";
+const NOTHING_TO_COMPARE =
+	"the credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or choose another Start Only When and compare them in the workflow";
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
@@ -80,7 +80,8 @@ async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
 	if (isUnsigned(context)) return;
 	if (isSignedByService(context)) {
 		if (signature === undefined) throw new UserError(NO_SIGNATURE);
-		if (match?.amountField !== undefined) throw new UserError(NO_AMOUNT);
+		const { amount, id } = match?.compared ?? {};
+		if (amount !== undefined || id !== undefined) throw new UserError(NOTHING_TO_COMPARE);
 	} else if (current === '') {
 		throw new UserError(NO_SECRET);
 	}

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chargeAndWait, ended, firstExecution, startWaiting } from './chargeAndWait';
 import { allFinished, publish, SECRET, startN8n, VERSIONS } from './nodes';
@@ -17,6 +18,7 @@ const DESCRIBED = {
 	paidValues: 'paid',
 	failedValues: 'failed',
 	amountField: 'data.amount\namount',
+	idField: 'data.external_id\nexternal_id',
 	verifySignature: true,
 	signatureHeader: 'X-Signature',
 	signatureSecret: SERVICE,
@@ -143,6 +145,29 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect.stringContaining('the field "amount" has another amount than the charge or payment'),
 		);
 		expect(await n8n.executionIds(paid.id)).toStrictEqual([]);
+	});
+
+	test('a genuine "paid" about another charge, or with words in its query, does not start Paid', async () => {
+		const { id, url } = await trigger({ startWhen: 'paid' });
+		const reference = { external_id: randomUUID(), kind: 'qrCode', amount: 1.01 } as const;
+		const post = async (to: string, about: object) => {
+			const body = JSON.stringify({ amount: 1.01, ...about });
+			const mac = createHmac('sha256', SERVICE).update(body).digest('hex');
+			const headers = { 'Content-Type': 'application/json', 'X-Signature': `sha256=${mac}` };
+			const response = await fetch(to, { method: 'POST', headers, body });
+			return `${response.status} ${await response.text()}`;
+		};
+		const signed = signUrl(url, reference, SECRET);
+		const { external_id } = reference;
+		expect(await post(signed, { external_id: randomUUID(), status: 'paid' })).toMatch(
+			/^200 .*"external_id" names another charge or payment/,
+		);
+		expect(await post(`${signed}&data.status=paid`, { external_id, status: 'running' })).toMatch(
+			/^200 .*"status" has another value/,
+		);
+		expect(await n8n.executionIds(id)).toStrictEqual([]);
+		expect(await post(signed, { external_id, status: 'paid' })).toBe('200 ');
+		await allFinished(n8n, id, 1);
 	});
 
 	test("only the service's own signature starts a trigger that asks for it", async () => {

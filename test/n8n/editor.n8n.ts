@@ -736,7 +736,14 @@ function credentials() {
 		const before = await shownIn(modal);
 		await turnOn('describeService', modal);
 		const accepted = ['resultField', 'acceptedValues', 'rejectedValues', 'qrCodePath'];
-		const described = [...accepted, 'statusField', 'paidValues', 'failedValues', 'amountField'];
+		const described = [
+			...accepted,
+			'statusField',
+			'paidValues',
+			'failedValues',
+			'amountField',
+			'idField',
+		];
 		await shows(modal, ...described);
 		expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(
 			described,

@@ -65,11 +65,12 @@ test('each field may have several paths, one a line', () => {
 		statusField: 'f\ng',
 		paidValues: 'paid',
 		amountField: 'h\ni',
+		idField: 'j',
 	};
 	expect(described(fields)).toStrictEqual({
 		result: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
 		qrCodePath: 'd\ne',
-		status: { field: 'f\ng', paid: ['paid'], failed: [], amountField: 'h\ni' },
+		status: { field: 'f\ng', paid: ['paid'], failed: [], compared: { amount: 'h\ni', id: 'j' } },
 	});
 });
 
@@ -78,8 +79,9 @@ describe('what a postback says', () => {
 		field: 'status\nstatusCode.statusId',
 		paid: ['PAID', '1'],
 		failed: ['3'],
-		amountField: 'amount\nvalue.total',
+		compared: { amount: 'amount\nvalue.total', id: 'order' },
 	};
+	const PROVEN = { external_id: 'order-7', amount: 49.9 };
 
 	test.each<[string, object, string]>([
 		['paid', { status: 'paid', amount: 49.9 }, 'paid'],
@@ -94,16 +96,21 @@ describe('what a postback says', () => {
 		['paid with the amount in cents', { status: 'paid', amount: 4990 }, 'otherAmount'],
 		['paid with an amount of words', { status: 'paid', amount: '49,90' }, 'otherAmount'],
 		['paid without an amount', { status: 'paid' }, 'otherAmount'],
+		['of another order, paid', { order: 'order-8', status: 'paid', amount: 49.9 }, 'other'],
+		['of another order, failed', { order: 'order-8', status: '3' }, 'other'],
+		['of no order', { order: undefined, status: 'paid', amount: 49.9 }, 'other'],
 	])('%s', (_what, body, state) => {
-		expect(stateOf(status, { amount: 49.9 }, body)).toBe(state);
+		expect(stateOf(status, PROVEN, { order: 'order-7', ...body })).toBe(state);
 	});
 
 	test('is paid without an Amount Field, and of what has no amount; not where nothing is proven', () => {
 		const body = { status: 'paid', amount: 1 };
-		expect(stateOf(status, {}, body)).toBe('paid');
-		expect(stateOf(status, null, body)).toBe('otherAmount');
-		const { amountField: _, ...withoutAmount } = status;
-		expect(stateOf(withoutAmount, null, body)).toBe('paid');
+		const { compared: _, ...plain } = status;
+		const amount = { ...plain, compared: { amount: 'amount' } };
+		expect(stateOf(plain, null, body)).toBe('paid');
+		expect(stateOf(amount, { external_id: 'a' }, body)).toBe('paid');
+		expect(stateOf(amount, null, body)).toBe('otherAmount');
+		expect(stateOf(status, null, body)).toBe('other');
 	});
 });
 

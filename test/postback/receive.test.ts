@@ -155,7 +155,7 @@ test.each<[string, string, number | undefined, string | undefined]>([
 	['no amount to compare with', '{"state":"paid"}', undefined, undefined],
 ])('"paid" of %s', (_what, body, amount, why) => {
 	const postback = postbackOf(body);
-	const match = { field: 'state', values: ['paid'], amountField: 'amount' };
+	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };
 	expect(whyNotAwaited(match, postback, reference)).toBe(why);
 });

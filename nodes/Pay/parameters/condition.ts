@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import type { StatusValues } from './description';
+import type { ComparedFields, StatusValues } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField } from './label';
 import type { ReadParameter } from './parameter';
@@ -9,8 +9,8 @@ const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
 /** What a postback must hold for a workflow to go on with it; waits store it. */
 export interface PostbackMatch extends FieldMatch {
-	/** Where it must say the amount of its reference, as `FieldMatch` has a field. */
-	amountField?: string;
+	/** What else it must say of its reference. */
+	compared?: ComparedFields;
 }
 
 /** Which postbacks a workflow goes on with, as a person chose it. */
@@ -90,14 +90,12 @@ export function matchOf(
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
 	if (typeof condition === 'object') return condition;
-	const { field = '', paid = [], failed = [], amountField } = status ?? {};
+	const { field = '', paid = [], failed = [], compared } = status ?? {};
 	if (condition === 'paid' && paid.length > 0) {
-		return amountField === undefined
-			? { field, values: paid }
-			: { field, values: paid, amountField };
+		return { field, values: paid, compared };
 	}
 	if (condition === 'paidOrFailed' && paid.length > 0 && failed.length > 0) {
-		return { field, values: [...paid, ...failed] };
+		return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
 	}
 	const [words, fields] =
 		condition === 'paid'

@@ -10,6 +10,7 @@ import {
 	type FieldMatch,
 } from './fieldMatch';
 import { wrongInCredential } from './label';
+import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
 export interface StatusValues {
@@ -17,8 +18,14 @@ export interface StatusValues {
 	field: string;
 	paid: string[];
 	failed: string[];
-	/** Where it says how much was paid, as `FieldMatch` has a field; absent where it is not compared. */
-	amountField?: string;
+	/** What else it must say, to be about what its URL proves. */
+	compared?: ComparedFields;
+}
+
+/** Where a postback repeats what it is about, as `FieldMatch` has a field; absent where it does not. */
+export interface ComparedFields {
+	amount?: string;
+	id?: string;
 }
 
 /** What a response says became of its request. */
@@ -48,6 +55,7 @@ const FIELDS = {
 	paidValues: 'The Paid Values',
 	failedValues: 'The Failed Values',
 	amountField: 'The Amount Field',
+	idField: 'The External ID Field',
 };
 
 type FieldName = keyof typeof FIELDS;
@@ -71,20 +79,27 @@ function readWords(fields: DescriptionFields, field: FieldName, one: FieldName, 
 	);
 }
 
-function readStatus(fields: DescriptionFields): StatusValues | undefined {
-	const amountField = readPaths(fields.amountField, wrong('amountField'));
-	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
-	if (found === undefined) {
-		if (amountField === '') return undefined;
-		throw wrong('amountField')(
+/** Reads the fields that are compared; undefined where there are none. Throws an InputError. */
+function readCompared(fields: DescriptionFields): ComparedFields | undefined {
+	const amount = readPaths(fields.amountField, wrong('amountField'));
+	const id = readPaths(fields.idField, wrong('idField'));
+	if (amount === '' && id === '') return undefined;
+	if (isUnset(fields.statusField, [fields.paidValues, fields.failedValues].flat())) {
+		throw wrong(amount === '' ? 'idField' : 'amountField')(
 			'is there without a Status Field',
-			'Enter the Status Field and the Paid Values too: an amount alone does not say that it was paid.',
+			'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
 		);
 	}
+	return { amount: amount || undefined, id: id || undefined };
+}
+
+function readStatus(fields: DescriptionFields): StatusValues | undefined {
+	const compared = readCompared(fields);
+	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
+	if (found === undefined) return undefined;
 	const [paid, failed] = found.words;
 	const status: StatusValues = { field: found.field, paid, failed };
-	if (amountField !== '') status.amountField = amountField;
-	return status;
+	return compared === undefined ? status : { ...status, compared };
 }
 
 function readResult(fields: DescriptionFields): ResultValues | undefined {
@@ -130,11 +145,24 @@ export function isSameAmount(value: unknown, amount: number): boolean {
 }
 
 /** What a verified postback is about; null where nothing says it. An operation may have no amount. */
-type Proven = { amount?: number } | null;
+type Proven = { external_id: string; amount?: number } | null;
+
+/** Why a postback is not about the reference of its URL, in words for a log. */
+export function otherIdIn(field: string | undefined, proven: Proven, sources: unknown[]) {
+	if (field === undefined) return undefined;
+	if (proven === null)
+		return 'nothing proves what was asked for, so no External ID can be compared';
+	const found = firstValue(field, sources);
+	if (found === undefined) return missing(field, sources);
+	const isText = typeof found.value === 'string' || typeof found.value === 'number';
+	if (isText && inOneForm(String(found.value)) === proven.external_id) return undefined;
+	return `the field ${JSON.stringify(found.path)} names another charge or payment`;
+}
 
 /** Why a postback does not say that the amount of its reference was paid, in words for a log. */
-export function amountMismatchOf(field: string, proven: Proven, sources: unknown[]) {
-	if (proven === null) return 'nothing proves which amount was asked for, so none can be compared';
+export function otherAmountIn(field: string | undefined, proven: Proven, sources: unknown[]) {
+	if (field === undefined) return undefined;
+	if (proven === null) return 'nothing proves what was asked for, so no amount can be compared';
 	if (proven.amount === undefined) return undefined;
 	const found = firstValue(field, sources);
 	if (found === undefined) return missing(field, sources);
@@ -147,14 +175,14 @@ export function amountMismatchOf(field: string, proven: Proven, sources: unknown
  * @param proven its reference
  */
 export function stateOf(
-	{ field, paid, failed, amountField }: StatusValues,
+	{ field, paid, failed, compared = {} }: StatusValues,
 	proven: Proven,
 	...sources: unknown[]
 ): State {
 	const says = (values: FieldMatch['values']) =>
 		mismatchOf({ field, values }, ...sources) === undefined;
+	if (otherIdIn(compared.id, proven, sources) !== undefined) return 'other';
 	if (says(failed)) return 'failed';
 	if (!says(paid)) return 'other';
-	if (amountField === undefined) return 'paid';
-	return amountMismatchOf(amountField, proven, sources) === undefined ? 'paid' : 'otherAmount';
+	return otherAmountIn(compared.amount, proven, sources) === undefined ? 'paid' : 'otherAmount';
 }

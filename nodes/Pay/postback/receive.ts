@@ -5,7 +5,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { PostbackMatch } from '../parameters/condition';
-import { amountMismatchOf, stateOf, type StatusValues } from '../parameters/description';
+import { otherAmountIn, otherIdIn, stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf } from '../parameters/fieldMatch';
 import type { PostedFile } from './body/multipart';
 import { parsedFormOf, type FileOnDisk, type ParsedForm } from './body/parsedForm';
@@ -91,8 +91,8 @@ export function whyNotAwaited(
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
 	const mismatch = mismatchOf(match, ...sources);
-	if (mismatch !== undefined || match.amountField === undefined) return mismatch;
-	return amountMismatchOf(match.amountField, reference, sources);
+	const { amount, id } = match.compared ?? {};
+	return mismatch ?? otherIdIn(id, reference, sources) ?? otherAmountIn(amount, reference, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
