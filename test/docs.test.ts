@@ -96,7 +96,7 @@ const OTHER_NAMES = `
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
-	webhookId
+	webhookId identifier
 `
 	.trim()
 	.split(/\s+/);

@@ -40,15 +40,14 @@ const toolAttempt = (kind: Kind): Attempt => ({
 });
 
 const wordsOf = (kind: Kind) => OPERATIONS[kind].words;
-const PERMISSION = {
-	name: 'allowAiPayments',
-	displayName: 'Allow AI Agents to Pay',
-	description: '',
-};
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
-	notPermittedToAgents: (kind) => [refusals.notPermittedToAgents(wordsOf(kind), PERMISSION)],
+	notPermittedToAgents: (kind) => {
+		const { agentPermission } = OPERATIONS[kind].policy;
+		if (agentPermission === 'not needed') return [];
+		return [refusals.notPermittedToAgents(wordsOf(kind), agentPermission)];
+	},
 	noDuplicateStore: (kind) => [refusals.noDuplicateStore(wordsOf(kind))],
 	abovePayment: () => [refusals.abovePayment(1050, 500)],
 	otherRecipient: () => [

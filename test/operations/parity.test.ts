@@ -104,8 +104,10 @@ const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
 
 /** The schema of the body that openapi.yaml has for an operation. */
 function schemaOf({ path }: Parameters<typeof pathOf>[0]) {
-	const documented = openApi.paths[pathOf({ path }, 'pay')];
-	const { $ref } = documented!.post.requestBody.content['application/json'].schema;
+	const at = pathOf({ path }, 'pay');
+	const documented = openApi.paths[at];
+	if (documented === undefined) throw new Error(`sandbox/openapi.yaml does not have ${at}`);
+	const { $ref } = documented.post.requestBody.content['application/json'].schema;
 	return openApi.components.schemas[$ref.split('/').at(-1)!]!;
 }
 
