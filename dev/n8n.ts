@@ -1,9 +1,10 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { cpSync, createWriteStream, existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse as parseFlatted } from 'flatted';
 import { discard, installN8n, installPackage, NODE_24, type Installed } from './install';
 import { majorOf, type N8nVersion } from './versions';
@@ -277,6 +278,17 @@ export class N8n {
 			throw error;
 		}
 		if (command === 'start') await this.signIn();
+	}
+
+	/** Runs a command of n8n on its data; the process must not run. */
+	async command(...args: string[]): Promise<string> {
+		const { bin, node } = this.installed;
+		const env = { PATH: process.env.PATH, HOME: this.userFolder, ...this.env };
+		const { stdout } = await promisify(execFile)(node, [bin, ...args], {
+			cwd: this.userFolder,
+			env,
+		});
+		return stdout;
 	}
 
 	private async signIn(): Promise<void> {

@@ -44,7 +44,7 @@ const BODY_IS_READ =
 	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
 const NOTHING_TO_COMPARE =
-	"the credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or choose another Start Only When and compare them in the workflow";
+	"the credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
@@ -75,13 +75,13 @@ async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
 		throw new UserError(`${NO_SECRET} (${inWords(error)})`);
 	});
 	const { current } = parseSecrets(credential);
-	const match = readMatch(context, readDescription(credential).status);
+	const { status } = readDescription(credential);
+	readMatch(context, status);
 	const signature = readSignatureRule(credential);
 	if (isUnsigned(context)) return;
 	if (isSignedByService(context)) {
 		if (signature === undefined) throw new UserError(NO_SIGNATURE);
-		const { amount, id } = match?.compared ?? {};
-		if (amount !== undefined || id !== undefined) throw new UserError(NOTHING_TO_COMPARE);
+		if (status?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
 	} else if (current === '') {
 		throw new UserError(NO_SECRET);
 	}

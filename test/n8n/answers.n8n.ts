@@ -107,7 +107,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	/** The Production URL of a published Pay Trigger, and its workflow. */
-	async function trigger(parameters: object) {
+	async function trigger(parameters: object, credential = payApi) {
 		const webhookId = randomUUID();
 		const workflow = chain('Trigger', [
 			node(
@@ -118,7 +118,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			),
 			noOp('After'),
 		]);
-		const id = await n8n.importWorkflow(workflow, { payApi });
+		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
 		return { id, url: `${n8n.url}/webhook/${webhookId}/postback` };
 	}
@@ -171,7 +171,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	test("only the service's own signature starts a trigger that asks for it", async () => {
-		const { id, url } = await trigger({ authentication: 'signature' });
+		const uncompared = await n8n.createCredential({
+			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
+			...{ ...DESCRIBED, amountField: '', idField: '' },
+		});
+		const { id, url } = await trigger({ authentication: 'signature' }, uncompared);
 		const body = '{"status":"paid"}';
 		const forged = await fetch(url, {
 			method: 'POST',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
 import {
@@ -277,6 +277,25 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const signed = signUrl(n8n.url + path, about, SECRET);
 			const taken = async () => (await deliver(signed, PAID)) === 200;
 			expect(await until('its address', taken, 30)).toBe(true);
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'After')).toMatchObject([{ reference: about }]);
+		});
+
+		test('a trigger with empty options that the command line imports and publishes lives after a start', async () => {
+			const entry = { ...payTrigger(), parameters: { options: {} }, credentials: { payApi } };
+			const id = randomUUID().slice(0, 16);
+			const file = join(n8n.userFolder, 'workflow.json');
+			const workflow = chain('Imported', [entry, noOp('After')]);
+			writeFileSync(file, JSON.stringify([{ id, active: false, settings: {}, ...workflow }]));
+			await n8n.kill();
+			await n8n.command('import:workflow', `--input=${file}`);
+			if (version === 'n8n2') await n8n.command('publish:workflow', `--id=${id}`);
+			else await n8n.command('update:workflow', `--id=${id}`, '--active=true');
+			await n8n.launch();
+			const about: Reference = { external_id: randomUUID(), kind: 'payment', amount: 1 };
+			const signed = signUrl(n8n.url + webhookPath(entry)!, about, SECRET);
+			const taken = async () => (await deliver(signed, PAID)) === 200;
+			expect(await until('its address', taken, 60)).toBe(true);
 			const [execution] = await allFinished(n8n, id, 1);
 			expect(itemsOf(execution!, 'After')).toMatchObject([{ reference: about }]);
 		});

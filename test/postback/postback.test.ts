@@ -69,6 +69,14 @@ describe('a body whose signature was verified', () => {
 		expect(bodyOf(body, 'multipart/form-data; boundary=B')).toStrictEqual({ state: 'paid' });
 	});
 
+	test('is no form where a text, or a multipart form, only holds one', () => {
+		const form = 'application/x-www-form-urlencoded';
+		const text = 'note: hi&state=paid&amount=10&x=';
+		expect(signedBody(text, form)).toBe(text);
+		const multipartForm = `--A\r\nContent-Disposition: form-data; name="note"\r\n\r\nhi&state=paid&x=\r\n--A--`;
+		expect(signedBody(multipartForm, form)).toBe(multipartForm);
+	});
+
 	test.each([
 		['a form', 'state=paid', 'application/x-www-form-urlencoded', { state: 'paid' }],
 		['JSON of no type', '{"state":"paid"}', '', { state: 'paid' }],

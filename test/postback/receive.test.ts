@@ -249,6 +249,51 @@ describe('the request of a postback', () => {
 	});
 });
 
+test('a form that n8n has parsed: what has a type and no file name is a field, as .NET sends it', async () => {
+	const stored: Record<string, string> = { '/tmp/1': 'paid', '/tmp/2': 'png', '/tmp/3': '{"a":1}' };
+	const { context } = called({
+		request: {
+			method: 'POST',
+			body: {
+				data: { order: '7' },
+				files: {
+					status: {
+						filepath: '/tmp/1',
+						newFilename: 'x',
+						originalFilename: null,
+						mimetype: 'text/plain; charset=utf-8',
+					},
+					slip: {
+						filepath: '/tmp/2',
+						newFilename: 'y',
+						originalFilename: 'slip.png',
+						mimetype: 'image/png',
+					},
+					more: [
+						{
+							filepath: '/tmp/3',
+							newFilename: 'z',
+							originalFilename: null,
+							mimetype: 'application/json',
+						},
+					],
+				},
+			},
+		},
+	});
+	const nodeHelpers = {
+		copyBinaryFile: async (path: string, fileName: string, mimeType = '') => ({
+			...{ data: Buffer.from(stored[path]!).toString('base64'), fileName, mimeType },
+		}),
+	};
+	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
+	const postback = await readRequest(withHelpers, 1_000);
+	expect(postback.body).toStrictEqual({ order: '7', status: 'paid', more: { a: 1 } });
+	const { binary } = await toPostbackItem(withHelpers, postback, null);
+	expect(binary).toMatchObject({ slip: { fileName: 'slip.png', mimeType: 'image/png' } });
+	expect(Object.keys(binary!)).toStrictEqual(['slip']);
+});
+
 describe('the item of a postback', () => {
 	const postback = (...files: string[]) => {
 		const parts = files.map(

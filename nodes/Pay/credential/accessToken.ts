@@ -59,8 +59,9 @@ function tokenRequest(client: ClientCredentials) {
 	return { headers, body };
 }
 
+const NO_TOKEN = 'Could not get an access token: ';
 const noToken = (field: string, what: string, advice: string) =>
-	new InputError(field, `Could not get an access token: ${what}`, advice);
+	new InputError(field, NO_TOKEN + what, advice);
 
 /** A token endpoint that answered and gave none, and would not if it were asked again at once. */
 class TokenRefusal extends InputError {}
@@ -109,10 +110,10 @@ function refusedByEndpoint(statusCode: number, body: unknown, said: string): Inp
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	const refusal = (field: string, what: string, advice: string) => {
 		const quoted = said === '' || said === code ? '' : `The endpoint said: "${said}". `;
-		const { message, advice: full } = noToken(field, `${what} (${status})`, `${quoted}${advice}`);
+		const words = [`${NO_TOKEN}${what} (${status})`, `${quoted}${advice}`] as const;
 		// What fails for the moment may give one a moment later.
 		const isForNow = statusCode >= 500 || statusCode === 408;
-		return isForNow ? new InputError(field, message, full) : new TokenRefusal(field, message, full);
+		return isForNow ? new InputError(field, ...words) : new TokenRefusal(field, ...words);
 	};
 	if (statusCode >= 300 && statusCode <= 399) {
 		return refusal(
@@ -174,9 +175,9 @@ function parseResponse(
 	const token = access_token ?? accessToken;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
 		// Nothing of it is quoted: somewhere in it there may be a token.
-		throw noToken(
+		throw new TokenRefusal(
 			'tokenUrl',
-			`the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
+			`${NO_TOKEN}the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
 			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
 		);
 	}

@@ -115,15 +115,17 @@ function timestampIn(header: string): string {
 	return marked ?? header.trim();
 }
 
-/** A whole time, with its zone. */
+/** Whole times, with their zone: of ISO 8601, and of HTTP's own Date. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
+const HTTP_TIME = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 /** What is left at the start of a body where the point between time and body was moved. */
 const START_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?\./;
 const CUT_TIME = 'the body begins with a part of a time';
 
-/** Milliseconds since 1970 of a time in seconds, in milliseconds, or as ISO 8601 writes it. */
+/** Milliseconds since 1970 of a time in seconds, in milliseconds, or as ISO 8601 or HTTP write it. */
 function timeOf(timestamp: string): number {
-	if (!/^\d+$/.test(timestamp)) return ISO_TIME.test(timestamp) ? Date.parse(timestamp) : NaN;
+	if (ISO_TIME.test(timestamp) || HTTP_TIME.test(timestamp)) return Date.parse(timestamp);
+	if (!/^\d+$/.test(timestamp)) return NaN;
 	const number = Number(timestamp);
 	return number < 100_000_000_000 ? number * 1000 : number;
 }

@@ -6,7 +6,7 @@ import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
 import { refuseItemData, refuseWholes } from '../parameters/parameter';
-import { hasWaited, type ExpectationStore } from '../postback/expectation';
+import { countWaits, type ExpectationStore } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
 import { RunRecords, type Records } from './memory/RunRecords';
@@ -62,7 +62,10 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as LedgerStore & ExpectationStore & RunCount;
 	const executionId = context.getExecutionId();
-	const isEarlier = isEarlierState(executionId, store);
+	const waits = countWaits(store, executionId);
+	// Until its next wait: Retry On Fail runs the node again, and other nodes come behind it.
+	const isLost = store.lostBehind === lastWait(store, executionId);
+	const isEarlier = isEarlierState(executionId, store) || isLost;
 	const credentialId = credentials?.payApi?.id ?? '';
 	const ledger = openLedger(store, { operation, node: name, run, isTool, credentialId });
 	if (isTool) requirePermission(operation, parameters.options);
@@ -82,7 +85,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 			operation,
 			signal,
 			isLater: hasPaid(ledger),
-			passage: hasWaited(store, executionId) ? `${executionId} ${store.runs}` : undefined,
+			passage: waits > 0 ? `${executionId} ${store.runs}` : undefined,
 		});
 	}
 	const { httpRequest } = helpers;
@@ -101,6 +104,19 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		signal,
 		tally,
 	};
+}
+
+/** Which wait of which execution was the last. */
+const lastWait = (store: ExpectationStore, executionId: string) =>
+	`${executionId} ${countWaits(store, executionId)}`;
+
+/** Whether another process runs the execution from the same wait; then this one sends nothing behind it. */
+async function isRunElsewhere({ context, records, expectations }: Run): Promise<boolean> {
+	if (records === undefined || !(await records.isRunAgain())) return false;
+	const store = expectations as RunCount & ExpectationStore;
+	const executionId = context.getExecutionId();
+	store.lostBehind = lastWait(store, executionId);
+	return true;
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
@@ -122,7 +138,7 @@ async function readAll(run: Run): Promise<Step> {
 	const reading = { context, typed, shared, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
 	const firstUse = new Map<string, number>();
-	const isEarlier = run.isEarlier || (await run.records?.isRunAgain()) === true;
+	const isEarlier = run.isEarlier || (await isRunElsewhere(run));
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {

@@ -22,8 +22,22 @@ interface WaitBehind {
 /** The waits that may be the first to get what a node gives. */
 export interface FirstWaits {
 	waits: WaitBehind[];
-	/** Whether another charge or payment may come before them, for which they may be. */
+	/** Whether another charge or payment stands before one of them, for which it may be. */
 	isForOthers: boolean;
+}
+
+/** Whether another Pay node that sends something stands anywhere before a node. */
+function othersBefore(context: IExecuteFunctions, name: string): boolean {
+	const { name: own, type } = context.getNode();
+	return context
+		.getParentNodes(name, { includeNodeParameters: true })
+		.some(
+			(node) =>
+				node.type === type &&
+				node.name !== own &&
+				!node.disabled &&
+				node.parameters?.resource !== 'postback',
+		);
 }
 
 /**
@@ -48,12 +62,11 @@ export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undef
 				if (reached.has(name) || !parents.get(name)?.includes(from)) continue;
 				const isPay = itsType === type && !disabled;
 				if (isPay && parameters.resource === 'postback') {
-					if (!found.waits.some((wait) => wait.name === name)) {
-						found.waits.push({ name, parameters });
-					}
+					if (found.waits.some((wait) => wait.name === name)) continue;
+					found.waits.push({ name, parameters });
+					found.isForOthers ||= othersBefore(context, name);
 					continue;
 				}
-				found.isForOthers ||= isPay;
 				reached.add(name);
 			}
 		}

@@ -52,9 +52,9 @@ export function beginWait(store: ExpectationStore, wait: Wait): string[] {
 export const hasAsked = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
 	postbacks.some((event) => 'hash' in event && event.executionId === executionId);
 
-/** Whether an execution has waited for a postback before. */
-export const hasWaited = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
-	postbacks.some((event) => 'node' in event && event.executionId === executionId);
+/** How often an execution has waited for a postback before. */
+export const countWaits = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
+	postbacks.filter((event) => 'node' in event && event.executionId === executionId).length;
 
 /** With what an execution asked for the postback of a proof: its words, and whether it is signed. */
 export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>

@@ -26,12 +26,14 @@ export interface Received {
 const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
 
 /** What services call the fixed secret that they send with each notification. */
-const KEY_NAME = /(^|[-_])(token|secret|hmac|password|api[-_]?key)$/i;
+const SECRET_HEADER = /(token|secret|hmac|password|(api|auth|access|subscription)[-_]?key)$/i;
+/** Not a token: that of a query may say which transaction it is. */
+const SECRET_PARAMETER = /(secret|hmac|password|(api|auth|access)[-_]?key)$/i;
 
 /** The same headers or query with `***` in place of such a secret. */
-function withoutKeys(members: Record<string, unknown>): Record<string, unknown> {
+function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Record<string, unknown> {
 	const shown = Object.entries(members).map(([name, value]) => {
-		return [name, KEY_NAME.test(name) ? '***' : value] as const;
+		return [name, secret.test(name) ? '***' : value] as const;
 	});
 	return Object.fromEntries(shown);
 }
@@ -56,8 +58,8 @@ export function parsePostback(
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
 	const received = {
-		query: withoutKeys(query),
-		headers: withoutKeys(Object.fromEntries(shownHeaders)),
+		query: withoutSecrets(query, SECRET_PARAMETER),
+		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),
 		body,
 		rawBody,
 	};

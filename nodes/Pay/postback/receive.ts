@@ -8,7 +8,8 @@ import type { PostbackMatch } from '../parameters/condition';
 import { otherAmountIn, otherIdIn, stateOf, type StatusValues } from '../parameters/description';
 import { mismatchOf } from '../parameters/fieldMatch';
 import type { PostedFile } from './body/multipart';
-import { parsedFormOf, type FileOnDisk, type ParsedForm } from './body/parsedForm';
+import { parseBody } from './body/parse';
+import { parsedFormOf, withTextParts, type FileOnDisk, type ParsedForm } from './body/parsedForm';
 import { readBytes, type RawRequest } from './body/readBytes';
 import { parsePostback, toJson, type Postback, type Received } from './postback';
 import type { Reference } from './proof';
@@ -122,7 +123,12 @@ export async function readBody(
 	const request = context.getRequestObject() as RawRequest;
 	if (request.rawBody === undefined) {
 		const form = parsedFormOf(request.body);
-		if (form !== undefined) return form;
+		if (form !== undefined) {
+			return await withTextParts(form, async (path, type) => {
+				const [part] = await loadFiles(context, [{ name: '', filename: 'part', type, path }]);
+				return part && parseBody(part.bytes, type).body;
+			});
+		}
 	}
 	const encoding = String(headersOf(context)['content-encoding'] ?? '');
 	return await readBytes(request, encoding, bodyTime);

@@ -126,11 +126,13 @@ export class PaymentList {
 		let stored = await this.addClaim(store, [key, own]);
 		while (!stored.has(own)) {
 			if (stored.has(key)) return false;
-			await sleep(CLAIM_PAUSE_MS);
+			await sleep(Math.max(CLAIM_PAUSE_MS, this.slowest()));
 			// Where a change of neither has written over both, this claims it once more.
 			stored = await this.addClaim(store, [key, own]);
 		}
 		this.take(key);
+		// It takes the place of a payment; where it cannot be removed, it stays.
+		await this.takeOut(store, [own]).catch(() => undefined);
 		return true;
 	}
 
@@ -248,10 +250,14 @@ export class PaymentList {
 		}
 	}
 
+	/** Longer than a change takes: several times the slowest of the last ones, in ms. */
+	private slowest(): number {
+		return SLOWEST_TIMES * Math.max(0, ...this.durations);
+	}
+
 	/** What is left of the pause since this process's last change, in ms. */
 	rest(): number {
-		const measured = SLOWEST_TIMES * Math.max(0, ...this.durations);
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, measured));
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.slowest()));
 		return this.lastEnd + pause - performance.now();
 	}
 

@@ -18,7 +18,7 @@ const MAX_HEADERS = 4096;
 /** RFC 2046, 5.1.1; a longer one makes the search for it slow. */
 const MAX_BOUNDARY = 70;
 /** The types of parts that are values, not files: none, text, JSON, XML. */
-const TEXT_TYPE = /^($|text\/|[^;]*[/+](json|xml)\b)/i;
+export const TEXT_TYPE = /^($|text\/|[^;]*[/+](json|xml)\b)/i;
 
 const DASHES = Buffer.from('--');
 const LINE_BREAK = Buffer.from('\r\n');

@@ -1,5 +1,5 @@
 import { nestFields } from './brackets';
-import { numberFiles } from './multipart';
+import { numberFiles, TEXT_TYPE } from './multipart';
 
 /** A file of a form that n8n has parsed: it lies on n8n's disk until the request has been answered. */
 export interface FileOnDisk {
@@ -30,23 +30,49 @@ export function parsedFormOf(body: unknown): ParsedForm | undefined {
 	return isForm ? { data, files } : undefined;
 }
 
+/** What n8n takes for files: all parts that have a type, also those without a file's name. */
+function filesOf({ files }: ParsedForm): Array<[string, FileOfN8n]> {
+	return Object.entries(files).flatMap(([name, value]) =>
+		[value].flat().map((file): [string, FileOfN8n] => [name, file]),
+	);
+}
+
+const isText = ({ originalFilename, mimetype }: FileOfN8n) =>
+	!originalFilename && TEXT_TYPE.test(mimetype ?? '');
+
+/**
+ * The form with those parts as fields that are fields: .NET sends each with a type.
+ * @param read gives what a part on n8n's disk holds
+ */
+export async function withTextParts(
+	form: ParsedForm,
+	read: (path: string, type: string) => Promise<unknown>,
+): Promise<ParsedForm> {
+	const data = new Map<string, unknown>(Object.entries(form.data));
+	for (const [name, file] of filesOf(form)) {
+		if (!isText(file)) continue;
+		const value = await read(file.filepath, file.mimetype ?? '');
+		data.set(name, data.has(name) ? [data.get(name), value].flat() : value);
+	}
+	return { ...form, data: Object.fromEntries(data) };
+}
+
 /** The fields and files of a form that n8n parsed. Throws where it has too many fields. */
-export function readParsedForm({ data, files }: ParsedForm): {
+export function readParsedForm(form: ParsedForm): {
 	body: Record<string, unknown>;
 	files: FileOnDisk[];
 } {
 	const fields: Array<[string, unknown]> = [];
-	for (const [name, value] of Object.entries(data)) {
+	for (const [name, value] of Object.entries(form.data)) {
 		for (const each of Array.isArray(value) ? value : [value]) fields.push([name, each]);
 	}
 	const found: FileOnDisk[] = [];
-	for (const [name, value] of Object.entries(files)) {
-		for (const each of Array.isArray(value) ? value : [value]) {
-			const { filepath: path, originalFilename, newFilename, mimetype } = each;
-			const file: FileOnDisk = { name, filename: originalFilename ?? newFilename, path };
-			if (mimetype) file.type = mimetype;
-			found.push(file);
-		}
+	for (const [name, each] of filesOf(form)) {
+		if (isText(each)) continue;
+		const { filepath: path, originalFilename, newFilename, mimetype } = each;
+		const file: FileOnDisk = { name, filename: originalFilename ?? newFilename, path };
+		if (mimetype) file.type = mimetype;
+		found.push(file);
 	}
 	return { body: nestFields(fields), files: numberFiles(found) };
 }

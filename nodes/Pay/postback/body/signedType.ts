@@ -6,6 +6,10 @@ const ONE_BYTE =
 const MULTIPART = /^multipart\/form-data\b/i;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 
+/** Whether a body is nothing but a form: a text or a multipart form with one inside has spaces or lines. */
+const isForm = (bytes: Buffer) =>
+	/^[\w*.+%&=~!$'(),;:@/?[\]\x80-\xff-]*$/.test(bytes.toString('latin1'));
+
 /**
  * The type of a body whose signature was verified, which is over the bytes and not over the headers: by
  * what it begins with. Else who repeats a signed "pending" could have a text inside it read as a form.
@@ -22,10 +26,11 @@ export function typeOfSigned(bytes: Buffer, contentType: string): string {
 	if (first === '{' || first === '[') return `application/json${suffix}`;
 	if (first === '<') return `application/xml${suffix}`;
 	const boundary = parameters.get('boundary') ?? '';
-	if (MULTIPART.test(contentType) && head.startsWith(`--${boundary}\r\n`)) {
+	const isMultipart = head.replace(/^(\r\n)+/, '').startsWith(`--${boundary}\r\n`);
+	if (MULTIPART.test(contentType) && isMultipart) {
 		return `multipart/form-data; boundary="${boundary}"${suffix}`;
 	}
-	return FORM.test(contentType)
+	return FORM.test(contentType) && isForm(bytes)
 		? `application/x-www-form-urlencoded${suffix}`
 		: `text/plain${suffix}`;
 }
