@@ -243,7 +243,7 @@ export class N8n {
 		const command = this.options.command ?? 'start';
 		const child = spawn(node, [bin, command], {
 			cwd: this.userFolder,
-			env: { PATH: process.env.PATH, HOME: this.userFolder, ...this.env },
+			env: this.environment,
 			stdio: ['ignore', 'pipe', 'pipe'],
 		});
 		child.stdout.pipe(log);
@@ -280,13 +280,16 @@ export class N8n {
 		if (command === 'start') await this.signIn();
 	}
 
+	private get environment() {
+		return { PATH: process.env.PATH, HOME: this.userFolder, ...this.env };
+	}
+
 	/** Runs a command of n8n on its data; the process must not run. */
 	async command(...args: string[]): Promise<string> {
 		const { bin, node } = this.installed;
-		const env = { PATH: process.env.PATH, HOME: this.userFolder, ...this.env };
 		const { stdout } = await promisify(execFile)(node, [bin, ...args], {
 			cwd: this.userFolder,
-			env,
+			env: this.environment,
 		});
 		return stdout;
 	}

@@ -22,10 +22,10 @@ import { triggerProperties } from './parameters/trigger';
 import { refuseWholes } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
+	headersOf,
 	refuseOnError,
 	logNotAwaited,
 	POSTBACK_METHODS,
-	headersOf,
 	readBody,
 	readPostback,
 	refuseUnproven,

@@ -239,13 +239,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test.each(['amount', 'external_id'])('no %s: n8n itself does not let it run', async (name) => {
 			const id = randomUUID();
 			const nodes = [start(), splitItems(), charge({ [name]: undefined })];
+			const before = sandbox.bodies('qrcode').length;
 			const outcome = begin(nodes, { items: [itemOf(id)] }).then(
 				async ({ executionId }) => (await n8n.finished(executionId)).data.resultData.error?.message,
 				(error: Error) => error.message,
 			);
 			const N8N_2 = new RegExp(`Missing or invalid required parameters: ${name}`);
 			expect(await outcome).toMatch(version === 'n8n2' ? N8N_2 : /^The workflow has issues/);
-			expect(sandbox.bodies('qrcode').filter((body) => body.orderId === id)).toStrictEqual([]);
+			expect(sandbox.bodies('qrcode')).toHaveLength(before);
 		});
 
 		test('a wait with empty options takes the postback of its charge', async () => {

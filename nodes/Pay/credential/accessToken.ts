@@ -247,6 +247,7 @@ export function forgetToken(
 ): void {
 	if ('pasted' in source) return;
 	const hash = clientKey(source.clientCredentials);
-	const kept = fetchedTokens.get(hash);
-	if (kept?.token === refused && performance.now() >= kept.since + age) fetchedTokens.delete(hash);
+	const entry = fetchedTokens.get(hash);
+	if (entry?.token !== refused || performance.now() < entry.since + age) return;
+	fetchedTokens.delete(hash);
 }

@@ -28,13 +28,13 @@ export interface FirstWaits {
 
 /** Whether another Pay node that sends something stands anywhere before a node. */
 function othersBefore(context: IExecuteFunctions, name: string): boolean {
-	const { name: own, type } = context.getNode();
+	const { name: ownName, type } = context.getNode();
 	return context
 		.getParentNodes(name, { includeNodeParameters: true })
 		.some(
 			(node) =>
 				node.type === type &&
-				node.name !== own &&
+				node.name !== ownName &&
 				!node.disabled &&
 				node.parameters?.resource !== 'postback',
 		);
@@ -46,8 +46,8 @@ function othersBefore(context: IExecuteFunctions, name: string): boolean {
  */
 export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
 	try {
-		const { name: own, type } = context.getNode();
-		const nodes = context.getChildNodes(own, { includeNodeParameters: true });
+		const { name: ownName, type } = context.getNode();
+		const nodes = context.getChildNodes(ownName, { includeNodeParameters: true });
 		// Before n8n 1.100 or so the depth counts for nothing: then all waits seem to be first.
 		const parents = new Map(
 			nodes.map(({ name }) => [
@@ -56,7 +56,7 @@ export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undef
 			]),
 		);
 		const found: FirstWaits = { waits: [], isForOthers: false };
-		const reached = new Set([own]);
+		const reached = new Set([ownName]);
 		for (const from of reached) {
 			for (const { name, type: itsType, disabled, parameters = {} } of nodes) {
 				if (reached.has(name) || !parents.get(name)?.includes(from)) continue;

@@ -81,9 +81,7 @@ function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/**
- * Why the workflow does not go on with a postback; undefined where it does.
- */
+/** Why the workflow does not go on with a postback; undefined where it does. */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
 	postback: Postback,
@@ -138,9 +136,7 @@ export async function readBody(
 export const headersOf = (context: IWebhookFunctions) =>
 	context.getHeaderData() as Record<string, unknown>;
 
-/**
- * Reads a postback from its request and its body.
- */
+/** Reads a postback from its request and its body. */
 export function readPostback(
 	context: IWebhookFunctions,
 	content: Buffer | ParsedForm,

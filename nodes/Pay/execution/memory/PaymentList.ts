@@ -122,17 +122,17 @@ export class PaymentList {
 	 */
 	async claim(store: Store, key: string): Promise<boolean> {
 		if (this.recorded.has(key)) return false;
-		const own = `${key} ${randomUUID()}`;
-		let stored = await this.addClaim(store, [key, own]);
-		while (!stored.has(own)) {
+		const ownKey = `${key} ${randomUUID()}`;
+		let stored = await this.addClaim(store, [key, ownKey]);
+		while (!stored.has(ownKey)) {
 			if (stored.has(key)) return false;
 			await sleep(Math.max(CLAIM_PAUSE_MS, this.slowest()));
 			// Where a change of neither has written over both, this claims it once more.
-			stored = await this.addClaim(store, [key, own]);
+			stored = await this.addClaim(store, [key, ownKey]);
 		}
 		this.take(key);
 		// It takes the place of a payment; where it cannot be removed, it stays.
-		await this.takeOut(store, [own]).catch(() => undefined);
+		await this.takeOut(store, [ownKey]).catch(() => undefined);
 		return true;
 	}
 

@@ -5,6 +5,7 @@ import { parseForm } from './form';
 import { parametersOf } from './header';
 import { readMultipart, type PostedFile } from './multipart';
 import { readParsedForm, type FileOnDisk, type ParsedForm } from './parsedForm';
+import { FORM, MULTIPART } from './types';
 import { parseXmlBody } from './xml';
 
 /** A body as its sender meant it. */
@@ -21,8 +22,6 @@ export interface Body {
 
 /** A longer XML document would hold n8n for seconds (2 MB took one), and so would a form whose parts are; in characters. */
 const MAX_XML_LENGTH = 1_000_000;
-const MULTIPART = /^multipart\/form-data\b/i;
-const FORM = /^application\/x-www-form-urlencoded\b/i;
 const XML = /^[^;]+[/+]xml\s*(;|$)/i;
 const JSON_TYPE = /^([^;]+[/+-])?json\s*(;|$)/i;
 const XML_ENCODING = /^\s*<\?xml\s[^>]*?\sencoding\s*=\s*["']([\w.:-]+)/;

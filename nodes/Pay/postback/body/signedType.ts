@@ -1,10 +1,10 @@
+import { decodeText } from './charset';
 import { parametersOf } from './header';
+import { FORM, MULTIPART } from './types';
 
 /** Charsets in which one byte is one character, so that no other quote or brace than the signed one counts. */
 const ONE_BYTE =
 	/^(utf-?8|(us-)?ascii|latin-?\d|iso-?8859-\d{1,2}|windows-(874|125\d)|koi8-[ru]|macintosh)$/i;
-const MULTIPART = /^multipart\/form-data\b/i;
-const FORM = /^application\/x-www-form-urlencoded\b/i;
 
 /** Whether a body is nothing but a form: a text or a multipart form with one inside has spaces or lines. */
 const isForm = (bytes: Buffer) =>
@@ -18,11 +18,8 @@ export function typeOfSigned(bytes: Buffer, contentType: string): string {
 	const parameters = parametersOf(contentType);
 	const charset = parameters.get('charset') ?? '';
 	const suffix = ONE_BYTE.test(charset) ? `; charset=${charset}` : '';
-	// Without a byte order mark, and without the zeros of UTF-16.
-	const head = bytes
-		.toString('latin1', 0, 200)
-		.replace(/^(\u00ef\u00bb\u00bf|\u00ff\u00fe|\u00fe\u00ff)/, '');
-	const [first] = head.replaceAll('\0', '').trimStart();
+	const head = decodeText(bytes.subarray(0, 200), undefined);
+	const [first] = head.trimStart();
 	if (first === '{' || first === '[') return `application/json${suffix}`;
 	if (first === '<') return `application/xml${suffix}`;
 	const boundary = parameters.get('boundary') ?? '';
