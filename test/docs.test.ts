@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
+import { example } from '../dev/demo';
+import { exampleNames, withSources } from '../dev/examples';
 import { obstacles } from '../dev/release';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
@@ -224,6 +226,10 @@ test('the checks above find something to check', () => {
 		expect([what, count >= 5]).toStrictEqual([what, true]);
 });
 
+test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
+	expect(withSources(name)).toStrictEqual(example(name));
+});
+
 /** As wc -w counts them. */
 const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).length;
 
@@ -330,7 +336,7 @@ test('every npm script is in a document', () => {
 
 test('every example is described, and no other', () => {
 	const described = cellsOf('docs/examples.md').flatMap(([first = '']) => all(first, CODE));
-	expect(described.sort()).toStrictEqual(listed('examples').sort());
+	expect(described.sort()).toStrictEqual(exampleNames().map((name) => `${name}.json`));
 });
 
 test('the words of the forms are as n8n wants them, and schemes can be searched for', () => {
