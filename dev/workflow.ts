@@ -46,8 +46,14 @@ export function splitItems(): Node {
 	return node('Items', 'n8n-nodes-base.splitOut', { fieldToSplitOut: 'body.items', options: {} });
 }
 
+/** Whom a payment pays that says nothing else: without a Key none is sent. */
+export const RECIPIENT = { creditParty: { key: 'ana@example.com' } };
+
+/** A Pay node; it makes payments to {@link RECIPIENT} unless the parameters say otherwise. */
 export function pay(name: string, parameters: object, more: object = {}): Node {
-	const all = { resource: 'payment', operation: 'create', ...parameters };
+	const { resource = 'payment' } = parameters as { resource?: string };
+	const recipient = resource === 'payment' ? RECIPIENT : {};
+	const all = { resource, operation: 'create', ...recipient, ...parameters };
 	return node(name, 'n8n-nodes-pay.pay', all, { waitBetweenTries: 100, ...more });
 }
 

@@ -26,6 +26,7 @@ import {
 } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
+import { RECIPIENT } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
 
@@ -144,14 +145,20 @@ function node(name: string, type: string, rest: Partial<INode> = {}): INode {
 	return { id: name, name, type, typeVersion: 1, position: [0, 0], parameters: {}, ...rest };
 }
 
-/** Every parameter as the editor would save it: what is not given has its default. */
+/**
+ * Every parameter as the editor would save it: what is not given has its default. A payment that
+ * says nothing else goes to {@link RECIPIENT}.
+ */
 export function payNode(
 	name: string,
 	parameters: IDataObject,
 	settings: Partial<INode> = {},
 ): INode {
+	const { resource = 'payment' } = parameters;
+	const recipient = resource === 'payment' ? RECIPIENT : {};
+	const all = { resource, operation: 'create', ...recipient, ...parameters };
 	return node(name, 'n8n-nodes-pay.pay', {
-		parameters: { resource: 'payment', operation: 'create', ...parameters } as INode['parameters'],
+		parameters: all as INode['parameters'],
 		credentials: { payApi: { id: '1', name: 'Pay API' } },
 		waitBetweenTries: 1,
 		...settings,

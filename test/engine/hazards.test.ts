@@ -358,11 +358,11 @@ describe('the report', () => {
 	});
 
 	test('a hint is about what was sent: a run that sent nothing has none of its own', async () => {
-		const creditParty = { key: '' };
+		const creditParty = { key: '={{ 12345 }}' };
 		const more = { parameters: { creditParty }, settings: CONTINUE };
 		const hints = async (...list: string[]) => hintsOf(await pay(itemsFor(...list), more));
 		expect(await hints('a', 'b')).toStrictEqual([
-			'"a", "b": sent without a recipient key, so the request did not say where the money goes.',
+			'"a", "b": A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.',
 			expect.stringMatching(/^You will not be told when this is paid/),
 		]);
 		expect(await hints('a', 'b')).toStrictEqual([

@@ -125,16 +125,84 @@ describe('what goes over the wire', () => {
 	);
 });
 
-const KEYLESS = [expect.stringMatching(/^"[^"]+": sent without a recipient key/)];
-test.each<[string, object, unknown[]]>([
-	['no recipient', {}, KEYLESS],
-	['a name alone', { name: 'N' }, KEYLESS],
-	['a key', { key: 'k' }, []],
-])('a payment with %s: only without a key there is a hint', async (_, party, hints) => {
-	const creditParty = { key: '', keyType: '', ...party };
-	const done = await run({ resource: 'payment', creditParty, postback: 'none' });
-	expect(resultsOf(done)[0]?.outcome).toBe('accepted');
-	expect(hintsOf(done)).toStrictEqual(hints);
+describe('Decimal Sign', () => {
+	const shared = (percentageSplit: string) => ({
+		postback: 'none',
+		specifySplit: 'fields',
+		split: { recipient: [{ username: 'b', percentageSplit }] },
+	});
+
+	test('comma: an amount and a share that are written so go out as the numbers they are', async () => {
+		await run({ ...shared('12,5'), amount: '1.234,56', options: { decimalSign: 'comma' } });
+		expect(sandbox.bodies('qrcode')).toMatchObject([
+			{ amount: 1234.56, split: [{ username: 'b', percentageSplit: 12.5 }] },
+		]);
+	});
+
+	test.each([
+		['10.50', 'amount', 'Write 1050 or 10,5, whichever is meant.'],
+		['1,000', 'amount', 'Write 1000 or 1, whichever is meant.'],
+	])('comma: %s is refused, with both readings', async (amount, field, words) => {
+		const done = await run({ postback: 'none', amount, options: { decimalSign: 'comma' } });
+		expect(errorOf(done)?.context?.data).toMatchObject({ outcome: 'notSent', field });
+		expect(errorOf(done)?.description).toContain(words);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test.each(['12,5', '1.000'])(
+		'point, which nobody chose: a share of %s is refused',
+		async (share) => {
+			const done = await run({ ...shared(share), amount: '10.50' });
+			expect(errorOf(done)?.context?.data).toMatchObject({ field: 'split[0].percentageSplit' });
+			expect(sandbox.received).toStrictEqual([]);
+		},
+	);
+
+	test('a sign that there is none of is refused, and named', async () => {
+		const done = await run({ postback: 'none', options: { decimalSign: ',' } });
+		expect(errorOf(done)?.message).toBe(
+			'Decimal Sign (decimalSign) must be one of point, comma, but is ","',
+		);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+});
+
+describe('a payment without a key', () => {
+	const keyless = { resource: 'payment', postback: 'none' };
+
+	test.each([
+		['no recipient at all', {}],
+		['nothing typed', { key: '', keyType: '' }],
+		['a name alone', { key: '', name: 'Ana' }],
+		['a document alone', { key: '', document: '12345678900' }],
+	])('is not sent: %s', async (_, creditParty) => {
+		const done = await run({ ...keyless, creditParty });
+		expect(errorOf(done)?.message).toBe(
+			'Key (creditParty.key) is missing, so the request would not say where the money goes',
+		);
+		expect(sandbox.bodies('payment')).toStrictEqual([]);
+	});
+
+	test('is not sent where Additional Members say who gets it, unless the option says so too', async () => {
+		const additionalMembers = '{ "bankAccount": "123-4" }';
+		const done = await run({ ...keyless, creditParty: {}, options: { additionalMembers } });
+		expect(errorOf(done)?.description).toContain('"Allow Payments Without a Key" under Options');
+		const options = { additionalMembers, allowNoKey: true };
+		const allowed = await run({ ...keyless, creditParty: {}, options });
+		expect(resultsOf(allowed)[0]?.outcome).toBe('accepted');
+		expect(sandbox.bodies('payment')).toMatchObject([{ bankAccount: '123-4' }]);
+	});
+
+	test.each(['true', 1, 'yes'])('is not sent where the option holds %p', async (allowNoKey) => {
+		await run({ ...keyless, creditParty: {}, options: { allowNoKey } });
+		expect(sandbox.bodies('payment')).toStrictEqual([]);
+	});
+
+	test('with the option, a key that an expression gives empty is refused all the same', async () => {
+		const creditParty = { key: '={{ "" }}' };
+		await run({ ...keyless, creditParty, options: { allowNoKey: true } });
+		expect(sandbox.bodies('payment')).toStrictEqual([]);
+	});
 });
 
 describe('a "yes" about something else', () => {

@@ -137,9 +137,9 @@ test('what is refused names the field, the value and the limit, and where to cha
 		await words([{ id: 'a', amount: 1, key: 'eve' }]),
 		await words(amounts(10.5, 0.7)),
 	]).toStrictEqual([
-		'Amount (amount) is 1050, above the Highest Payment (highestPayment) of the Pay API credential: 10.5',
+		'Amount is 1050, above the Highest Payment (highestPayment) of the Pay API credential: 10.5',
 		'Key (creditParty.key) "eve" is not among the Only Recipients (onlyRecipients) of the Pay API credential',
-		'Amount (amount) is too much: the payments of this execution would come to 11.2, above the Highest Sum per Execution (highestSum) of the Pay API credential: 11',
+		'Amount is too much: the payments of this execution would come to 11.2, above the Highest Sum per Execution (highestSum) of the Pay API credential: 11',
 	]);
 });
 

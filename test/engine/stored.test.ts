@@ -25,6 +25,7 @@ import {
 	to,
 	withSandbox,
 	workflowId,
+	resultsOf,
 } from './engine';
 import { webhookNode } from './webhook';
 
@@ -136,7 +137,15 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 		expect(all).toMatchObject(row.read);
 	});
 
-	test.each(Object.entries(workflows))('%s sends what it sent', async (_name, workflow) => {
+	const { 'a payment, nothing but what is required': keyless, ...others } = workflows;
+
+	test('a payment without a Key, which 0.1.0 sent, is refused', async () => {
+		const execution = await run(keyless!.parameters, [{ id: 'order-1', amount: 49.9 }]);
+		expect(resultsOf(execution)).toMatchObject([{ outcome: 'notSent', field: 'creditParty.key' }]);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test.each(Object.entries(others))('%s sends what it sent', async (_name, workflow) => {
 		const execution = await run(workflow.parameters, [{ id: 'order-1', amount: 49.9 }]);
 		expect(outcomes(execution)).toStrictEqual(['accepted']);
 		expect(sandbox.received.map(({ path, body }) => ({ path, body }))).toStrictEqual([

@@ -1,5 +1,6 @@
 import type { IDataObject, IHookFunctions } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import { RECIPIENT } from '../../dev/workflow';
 import { hintsOf, outputOf, pay, sandbox, withSandbox } from './engine';
 
 withSandbox();
@@ -93,6 +94,7 @@ test.each<[string, IDataObject, string]>([
 	['JSON with a recipient of null', json('[null]'), 'splitJson[0]'],
 	['a name of nothing', to({ name: NOPE }), 'creditParty.name'],
 	['a name of null', to({ name: '={{ $json.nul }}' }), 'creditParty.name'],
+	['an empty recipient', { creditParty: {} }, 'creditParty.key'],
 	['a list as key', to({ key: '={{ ["k"] }}' }), 'creditParty.key'],
 	['a recipient with an inherited member', to({ toString: 'k' }), 'creditParty'],
 	['a recipient that is a list', to([]), 'creditParty'],
@@ -104,17 +106,16 @@ test.each<[string, IDataObject, string]>([
 });
 
 test.each<[string, IDataObject, IDataObject]>([
-	['an empty recipient', { creditParty: {} }, {}],
 	['a key, trimmed and composed', to({ key: ' cafe\u0301\n' }), to({ key: 'café' })],
 	[
 		'an empty name of the item',
 		{ creditParty: { key: 'k', name: '={{ $json.empty }}' } },
 		to({ key: 'k' }),
 	],
-	['an empty description of the item', { payerQuestion: '={{ $json.empty }}' }, {}],
-	['a member that is typed null', extra('{ "a": null }'), { a: null }],
-	['a date', extra('={{ { on: new Date(0) } }}'), { on: '1970-01-01T00:00:00.000Z' }],
-	['no additional members', extra(''), {}],
+	['an empty description of the item', { payerQuestion: '={{ $json.empty }}' }, RECIPIENT],
+	['a member that is typed null', extra('{ "a": null }'), { ...RECIPIENT, a: null }],
+	['a date', extra('={{ { on: new Date(0) } }}'), { ...RECIPIENT, on: '1970-01-01T00:00:00.000Z' }],
+	['no additional members', extra(''), RECIPIENT],
 ])('%s arrives', async (_what, parameters, expected) => {
 	expect((await valuesOf(parameters)).sent).toStrictEqual({
 		amount: 5,

@@ -146,6 +146,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test.each<[string, () => Variant]>([
 			['empty options', () => charge({})],
 			['a number as amount', () => charge({ amount: 49.9 })],
+			[
+				'a decimal comma, with the option',
+				() => charge({ amount: '49,90', options: { decimalSign: 'comma' } }),
+			],
 			['an amount from the item', () => payment({ amount: '={{ $json.amount }}' })],
 			['empty collections', () => charge({ payer: {}, specifySplit: 'none', split: {} })],
 			['no operation, which is the only one', () => charge({ operation: undefined })],
@@ -166,8 +170,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test.each<[string, () => Variant, RegExp]>([
-			['a decimal comma', () => payment({ amount: '12,50' }), /Amount \(amount\) .*decimal/],
-			['a currency', () => charge({ amount: 'R$ 49.90' }), /Amount \(amount\) /],
+			[
+				'a decimal comma',
+				() => payment({ amount: '12,50' }),
+				/Amount must be a number.*Decimal Sign under Options/s,
+			],
+			['a currency', () => charge({ amount: 'R$ 49.90' }), /Amount must be a number/],
+			[
+				'a recipient without a key',
+				() => payment({ creditParty: { name: 'Ana' } }),
+				/Key \(creditParty\.key\) is missing.*"Allow Payments Without a Key"/s,
+			],
 			[
 				'a resource in small letters',
 				() => charge({ resource: 'qrcode' }),
@@ -186,7 +199,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			[
 				'a guessed target',
 				() => payment({ postback: 'fromCredential' }),
-				/Postback \(postback\) must be one of credential, none, resume, url/,
+				/Postback must be one of credential, none, resume, url/,
 			],
 			[
 				'a recipient one level too deep',

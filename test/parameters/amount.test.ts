@@ -95,7 +95,7 @@ describe('amounts', () => {
 		['1234,5678', /Write 1234\.5678, with a decimal point\./],
 		['x1,5', DIGITS],
 		['1,5x', DIGITS],
-		['10,500', /Write 10500 or 10\.5000, whichever is meant/],
+		['10,500', /Write 10500 or 10\.5, whichever is meant/],
 		['x10,500', DIGITS],
 		['10,500x', DIGITS],
 		['123.456,7', /Write 123456\.7, with/],
@@ -152,75 +152,116 @@ describe('amounts', () => {
 	test.each([
 		['1.000', '1000', '1'],
 		['1,000', '1000', '1'],
+		['1.050', '1050', '1.05'],
 		['1.234', '1234', '1.2340'],
-		['0,500', '500', '0.5000'],
-	])('%p can be two amounts: both spellings are offered, and no formula', (text, one, other) => {
+		['0,500', '500', '0.5'],
+	])('%p can be two amounts: both spellings are offered', (text, one, other) => {
 		expect(told(text)).toContain(`Write ${one} or ${other}, whichever is meant`);
-		expect(told(text)).not.toMatch(/\{\{/);
 		expect([accepts(one), accepts(other)]).toStrictEqual([Number(one), Number(other)]);
 	});
-
-	/** What the expression that the error offers makes of a value, as n8n evaluates it. */
-	const formula = (amount: unknown): unknown => {
-		const [, code = ''] = /\{\{ (.*) \}\}/.exec(told('10,50')) ?? [];
-		return new Function('$json', `return ${code}`)({ amount });
-	};
 
 	test('the text "-5" is told that it must be above 0', () => {
 		expect(told('-5')).toMatch(/ must be above 0, but is "-5"/);
 		expect(accepts('-0')).toBeUndefined();
 	});
 
-	test.each(['10,50', '1.234,56', '12.345.678,9'])('%p is told the formula', (text) => {
-		expect(told(text)).toContain(/\{\{.*\}\}/.exec(told('10,50'))![0]);
-		expect(accepts(formula(text))).toBe(Number(text.replaceAll('.', '').replace(',', '.')));
-	});
-
-	test.each<[unknown, number | undefined]>([
-		...[12.5, 7, 0.01, 1234.56].map((each): [number, number] => [each, each]),
-		['10.50', 10.5],
-		[' 10,50 ', 10.5],
-		...[
-			...['1.000', '1,000', '1,234.56', '1,234,567', 'R$ 5', '', null, undefined],
-			...['10.50,00', '10.5,0', '1.2.3,4', '1234,5678'],
-		].map((each): [unknown, undefined] => [each, undefined]),
-	])('in the same list, the formula makes of %p %p', (value, amount) => {
-		expect(accepts(formula(value))).toBe(amount);
-	});
-
-	test('only an amount is told the formula, which reads an item’s', () => {
-		for (const field of ['highestPayment', 'split.recipient.percentageSplit']) {
-			const refusal = inWords(refusalOf(() => parseAmount('2,5', field)));
-			expect(refusal).toMatch(/Write 2\.5, with a decimal point\.$/);
-		}
-		expect(told('1234,5678')).not.toMatch(/\{\{/);
-		expect(told(formula(null))).toMatch(/is missing/);
-	});
-
-	test('whatever formula is offered, it gives the right amount for every text or a refusal', () => {
-		const separators = fc.constantFrom('.', ',', '');
-		const typed = fc
-			.tuple(fc.integer({ min: 1, max: 999 }), separators, fc.nat(999), separators, fc.nat(99))
-			.map(([a, one, b, two, c]) => ({
-				text: `${a}${one}${String(b).padStart(3, '0')}${two}${two && String(c).padStart(2, '0')}`,
-				// Grouped where a separator stands before three digits, decimal where before two.
-				meant: Number(`${a}${String(b).padStart(3, '0')}.${two && String(c).padStart(2, '0')}`),
-			}));
-		fc.assert(
-			fc.property(typed, ({ text, meant }) => {
-				const sent = accepts(formula(text));
-				if (sent !== undefined) expect(sent).toBe(meant);
-			}),
-			RUNS,
+	test('a field that reads a Decimal Sign names it, and no other does', () => {
+		const choose = 'If all are written with a comma, choose it as Decimal Sign under Options.';
+		const refusal = (text: string) =>
+			inWords(refusalOf(() => parseAmount(text, 'amount', { decimalSign: 'point' })));
+		expect(refusal('10,50')).toContain(`Write 10.50, with a decimal point. ${choose}`);
+		expect(refusal('1.234,56')).toContain(
+			`Write 1234.56, with a decimal point and without separators between thousands. ${choose}`,
 		);
+		expect(refusal('1,234.56')).toMatch(/separators between thousands\.$/);
+		expect(told('10,50')).toMatch(/Write 10\.50, with a decimal point\.$/);
+	});
+
+	describe('with a decimal comma', () => {
+		const read = (value: unknown) => parseAmount(value, 'amount', { decimalSign: 'comma' });
+		const refusal = (value: unknown) => inWords(refusalOf(() => read(value)));
+
+		test.each<[unknown, number]>([
+			['10,50', 10.5],
+			[' 10,5 ', 10.5],
+			['0,5', 0.5],
+			['10', 10],
+			['1234', 1234],
+			['1234,5678', 1234.5678],
+			['1.000', 1000],
+			['12.345', 12345],
+			['1.234,56', 1234.56],
+			['1.234.567', 1234567],
+			['1.234.567,89', 1234567.89],
+			['1.234,567', 1234.567],
+			[10.5, 10.5],
+			[1.234, 1.234],
+			[1000, 1000],
+		])('%p is %p', (value, amount) => {
+			expect(read(value)).toBe(amount);
+		});
+
+		test.each([
+			['10.50', 'Write 1050 or 10,5, whichever is meant. If all are written with a point,'],
+			['1.0', 'Write 10 or 1, whichever is meant.'],
+			['1234.5678', 'Write 12345678 or 1234,5678, whichever is meant.'],
+			['1,000', 'Write 1000 or 1, whichever is meant.'],
+			['1,234', 'Write 1234 or 1,2340, whichever is meant.'],
+			['0.500', 'Write 500 or 0,5, whichever is meant.'],
+			['1234.567', 'Write 1234567 or 1234,5670, whichever is meant.'],
+			['1,234.56', 'Write 1234,56, with a decimal comma and without separators'],
+			['1,234,567', 'Write 1234567, with a decimal comma and without separators'],
+			['1.00,50', 'Write digits with an optional decimal comma, for example 10,50'],
+			['0.123,45', 'Write digits with an optional decimal comma'],
+			['R$ 10,50', 'Write digits with an optional decimal comma'],
+			['10,50,00', 'Write digits with an optional decimal comma'],
+			['1.23.456', 'Write digits with an optional decimal comma'],
+		])('%p is refused: %s', (text, words) => {
+			expect(refusal(text)).toContain(words);
+		});
+
+		test.each(['-1,5', '0,00', '123456789012345,6', '', undefined, [1]])(
+			'%p is refused as with a point',
+			(value) => {
+				expect(() => read(value)).toThrow(InputError);
+			},
+		);
+
+		test('what one sign takes, the other never takes as another amount', () => {
+			const separators = fc.constantFrom('.', ',', '');
+			const typed = fc
+				.tuple(digits(1, 5), separators, digits(0, 4), separators, digits(0, 4))
+				.map((parts) => parts.join(''));
+			const both = { asPoint: 0, same: 0 };
+			fc.assert(
+				fc.property(typed, (text) => {
+					const asPoint = accepts(text);
+					if (asPoint === undefined) return;
+					both.asPoint += 1;
+					let asComma: number | undefined;
+					try {
+						asComma = read(text);
+					} catch {
+						return;
+					}
+					both.same += 1;
+					assert.equal(asComma, asPoint);
+				}),
+				RUNS,
+			);
+			expect(both.same).toBeGreaterThan(0);
+			expect(both.asPoint).toBeGreaterThan(both.same);
+		});
 	});
 
 	test('a percentage may be 0', () => {
-		expect(parseAmount(0, 'percentageSplit', '0 or more')).toBe(0);
+		expect(parseAmount(0, 'percentageSplit', { bound: '0 or more' })).toBe(0);
 		// What JSON makes of it.
-		expect(parseAmount(-0, 'percentageSplit', '0 or more')).toBe(0);
+		expect(parseAmount(-0, 'percentageSplit', { bound: '0 or more' })).toBe(0);
 		for (const below of [-1, '-0']) {
-			expect(() => parseAmount(below, 'percentageSplit', '0 or more')).toThrow(InputError);
+			expect(() => parseAmount(below, 'percentageSplit', { bound: '0 or more' })).toThrow(
+				InputError,
+			);
 		}
 	});
 });

@@ -74,7 +74,13 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		expect((await call(n8n, path, { items })).status).toBe(200);
 		return (await allFinished(n8n, id, before + 1))[0]!;
 	}
-	const payment = { amount: 5, external_id: '={{ $json.id }}', postback: 'none' };
+	const payment = {
+		amount: 5,
+		external_id: '={{ $json.id }}',
+		postback: 'none',
+		// A key that comes as a number brings a hint.
+		creditParty: { key: '={{ 12345 }}' },
+	};
 	const arrived = (external_id: string) =>
 		sandbox.bodies('payment').filter((body) => body.external_id === external_id).length;
 
@@ -118,7 +124,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		await n8n.activate(id);
 		const first = await again(id, { id: 'once' });
 		expect(itemsOf(first, 'Pay')).toStrictEqual([expect.objectContaining({ outcome: 'accepted' })]);
-		// The hint that the agent's payment brings too: without a key of the recipient.
+		// The hint that the agent's payment brings too.
 		expect(first.data.resultData.runData.Pay![0]!.hints).toHaveLength(1);
 		await n8n.kill();
 		await n8n.launch();

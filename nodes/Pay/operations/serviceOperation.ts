@@ -3,6 +3,7 @@ import type { Account } from '../credential/connection';
 import type { ItemPlan, TypedOptions, RequestOperation } from '../execution/read';
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
+import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import { fieldsOf, treeOf, type FormPart } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
@@ -22,6 +23,8 @@ interface Definition<Body extends ServiceRequest> {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	form: readonly FormPart[];
+	/** Options beside those that every operation has. */
+	ownOptions?: INodeProperties[];
 	/** Reads the members of the form. @throws InputError */
 	readBody: (read: ReadParameter) => Body;
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
@@ -46,6 +49,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 	option,
 	batchSize,
 	form,
+	ownOptions = [],
 	readBody,
 	plan,
 }: Definition<Body>) {
@@ -58,8 +62,10 @@ export function serviceOperation<Body extends ServiceRequest>({
 	const options = [
 		additionalMembersOption,
 		batchingOption(batchSize),
+		decimalSignOption,
 		leaveBodyOption,
 		timeoutOption,
+		...ownOptions,
 	];
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../inputError';
 import { wrongField } from './label';
+import type { ReadParameter } from './parameter';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
 export const amountField: INodeProperties = {
@@ -11,15 +12,63 @@ export const amountField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. 49.90',
 	description:
-		'Value of the transaction, above 0, with a decimal point. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
+		'Value of the transaction, above 0, with a decimal point; for a comma see Decimal Sign under Options. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
 };
+
+/** What stands between the whole number and its fraction in a text. */
+export type DecimalSign = 'point' | 'comma';
+
+export const decimalSignOption: INodeProperties = {
+	displayName: 'Decimal Sign',
+	name: 'decimalSign',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Comma', value: 'comma', description: 'As in 10,50 and 1.234,56' },
+		{ name: 'Point', value: 'point', description: 'As in 10.50 and 1234.56' },
+	],
+	default: 'point',
+	description: 'How amounts and shares are written that come as text. Numbers stay what they are.',
+};
+
+/** Reads the option {@link decimalSignOption} of an item; throws an InputError. */
+export function readDecimalSign(read: ReadParameter): DecimalSign {
+	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
+	if (decimalSign === 'point' || decimalSign === 'comma') return decimalSign;
+	throw wrongField(
+		'decimalSign',
+		`must be one of point, comma, but is ${quote(decimalSign)}`,
+		'Choose one from the list under Options.',
+	);
+}
+
+/** How an amount is read. */
+interface Reading {
+	/** 'above 0' unless it is said. */
+	bound?: 'above 0' | '0 or more';
+	/** Undefined where nobody can choose it: then it is the point. */
+	decimalSign?: DecimalSign;
+}
 
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;
 
-const PLAIN_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?$/;
-/** "1.000": a thousand where the point groups digits, one where it is the decimal point. */
-const THREE_DECIMALS = /^(\d+)\.(\d{3})$/;
+/** A number as it is written with each decimal sign; the other sign may stand between thousands. */
+const WAYS = {
+	point: {
+		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/,
+		decimal: '.',
+		group: ',',
+	},
+	comma: {
+		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$/,
+		decimal: ',',
+		group: '.',
+	},
+};
+
+/** "1.000" and "1,000": a thousand where the sign groups digits, one where it is the decimal sign. */
+const THREE_DECIMALS = /^(\d+)([.,])(\d{3})$/;
 
 /** The decimal form without an exponent or its sign; String() writes 1e21 and 1e-7 for such numbers. */
 function plainForm(value: number): string {
@@ -45,70 +94,78 @@ function quote(value: unknown): string {
 	}
 }
 
-/** The two numbers that digits in front of and behind one separator can mean, three of them behind. */
-function bothReadings(whole: string, thousandths: string): string {
-	const decimal = thousandths === '000' ? whole : `${whole}.${thousandths}0`;
-	return `Write ${Number(whole + thousandths)} or ${decimal}, whichever is meant.`;
-}
-
-/**
- * Right for a whole column of numbers, "10.50", "10,50" and "1.234,56": it drops points only where three
- * digits or another group stand before a comma. What it makes of any other text ("1,000", "1,234.56",
- * "10.50,00", "R$ 5") is refused here.
- */
-const FORMULA =
-	'{{ String($json.amount ?? "").trim().replace(/\\.(?=(\\d{3}\\.)*\\d{3},)/g, "").replace(/,(?=\\d{1,2}$)/, ".") }}';
-
-const GROUPED_BY_POINTS = /^\d{1,3}(\.\d{3})+,\d+$|^\d{1,3}(\.\d{3}){2,}$/;
-const GROUPED_BY_COMMAS = /^\d{1,3}(,\d{3})+\.\d+$|^\d{1,3}(,\d{3}){2,}$/;
-
-/** A number whose thousands are plainly grouped, with a decimal point alone. */
-function withoutGroups(text: string): string | undefined {
-	if (GROUPED_BY_POINTS.test(text)) return text.replaceAll('.', '').replace(',', '.');
-	if (GROUPED_BY_COMMAS.test(text)) return text.replaceAll(',', '');
-	return undefined;
-}
-
-/** How to write a text that is not a plain number; a list has amounts, and no other field of ours. */
-function spelling(text: string, field: string): string {
-	const isInList = field === 'amount' && /,\d{1,2}$/.test(text);
-	const forList = isInList ? ` For a whole list, enter ${FORMULA} as an expression.` : '';
-	const [, whole, thousandths] = /^(\d+),(\d{3})$/.exec(text) ?? [];
-	if (whole !== undefined && thousandths !== undefined) return bothReadings(whole, thousandths);
-	if (/^\d+,\d+$/.test(text)) {
-		return `Write ${text.replace(',', '.')}, with a decimal point.${forList}`;
-	}
-	const plain = withoutGroups(text);
-	if (plain === undefined) {
-		return 'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.';
-	}
-	return `Write ${plain}, with a decimal point and without separators between thousands.${forList}`;
-}
-
-type Bound = 'above 0' | '0 or more';
-
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
  * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
-export function parseAmount(value: unknown, field: string, bound: Bound = 'above 0'): number {
-	if (value === undefined || value === null || value === '') throw missing(field, bound);
-	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, bound);
-	if (typeof value === 'string') return parseTypedAmount(value, field, bound);
+export function parseAmount(value: unknown, field: string, reading: Reading = {}): number {
+	if (value === undefined || value === null || value === '') throw missing(field, reading);
+	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, reading);
+	if (typeof value === 'string') return parseText(value, field, reading);
 	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
 	throw notANumber(field, value, advice);
 }
 
-function parseTypedAmount(typed: string, field: string, bound: Bound): number {
+function parseText(typed: string, field: string, reading: Reading): number {
 	const text = typed.trim();
-	if (!PLAIN_NUMBER.test(text)) throw notANumber(field, typed, spelling(text, field));
-	const amount = checkNumber(Number(text), text, typed, field, bound);
-	const [, whole, thousandths] = THREE_DECIMALS.exec(text) ?? [];
-	if (whole !== undefined && thousandths !== undefined) {
+	const { decimalSign = 'point' } = reading;
+	const plain = plainText(text, decimalSign);
+	// The point is what holds where nobody chose: there a separator between thousands would be a guess.
+	const isGuess = decimalSign === 'point' && text.includes(',');
+	if (plain === undefined || isGuess) throw notANumber(field, typed, spelling(text, reading));
+	const amount = checkNumber(Number(plain), plain, typed, field, reading);
+	const [, whole, sign, thousandths] = THREE_DECIMALS.exec(text) ?? [];
+	if (sign === WAYS[decimalSign].decimal) {
 		const what = `can be read in two ways: ${quote(typed)}`;
-		throw wrongField(field, what, bothReadings(whole, thousandths));
+		throw wrongField(field, what, bothReadings(`${whole}`, `${thousandths}`, decimalSign));
 	}
 	return amount;
+}
+
+/** A text as a plain decimal number with a point; undefined where it is not written in this way. */
+function plainText(text: string, sign: DecimalSign): string | undefined {
+	const { pattern, decimal, group } = WAYS[sign];
+	if (!pattern.test(text)) return undefined;
+	return text.replaceAll(group, '').replace(decimal, '.');
+}
+
+/** A plain decimal number as it is to be written. */
+const writtenWith = (sign: DecimalSign, plain: string) => plain.replace('.', WAYS[sign].decimal);
+
+/** The two numbers that digits in front of and behind a separator can mean. */
+function bothReadings(whole: string, fraction: string, sign: DecimalSign): string {
+	const grouped = Number(whole + fraction);
+	let decimals = fraction.replace(/0+$/, '');
+	// Three of them would be asked about again.
+	if (decimals.length === 3) decimals += '0';
+	const decimal = decimals === '' ? whole : writtenWith(sign, `${whole}.${decimals}`);
+	return `Write ${grouped} or ${decimal}, whichever is meant.`;
+}
+
+/** How to write a text that is not taken. */
+function spelling(text: string, { decimalSign }: Reading): string {
+	const sign = decimalSign ?? 'point';
+	const [, whole, , thousandths] = THREE_DECIMALS.exec(text) ?? [];
+	if (whole !== undefined && thousandths !== undefined) {
+		return bothReadings(whole, thousandths, sign);
+	}
+	// "10.50" in a list that writes commas: a price with a point, or 1050 with a point gone astray.
+	const [, units, cents] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
+	if (sign === 'comma' && units !== undefined && cents !== undefined) {
+		const other = 'If all are written with a point, choose it as Decimal Sign under Options.';
+		return `${bothReadings(units, cents, sign)} ${other}`;
+	}
+	const plain = plainText(text, 'point') ?? plainText(text, 'comma');
+	if (plain === undefined) {
+		const decimal = sign === 'point' ? 'point, for example 10.50' : 'comma, for example 10,50';
+		return `Write digits with an optional decimal ${decimal}: no currency sign, no separators, no exponent.`;
+	}
+	const separators = /[.,].*[.,]/.test(text) ? ' and without separators between thousands' : '';
+	const advice = `Write ${writtenWith(sign, plain)}, with a decimal ${sign}${separators}.`;
+	const isCommaText = plainText(text, 'comma') !== undefined;
+	return decimalSign === 'point' && isCommaText
+		? `${advice} If all are written with a comma, choose it as Decimal Sign under Options.`
+		: advice;
 }
 
 /**
@@ -121,7 +178,7 @@ function checkNumber(
 	plain: string,
 	value: unknown,
 	field: string,
-	bound: Bound,
+	{ bound = 'above 0' }: Reading,
 ): number {
 	if (!Number.isFinite(amount)) {
 		throw notANumber(field, value, 'Check the calculation that gives this value.');
@@ -145,7 +202,7 @@ function checkNumber(
 	return amount + 0;
 }
 
-function missing(field: string, bound: Bound): InputError {
+function missing(field: string, { bound = 'above 0' }: Reading): InputError {
 	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
 	return wrongField(
 		field,

@@ -30,6 +30,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 	batchSize: 'Items per Batch',
 	batchInterval: 'Batch Interval',
 	timeout: 'Timeout',
+	decimalSign: 'Decimal Sign',
 	postback: 'Postback',
 	postbackSecret: 'Postback Secret',
 	previousPostbackSecret: 'Previous Postback Secret',
@@ -43,7 +44,9 @@ export const LABELS: Readonly<Record<string, string>> = {
 export function labelOf(field: string): string {
 	const [, member = ''] = /(\w+)(?:\[\d+\])?$/.exec(field) ?? [];
 	const label = LABELS[member];
-	return label === undefined ? field : `${label} (${field})`;
+	if (label === undefined) return field;
+	// "Amount (amount)" would say one thing twice.
+	return label.toLowerCase() === field ? label : `${label} (${field})`;
 }
 
 /** An {@link InputError} that begins with what the form calls the field. */

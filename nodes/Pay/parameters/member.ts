@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { Member, MemberTree } from '../service/contract';
-import { amountField, parseAmount } from './amount';
+import { amountField, parseAmount, readDecimalSign } from './amount';
 import type { ReadParameter } from './parameter';
 import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
 
@@ -58,9 +58,12 @@ export const textMember = <const Name extends string>(field: Named<Name>) =>
 	member(field.name, text(field).field, 'string', optionalText);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
-export const amount = member('amount', amountField, 'number', (value, field) =>
-	parseAmount(value, field),
-);
+export const amount: BodyMember<'amount', number> = {
+	name: 'amount',
+	fields: [amountField],
+	type: 'number',
+	read: (read) => parseAmount(read('amount'), 'amount', { decimalSign: readDecimalSign(read) }),
+};
 export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
 export const payerQuestion = textMember({
 	displayName: 'Description',

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { parseTypedJson } from '../json';
-import { parseAmount } from './amount';
+import { parseAmount, readDecimalSign, type DecimalSign } from './amount';
 import { wrongField } from './label';
 import type { BodyMember } from './member';
 import type { ReadParameter } from './parameter';
@@ -66,7 +66,7 @@ const splitFields: INodeProperties[] = [
 	},
 ];
 
-function readRecipient(value: unknown, field: string): SplitRecipient {
+function readRecipient(value: unknown, field: string, decimalSign: DecimalSign): SplitRecipient {
 	const { username, percentageSplit } = documentedMembers(
 		value,
 		field,
@@ -75,7 +75,10 @@ function readRecipient(value: unknown, field: string): SplitRecipient {
 	);
 	return {
 		username: parseIdentifier(username, `${field}.username`),
-		percentageSplit: parseAmount(percentageSplit, `${field}.percentageSplit`, '0 or more'),
+		percentageSplit: parseAmount(percentageSplit, `${field}.percentageSplit`, {
+			bound: '0 or more',
+			decimalSign,
+		}),
 	};
 }
 
@@ -110,8 +113,9 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	if (list.length === 0) {
 		throw wrongField(field, 'has no recipient', 'Add one, or choose No Split.');
 	}
+	const decimalSign = readDecimalSign(read);
 	return list.map((recipient: unknown, position) =>
-		readRecipient(recipient, `${field}[${position}]`),
+		readRecipient(recipient, `${field}[${position}]`, decimalSign),
 	);
 }
 

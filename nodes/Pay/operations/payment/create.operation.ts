@@ -1,3 +1,5 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { wrongField } from '../../parameters/label';
 import {
 	amount,
 	bodyOf,
@@ -16,7 +18,8 @@ const creditParty = group(
 	{
 		displayName: 'Recipient',
 		name: 'creditParty',
-		description: 'Who receives the payment (creditParty of the API). Empty fields are left out.',
+		description:
+			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
 	},
 	[
 		text(
@@ -67,7 +70,27 @@ const paymentForm = [
 	postbackUrl,
 ] as const satisfies FormOf<PaymentBody>;
 
-const NO_KEY = 'sent without a recipient key, so the request did not say where the money goes.';
+const allowNoKeyOption = {
+	displayName: 'Allow Payments Without a Key',
+	name: 'allowNoKey',
+	type: 'boolean',
+	noDataExpression: true,
+	default: false,
+	description:
+		'Whether a payment may go out without a Key, for a service that knows its recipients in another way, for example by members under Additional Members',
+} satisfies INodeProperties;
+
+/** Refuses a payment that would not say where the money goes. Throws an InputError. */
+function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void {
+	if (creditParty?.key !== undefined) return;
+	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
+	if (allowNoKey === true) return;
+	throw wrongField(
+		'creditParty.key',
+		'is missing, so the request would not say where the money goes',
+		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
+	);
+}
 
 const NUMBER_KEY =
 	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
@@ -115,9 +138,10 @@ export const createPayment = serviceOperation<PaymentBody>({
 	batchSize: 1,
 	form: paymentForm,
 	readBody: (read): PaymentBody => bodyOf(paymentForm, read),
+	ownOptions: [allowNoKeyOption],
 	plan: (read, body) => {
+		refuseWithoutKey(body, read('options'));
 		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
-		const number = typeof key === 'number' ? NUMBER_KEY : undefined;
-		return { hint: body.creditParty?.key === undefined ? NO_KEY : number };
+		return { hint: typeof key === 'number' ? NUMBER_KEY : undefined };
 	},
 });
