@@ -31,7 +31,17 @@ test.each([
 	['', undefined],
 	[undefined, undefined],
 ])('the header for the External ID %p is %p', (externalIdHeader, expected) => {
-	expect(readAccount({ ...BASE, externalIdHeader }).externalIdHeader).toBe(expected);
+	expect(readAccount({ ...BASE, describeService: true, externalIdHeader }).externalIdHeader).toBe(
+		expected,
+	);
+});
+
+test('what stands behind Describe the Service is not in force while that is off', () => {
+	const hidden = { schemeName: 'fast', externalIdHeader: 'Idempotency-Key' };
+	expect(readAccount({ ...BASE, ...hidden, describeService: false })).toMatchObject({
+		schemeName: 'pay',
+		externalIdHeader: undefined,
+	});
 });
 
 const NO_NAME = /must be the name of a header/;
@@ -44,7 +54,9 @@ test.each<[string, RegExp]>([
 		.split(/\s+/)
 		.map((name): [string, RegExp] => [name, new RegExp(`not be ${name}, which has another`)]),
 ])('the header for the External ID %p is refused', (externalIdHeader, words) => {
-	expect(refusalOf(() => readAccount({ ...BASE, externalIdHeader }))).toMatchObject({
+	expect(
+		refusalOf(() => readAccount({ ...BASE, describeService: true, externalIdHeader })),
+	).toMatchObject({
 		...{ field: 'externalIdHeader', message: expect.stringMatching(words) },
 	});
 });
@@ -155,7 +167,7 @@ test.each([
 	['as the password of the base URL', { ...BASE, baseUrl: `https://a:${PASTED}@example.com` }],
 	['in the query of the base URL', { ...BASE, baseUrl: `https://example.com?token=${PASTED}` }],
 	['as the token URL', { ...CLIENT, tokenUrl: `${PASTED}:x` }],
-	['as the scheme name', { ...BASE, schemeName: `${PASTED}/` }],
+	['as the scheme name', { ...BASE, describeService: true, schemeName: `${PASTED}/` }],
 	['with a word behind it', { ...BASE, accessToken: `${PASTED} x` }],
 	['as the way of authentication', { ...BASE, authentication: PASTED }],
 	['as the way to send it', { ...CLIENT, clientAuthentication: PASTED }],

@@ -20,7 +20,10 @@ beforeAll(async () => {
 		clientCredentials: { clientId, clientSecret: SECRET, scope: 'pay' },
 	});
 	client = {
-		...{ baseUrl: sandbox.url, schemeName: 'fast', authentication: 'clientCredentials' },
+		describeService: true,
+		schemeName: 'fast',
+		baseUrl: sandbox.url,
+		authentication: 'clientCredentials',
 		...{ tokenUrl: sandbox.tokenUrl, clientId, clientSecret: SECRET },
 	};
 });
@@ -104,8 +107,8 @@ test.each<[string, Fault, RegExp]>([
 	['401', status(401), /^Error: The service refused the access token \(HTTP 401\).*allow-list/],
 	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
 	['n8n without such a workflow', status(404, { body: UNREGISTERED }), NO_WORKFLOW],
-	['404', status(404), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
-	['405', status(405), /^Error: .*Base URL or the Scheme Name in Paths is wrong/],
+	['404', status(404), /^Error: .*Base URL is wrong, or the Scheme Name/],
+	['405', status(405), /^Error: .*Base URL is wrong, or the Scheme Name/],
 	['407', status(407), /^Error: A proxy on the way asks for its own password/],
 	['408', status(408), /^Error: The service is failing \(HTTP 408\)/],
 	['499', status(499), /^Error: The service is failing \(HTTP 499\)/],
@@ -125,9 +128,13 @@ test.each<[string, Fault, RegExp]>([
 ])('the service answers with %s', async (_what, fault, expected) => {
 	sandbox.faultFor = () => fault;
 	expect(await verdict(client)).toMatch(expected);
-	expect(await verdict({ baseUrl: sandbox.url, schemeName: 'fast', accessToken: 'x' })).toMatch(
-		expected,
-	);
+	const pasted = {
+		describeService: true,
+		schemeName: 'fast',
+		baseUrl: sandbox.url,
+		accessToken: 'x',
+	};
+	expect(await verdict(pasted)).toMatch(expected);
 	// Redirects are not followed, and nothing is tried twice.
 	expect(sandbox.received).toHaveLength(2);
 });
@@ -140,7 +147,11 @@ const NO_TLS = /: The address does not speak https\. Is it http:\/\/…\?$/;
 const PASTED = { authentication: 'accessToken', accessToken: 'x' };
 test.each<[string, Record<string, unknown>, RegExp]>([
 	['nothing', { baseUrl: '' }, /Base URL .* is empty/],
-	['another scheme', { schemeName: 'slow' }, /Scheme Name in Paths is wrong/],
+	[
+		'another scheme',
+		{ schemeName: 'slow' },
+		/is wrong, or the Scheme Name in Paths under Describe/,
+	],
 	['a scheme name of two segments', { schemeName: 'a/b' }, /one segment of a path/],
 	['a tail of another', { baseUrl: 'https://x.example.com/v2/slow/qrcode' }, /"slow".*"fast"/],
 	['a wrong secret', { clientSecret: 'wrong' }, /refused the client/],

@@ -86,12 +86,12 @@ describe('whose account an item is sent with', () => {
 		// The first item's is what the field has by itself.
 		[
 			'that gives the first item a default',
-			{ schemeName: undefined },
+			{ describeService: true, schemeName: undefined },
 			{ schemeName: '={{ $json.scheme ?? "pay" }}' },
 		],
 		[
 			'that gives the first item nothing',
-			{ externalIdHeader: '' },
+			{ describeService: true, externalIdHeader: '' },
 			{ externalIdHeader: '={{ $json.header ?? "" }}' },
 		],
 	])(
@@ -243,7 +243,11 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	// What else each field refuses: test/credential, test/parameters and values.test.ts.
 	test.each<[string, () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>, RegExp]>([
 		['no base URL', account({ baseUrl: '' }), /^baseUrl: .*Base URL .* empty/],
-		['a scheme name that climbs', account({ schemeName: '..' }), /^schemeName: .*Scheme Name/],
+		[
+			'a scheme name that climbs',
+			account({ describeService: true, schemeName: '..' }),
+			/^schemeName: .*Scheme Name/,
+		],
 		['no access token', account({ accessToken: '' }), /^accessToken: .*Access Token/],
 		['a short postback secret', account({ postbackSecret: 'abc' }), /^postbackSecret: .*least 16/],
 		['a postback URL that is none', account({ postbackUrl: 'here' }), /^postbackUrl: .*absolute/],
@@ -536,7 +540,10 @@ describe('tokens by client credentials', () => {
 			clientCredentials: { clientId, clientSecret: SECRET, ...more },
 		});
 		const credential = {
-			...{ baseUrl: service.url, schemeName: 'fast', authentication: 'clientCredentials' },
+			describeService: true,
+			schemeName: 'fast',
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
 			...{ tokenUrl: service.tokenUrl, clientId, clientSecret: SECRET },
 		};
 		return { service, credential };
@@ -619,21 +626,21 @@ describe('tokens by client credentials', () => {
 });
 
 describe('the header for the External ID', () => {
-	const externalIdHeader = 'Idempotency-Key';
+	const credential = { describeService: true, externalIdHeader: 'Idempotency-Key' };
 	const keys = () => sandbox.received.map(({ headers }) => headers['idempotency-key']);
 
 	test('carries the id of each request, and is absent where the credential names none', async () => {
-		const run = await pay(itemsFor('a', 'b', 'c'), { credential: { externalIdHeader } });
+		const run = await pay(itemsFor('a', 'b', 'c'), { credential });
 		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted', 'accepted']);
 		expect(keys().sort()).toStrictEqual(['a', 'b', 'c']);
 		sandbox.received.length = 0;
-		await pay(itemsFor('d'), { parameters: CHARGE, credential: { externalIdHeader } });
+		await pay(itemsFor('d'), { parameters: CHARGE, credential });
 		await pay(itemsFor('d'), { parameters: CHARGE });
 		expect(keys()).toStrictEqual(['d', undefined]);
 	});
 
 	test('an id that no header can carry is refused before anything of it is sent', async () => {
-		const more = { credential: { externalIdHeader }, settings: CONTINUE };
+		const more = { credential, settings: CONTINUE };
 		const run = await pay(itemsFor('payout-1', 'größe-1'), more);
 		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent']);
 		expect(resultsOf(run)[1]).toMatchObject({

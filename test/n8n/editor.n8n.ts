@@ -739,15 +739,30 @@ function credentials() {
 		const { modal, save, passes } = await newCredential(sandbox.url);
 		await field('accessToken', modal).fill(TOKEN);
 		const before = await shownIn(modal);
+		expect(before).toStrictEqual([
+			'baseUrl',
+			'authentication',
+			'accessToken',
+			'postbackUrl',
+			'postbackSecret',
+			'describeService',
+			'verifySignature',
+			'limitPayments',
+		]);
+		await modal.getByText(/Without a Postback Secret no postback can be told/).waitFor();
 		await turnOn('describeService', modal);
-		const accepted = ['resultField', 'acceptedValues', 'rejectedValues', 'qrCodePath'];
 		const described = [
-			...accepted,
 			'statusField',
 			'paidValues',
 			'failedValues',
 			'amountField',
 			'idField',
+			'resultField',
+			'acceptedValues',
+			'rejectedValues',
+			'qrCodePath',
+			'schemeName',
+			'externalIdHeader',
 		];
 		await shows(modal, ...described);
 		expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(
@@ -792,6 +807,10 @@ function credentials() {
 	test('a credential whose test fails says why, and passes once it is corrected', async () => {
 		const { modal, save, passes } = await newCredential(`${sandbox.url}/fault/status-401`);
 		await field('accessToken', modal).fill(TOKEN);
+		await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
+		await field('postbackSecret', modal).fill('a secret of thirty characters.');
+		await field('previousPostbackSecret', modal).waitFor();
+		await modal.getByText(/Without a Postback Secret/).waitFor({ state: 'hidden' });
 		await save();
 		await modal.getByText('More details').click();
 		await modal.getByText(/The service refused the access token \(HTTP 401\)/).waitFor();
@@ -813,10 +832,11 @@ function credentials() {
 		expect(await shownIn(modal)).toStrictEqual(expect.arrayContaining(OF_CLIENT));
 		const texts = {
 			baseUrl: service.url,
-			schemeName: 'fast',
 			tokenUrl: service.tokenUrl,
 			...client,
 		};
+		await turnOn('describeService', modal);
+		await field('schemeName', modal).fill('fast');
 		for (const [name, text] of Object.entries(texts)) await field(name, modal).fill(text);
 		await field('clientSecret', modal).blur();
 		// From here on down, the fields of the token source fill the form.

@@ -234,7 +234,7 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			const account = item?.account ?? 0;
 			const baseUrl = `https://bank-${account}.example.com`;
 			return {
-				...{ baseUrl, schemeName: 'pay', allowHttp: false, accessToken: tokenOf(account) },
+				...{ baseUrl, allowHttp: false, accessToken: tokenOf(account) },
 				authentication: world.settings.clientCredentials ? 'clientCredentials' : 'accessToken',
 				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
 				// A process keeps tokens, and accounts that were taken, from one scenario to the next.
@@ -243,8 +243,9 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 				limitPayments: world.settings.limits !== undefined,
 				...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
 				...world.settings.limits,
-				describeService: by.options.confirmed,
-				...{ resultField: 'status', acceptedValues: CONFIRMING },
+				describeService: true,
+				resultField: by.options.confirmed ? 'status' : '',
+				acceptedValues: by.options.confirmed ? CONFIRMING : '',
 			};
 		},
 		evaluateExpression(expression: string) {

@@ -70,7 +70,7 @@ export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: str
 			'schemeName',
 			'The Base URL',
 			`ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
-			`Enter "${pasted}" as Scheme Name in Paths if the service's addresses hold it, and leave /v2/… out of the Base URL.`,
+			`If the service's addresses hold "${pasted}", turn on Describe the Service, enter it as Scheme Name in Paths, and leave /v2/… out of the Base URL.`,
 		);
 	}
 	const path = url.pathname.replace(PASTED_TAIL, '').replace(/\/+$/, '');

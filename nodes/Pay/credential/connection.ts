@@ -181,17 +181,20 @@ export function parseSecrets(fields: PayCredential) {
  * @param unresolved the same with its expressions as text, where that is known
  */
 export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
-	const schemeName = parseSchemeName(credential.schemeName);
+	// What stands behind a switch that is off is not in force: nobody sees it.
+	const { schemeName, externalIdHeader } =
+		credential.describeService === true ? credential : ({} as PayCredential);
+	const scheme = parseSchemeName(schemeName);
 	const { current, taken } = parseSecrets(credential);
 	if (current === '' && taken.length > 0) {
 		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
 		throw wrongSetting('postbackSecret', 'The Postback Secret', 'is empty', advice);
 	}
 	return {
-		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, schemeName),
-		schemeName,
+		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
+		schemeName: scheme,
 		token: parseToken(credential),
-		externalIdHeader: parseExternalIdHeader(credential.externalIdHeader),
+		externalIdHeader: parseExternalIdHeader(externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),

@@ -42,7 +42,7 @@ function faultShownBy(response: TestResponse): string | undefined {
 		return `${UNPUBLISHED} ${which}. Publish the workflow that plays the service (n8n 1: Active)`;
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		return `The service does not know this address ${which}: the Base URL or the Scheme Name in Paths is wrong`;
+		return `The service does not know this address ${which}: the Base URL is wrong, or the Scheme Name in Paths under Describe the Service`;
 	}
 	if (statusCode >= 300 && statusCode <= 399) {
 		return `The service redirects elsewhere ${which}: the Base URL is wrong`;

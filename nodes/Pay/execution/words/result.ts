@@ -51,7 +51,7 @@ function correction(
 			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
 		case 404:
 		case 405:
-			return 'Check the Base URL and the Scheme Name in Paths of the Pay API credential, then run again.';
+			return 'Check the Base URL of the Pay API credential, and the Scheme Name in Paths under Describe the Service. Then run again.';
 		case 409:
 			return `This status means a conflict: ask the service whether it knows "${external_id}" already.`;
 		case 429:
