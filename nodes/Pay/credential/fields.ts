@@ -364,7 +364,7 @@ export const credentialFields: INodeProperties[] = [
 	}),
 	{
 		displayName:
-			'Without a Postback Secret no postback can be told from a forged one: Pay Triggers cannot be published, except with the signature of the service. Enter 30 random characters from a password manager.',
+			'For a Pay Trigger enter a Postback Secret: 30 random characters from a password manager. With it, genuine postbacks are told from forged ones. A wait needs none.',
 		name: 'noSecretNotice',
 		type: 'notice',
 		default: '',
