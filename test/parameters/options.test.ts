@@ -48,7 +48,7 @@ describe('options that have moved', () => {
 		['acceptedField', 'Result Field in the Pay API credential, under Describe the Service'],
 		['acceptedValues', 'Accepted Values in the Pay API credential, under Describe the Service'],
 		['qrCodePath', 'QR Code Path in the Pay API credential, under Describe the Service'],
-		['startWhen', 'the field Start Only When, above the options'],
+		['startWhen', 'the field Start, above the options'],
 	])('%s is refused with its place', (name, place) => {
 		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toMatchObject({
 			field: `options.${name}`,

@@ -154,7 +154,7 @@ describe('publishing it', () => {
 	const COMMA =
 		/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by/;
 	const CHOICE =
-		/^Start Only When \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
+		/^Start \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
 	const NONE: IDataObject = { authentication: 'none' };
 	const HAS_NONE =
 		/^No credential says .*this trigger, which has one where Authentication is Signed/;
@@ -162,7 +162,7 @@ describe('publishing it', () => {
 		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/;
 	const HALF = /mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/;
 	const MOVED =
-		/^The options hold "startWhen", which has moved\. Enter it as the field Start Only When/;
+		/^The options hold "startWhen", which has moved\. Enter it as the field Start, above/;
 	const AMONG_OPTIONS = {
 		options: { startWhen: { match: { field: 'status', values: ['paid'] } } },
 	};

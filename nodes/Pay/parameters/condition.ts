@@ -17,25 +17,42 @@ export interface PostbackMatch extends FieldMatch {
 type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
-const MEANINGS: Record<(typeof CONDITIONS)[number], string> = {
-	any: 'Go on with each, also when it says "pending" or "failed"',
-	paid: `${IN_CREDENTIAL}. Not with another amount, where that has an Amount Field.`,
-	paidOrFailed: IN_CREDENTIAL,
-	match: 'Others are verified and answered too, but not stored: n8n logs that they came',
+const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: string }> = {
+	any: {
+		name: 'On Any Postback',
+		description: 'Go on with each, also when it says "pending" or "failed"',
+	},
+	paid: {
+		name: 'When Paid',
+		description: `${IN_CREDENTIAL}. Not with another amount, where that has an Amount Field.`,
+	},
+	paidOrFailed: {
+		name: 'When Paid or Failed',
+		description: IN_CREDENTIAL,
+	},
+	match: {
+		name: 'When a Field Has a Value',
+		description: 'Others are verified and answered too, but not stored: n8n logs that they came',
+	},
 };
 
-/** The fields by which a wait and a trigger say which postbacks count; `names` are the choices'. */
+/** The fields by which a wait and a trigger say which postbacks count. */
 export function conditionFields(
 	field: Pick<INodeProperties, 'displayName' | 'name' | 'description' | 'noDataExpression'>,
-	names: Record<(typeof CONDITIONS)[number], string>,
 ): INodeProperties[] {
 	const { name, noDataExpression } = field;
-	const options = CONDITIONS.map((value) => {
-		return { name: names[value], value, description: MEANINGS[value] };
-	});
+	const options = CONDITIONS.map((value) => ({ value, ...CHOICES[value] }));
 	const displayOptions = { show: { [name]: ['match'] } };
 	return [
 		{ ...field, type: 'options', options, default: 'any' },
+		{
+			displayName:
+				'The workflow goes on with every postback, also with one that says "pending" or "failed". Where something is delivered afterwards, choose When Paid.',
+			name: 'anyPostbackNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { [name]: ['any'] } },
+		},
 		{
 			displayName: 'Field',
 			name: 'matchField',

@@ -22,7 +22,7 @@ export const LABELS: Readonly<Record<string, string>> = {
 	matchField: 'Field',
 	resumeAmount: 'Wait at Most',
 	resumeUnit: 'Wait at Most (Unit)',
-	startWhen: 'Start Only When',
+	startWhen: 'Start',
 	resumeWhen: 'Resume',
 	additionalMembers: 'Additional Members',
 	postbackUrl: 'Postback URL',

@@ -11,7 +11,7 @@ const MOVED_OPTIONS: Readonly<Record<string, string>> = {
 	acceptedValues: `Accepted Values ${IN_CREDENTIAL}`,
 	acceptedWhen: `Result Field and Accepted Values ${IN_CREDENTIAL}`,
 	qrCodePath: `QR Code Path ${IN_CREDENTIAL}`,
-	startWhen: 'the field Start Only When, above the options',
+	startWhen: 'the field Start, above the options',
 };
 
 /**

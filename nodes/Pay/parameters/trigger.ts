@@ -46,20 +46,12 @@ const triggerFields: INodeProperties[] = [
 		default: '',
 		displayOptions: { show: { authentication: ['none'] } },
 	},
-	...conditionFields(
-		{
-			displayName: 'Start Only When',
-			name: 'startWhen',
-			noDataExpression: true,
-			description: 'Which postbacks start the workflow',
-		},
-		{
-			any: 'Any Postback',
-			paid: 'Paid',
-			paidOrFailed: 'Paid or Failed',
-			match: 'A Field Has a Value',
-		},
-	),
+	...conditionFields({
+		displayName: 'Start',
+		name: 'startWhen',
+		noDataExpression: true,
+		description: 'Which postbacks start the workflow',
+	}),
 	{
 		displayName: 'Options',
 		name: 'options',

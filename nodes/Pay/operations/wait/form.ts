@@ -29,19 +29,11 @@ export const description: INodeProperties[] = showFor(
 			required: true,
 			description: 'Identifier of the charge or payment to wait for',
 		},
-		...conditionFields(
-			{
-				displayName: 'Resume',
-				name: 'resumeWhen',
-				description: 'Which postback lets the workflow go on',
-			},
-			{
-				any: 'On Any Postback',
-				paid: 'When Paid',
-				paidOrFailed: 'When Paid or Failed',
-				match: 'When a Field Has a Value',
-			},
-		),
+		...conditionFields({
+			displayName: 'Resume',
+			name: 'resumeWhen',
+			description: 'Which postback lets the workflow go on',
+		}),
 		{
 			displayName: 'Limit Wait Time',
 			name: 'limitWaitTime',
