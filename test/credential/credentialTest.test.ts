@@ -143,6 +143,8 @@ const NOWHERE = 'http://127.0.0.1:1';
 const NOT_THERE = /endpoint cannot be reached: the connection was refused \(ECONNREFUSED\)\./;
 const IN_DOCKER =
 	/: Nothing answers at 127\.0\.0\.1:1\. If n8n runs in Docker, that address is the container itself: use host\.docker\.internal and turn on Allow HTTP\.$/;
+const OWN_PORT =
+	/: Nothing answers at 127\.0\.0\.1:1\. A webhook of this n8n .* N8N_PORT says otherwise/;
 const NO_TLS = /: The address does not speak https\. Is it http:\/\/…\?$/;
 const PASTED = { authentication: 'accessToken', accessToken: 'x' };
 test.each<[string, Record<string, unknown>, RegExp]>([
@@ -162,6 +164,7 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 	['no token endpoint there', { tokenUrl: NOWHERE }, NOT_THERE],
 	['a pasted token that is none', PASTED, /refused the access token/],
 	['a service that is not there', { baseUrl: NOWHERE }, IN_DOCKER],
+	['a webhook at another port', { baseUrl: `${NOWHERE}/webhook` }, OWN_PORT],
 	['https: for a service that speaks http:', { baseUrl: '$SANDBOX' }, NO_TLS],
 ])('entered is %s', async (_what, change, expected) => {
 	const entered = { ...client, ...change } as { baseUrl: string };

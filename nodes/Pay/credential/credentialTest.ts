@@ -64,10 +64,13 @@ function failureOf(error: unknown) {
 }
 
 function whyUnreachable(url: string, error: unknown): string {
-	const { host, hostname } = new URL(url);
+	const { host, hostname, pathname } = new URL(url);
 	const failure = failureOf(error);
 	if (failure.code === 'EPROTO') return 'The address does not speak https. Is it http://…?';
 	if (failure.code === 'ECONNREFUSED' && isLoopback(hostname)) {
+		if (/^\/webhook(-test)?\//.test(pathname)) {
+			return `Nothing answers at ${host}. A webhook of this n8n is called at the port that n8n itself listens to: 5678, unless N8N_PORT says otherwise. It can differ from the one in your browser.`;
+		}
 		return `Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`;
 	}
 	const reason = reasonInWords(reasonOfFailure(failure));

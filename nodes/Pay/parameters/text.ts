@@ -12,7 +12,7 @@ export const externalIdField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. order-1042',
 	description:
-		'Your own identifier of this charge or payment, for example the number of an order or payout. Use a different one for each, and the same one when you try again.',
+		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
 };
 
 /** What a failed expression leaves behind when it is turned into text. */
@@ -118,7 +118,7 @@ export function parseExternalId(value: unknown): string {
 	return parseIdentifier(
 		value,
 		field,
-		'Give each charge or payment an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
+		'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 	);
 }
 
