@@ -1,4 +1,4 @@
-import { crc16 } from '../nodes/Pay/qr/forms';
+import { crc16 } from '../nodes/Pay/qr/emv';
 
 const field = (id: string, value: string) => id + String(value.length).padStart(2, '0') + value;
 

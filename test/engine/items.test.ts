@@ -6,7 +6,7 @@ import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json'
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
-import { crc16 } from '../../nodes/Pay/qr/forms';
+import { crc16 } from '../../nodes/Pay/qr/emv';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import {
 	CASES,

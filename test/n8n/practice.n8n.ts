@@ -4,7 +4,7 @@ import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../
 import { nodeOf } from '../../dev/payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { call, chain, node, pay, start } from '../../dev/workflow';
-import { crc16 } from '../../nodes/Pay/qr/forms';
+import { crc16 } from '../../nodes/Pay/qr/emv';
 import { startReceiver } from '../sandbox/service';
 import { enterSettings, makeBook } from './book';
 import { ended, waits } from './chargeAndWait';

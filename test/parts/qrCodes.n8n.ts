@@ -6,7 +6,7 @@ import { installTools } from '../../dev/install';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import { findQrSource } from '../../nodes/Pay/qr/payload';
 import { brCode } from '../../sandbox/brCode';
-import { SCHEMES } from '../qr/schemes';
+import { EXAMPLES } from '../qr/schemes';
 
 const READERS = ['promptparse@1.6.0', 'pix-utils@2.8.2'];
 
@@ -49,9 +49,9 @@ function readWithZbar(png: Buffer): string {
 	}
 }
 
-const EMV = SCHEMES[0]!.example;
+const EMV = EXAMPLES[0]!.example;
 const codes = [
-	...SCHEMES.map(({ scheme, example }) => [scheme, example] as const),
+	...EXAMPLES.map(({ scheme, example }) => [scheme, example] as const),
 	...[1, 25, 60, 90].map(
 		(length) => [`a code with an id of ${length}`, brCode('x'.repeat(length), 10.5)] as const,
 	),

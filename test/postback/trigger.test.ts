@@ -153,8 +153,7 @@ describe('publishing it', () => {
 	const VALUELESS = /^Field \(matchField\) and its values must both be there.*\. \S/;
 	const COMMA =
 		/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by/;
-	const CHOICE =
-		/^Start \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
+	const CHOICE = /^Start \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
 	const NONE: IDataObject = { authentication: 'none' };
 	const HAS_NONE =
 		/^No credential says .*this trigger, which has one where Authentication is Signed/;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { amountInCode } from '../../nodes/Pay/qr/amount';
-import { crc16 } from '../../nodes/Pay/qr/forms';
+import { amountInCode } from '../../nodes/Pay/qr/schemes';
+import { crc16 } from '../../nodes/Pay/qr/emv';
 import { brCode } from '../../sandbox/brCode';
-import { SCHEMES } from './schemes';
+import { EXAMPLES } from './schemes';
 
 /** The amount of the example that each scheme publishes; the others hold none, or in another unit. */
 const AMOUNTS: Record<string, number> = {
@@ -12,7 +12,7 @@ const AMOUNTS: Record<string, number> = {
 	'Short Payment Descriptor (Czechia)': 450,
 };
 
-test.each(SCHEMES)('the amount of the published example: $scheme', ({ scheme, example }) => {
+test.each(EXAMPLES)('the amount of the published example: $scheme', ({ scheme, example }) => {
 	expect(amountInCode(example)).toBe(AMOUNTS[scheme]);
 });
 
@@ -27,6 +27,11 @@ test('an EMV code has its amount under 54, wherever it stands', () => {
 	expect(amountInCode(emv('0002015303986540541.005802BR'))).toBe(41);
 	expect(amountInCode(emv('0002015303986540441.05802BR'))).toBe(41);
 	expect(amountInCode(emv('000201530398654040.415802BR'))).toBe(0.41);
+});
+
+test('a code of a later version of its scheme has its amount in the same place', () => {
+	expect(amountInCode('BCD\n003\n1\nSCT\nB\nName\nBE72\nEUR12.50\nCHAR')).toBe(12.5);
+	expect(amountInCode('upi://pay?am=7&tn=x')).toBe(7);
 });
 
 test('a length is counted in characters or in bytes', () => {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { decode as decodePng } from 'fast-png';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { imageFileName, qrPng } from '../../nodes/Pay/qr/image';
-import { crc16 } from '../../nodes/Pay/qr/forms';
+import { crc16 } from '../../nodes/Pay/qr/emv';
 import { findQrSource } from '../../nodes/Pay/qr/payload';
-import { SCHEMES } from './schemes';
+import { SCHEMES } from '../../nodes/Pay/qr/schemes';
+import { EXAMPLES } from './schemes';
 import { brCode } from '../../sandbox/brCode';
 import { runs } from '../runs';
 
@@ -132,7 +133,7 @@ describe('finding the payload in a response of unknown form', () => {
 		expect(findQrSource(response, '')).toStrictEqual({ hint: expect.stringMatching(hint) });
 	});
 
-	test.each(SCHEMES)('$scheme, by its published example', ({ example }) => {
+	test.each(EXAMPLES)('$scheme, by its published example', ({ example }) => {
 		for (const response of [{ id: '1', data: { code: example } }, `\n ${example}\n`]) {
 			expect(findQrSource(response, '')).toStrictEqual({ text: example });
 		}
@@ -141,7 +142,7 @@ describe('finding the payload in a response of unknown form', () => {
 
 	test('an EMV code comes before another, and a code before a link', () => {
 		const [upi, link] = ['UPI (India)', 'Alipay link'].map(
-			(name) => SCHEMES.find(({ scheme }) => scheme === name)!.example,
+			(name) => EXAMPLES.find(({ scheme }) => scheme === name)!.example,
 		);
 		expect(findQrSource({ link, upi, code }, '')).toStrictEqual({ text: code });
 		expect(findQrSource({ link, upi }, '')).toStrictEqual({ text: upi });
@@ -156,9 +157,17 @@ describe('finding the payload in a response of unknown form', () => {
 		const rows = table.split('\n').slice(2).filter(Boolean);
 		const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
 		expect(cells.map((row) => row.slice(1, 3))).toStrictEqual(
-			SCHEMES.map(({ scheme, begins }) => [scheme, `\`${begins}\``]),
+			SCHEMES.map(({ name, begins }) => [name, `\`${begins}\``]),
 		);
-		for (const { begins, example } of SCHEMES) expect(example.startsWith(begins)).toBe(true);
+	});
+
+	test('each scheme has an example, which it alone takes for its own', () => {
+		expect(EXAMPLES.map(({ scheme }) => scheme)).toStrictEqual(SCHEMES.map(({ name }) => name));
+		for (const { scheme, example } of EXAMPLES) {
+			const own = SCHEMES.filter(({ isCode }) => isCode(example));
+			expect(own.map(({ name }) => name)).toStrictEqual([scheme]);
+			expect(example.startsWith(own[0]!.begins)).toBe(true);
+		}
 	});
 
 	test.each([

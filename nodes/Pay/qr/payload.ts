@@ -1,5 +1,6 @@
 import { valueAt } from '../json';
-import { FORMS, imageIn } from './forms';
+import { imageIn } from './imageText';
+import { schemeOf, type Scheme } from './schemes';
 
 /** What a QR code image is made from: text to encode, or the service's own PNG; or why there is none. */
 type QrSource = { text: string } | { png: Buffer } | { hint: string };
@@ -34,12 +35,19 @@ function choices(fields: TextField[]): string {
 
 /** The fields that hold a payment code: all of the surest form that any of them has. */
 function codesIn(fields: TextField[]): TextField[] {
-	const trimmed = fields.map(({ path, value }) => ({ path, value: value.trim() }));
-	for (const isCode of FORMS) {
-		const codes = trimmed.filter(({ value }) => isCode(value));
-		if (codes.length > 0) return codes;
+	const codes: Record<Scheme['sureness'], TextField[]> = {
+		checksum: [],
+		form: [],
+		link: [],
+	};
+	for (const { path, value } of fields) {
+		// White space around a code counts for nothing.
+		const text = value.trim();
+		const scheme = schemeOf(text);
+		if (scheme !== undefined) codes[scheme.sureness].push({ path, value: text });
 	}
-	return [];
+	const surest = [codes.checksum, codes.form, codes.link];
+	return surest.find((found) => found.length > 0) ?? [];
 }
 
 /** What is at the first of some paths, one a line, that is there. */

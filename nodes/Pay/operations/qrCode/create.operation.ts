@@ -17,7 +17,7 @@ import type { ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
-import { amountInCode, amountTextIn } from '../../qr/amount';
+import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
 import type { OperationContract } from '../../service/contract';
