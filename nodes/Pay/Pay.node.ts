@@ -11,7 +11,8 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
-import { captions, credentials, executeChosen, findOperation, properties } from './operations';
+import { credentials, executeChosen, findOperation, properties } from './operations';
+import { subtitle } from './operations/subtitle';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/receive';
 
@@ -25,23 +26,6 @@ const onMessage =
 				throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
 			}
 		: undefined;
-
-/**
- * What is typed: on the canvas most expressions have no value, and asking for one throws. Two closing
- * braces in a row would end n8n's expression.
- */
-const subtitle = [
-	'={{ (() => {',
-	'const typed = (word, read) => {',
-	'try { const value = read(); return /^[^={]+$/.test(value ?? "") ? word + value : ""; }',
-	'catch { return ""; } };',
-	`const captions = ${JSON.stringify(captions()).replaceAll('}}', '} }')};`,
-	'const caption = captions[$parameter["resource"] + " " + $parameter["operation"]];',
-	'if (!caption) return "";',
-	'return caption.name',
-	'+ (caption.hasAmount ? typed(" of ", () => $parameter["amount"]) : "")',
-	'+ (caption.hasRecipient ? typed(" to ", () => $parameter["creditParty"]["key"]) : ""); })() }}',
-].join(' ');
 
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {

@@ -151,10 +151,10 @@ export function webhookNode(setting: Setting): Callee {
 					getDecrypted: (async (...[, , , , , , values]) => {
 						const fields = setting.credential?.(values !== undefined) ?? {};
 						if (values === undefined) return fields;
-						const { getParameterValue } = values.workflow.expression as unknown as {
+						const expression = values.workflow.expression as unknown as {
 							getParameterValue(given: IDataObject): IDataObject;
 						};
-						return getParameterValue(fields);
+						return expression.getParameterValue(fields);
 					}) as ICredentialsHelper['getDecrypted'],
 					getCredentialsProperties: () => [],
 					getParentTypes: () => [],

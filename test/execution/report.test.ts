@@ -2,15 +2,14 @@ import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 import type { Done } from '../../nodes/Pay/execution/read';
 import {
-	toOutputItem,
 	resultOfAttempt,
-	failAll,
 	resultOfRefusal,
-	stoppingError,
+	toOutputItem,
 	type AcceptedResult,
 	type FailedResult,
 	type ItemResult,
-} from '../../nodes/Pay/execution/report';
+} from '../../nodes/Pay/execution/itemResult';
+import { failAll, stoppingError } from '../../nodes/Pay/execution/n8nError';
 import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { failuresInWords } from '../../nodes/Pay/execution/words/run';
 import { conclude, openTally } from '../../nodes/Pay/execution/tally';

@@ -1,7 +1,7 @@
 import './home';
 import { rmSync } from 'node:fs';
 import type { Server } from '../../dev/queue';
-import { resultOfAttempt, type FailedResult } from '../../nodes/Pay/execution/report';
+import { resultOfAttempt, type FailedResult } from '../../nodes/Pay/execution/itemResult';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';

@@ -10,7 +10,7 @@ interface Modules {
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
-	'execution/report': typeof import('../../nodes/Pay/execution/report');
+	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/memory/PaymentList': typeof import('../../nodes/Pay/execution/memory/PaymentList');
 	'execution/memory/RunRecords': typeof import('../../nodes/Pay/execution/memory/RunRecords');
@@ -293,7 +293,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 				recorded.add(refusal);
 				return refusal;
 			}),
-			seam('execution/report', 'resultOfRefusal', (original) => (kind, id, error, outcome) => {
+			seam('execution/itemResult', 'resultOfRefusal', (original) => (kind, id, error, outcome) => {
 				const isRecorded = recorded.has(error as object);
 				return original(kind, id, error, isRecorded ? 'notSent' : outcome);
 			}),

@@ -10,11 +10,21 @@ import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
+/** Stands where n8n has what resolves a workflow's expressions: it keeps the fields as they are. */
+class UnresolvedFields {
+	fields: PayCredential | undefined;
+
+	getParameterValue(fields: PayCredential): PayCredential {
+		this.fields = { ...fields };
+		return fields;
+	}
+}
+
 /**
  * The credential with its expressions as text: what was typed, what an operator adds to it
  * (CREDENTIALS_OVERWRITE_DATA) and the defaults. What was typed alone would not do: an operator's
- * expression may come to nothing, or to a default, for the first item alone. n8n fills all of it in and
- * then resolves it with the workflow that it is handed, so it is handed one that only takes note.
+ * expression may come to nothing, or to a default, for the first item alone. n8n fills all of it in, then
+ * hands it to the workflow that is to resolve it: here that is {@link UnresolvedFields}.
  * Undefined where this n8n does otherwise. Rejects where n8n fails.
  */
 async function unresolvedCredential(
@@ -24,14 +34,8 @@ async function unresolvedCredential(
 	const node = context.getNode();
 	const which = node.credentials?.payApi;
 	if (additionalData === undefined || which === undefined) return undefined;
-	let unresolved: PayCredential | undefined;
-	const expression = {
-		getParameterValue(fields: PayCredential): PayCredential {
-			unresolved = { ...fields };
-			return fields;
-		},
-	};
-	const noteTaking = {
+	const expression = new UnresolvedFields();
+	const resolveWith = {
 		workflow: { expression },
 		node,
 		itemIndex: 0,
@@ -46,9 +50,9 @@ async function unresolvedCredential(
 		context.getMode(),
 		{ node, data: {}, source: null },
 		false,
-		noteTaking as unknown as ICredentialsExpressionResolveValues,
+		resolveWith as unknown as ICredentialsExpressionResolveValues,
 	);
-	return unresolved;
+	return expression.fields;
 }
 
 /** Whether no field is an expression: each came to what it is as text. */

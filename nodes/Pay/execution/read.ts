@@ -16,7 +16,7 @@ import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';
-import { resultOfRefusal, type ItemResult } from './report';
+import { resultOfRefusal, type ItemResult } from './itemResult';
 
 /** Adds to the output item of an accepted request, or gives a hint. It may throw. */
 export type Finish = (

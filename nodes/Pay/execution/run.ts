@@ -28,7 +28,8 @@ import {
 	sameIdAsItem,
 } from './words/refusal';
 import { notFinished } from './words/result';
-import { goesOn, isRunByAiAgent, resultOfRefusal, toOutputItem } from './report';
+import { goesOn, isRunByAiAgent } from './agent';
+import { resultOfRefusal, toOutputItem } from './itemResult';
 import { refuseForWaits, refuseItem, sendBatch, triedBefore, withinLimits, type Run } from './send';
 import { conclude, openTally, type Tally } from './tally';
 

@@ -33,7 +33,7 @@ import {
 } from './words/refusal';
 import { attemptInWords } from './words/place';
 import { otherAmountInResponse, otherIdInResponse } from './words/result';
-import { resultOfAttempt, resultOfRefusal } from './report';
+import { resultOfAttempt, resultOfRefusal } from './itemResult';
 import type { Tally } from './tally';
 import { firstWaitsBehind, refusalOfWaits } from './waitsBehind';
 

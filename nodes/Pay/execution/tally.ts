@@ -1,7 +1,7 @@
 import type { INode } from 'n8n-workflow';
 import type { ServiceOperation } from '../service/contract';
 import type { Done } from './read';
-import { stoppingError } from './report';
+import { stoppingError } from './n8nError';
 
 /** What has become of the items of a run so far. */
 export type Tally = ReturnType<typeof openTally>;

@@ -8,7 +8,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { RequestOperation } from '../execution/read';
-import { failAll } from '../execution/report';
+import { failAll } from '../execution/n8nError';
 import { InputError } from '../inputError';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
@@ -82,31 +82,6 @@ export const credentials: INodeCredentialDescription[] = [
 		displayOptions: { hide: { resource: resourcesThatSend } },
 	},
 ];
-
-/** What the canvas says of an operation. */
-interface Caption {
-	name: string;
-	/** Whether it has such a field: n8n keeps what was typed for another operation. */
-	hasAmount: boolean;
-	hasRecipient: boolean;
-}
-
-/** The captions of all operations, by the resource and the operation with a space between them. */
-export function captions(): Record<string, Caption> {
-	const all: Record<string, Caption> = {};
-	for (const { value, operations } of resources) {
-		for (const { option, operation } of operations) {
-			const name = operation?.words.noun ?? option.action ?? option.name;
-			const { amount, creditParty } = operation?.members ?? {};
-			all[`${value} ${option.value}`] = {
-				name: name.charAt(0).toUpperCase() + name.slice(1),
-				hasAmount: amount !== undefined,
-				hasRecipient: creditParty !== undefined,
-			};
-		}
-	}
-	return all;
-}
 
 /** One of some values by its name; throws an InputError that names them all. */
 function chosen<T>(all: Map<string, T>, field: string, of: string, value: string): T {

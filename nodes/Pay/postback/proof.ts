@@ -19,15 +19,20 @@ const MAC_LENGTH = 22;
 /** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
 const PROOFS = [PROOF_PARAMETER, 'signature'];
 
+/** The value of the parameter in a text, behind "=" or what a URL makes of it. */
+const VALUE_IN_TEXT = `(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+`;
+
+/** How each reference begins, whatever it is about: its list begins with a kind, and that with a letter. */
+const REFERENCE_BEGINNING = Buffer.from('["x').toString('base64url').slice(0, 3);
+
+/** The mac behind a reference in a text, and behind "." or what a URL makes of it. */
+const MAC_IN_TEXT = `(?<=${REFERENCE_BEGINNING}[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`;
+
 /**
- * What makes a proof one, wherever a text repeats it, that of another charge too: a value of the
- * parameter, and the mac behind a reference, which begins with the same characters whatever it is
- * about. Searched in time that grows with the text's length: all of it hangs on the place looked at.
+ * What makes a proof one, wherever a text repeats it, that of another charge too. Searched in time
+ * that grows with the text's length: all of it hangs on the place looked at.
  */
-const PROOF_IN_TEXT = new RegExp(
-	`(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+|(?<=WyJ[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`,
-	'gi',
-);
+const PROOF_IN_TEXT = new RegExp(`${VALUE_IN_TEXT}|${MAC_IN_TEXT}`, 'gi');
 
 /** The proofs that a postback URL holds. */
 function proofsOf(postbackUrl: string | undefined): string[] {

@@ -30,9 +30,9 @@ const GRACE = 1_000;
  * whether the service or a proxy responded. A proxy's own response to an https: address has any status
  * but 200, which opens the tunnel. (n8n 1 throws none, and its responses hold the request.)
  */
-const NOT_200: number[] = [];
+const THROWN_STATUSES: number[] = [];
 for (let status = 100; status < 1000; status++) {
-	if (status !== 200) NOT_200.push(status);
+	if (status !== 200) THROWN_STATUSES.push(status);
 }
 
 interface NodeSocket {
@@ -204,7 +204,7 @@ export async function exchange(
 				headers: { ...options.headers, 'Accept-Encoding': 'identity' },
 				encoding: 'stream',
 				returnFullResponse: true,
-				ignoreHttpStatusErrors: { ignore: true, except: NOT_200 },
+				ignoreHttpStatusErrors: { ignore: true, except: THROWN_STATUSES },
 				// Redirects would carry the body and the token elsewhere.
 				disableFollowRedirect: true,
 				// n8n's own is 300 s; ours alone decides.
