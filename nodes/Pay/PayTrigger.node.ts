@@ -19,7 +19,7 @@ import { readDescription, type StatusValues } from './parameters/description';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
 import { triggerProperties } from './parameters/trigger';
-import { refuseWholes } from './parameters/parameter';
+import { requireFieldByField } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
 	headersOf,
@@ -69,7 +69,7 @@ function readMatch(context: HookContext, status: StatusValues | undefined) {
 
 /** Refuses what could verify no postback, or would start with none. Rejects with an error in words. */
 async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
-	refuseWholes(triggerProperties, context.getNode().parameters);
+	requireFieldByField(triggerProperties, context.getNode().parameters);
 	if (!isBodyLeft(context.getNodeParameter('options', {}))) context.logger.warn(BODY_IS_READ);
 	const credential = await readCredential(context).catch((error: unknown) => {
 		throw new UserError(`${NO_SECRET} (${inWords(error)})`);

@@ -5,7 +5,7 @@ import type {
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { refuseItemData } from '../parameters/parameter';
+import { refuseItemDataInTool } from '../parameters/parameter';
 import { readAccount, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
@@ -81,7 +81,7 @@ export async function accountReader(
 		unresolvedCredential(context).catch(() => undefined),
 		resolve(0).catch(() => undefined),
 	]);
-	if (isTool && unresolved !== undefined) refuseItemData(Object.keys(unresolved), unresolved);
+	if (isTool && unresolved !== undefined) refuseItemDataInTool(Object.keys(unresolved), unresolved);
 	if (unresolved === undefined || first === undefined || !isPlain(unresolved, first)) {
 		return async (index) => readAccount(await resolve(index), unresolved);
 	}

@@ -10,7 +10,7 @@ import { checkHeaderValue, type Account } from '../credential/connection';
 import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
-import { mayBeExpression, refuseNothing, type ReadParameter } from '../parameters/parameter';
+import { mayBeExpression, requireValues, type ReadParameter } from '../parameters/parameter';
 import { inOneForm } from '../parameters/text';
 import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
@@ -38,6 +38,8 @@ export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	description: INodeProperties[];
+	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
+	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
 	readPlan(read: ReadParameter, account: Account): ItemPlan;
 }
@@ -109,13 +111,16 @@ function refuseOtherOptions(options: TypedOptions, { source }: Settings) {
 }
 
 /** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
-function reader({ context, typed, shared }: ReadingContext, index: number): ReadParameter {
+function reader(
+	{ context, typed, shared, operation }: ReadingContext,
+	index: number,
+): ReadParameter {
 	const perItem = new Map<string, unknown>();
 	return (name) => {
 		const values = mayBeExpression(typed[name]) ? perItem : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
-		refuseNothing(typed[name], value, name);
+		requireValues(typed[name], value, name, operation.neverEmpty);
 		values.set(name, value);
 		return value;
 	};

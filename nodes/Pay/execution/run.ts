@@ -5,7 +5,7 @@ import { asError } from '../inputError';
 import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
-import { refuseItemData, refuseWholes } from '../parameters/parameter';
+import { refuseItemDataInTool, requireFieldByField } from '../parameters/parameter';
 import { countWaits, type ExpectationStore } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import { outlastTimers } from '../postback/timer';
@@ -45,7 +45,7 @@ function requirePermission({ words, policy }: RequestOperation, options: unknown
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { batchSize, policy } = operation;
-	refuseWholes(operation.description, context.getNode().parameters);
+	requireFieldByField(operation.description, context.getNode().parameters);
 	const settings = readSettings(
 		context.getNodeParameter('options', 0, {}) as TypedOptions,
 		batchSize,
@@ -57,7 +57,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const isTool = isRunByAiAgent(context);
 	if (isTool) {
 		const fields = operation.description.map((field) => field.name);
-		refuseItemData(fields, parameters);
+		refuseItemDataInTool(fields, parameters);
 	}
 	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.

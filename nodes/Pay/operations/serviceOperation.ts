@@ -5,7 +5,7 @@ import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import { fieldsOf, treeOf, type FormPart } from '../parameters/member';
+import { fieldsOf, neverEmptyIn, treeOf, type FormPart } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
@@ -83,6 +83,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		batchSize,
 		members,
 		description,
+		// What was typed as Additional Members is there to be sent.
+		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {
 			const request = readRequest(read);
 			return { ...plan?.(read, request, account), request };

@@ -9,6 +9,8 @@ export interface BodyMember<Name extends string = string, Value = unknown> {
 	readonly name: Name;
 	readonly fields: INodeProperties[];
 	readonly type: Member;
+	/** Members of its own that an expression must not leave empty. */
+	readonly neverEmpty?: readonly string[];
 	/** Reads it, undefined where it is left out; throws an InputError. */
 	readonly read: (read: ReadParameter) => Value;
 }
@@ -20,10 +22,15 @@ type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'descrip
 type Parse<Value> = (value: unknown, field: string) => Value;
 
 /** A text of a group, with the rule by which it is read. */
-export const text = <const Name extends string>(field: Named<Name>, parse = optionalText) => ({
+export const text = <const Name extends string>(
+	field: Named<Name>,
+	{ parse = optionalText, neverEmpty = false } = {},
+) => ({
 	name: field.name,
 	field: { type: 'string', default: '', ...field } satisfies INodeProperties,
 	parse,
+	/** Whether an expression must not leave it empty: an empty text is left out else. */
+	neverEmpty,
 });
 
 function member<const Name extends string, Value>(
@@ -48,9 +55,13 @@ export function group<const Name extends string, const Text extends string>(
 		.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
 	const form = { type: 'collection', placeholder: 'Add Field', default: open, options } as const;
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
-	return member(field.name, { ...form, ...field }, type, (value, name) =>
-		readMembers(value, name, parsers as Record<Text, typeof optionalText>),
-	);
+	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
+	return {
+		...member(field.name, { ...form, ...field }, type, (value, name) =>
+			readMembers(value, name, parsers as Record<Text, typeof optionalText>),
+		),
+		neverEmpty,
+	};
 }
 
 /** A text that a body may hold. */
@@ -92,6 +103,15 @@ export function treeOf(form: readonly FormPart[]): MemberTree {
 	const tree: Record<string, Member> = {};
 	for (const { name, type } of form.filter(isMember)) tree[name] = type;
 	return tree;
+}
+
+/** The paths of the texts in a form that an expression must not leave empty. */
+export function neverEmptyIn(form: readonly FormPart[]): string[] {
+	const paths: string[] = [];
+	for (const { name, neverEmpty = [] } of form.filter(isMember)) {
+		for (const inside of neverEmpty) paths.push(`${name}.${inside}`);
+	}
+	return paths;
 }
 
 /** The fields of a form, in their order. */

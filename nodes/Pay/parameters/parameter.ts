@@ -35,23 +35,31 @@ export function showFor(
 
 const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
 
+const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression of its own.';
+
+/** The members of a collection as it was typed; none where it was not. Throws an InputError. */
+function membersOf(typed: unknown, path: string): Readonly<Record<string, unknown>> {
+	if (typed === undefined) return {};
+	if (isMembers(typed)) return typed;
+	throw wrongField(path, 'must be filled in field by field, not as one expression', FIELD_BY_FIELD);
+}
+
 /** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
-export function refuseWholes(fields: INodeProperties[], typed: object, path = ''): void {
-	for (const field of fields.filter(isCollection)) {
+export function requireFieldByField(fields: INodeProperties[], typed: object, path = ''): void {
+	const values = typed as Readonly<Record<string, unknown>>;
+	for (const field of fields) {
 		const at = pathIn(path, field.name);
-		const inside = (value: unknown, below: INodeProperties[]) => {
-			if (value === undefined) return;
-			if (isMembers(value)) return refuseWholes(below, value, at);
-			const advice = 'Fill in its fields. Each of them may hold an expression of its own.';
-			throw wrongField(at, 'must be filled in field by field, not as one expression', advice);
-		};
-		const value = (typed as Record<string, unknown>)[field.name];
-		if (field.type === 'collection') inside(value, field.options as INodeProperties[]);
-		else inside(value, []);
-		if (field.type === 'collection' || !isMembers(value)) continue;
-		for (const { name, values } of field.options as INodePropertyCollection[]) {
-			const entries = value[name];
-			for (const entry of Array.isArray(entries) ? entries : [entries]) inside(entry, values);
+		if (field.type === 'collection') {
+			const members = membersOf(values[field.name], at);
+			requireFieldByField(field.options as INodeProperties[], members, at);
+		}
+		if (field.type === 'fixedCollection') {
+			const groups = membersOf(values[field.name], at);
+			for (const { name, values: below } of field.options as INodePropertyCollection[]) {
+				for (const entry of [groups[name]].flat()) {
+					requireFieldByField(below, membersOf(entry, at), at);
+				}
+			}
 		}
 	}
 }
@@ -71,7 +79,10 @@ const readsItem = (typed: unknown): boolean =>
 		: Object.values(typed ?? {}).some(readsItem);
 
 /** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
-export function refuseItemData(names: string[], typed: Readonly<Record<string, unknown>>): void {
+export function refuseItemDataInTool(
+	names: string[],
+	typed: Readonly<Record<string, unknown>>,
+): void {
 	const name = names.find((each) => readsItem(typed[each]));
 	if (name === undefined) return;
 	throw wrongField(
@@ -81,23 +92,37 @@ export function refuseItemData(names: string[], typed: Readonly<Record<string, u
 	);
 }
 
-/** Fields for which an empty text is nothing too: others come empty from an ordinary table. */
-const NEVER_EMPTY = /\b(key|additionalMembers)$/;
-
-/** Refuses an expression, at any depth, that gives nothing, with the field's name. Throws an InputError. */
-export function refuseNothing(typed: unknown, value: unknown, path: string): void {
+/**
+ * Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError.
+ * @param neverEmpty the paths of the fields for which an empty text is nothing too: other texts come
+ * empty from an ordinary table
+ */
+export function requireValues(
+	typed: unknown,
+	value: unknown,
+	path: string,
+	neverEmpty: ReadonlySet<string>,
+): void {
 	if (typeof typed === 'string' && typed.startsWith('=')) {
-		const isBlank = typeof value === 'string' && value.trim() === '' && NEVER_EMPTY.test(path);
-		if (value !== undefined && value !== null && !isBlank) return;
-		throw wrongField(
-			path.replace(/^options\./, ''),
-			'is missing: its expression gives nothing',
-			'Check that the input item has the field that the expression asks for.',
-		);
+		requireValue(value, path, neverEmpty.has(path));
+		return;
 	}
 	if (typeof typed !== 'object' || typed === null) return;
 	for (const [name, below] of Object.entries(typed)) {
 		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
-		refuseNothing(below, (value as Record<string, unknown> | undefined)?.[name], at);
+		const given = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
+		requireValues(below, given, at, neverEmpty);
 	}
+}
+
+function requireValue(value: unknown, path: string, isNeverEmpty: boolean): void {
+	const isNothing = value === undefined || value === null;
+	const isBlank = typeof value === 'string' && value.trim() === '';
+	if (!isNothing && !(isNeverEmpty && isBlank)) return;
+	throw wrongField(
+		// The editor calls an option by its own name.
+		path.replace(/^options\./, ''),
+		'is missing: its expression gives nothing',
+		'Check that the input item has the field that the expression asks for.',
+	);
 }

@@ -29,7 +29,7 @@ const creditParty = group(
 				placeholder: 'e.g. ana@example.com',
 				description: 'Payment key that the money goes to',
 			},
-			optionalIdentifier,
+			{ parse: optionalIdentifier, neverEmpty: true },
 		),
 		text({
 			displayName: 'Key Type',
