@@ -9,8 +9,6 @@
 export interface RunCount {
 	/** How many runs of Pay nodes there were. */
 	runs?: number;
-	/** Execution and number of the wait behind which another process goes on. */
-	lostBehind?: string;
 }
 
 /** How many runs of Pay nodes this process has seen of each execution, the latest execution last. */

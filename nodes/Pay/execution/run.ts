@@ -1,4 +1,9 @@
-import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import {
+	sleep,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeParameters,
+} from 'n8n-workflow';
 import { AccountGate } from '../credential/accountGate';
 import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
@@ -6,8 +11,14 @@ import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
 import { refuseItemDataInTool, requireFieldByField } from '../parameters/parameter';
-import { countWaits, type ExpectationStore } from '../postback/expectation';
+import {
+	countWaits,
+	giveWayBehindWait,
+	hasGivenWay,
+	type ExpectationStore,
+} from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
+import type { AskingExecution } from '../postback/target';
 import { outlastTimers } from '../postback/timer';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { highlight, logWhenCancelled, showHints } from './editor';
@@ -16,6 +27,7 @@ import { hasPaid, openLedger, forgetResponses, type LedgerStore } from './ledger
 import {
 	readItem,
 	readSettings,
+	type Done,
 	type TypedOptions,
 	type Ready,
 	type RequestOperation,
@@ -42,55 +54,72 @@ function requirePermission({ words, policy }: RequestOperation, options: unknown
 	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
 }
 
+/** What of n8n's context the Pay nodes of an execution keep. */
+type FlowStore = LedgerStore & ExpectationStore & RunCount;
+
+/** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
+function checkParameters(
+	operation: RequestOperation,
+	parameters: INodeParameters,
+	isTool: boolean,
+): void {
+	requireFieldByField(operation.description, parameters);
+	refuseMovedOptions(parameters.options);
+	if (!isTool) return;
+	const fields = operation.description.map((field) => field.name);
+	refuseItemDataInTool(fields, parameters);
+	requirePermission(operation, parameters.options);
+}
+
+/** The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none. */
+function openRecords(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	store: FlowStore,
+	isLater: boolean,
+): Records {
+	const { helpers } = context;
+	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
+	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
+	if (methods.some((method) => typeof method !== 'function')) {
+		throw noDuplicateStore(operation.words);
+	}
+	const executionId = context.getExecutionId();
+	return new RunRecords({
+		helpers,
+		listKey: JSON.stringify([context.getWorkflow().id, context.getNode().id]),
+		operation,
+		signal: context.getExecutionCancelSignal?.(),
+		isLater,
+		passage: countWaits(store, executionId) > 0 ? `${executionId} ${store.runs}` : undefined,
+	});
+}
+
 /** Reads what concerns all items, and asks for the functions of n8n that a run needs; may throw. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
-	const { batchSize, policy } = operation;
-	requireFieldByField(operation.description, context.getNode().parameters);
-	const settings = readSettings(
-		context.getNodeParameter('options', 0, {}) as TypedOptions,
-		batchSize,
-	);
-	const { helpers } = context;
-	const { name, id, parameters, credentials } = context.getNode();
-	const signal = context.getExecutionCancelSignal?.();
-	refuseMovedOptions(parameters.options);
+	const { name, parameters, credentials } = context.getNode();
 	const isTool = isRunByAiAgent(context);
-	if (isTool) {
-		const fields = operation.description.map((field) => field.name);
-		refuseItemDataInTool(fields, parameters);
-	}
-	const run = String(context.evaluateExpression('{{ $runIndex }}', 0));
+	checkParameters(operation, parameters, isTool);
+	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
+	const settings = readSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = context.getContext('flow') as LedgerStore & ExpectationStore & RunCount;
+	const store = context.getContext('flow') as FlowStore;
 	const executionId = context.getExecutionId();
-	const waits = countWaits(store, executionId);
-	// Until its next wait: Retry On Fail runs the node again, and other nodes come behind it.
-	const isLost = store.lostBehind === lastWait(store, executionId);
-	const isEarlier = isEarlierState(executionId, store) || isLost;
-	const credentialId = credentials?.payApi?.id ?? '';
-	const ledger = openLedger(store, { operation, node: name, run, isTool, credentialId });
-	if (isTool) requirePermission(operation, parameters.options);
+	const isEarlier = isEarlierState(executionId, store) || hasGivenWay(store, executionId);
+	const ledger = openLedger(store, {
+		operation,
+		node: name,
+		run: String(context.evaluateExpression('{{ $runIndex }}', 0)),
+		isTool,
+		credentialId: credentials?.payApi?.id ?? '',
+	});
 	let records: Records | undefined;
-	if (policy.isRecorded) {
-		const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
-		const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
-		if (methods.some((method) => typeof method !== 'function')) {
-			throw noDuplicateStore(operation.words);
-		}
+	if (operation.policy.isRecorded) {
+		records = openRecords(context, operation, store, hasPaid(ledger));
 		const changing = changingIdHint(parameters.external_id, operation.words);
 		if (changing !== undefined) tally.hints.add(changing);
-		const listKey = JSON.stringify([context.getWorkflow().id, id]);
-		records = new RunRecords({
-			helpers,
-			listKey,
-			operation,
-			signal,
-			isLater: hasPaid(ledger),
-			passage: waits > 0 ? `${executionId} ${store.runs}` : undefined,
-		});
 	}
-	const { httpRequest } = helpers;
-	const postForm = formPoster(httpRequest, settings.timeout);
+	const { httpRequest } = context.helpers;
 	return {
 		context,
 		operation,
@@ -101,44 +130,63 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		records,
 		gate: new AccountGate(),
 		httpRequest,
-		postForm,
-		signal,
+		postForm: formPoster(httpRequest, settings.timeout),
+		signal: context.getExecutionCancelSignal?.(),
 		tally,
 	};
 }
 
-/** Which wait of which execution was the last. */
-const lastWait = (store: ExpectationStore, executionId: string) =>
-	`${executionId} ${countWaits(store, executionId)}`;
-
 /** Whether another process runs the execution from the same wait; then this one sends nothing behind it. */
 async function isRunElsewhere({ context, records, expectations }: Run): Promise<boolean> {
 	if (records === undefined || !(await records.isRunAgain())) return false;
-	const store = expectations as RunCount & ExpectationStore;
-	const executionId = context.getExecutionId();
-	store.lostBehind = lastWait(store, executionId);
+	giveWayBehindWait(expectations, context.getExecutionId());
 	return true;
+}
+
+/** The execution as a postback target asks for it; its resume URL is asked of n8n once. */
+function askingExecution(context: IExecuteFunctions): AskingExecution {
+	let url: unknown;
+	return {
+		id: context.getExecutionId(),
+		resumeUrl() {
+			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+			return url;
+		},
+		testPath: testPathOf(context),
+	};
+}
+
+/**
+ * Refuses an item whose external_id an item before it has, where that may go out only once.
+ * @param firstUses the first item of each external_id; this one is added
+ */
+function refuseSecondUse(run: Run, item: Ready, firstUses: Map<string, number>): Done | undefined {
+	const { policy, words } = run.operation;
+	if (policy.isRepeatable) return undefined;
+	const { external_id } = item.request;
+	const first = firstUses.get(external_id);
+	if (first !== undefined) {
+		const refusal = sameIdAsItem(words, first, item.index, external_id);
+		return refuseItem(run, item, refusal, 'duplicate');
+	}
+	firstUses.set(external_id, item.index);
+	return undefined;
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
 async function readAll(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
-	let url: unknown;
-	const resumeUrl = () => {
-		url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-		return url;
+	const reading = {
+		context,
+		typed: context.getNode().parameters,
+		shared: new Map<string, unknown>(),
+		operation,
+		settings,
+		execution: askingExecution(context),
+		accountOf: await accountReader(context, run.ledger.isTool),
 	};
-	const execution = {
-		id: context.getExecutionId(),
-		resumeUrl,
-		testPath: testPathOf(context),
-	};
-	const accountOf = await accountReader(context, run.ledger.isTool);
-	const typed = context.getNode().parameters;
-	const shared = new Map<string, unknown>();
-	const reading = { context, typed, shared, operation, settings, execution, accountOf };
 	const step: Step = { ready: [], done: [] };
-	const firstUse = new Map<string, number>();
+	const firstUses = new Map<string, number>();
 	const isEarlier = run.isEarlier || (await isRunElsewhere(run));
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
@@ -151,18 +199,7 @@ async function readAll(run: Run): Promise<Step> {
 			continue;
 		}
 		run.ledger.tokenIds.add(item.tokenId);
-		const { external_id } = item.request;
-		const first = operation.policy.isRepeatable ? undefined : firstUse.get(external_id);
-		if (first === undefined) firstUse.set(external_id, index);
-		const done =
-			first === undefined
-				? triedBefore(run, item)
-				: refuseItem(
-						run,
-						item,
-						sameIdAsItem(operation.words, first, index, external_id),
-						'duplicate',
-					);
+		const done = refuseSecondUse(run, item, firstUses) ?? triedBefore(run, item);
 		if (done === undefined) step.ready.push(item);
 		else step.done.push(done);
 	}

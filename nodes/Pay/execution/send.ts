@@ -223,37 +223,55 @@ interface Posted {
  * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
 async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
+	const { accessToken, isKept } = bearer;
+	const first = await postWith(run, item, accessToken);
+	// Services say 403 to a token that has expired, too.
+	if (first.statusCode === 401) forgetToken(item.account, accessToken);
+	if (first.statusCode === 403) forgetToken(item.account, accessToken, MAY_HAVE_EXPIRED);
+	if (!isTokenRefused(first)) return { result: first, isAccountRefused: false };
+	if (!isKept) return { result: first, isAccountRefused: true };
+	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRefused: false };
+	return await postOnceMore(run, item, accessToken, first);
+}
+
+/** Posts with a token; what comes back holds neither that nor a proof. Never rejects. */
+async function postWith(run: Run, item: Ready, accessToken: string): Promise<RequestResult> {
 	const { operation, settings, httpRequest } = run;
 	const { account, request } = item;
-	const shared = { ...account, timeout: settings.timeout, judge: judgeOf(account) };
-	const postWith = async (accessToken: string) => {
-		const hide = (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl);
-		return await postRequest(httpRequest, { ...shared, accessToken, hide }, operation, request);
+	const connection = {
+		...account,
+		timeout: settings.timeout,
+		judge: judgeOf(account),
+		accessToken,
+		hide: (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl),
 	};
-	const isRefused = ({ statusCode, outcome }: RequestResult) =>
-		statusCode === 401 && outcome === 'rejected';
-	const { accessToken, isKept } = bearer;
-	const first = await postWith(accessToken);
-	// Services say 403 to a token that has expired, too.
-	if (first.statusCode === 401) forgetToken(account, accessToken);
-	if (first.statusCode === 403) forgetToken(account, accessToken, MAY_HAVE_EXPIRED);
-	if (!isRefused(first)) return { result: first, isAccountRefused: false };
-	if (!isKept) return { result: first, isAccountRefused: true };
-	const leaveIt = { result: first, isAccountRefused: false };
-	if (!operation.policy.isSentAgainAfter401) return leaveIt;
+	return await postRequest(httpRequest, connection, operation, request);
+}
+
+const isTokenRefused = ({ statusCode, outcome }: RequestResult) =>
+	statusCode === 401 && outcome === 'rejected';
+
+/** Posts a request whose kept token was refused once more, with a new one if there is one. */
+async function postOnceMore(
+	run: Run,
+	item: Ready,
+	refusedToken: string,
+	first: RequestResult,
+): Promise<Posted> {
+	let renewed: BearerToken;
 	try {
-		const renewed = await tokenFor(run, item);
-		// The same token would be refused once more.
-		if (renewed.accessToken === accessToken) return { result: first, isAccountRefused: true };
-		if (isCancelled(run) || run.tally.isStopping) return leaveIt;
-		const second = await postWith(renewed.accessToken);
-		// The first request did reach the service.
-		if (second.outcome === 'notSent') return leaveIt;
-		return { result: second, isAccountRefused: isRefused(second) };
+		renewed = await tokenFor(run, item);
 	} catch (error) {
 		// There is no other token.
 		return { result: first, isAccountRefused: isClientRefused(error) };
 	}
+	// The same token would be refused once more.
+	if (renewed.accessToken === refusedToken) return { result: first, isAccountRefused: true };
+	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRefused: false };
+	const second = await postWith(run, item, renewed.accessToken);
+	// The first request did reach the service.
+	if (second.outcome === 'notSent') return { result: first, isAccountRefused: false };
+	return { result: second, isAccountRefused: isTokenRefused(second) };
 }
 
 const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready) =>
