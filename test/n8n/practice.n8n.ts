@@ -85,6 +85,34 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		});
 	});
 
+	test('its postbacks are signed: who checks that takes them, and not with another secret', async () => {
+		const signed = { ...field, verifySignature: true, signatureHeader: 'X-Practice-Signature' };
+		const taken: Record<string, string[]> = {};
+		for (const signatureSecret of ['practice-signature-secret', 'another secret of a service']) {
+			const payApi = await n8n.createCredential({
+				...signed,
+				baseUrl: `${n8n.url}/webhook`,
+				signatureSecret,
+			});
+			const trigger = await n8n.importWorkflow(example('postbacks'), { payApi });
+			await n8n.activate(trigger);
+			const path = (await n8n.workflow(trigger)).nodes.map(webhookPath).find(Boolean);
+			const external_id = `order-${randomUUID()}`;
+			const charge = { resource: 'qrCode', amount: '12.50', external_id };
+			const one = pay('Pay', { ...charge, postback: 'url', postbackUrl: n8n.url + path });
+			const id = await n8n.importWorkflow(chain('Signed', [manual(), one]), { payApi });
+			await n8n.finished(await n8n.run(id, 'Start'));
+			await pause(REPORTED);
+			const executions = await allFinished(n8n, trigger, 0);
+			const items = executions.flatMap((execution) => itemsOf(execution, 'Pay Trigger'));
+			taken[signatureSecret] = items.map(({ body }) => (body as { status: string }).status);
+		}
+		expect(taken).toStrictEqual({
+			'practice-signature-secret': ['paid'],
+			'another secret of a service': [],
+		});
+	});
+
 	describe('what an amount comes to', () => {
 		const creditParty = { key: 'ana@example.com', keyType: 'email' };
 		/** All are paid first, so that one pause is enough for what each is reported as. */
