@@ -185,7 +185,7 @@ export const createQrCode = serviceOperation<QrCodeBody>({
 		action: 'Create QR code',
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
-	batchSize: 25,
+	batchSize: 50,
 	form: qrCodeForm,
 	readBody: (read): QrCodeBody => bodyOf(qrCodeForm, read),
 	plan: (read, _body, { qrCodePath }) => ({
