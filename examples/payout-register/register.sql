@@ -793,7 +793,7 @@ LANGUAGE sql STABLE AS $$
   SELECT external_id, amount, recipient, state, workflow_id, execution_id, claimed_at, what
   FROM (SELECT * FROM waiting UNION ALL SELECT * FROM payout_sentence) AS sentence JOIN payout_register USING (external_id)
   WHERE what IS NOT NULL AND NOT what = ANY (told)
-  ORDER BY external_id
+  ORDER BY external_id, what
 $$;
 
 -- Notes what a person was told. It comes after the report: a sentence that could not be reported is not lost.
