@@ -35,7 +35,7 @@ BEGIN
 IF substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)')::integer >= this_version THEN
   RETURN;
 END IF;
--- One after the other: two that create a table at once fail.
+-- One after the other: two that create a table at once fail. The second one finds it done.
 PERFORM pg_advisory_xact_lock(hashtext('payout_register'));
 IF substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)')::integer >= this_version THEN
   RETURN;
@@ -68,19 +68,17 @@ CREATE TABLE IF NOT EXISTS payout_register (
   -- How it ended, in which word, and whose word that was: of the service, of the statement or of a person.
   ending text CHECK (ending IN ('paid', 'failed')),
   reported text,
+  reported_by text CHECK (reported_by IN ('service', 'statement', 'person')),
   -- The sentences that a person was told already.
   told text[] NOT NULL DEFAULT '{}',
+  added_at timestamptz DEFAULT now(),
   due_at timestamptz NOT NULL DEFAULT now(),
   released_at timestamptz,
+  first_claimed_at timestamptz,
   claimed_at timestamptz,
   decided_at timestamptz,
   settled_at timestamptz
 );
-ALTER TABLE payout_register
-  ADD COLUMN IF NOT EXISTS reported_by text CHECK (reported_by IN ('service', 'statement', 'person')),
-  ADD COLUMN IF NOT EXISTS added_at timestamptz,
-  ADD COLUMN IF NOT EXISTS first_claimed_at timestamptz;
-ALTER TABLE payout_register ALTER COLUMN added_at SET DEFAULT now();
 CREATE INDEX IF NOT EXISTS payout_register_due ON payout_register (due_at) WHERE state = 'due';
 
 CREATE TABLE IF NOT EXISTS payout_heard (
@@ -98,6 +96,7 @@ CREATE TABLE IF NOT EXISTS payout_heard (
   meaning text NOT NULL DEFAULT '',
   word text NOT NULL DEFAULT '',
   amount text NOT NULL DEFAULT '',
+  value text NOT NULL GENERATED ALWAYS AS (plain_value(amount)) STORED,
   recipient text NOT NULL DEFAULT '',
   key_type text NOT NULL DEFAULT '',
   workflow_id text NOT NULL DEFAULT '',
@@ -118,8 +117,13 @@ CREATE TABLE IF NOT EXISTS payout_heard (
 
 -------------------------------------------------------------------------------------------------- Registers of 0.1.0
 
--- They kept sentences. A sentence may be untrue by now, so it is kept as a note, and told again to nobody.
+-- They kept sentences. A sentence may be untrue by now, so it is kept as a note, and says so where it was not told yet.
 IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'payout_register'::regclass AND attname = 'contradicted' AND NOT attisdropped) THEN
+  ALTER TABLE payout_register
+    ADD COLUMN IF NOT EXISTS reported_by text CHECK (reported_by IN ('service', 'statement', 'person')),
+    ADD COLUMN IF NOT EXISTS added_at timestamptz,
+    ADD COLUMN IF NOT EXISTS first_claimed_at timestamptz;
+  ALTER TABLE payout_register ALTER COLUMN added_at SET DEFAULT now();
   UPDATE payout_register SET
     added_at = least(due_at, claimed_at),
     first_claimed_at = CASE WHEN attempts > 1 THEN least(due_at, claimed_at) ELSE claimed_at END,
@@ -269,6 +273,11 @@ $$;
 
 ---------------------------------------------------------------------------------------------- What the service says
 
+-- Whether the service or a statement called it paid, with whatever amount. Then it has not failed, and is not paid again.
+CREATE OR REPLACE FUNCTION is_called_paid(p_external_id text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM payout_heard WHERE external_id = p_external_id AND meaning = 'paid')
+$$;
+
 -- Ends a row. True where "Settled" is to get it: never a second time.
 CREATE OR REPLACE FUNCTION end_payout(p_external_id text, p_ending text, p_word text, p_by text)
 RETURNS boolean LANGUAGE plpgsql AS $$
@@ -308,7 +317,8 @@ BEGIN
   IF p_meaning = 'paid' AND is_same_amount AND known.state <> 'settled' THEN
     is_end := end_payout(p_external_id, 'paid', p_word, 'service');
   -- After two tries, either may have failed. What is not sent, or was released, cannot fail: that is an earlier try.
-  ELSIF p_meaning = 'failed' AND is_same_amount AND known.attempts <= 1 AND known.state IN ('claimed', 'accepted', 'unknown') THEN
+  ELSIF p_meaning = 'failed' AND is_same_amount AND known.attempts <= 1 AND known.state IN ('claimed', 'accepted', 'unknown')
+    AND NOT is_called_paid(p_external_id) THEN
     is_end := end_payout(p_external_id, 'failed', p_word, 'service');
   -- Money was sent, but another amount: a person must look before the row is paid.
   ELSIF p_meaning = 'paid' AND NOT is_same_amount AND known.state IN ('due', 'rejected', 'notSent') THEN
@@ -338,7 +348,7 @@ DECLARE
   was text;
   -- A newer claim belongs to a run that may still be working.
   is_left boolean;
-  is_said_paid boolean;
+  is_paid boolean;
   is_allowed boolean;
   is_end boolean := false;
   why_not text := '';
@@ -350,9 +360,9 @@ BEGIN
   END IF;
   was := known.state;
   is_left := known.state = 'claimed' AND known.claimed_at < now() - interval '30 minutes';
-  is_said_paid := EXISTS (SELECT FROM payout_heard AS heard WHERE heard.external_id = p_external_id AND heard.meaning = 'paid');
+  is_paid := is_called_paid(p_external_id);
   is_allowed := CASE p_decision
-    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_left) AND NOT is_said_paid
+    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_left) AND NOT is_paid
     WHEN 'Pay it from this workflow' THEN known.state = 'due'
     WHEN 'Close it: it is not to be paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'refused') OR is_left
     WHEN 'Note it as paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'accepted', 'closed') OR is_left
@@ -361,7 +371,7 @@ BEGIN
   IF NOT is_allowed THEN
     IF known.state = 'claimed' AND NOT is_left THEN
       why_not := ' A claim must be older than 30 minutes.';
-    ELSIF is_said_paid THEN
+    ELSIF is_paid THEN
       why_not := ' It was reported as paid: see the hourly report.';
     ELSIF known.state = 'unknown' THEN
       why_not := ' If the service does not know it, close it and pay it under a new identifier.';
@@ -501,12 +511,12 @@ $$;
 CREATE OR REPLACE VIEW payout_statement AS
 WITH counted AS (
   SELECT external_id, attempts,
-    count(*) FILTER (WHERE meaning = 'paid' AND heard.amount = payout.value) AS times,
-    count(*) FILTER (WHERE meaning = 'paid' AND heard.amount <> payout.value) AS others,
+    count(*) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value) AS times,
+    count(*) FILTER (WHERE meaning = 'paid' AND heard.value <> payout.value) AS others,
     count(*) FILTER (WHERE meaning = 'early') AS early,
     count(*) FILTER (WHERE meaning IN ('came in', 'returned')) AS back,
     count(*) FILTER (WHERE meaning = 'failed') AS failed,
-    count(*) FILTER (WHERE meaning = 'failed' AND heard.amount NOT IN ('', payout.value)) AS failed_others,
+    count(*) FILTER (WHERE meaning = 'failed' AND heard.value NOT IN ('', payout.value)) AS failed_others,
     max(day) FILTER (WHERE meaning = 'paid') AS paid_on,
     max(day) FILTER (WHERE meaning = 'failed') AS failed_on,
     min(word) FILTER (WHERE meaning = 'paid') AS word,
@@ -547,6 +557,7 @@ DECLARE
   finding record;
   sentences text;
   changed integer := 0;
+  settled_ids text[] := '{}';
   code text;
 BEGIN
   settled := '[]';
@@ -628,7 +639,7 @@ BEGIN
         WHEN found.finding IN ('Arrived', 'Paid, and nobody knew', 'Paid twice', 'Paid, and another amount too', 'Paid more than once, and some came back') THEN 'settled'
         WHEN was = 'closed' THEN NULL
         -- That it is not in the statement may be the statement's fault, so that makes nothing payable.
-        WHEN found.finding = 'Failed in the statement' AND is_its_failure THEN 'rejected'
+        WHEN found.finding = 'Failed in the statement' AND is_its_failure AND NOT is_called_paid(found.external_id) THEN 'rejected'
         -- What may have been paid waits for a person.
         WHEN found.finding = 'Wrong amount' THEN nullif('unknown', was)
         WHEN found.finding IN ('Paid before it was sent', 'Paid, and money came in or back', 'Money came in or back', 'Paid, and failed later')
@@ -645,24 +656,25 @@ BEGIN
     SELECT coalesce(jsonb_agg(decided ORDER BY decided.finding, decided.external_id), '[]') INTO findings FROM decided;
 
     FOR finding IN
-      SELECT * FROM jsonb_to_recordset(findings) AS f (external_id text, amount text, recipient text, was text, word text, lines text, finding text, becomes text)
+      SELECT * FROM jsonb_to_recordset(findings) AS f (external_id text, word text, lines text, finding text, becomes text)
+      WHERE f.becomes IS NOT NULL
     LOOP
-      sentences := concat_ws(E'\n', sentences, finding.finding || ': ' || coalesce(nullif(finding.external_id, ''), 'without an identifier') ||
-        coalesce(', ' || finding.amount || ' to ' || finding.recipient, '') ||
-        coalesce(', in the statement ' || finding.lines, '') ||
-        coalesce(' (' || finding.was || coalesce(' becomes ' || finding.becomes, ' stays') || ')', ''));
-      IF finding.becomes = 'settled' THEN
-        IF end_payout(finding.external_id, 'paid', finding.word, 'statement') THEN
-          settled := settled || (SELECT jsonb_agg(payout) FROM payout_register AS payout WHERE payout.external_id = finding.external_id);
-        END IF;
+      IF finding.becomes = 'settled' AND end_payout(finding.external_id, 'paid', finding.word, 'statement') THEN
+        settled_ids := settled_ids || finding.external_id;
       END IF;
-      IF finding.becomes IS NOT NULL THEN
-        UPDATE payout_register AS payout SET
-          state = finding.becomes, reason = 'Statement: ' || finding.finding || ': ' || finding.lines, decided_at = now()
-        WHERE payout.external_id = finding.external_id;
-        changed := changed + 1;
-      END IF;
+      UPDATE payout_register AS payout SET
+        state = finding.becomes, reason = 'Statement: ' || finding.finding || ': ' || finding.lines, decided_at = now()
+      WHERE payout.external_id = finding.external_id;
+      changed := changed + 1;
     END LOOP;
+    SELECT coalesce(jsonb_agg(payout ORDER BY payout.external_id), '[]') INTO settled
+      FROM payout_register AS payout WHERE payout.external_id = ANY (settled_ids);
+
+    SELECT string_agg(
+      f.finding || ': ' || coalesce(nullif(f.external_id, ''), 'without an identifier') ||
+      coalesce(', ' || f.amount || ' to ' || f.recipient, '') || coalesce(', in the statement ' || f.lines, '') ||
+      coalesce(' (' || f.was || coalesce(' becomes ' || f.becomes, ' stays') || ')', ''), E'\n') INTO sentences
+    FROM jsonb_to_recordset(findings) AS f (external_id text, amount text, recipient text, was text, lines text, finding text, becomes text);
 
     SELECT left(md5(concat(noted_ids, jsonb_agg(f))), 8) INTO code FROM jsonb_array_elements(findings) AS f WHERE (f->>'is_new')::boolean;
     IF noted > 0 AND code = p_code THEN
@@ -704,32 +716,32 @@ SELECT external_id,
   'A list of workflow ' || heard.workflow_id || ' says ' || heard.amount || ' to ' || heard.recipient || ', and this payout is ' ||
   payout.amount || ' to ' || payout.recipient || ', of workflow ' || payout.workflow_id || ': the line was not paid' AS what
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'list' AND (plain_value(heard.amount), heard.recipient, heard.key_type, heard.workflow_id)
+WHERE heard.source = 'list' AND (heard.value, heard.recipient, heard.key_type, heard.workflow_id)
   <> (payout.value, payout.recipient, payout.key_type, payout.workflow_id)
 UNION
 SELECT external_id,
   'It was asked for with ' || heard.amount || ' to ' || heard.recipient || ', and this payout is ' || payout.amount || ' to ' ||
   payout.recipient || ': that was not paid'
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'call' AND (plain_value(heard.amount), heard.recipient, heard.key_type)
+WHERE heard.source = 'call' AND (heard.value, heard.recipient, heard.key_type)
   <> (payout.value, payout.recipient, payout.key_type)
 UNION
 SELECT external_id, 'The service says "' || heard.word || '" about ' || heard.amount || ', and this payout is ' || payout.amount
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'service' AND heard.meaning = 'paid' AND plain_value(heard.amount) <> payout.value
+WHERE heard.source = 'service' AND heard.meaning = 'paid' AND heard.value <> payout.value
 UNION
 -- The service contradicts what ended the row.
 SELECT external_id,
   ended_by(payout) || CASE payout.reported_by WHEN 'service' THEN ' and then' ELSE ', and the service then said' END ||
   ' "' || heard.word || '" (' || utc_minute(heard.at) || ')'
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'service' AND heard.meaning IN ('paid', 'failed') AND plain_value(heard.amount) = payout.value
+WHERE heard.source = 'service' AND heard.meaning IN ('paid', 'failed') AND heard.value = payout.value
   AND payout.state = 'settled' AND heard.meaning <> payout.ending AND heard.at >= coalesce(payout.settled_at, heard.at)
 UNION
 -- The statement contradicts it.
 SELECT external_id, ended_by(payout) || ', and the statement has it as paid on ' || heard.day
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'statement' AND heard.meaning = 'paid' AND heard.amount = payout.value
+WHERE heard.source = 'statement' AND heard.meaning = 'paid' AND heard.value = payout.value
   AND payout.state = 'settled' AND payout.ending = 'failed'
 UNION
 -- It was paid, and should not have been.
@@ -737,13 +749,19 @@ SELECT external_id,
   CASE heard.source WHEN 'service' THEN 'The service says "' || heard.word || '"' ELSE 'The statement has it as paid on ' || heard.day END ||
   ', and this payout was ' || heard.state
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.meaning = 'paid' AND plain_value(heard.amount) = payout.value AND heard.state IN ('due', 'rejected', 'notSent', 'closed')
+WHERE heard.meaning = 'paid' AND heard.value = payout.value AND heard.state IN ('due', 'rejected', 'notSent', 'closed')
 UNION
 SELECT external_id, 'The service says "' || heard.word || '", and there were ' || heard.attempt || ' tries: ask which one failed'
 FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
-WHERE heard.source = 'service' AND heard.meaning = 'failed' AND plain_value(heard.amount) = payout.value
+WHERE heard.source = 'service' AND heard.meaning = 'failed' AND heard.value = payout.value
   AND heard.attempt = payout.attempts AND payout.attempts > 1
   AND heard.state IN ('claimed', 'accepted', 'unknown') AND payout.state IN ('claimed', 'accepted', 'unknown')
+UNION
+SELECT external_id, 'The service says "' || heard.word || '", and it was called paid before: ask which is true'
+FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
+WHERE heard.source = 'service' AND heard.meaning = 'failed' AND heard.value = payout.value
+  AND heard.state IN ('claimed', 'accepted', 'unknown') AND payout.state IN ('claimed', 'accepted', 'unknown')
+  AND is_called_paid(external_id)
 UNION
 -- A "paid" names no recipient. Before a release to another one, a try that reached the service was to the first.
 SELECT external_id,
@@ -753,7 +771,7 @@ FROM payout_heard AS before JOIN payout_register AS payout USING (external_id)
 WHERE before.source = 'person' AND before.recipient <> payout.recipient AND before.state <> 'notSent'
   AND EXISTS (
     SELECT FROM payout_heard AS paid WHERE paid.external_id = before.external_id AND paid.meaning = 'paid'
-      AND paid.source IN ('service', 'statement') AND plain_value(paid.amount) = plain_value(before.amount)
+      AND paid.source IN ('service', 'statement') AND paid.value = before.value
   )
 UNION
 SELECT external_id, 'Statement: ' || seen.finding || ': ' || seen.lines || ', and this payout is ' || payout.amount || ' to ' || payout.recipient

@@ -281,8 +281,8 @@ describe('Books that stay true', () => {
 			[line('one'), line('one', { direction: 'in', day: '2026-11-13' })],
 			'accepted',
 			[
-				/The service accepted it/,
 				/Paid, and money came in or back: paid 10\.5 on .*, came in 10\.5/,
+				/The service accepted it/,
 			],
 		],
 	])('%s', (_what, outcome, lines, becomes, sentences) => {
@@ -399,6 +399,25 @@ describe('Books that stay true', () => {
 		register.sql("UPDATE payout_register SET state = 'rejected' WHERE external_id = 'one'");
 		expect(register.decide('one', RELEASE).says).toContain('It was reported as paid');
 	});
+
+	test.each([
+		['the service', () => register.settle('one', 'paid', '7')],
+		['the statement', () => register.apply([line('one', { amount: '7' })])],
+	])(
+		'a "failed" after %s called it paid, with another amount: no end, and reported',
+		(_who, say) => {
+			register.send('one', 'unknown');
+			say();
+			register.report();
+			expect(register.settle('one', 'failed')).toBe(false);
+			expect(register.state('one')).toBe('unknown');
+			expect(register.report()).toStrictEqual([
+				'one: The service says "failed", and it was called paid before: ask which is true',
+			]);
+			register.apply([line('one', { word: 'failed' })]);
+			expect(register.state('one')).toBe('unknown');
+		},
+	);
 
 	test('closed, then paid under a new identifier, then the old one arrives: settled and reported', () => {
 		register.send('one', 'unknown');
