@@ -117,6 +117,7 @@ CREATE TABLE IF NOT EXISTS payout_heard (
 
 -------------------------------------------------------------------------------------------------- Registers of 0.1.0
 
+-- Replace all workflows of a register together: those of 0.1.0 ask for columns that are gone then.
 -- They kept sentences. A sentence may be untrue by now, so it is kept as a note, and says so where it was not told yet.
 IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'payout_register'::regclass AND attname = 'contradicted' AND NOT attisdropped) THEN
   ALTER TABLE payout_register
@@ -219,6 +220,7 @@ BEGIN
       VALUES (line.external_id, line.amount, line.key, line."keyType", line.description, p_workflow_id, 'claimed', 1, p_execution_id, now(), now())
       ON CONFLICT (external_id) DO NOTHING;
     mine := FOUND;
+    -- Another line or run may have added it. Where it is claimed at this moment, this waits for that.
     SELECT * INTO known FROM payout_register AS r WHERE r.external_id = line.external_id FOR UPDATE;
     differs := (known.value, known.recipient, known.key_type) <> (plain_value(line.amount), line.key, line."keyType");
     IF known.state = 'due' AND known.workflow_id = p_workflow_id AND NOT differs THEN
@@ -346,8 +348,8 @@ LANGUAGE plpgsql AS $$
 DECLARE
   known payout_register;
   was text;
-  -- A newer claim belongs to a run that may still be working.
-  is_left boolean;
+  -- Claimed half an hour ago and longer. A newer claim belongs to a run that may still be working.
+  is_abandoned boolean;
   is_paid boolean;
   is_allowed boolean;
   is_end boolean := false;
@@ -359,17 +361,17 @@ BEGIN
     RETURN;
   END IF;
   was := known.state;
-  is_left := known.state = 'claimed' AND known.claimed_at < now() - interval '30 minutes';
+  is_abandoned := known.state = 'claimed' AND known.claimed_at < now() - interval '30 minutes';
   is_paid := is_called_paid(p_external_id);
   is_allowed := CASE p_decision
-    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_left) AND NOT is_paid
+    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_abandoned) AND NOT is_paid
     WHEN 'Pay it from this workflow' THEN known.state = 'due'
-    WHEN 'Close it: it is not to be paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'refused') OR is_left
-    WHEN 'Note it as paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'accepted', 'closed') OR is_left
+    WHEN 'Close it: it is not to be paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'refused') OR is_abandoned
+    WHEN 'Note it as paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'accepted', 'closed') OR is_abandoned
     ELSE false
   END;
   IF NOT is_allowed THEN
-    IF known.state = 'claimed' AND NOT is_left THEN
+    IF known.state = 'claimed' AND NOT is_abandoned THEN
       why_not := ' A claim must be older than 30 minutes.';
     ELSIF is_paid THEN
       why_not := ' It was reported as paid: see the hourly report.';
@@ -418,6 +420,7 @@ CREATE OR REPLACE FUNCTION is_named(p_word text, p_list text) RETURNS boolean LA
   )
 $$;
 
+-- 30/11/2026 is none, and 2026-02-30 neither.
 CREATE OR REPLACE FUNCTION is_day(p_text text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   RETURN p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' AND to_char(p_text::date, 'YYYY-MM-DD') = p_text;
@@ -428,6 +431,8 @@ END $$;
 -- The lines with what their words mean. Only the five columns and the number are read, and nothing is guessed: a word
 -- that no setting names has no meaning, and statement_problems refuses the statement.
 -- p_words has the lists out and in, for directions, and paid, failed, returned, pending and other, for words.
+-- Of each line: way is the list that has its direction, said the list that has its word, and meaning what both say of a
+-- payout: paid, failed, returned, came in, pending or other.
 CREATE OR REPLACE FUNCTION statement_lines(p_lines jsonb, p_words jsonb)
 RETURNS TABLE (line integer, reads text, external_id text, day text, amount text, direction text, word text, number text,
   way text, said text, meaning text)
@@ -505,7 +510,9 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   WHERE is_broken
 $$;
 
--- What all statements so far have of a row, and what follows from that: the finding.
+-- What all statements so far have of a row, and what follows from that: the finding. It does not know the row's state.
+-- times: how often the row's amount was paid. others: payments of other amounts. early: see payout_heard. back: what came
+-- in or was returned.
 -- A line counts as the payment where it has the row's amount. What came in or back is counted against it, whatever its
 -- amount: perhaps it is the same money.
 CREATE OR REPLACE VIEW payout_statement AS
@@ -569,7 +576,8 @@ BEGIN
     RETURN;
   END IF;
 
-  -- All is done in this block. Without the right code, an error at its end undoes it, and leaves the words.
+  -- All is done in this block: the lines are noted, the rows changed, and the code is made of what was found. Without
+  -- that code, an error at the end undoes what the block did to the tables. Variables keep what they hold.
   BEGIN
     -- In one order, or two comparisons could wait for one another.
     PERFORM FROM payout_register AS payout
@@ -601,6 +609,7 @@ BEGIN
     )
     SELECT coalesce(array_agg(DISTINCT written.external_id), '{}'), count(*) INTO noted_ids, noted FROM written;
 
+    -- What the statements have of a row, seen from its state. Nothing is found in lines of earlier statements alone.
     WITH line AS (
       SELECT l.external_id, bool_or(l.said = 'pending') AS is_pending FROM statement_lines(p_lines, p_words) AS l GROUP BY l.external_id
     ), found AS (
