@@ -25,6 +25,22 @@ const SHARED: Record<string, string> = {
 	'Set up': 'payout-register/register.sql',
 };
 
+/** The sources of an example, as paths below the folder of examples, by the nodes that run them. */
+function sourcesOf(name: string, workflow: Workflow): Map<string, string> {
+	const sources = new Map<string, string>();
+	const shared = Object.values(SHARED);
+	const folder = join(EXAMPLES, name);
+	for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+		const path = `${name}/${file}`;
+		if (!shared.includes(path)) sources.set(parse(file).name, path);
+	}
+	for (const { name: nodeName } of workflow.nodes) {
+		const path = SHARED[nodeName];
+		if (path !== undefined) sources.set(nodeName, path);
+	}
+	return sources;
+}
+
 /**
  * An example with the sources in their nodes: "examples/NAME/NODE.js" (or .sql) is the source of the
  * node NODE in "examples/NAME.json", and each node of {@link SHARED} has the source that stands there.
@@ -32,15 +48,7 @@ const SHARED: Record<string, string> = {
  */
 export function withSources(name: string): Workflow {
 	const workflow = example(name);
-	const folder = join(EXAMPLES, name);
-	const shared = Object.entries(SHARED);
-	const sources = (existsSync(folder) ? readdirSync(folder) : [])
-		.filter((source) => !shared.some(([, path]) => path === `${name}/${source}`))
-		.map((source) => ({ nodeName: parse(source).name, path: `${name}/${source}` }));
-	for (const [nodeName, path] of shared) {
-		if (workflow.nodes.some((each) => each.name === nodeName)) sources.push({ nodeName, path });
-	}
-	for (const { nodeName, path } of sources) {
+	for (const [nodeName, path] of sourcesOf(name, workflow)) {
 		const node = workflow.nodes.find((each) => each.name === nodeName);
 		const place = PLACES[node?.type ?? ''];
 		if (node === undefined || place === undefined)

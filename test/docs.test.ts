@@ -230,6 +230,22 @@ test.each(exampleNames())('examples/%s.json has the sources of its folder', (nam
 	expect(withSources(name)).toStrictEqual(example(name));
 });
 
+test('the examples with a register run its one file in "Set up", and call its functions in one line each', () => {
+	const register = read('examples/payout-register/register.sql').trimEnd();
+	const withRegister = exampleNames().filter((name) =>
+		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
+	);
+	expect(withRegister).toHaveLength(4);
+	for (const name of withRegister) {
+		for (const node of example(name).nodes) {
+			const { query } = node.parameters as { query?: string };
+			if (query === undefined) continue;
+			if (node.name === 'Set up') expect([name, query]).toStrictEqual([name, register]);
+			else expect([name, query]).toStrictEqual([name, expect.stringMatching(/^SELECT .+$/)]);
+		}
+	}
+});
+
 /** As wc -w counts them. */
 const wordsOf = (text: string) => text.split(/\s+/).filter(Boolean).length;
 
