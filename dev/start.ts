@@ -75,7 +75,9 @@ async function main() {
 			userFolder: folder,
 		});
 		if (kept === undefined) {
-			const others = exampleNames().filter((name) => !['postbacks', 'charge-and-pay'].includes(name));
+			const others = exampleNames().filter(
+				(name) => !['postbacks', 'charge-and-pay'].includes(name),
+			);
 			const approver = await n8n.createCredential(APPROVER, 'httpBasicAuth', 'Approver');
 			const demo = await setUpDemo(
 				n8n,
