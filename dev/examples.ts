@@ -20,21 +20,40 @@ const PLACES: Record<string, { parameter: string; isExpression: boolean }> = {
 	'n8n-nodes-base.set': { parameter: 'jsonOutput', isExpression: true },
 };
 
+/** Sources that several examples share, by the node that runs them. */
+const SHARED: Record<string, string> = {
+	'Set up': 'payout-register/register.sql',
+};
+
+/** The sources of an example, as paths below the folder of examples, by the nodes that run them. */
+function sourcesOf(name: string, workflow: Workflow): Map<string, string> {
+	const sources = new Map<string, string>();
+	const shared = Object.values(SHARED);
+	const folder = join(EXAMPLES, name);
+	for (const file of existsSync(folder) ? readdirSync(folder) : []) {
+		const path = `${name}/${file}`;
+		if (!shared.includes(path)) sources.set(parse(file).name, path);
+	}
+	for (const { name: nodeName } of workflow.nodes) {
+		const path = SHARED[nodeName];
+		if (path !== undefined) sources.set(nodeName, path);
+	}
+	return sources;
+}
+
 /**
  * An example with the sources in their nodes: "examples/NAME/NODE.js" (or .sql) is the source of the
- * node NODE in "examples/NAME.json".
+ * node NODE in "examples/NAME.json", and each node of {@link SHARED} has the source that stands there.
  * @throws where a source has no node, or a node that holds none
  */
 export function withSources(name: string): Workflow {
 	const workflow = example(name);
-	const folder = join(EXAMPLES, name);
-	const sources = existsSync(folder) ? readdirSync(folder) : [];
-	for (const source of sources) {
-		const node = workflow.nodes.find((each) => each.name === parse(source).name);
+	for (const [nodeName, path] of sourcesOf(name, workflow)) {
+		const node = workflow.nodes.find((each) => each.name === nodeName);
 		const place = PLACES[node?.type ?? ''];
 		if (node === undefined || place === undefined)
-			throw new Error(`examples/${name}/${source}: no node of that name holds a source`);
-		const text = readFileSync(join(folder, source), 'utf8').trimEnd();
+			throw new Error(`examples/${path}: no node of that name holds a source`);
+		const text = readFileSync(join(EXAMPLES, path), 'utf8').trimEnd();
 		// n8n takes one expression between the braces, not a statement with its semicolon.
 		const value = place.isExpression ? `={{ ${text.replace(/;$/, '')} }}` : text;
 		node.parameters = { ...(node.parameters as object), [place.parameter]: value };

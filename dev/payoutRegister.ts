@@ -148,9 +148,9 @@ export class PayoutRegister {
 		);
 	}
 
-	/** Makes the table as the workflow's first run does. */
+	/** Makes the register as the workflow's first run does. */
 	make(): void {
-		this.sql((this.node('Make the register').parameters as { query: string }).query);
+		this.sql((this.node('Set up').parameters as { query: string }).query);
 	}
 
 	sql(query: string): string[] {
@@ -200,6 +200,16 @@ export class PayoutRegister {
 		).map((row) => JSON.parse(row) as Row);
 	}
 
+	/** What was heard about a payout and does not fit it, in the words of the report. */
+	sentences(externalId: string): string[] {
+		return this.sql(`SELECT what FROM payout_sentence WHERE external_id = '${externalId}'`);
+	}
+
+	/** Takes the register away, as if there had never been one. */
+	drop(): void {
+		this.sql('DROP TABLE IF EXISTS payout_register, payout_heard CASCADE');
+	}
+
 	/** The one row of a payout. */
 	row(externalId: string): Row | undefined {
 		return this.rows(`external_id = '${externalId}'`)[0];
@@ -217,7 +227,4 @@ export interface Row {
 	reason: string | null;
 	ending: string | null;
 	reported: string | null;
-	not_understood: string | null;
-	contradicted: string | null;
-	differs: string | null;
 }

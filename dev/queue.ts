@@ -7,8 +7,10 @@ import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
 import { freePort, keyIn, N8n, processorTime, until, type N8nOptions } from './n8n';
 
-/** Where Debian keeps the server's programs, which are not on the path. */
+/** Where Debian keeps the server's programs, which are not on the path; or `PAY_POSTGRES`. */
 function postgresFolder(): string {
+	const chosen = process.env.PAY_POSTGRES;
+	if (chosen !== undefined) return chosen;
 	const versions = '/usr/lib/postgresql';
 	const newest = existsSync(versions) ? readdirSync(versions).sort().at(-1) : undefined;
 	if (newest === undefined) {

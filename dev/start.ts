@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../sandbox/service';
 import { example, runDemo, setUpDemo, type Demo } from './demo';
+import { exampleNames } from './examples';
 import { discard, packPackage, type N8nVersion } from './install';
 import { freePort, N8n, OWNER, type Workflow } from './n8n';
 
@@ -74,8 +75,9 @@ async function main() {
 			userFolder: folder,
 		});
 		if (kept === undefined) {
-			const all = readdirSync(join(ROOT, 'examples')).map((name) => name.replace('.json', ''));
-			const others = all.filter((name) => !['postbacks', 'charge-and-pay'].includes(name));
+			const others = exampleNames().filter(
+				(name) => !['postbacks', 'charge-and-pay'].includes(name),
+			);
 			const approver = await n8n.createCredential(APPROVER, 'httpBasicAuth', 'Approver');
 			const demo = await setUpDemo(
 				n8n,

@@ -93,7 +93,7 @@ const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
 	notReached inFlight reference body eventId error.outcome state failed other otherAmount qrCodeAmount access_token data status field statusCode
 	message signature query null undefined true success data.status expires_in webhook() test.each
-	multipart pay text dist docs v payout_register due claimed settled closed refused
+	multipart pay text dist docs v payout_register payout_heard due claimed settled closed refused
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
@@ -228,6 +228,22 @@ test('the checks above find something to check', () => {
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
 	expect(withSources(name)).toStrictEqual(example(name));
+});
+
+test('the examples with a register run its one file in "Set up", and call its functions in one line each', () => {
+	const register = read('examples/payout-register/register.sql').trimEnd();
+	const withRegister = exampleNames().filter((name) =>
+		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
+	);
+	expect(withRegister).toHaveLength(4);
+	for (const name of withRegister) {
+		for (const node of example(name).nodes) {
+			const { query } = node.parameters as { query?: string };
+			if (query === undefined) continue;
+			if (node.name === 'Set up') expect([name, query]).toStrictEqual([name, register]);
+			else expect([name, query]).toStrictEqual([name, expect.stringMatching(/^SELECT .+$/)]);
+		}
+	}
 });
 
 /** As wc -w counts them. */

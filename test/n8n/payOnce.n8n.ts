@@ -95,7 +95,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	afterAll(() => console.log(table.map((row) => `n8n ${version} | ${row}`).join('\n')));
 
 	test('on an empty database: one item out for each that came in, in its order, and no second call pays again', async () => {
-		register.sql('DROP TABLE IF EXISTS payout_register');
+		register.drop();
 		const [good, refused, lost, other] = ids(4) as [string, string, string, string];
 		sandbox.faultFor = ({ body }) =>
 			body.includes(refused)
@@ -322,7 +322,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		register.sql(`
 			CREATE ROLE paying LOGIN;
 			REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-			GRANT SELECT, INSERT, UPDATE ON payout_register TO paying;
+			GRANT SELECT, INSERT, UPDATE ON payout_register, payout_heard TO paying;
 		`);
 		const { host, port } = queue.postgresAddress;
 		const server = { host, port, database: 'payouts', user: 'paying', password: 'none' };
@@ -344,7 +344,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await close();
 		}
 		// The control: the statement that makes the table is one that this role may not carry out.
-		const { query } = nodeOf(workflow, 'Make the register').parameters as { query: string };
+		const { query } = nodeOf(workflow, 'Set up').parameters as { query: string };
 		expect(() =>
 			queue.sql(query.replaceAll('payout_register', 'another'), 'payouts', 'paying'),
 		).toThrow(/permission denied/);

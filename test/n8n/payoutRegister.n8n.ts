@@ -156,7 +156,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	test('twenty first runs at once make one register, and pay its one payout once', async () => {
 		const id = randomUUID();
-		register.sql('DROP TABLE payout_register');
+		register.drop();
 		const sent = Array.from({ length: EXECUTIONS }, async () => await register.send([payout(id)]));
 		await Promise.all(sent);
 		const ended = await until('all to end', async () => {
@@ -240,9 +240,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		await ran(list);
 		const [row] = register.rows(`external_id = '${one}'`);
 		expect(row).toMatchObject({ state: 'notSent', amount: '5', attempts: 0 });
-		expect(row?.differs).toBe(
-			`A list says 6 to ${one}@example.com, in workflow ${workflowId}: not paid`,
-		);
+		expect(register.sentences(one)).toStrictEqual([
+			`A list of workflow ${workflowId} says 6 to ${one}@example.com, and this payout is 5 to ${one}@example.com, of workflow ${workflowId}: the line was not paid`,
+		]);
 		expect([books().arrived(one), books().paid(other)]).toStrictEqual([0, 1]);
 		await decide(one, RELEASE, { 'Corrected amount': '6' });
 		await ran(list);
@@ -255,7 +255,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	test('10.5 and "10.50" are one amount; a number with three decimals is refused for its line alone', async () => {
 		const [one, thousandth] = ids(2) as [string, string];
 		await ran([payout(one, 10.5), payout(thousandth, 1.125), payout(one, '10.50')]);
-		expect(register.row(one)).toMatchObject({ state: 'accepted', differs: null });
+		expect(register.row(one)).toMatchObject({ state: 'accepted' });
+		expect(register.sentences(one)).toStrictEqual([]);
 		expect(register.row(thousandth)).toMatchObject({ state: 'notSent' });
 		expect(register.row(thousandth)?.reason).toMatch(/can be read in two ways: "1\.125"/);
 		expect(books().arrived(one)).toBe(1);
@@ -268,6 +269,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		'a list that uses the identifier of an %s payout with another amount or recipient pays nothing, and is reported once',
 		async (state, more) => {
 			const one = randomUUID();
+			const says = (line: string) =>
+				`A list of workflow ${workflowId} says ${line}, and this payout is 10.50 to ${one}@example.com, of workflow ${workflowId}: the line was not paid`;
 			insert(one, state, more);
 			await reported();
 			for (let times = 0; times < 2; times++) await ran([payout(one, 99)]);
@@ -275,8 +278,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(register.row(one)).toMatchObject({ state, amount: '10.50', attempts: 1 });
 			expect(books().arrived(one)).toBe(0);
 			expect(await reported()).toStrictEqual([
-				[one, `A list says 99 to ${one}@example.com, in workflow ${workflowId}: not paid`],
-				[one, `A list says 10.50 to other@example.com, in workflow ${workflowId}: not paid`],
+				[one, says(`10.50 to other@example.com`)],
+				[one, says(`99 to ${one}@example.com`)],
 			]);
 			await ran([payout(one, 99)]);
 			expect(await reported()).toStrictEqual([]);
@@ -466,11 +469,15 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(await report(charge, 'paid', { kind: 'qrCode' })).toBe(200);
 		expect(states(register.rows())).toStrictEqual({ [one]: 'accepted', [charge]: 'accepted' });
 		// A word that nobody set is not lost: the report says it.
-		expect(register.row(one)?.not_understood).toBe('on its way');
+		const [word] = register.sql(
+			`SELECT word FROM payout_heard WHERE external_id = '${one}' AND meaning = ''`,
+		);
+		expect(word).toBe('on its way');
 		for (let times = 0; times < 3; times++) expect(await report(one, ' Paid ')).toBe(200);
 		expect(register.row(one)).toMatchObject({
-			...{ state: 'settled', ending: 'paid', reported: 'Paid', contradicted: null },
+			...{ state: 'settled', ending: 'paid', reported: 'Paid' },
 		});
+		expect(register.sentences(one)).toStrictEqual([]);
 
 		// It is reported before the answer to the request.
 		await ran([payout(early, '1.05')]);
@@ -490,13 +497,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (let times = 0; times < 2; times++) expect(await report('one', then)).toBe(200);
 			const row = register.row('one');
 			expect(row).toMatchObject({ state: 'settled', ending: first, reported: first });
-			expect(row?.contradicted).toMatch(
+			const [contradiction] = register.sentences('one');
+			expect(contradiction).toMatch(
 				new RegExp(
 					`^The service said "${first}" at [\\d: -]+UTC and then "${then}" \\([\\d: -]+UTC\\)$`,
 				),
 			);
 			expect(followed()).toStrictEqual(['one']);
-			expect(await reported()).toStrictEqual([['one', row?.contradicted]]);
+			expect(await reported()).toStrictEqual([['one', contradiction]]);
 			expect(await reported()).toStrictEqual([]);
 		},
 	);
@@ -522,10 +530,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const { amount = 10.5, ...more } = about ?? {};
 			insert('one', was, more);
 			expect(await report('one', word, { amount })).toBe(200);
-			const { state, contradicted } = register.row('one')!;
-			expect(state).toBe(becomes);
-			if (note === undefined) expect(contradicted).toBeNull();
-			else expect(contradicted).toMatch(note);
+			expect(register.row('one')?.state).toBe(becomes);
+			const sentences = note === undefined ? [] : [expect.stringMatching(note)];
+			expect(register.sentences('one')).toStrictEqual(sentences);
 		},
 	);
 

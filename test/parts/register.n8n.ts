@@ -1,0 +1,698 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startPostgres } from '../../dev/queue';
+import {
+	CLOSE,
+	NOTE,
+	REGISTER_SQL,
+	RegisterCalls,
+	RELEASE,
+	TAKE,
+	WORDS,
+	type StatementLine,
+} from './registerCalls';
+
+/* examples/payout-register/register.sql, against PostgreSQL alone. `PAY_POSTGRES` names the programs of another. */
+
+let postgres: Awaited<ReturnType<typeof startPostgres>>;
+let register: RegisterCalls;
+beforeAll(async () => {
+	postgres = await startPostgres();
+	register = new RegisterCalls(postgres.port);
+	register.sql(REGISTER_SQL);
+	console.log(register.sql('SELECT version()')[0]);
+});
+afterAll(async () => await postgres?.close());
+afterEach(() => {
+	register.sql('DELETE FROM payout_register');
+});
+
+/** A line of a payment out, with what is different. */
+const line = (identifier: string, more: StatementLine = {}): StatementLine => ({
+	identifier,
+	day: '2026-11-12',
+	amount: '10.50',
+	direction: 'out',
+	word: 'paid',
+	number: '',
+	reads: 'the line',
+	...more,
+});
+const [OUT, IN] = [{ direction: 'out' }, { direction: 'in' }];
+
+describe('Set up', () => {
+	/** An empty database with the name of the test. */
+	function emptyDatabase(name: string): RegisterCalls {
+		register.sql(`CREATE DATABASE ${name}`);
+		return new RegisterCalls(postgres.port, name);
+	}
+
+	test('twenty at once make one register, and no one fails', async () => {
+		const other = emptyDatabase('at_once');
+		const args = ['-h', '127.0.0.1', '-p', String(postgres.port), '-U', 'n8n', '-d', 'at_once'];
+		const all = Array.from({ length: 20 }, async () => {
+			await promisify(execFile)('psql', [...args, '-v', 'ON_ERROR_STOP=1', '-qc', REGISTER_SQL]);
+		});
+		await Promise.all(all);
+		other.add('one');
+		expect(other.state('one')).toBe('due');
+	});
+
+	test('once it is done, a role that may only read and write is enough, for every function', () => {
+		const other = emptyDatabase('less');
+		other.sql(REGISTER_SQL);
+		other.sql(`
+			CREATE ROLE paying LOGIN;
+			REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+			REVOKE TEMPORARY ON DATABASE less FROM PUBLIC;
+			GRANT SELECT, INSERT, UPDATE ON payout_register, payout_heard TO paying;
+			GRANT SELECT ON payout_statement, payout_sentence TO paying;
+		`);
+		const one = { external_id: 'two', amount: '1', key: 'k', keyType: '', description: '' };
+		const statements = [
+			REGISTER_SQL,
+			"SELECT add_payout('one', '10.50', 'k', '', '', 'wf1'), add_payout('one', '11', 'k', '', '', 'wf1')",
+			"SELECT add_refused_line('x', 'wf1')",
+			"SELECT decide('one', 'Pay it (again)', '12', 'l', '', 'wf1'), claim_payouts('ex1', 'wf1')",
+			`SELECT claim_once('${JSON.stringify([one])}', 'wf1', 'ex1'), released_payouts('wf1'), payouts_to_ask()`,
+			"SELECT write_outcome('one', 'ex1', 1, 'ex1', 'accepted', ''), settle('one', 'paid', 'paid', '12')",
+			`SELECT compare_statement('${JSON.stringify([line('two')])}', '${JSON.stringify(WORDS)}', '2026-11-01', '2026-11-30', 'UTC', 24, '')`,
+			'SELECT mark_told((SELECT jsonb_agg(told) FROM needs_person(30, 24, 1) AS told))',
+		];
+		for (const statement of statements) other.sql(statement, 'paying');
+		expect(other.state('one')).toBe('settled');
+		// The control: what makes the tables is what this role may not do.
+		const another = REGISTER_SQL.replaceAll('payout_register', 'another');
+		expect(() => other.sql(another, 'paying')).toThrow(/permission denied/);
+	});
+
+	test('a file of a lower version leaves a newer register alone', () => {
+		const other = emptyDatabase('newer');
+		other.sql(REGISTER_SQL);
+		other.sql("COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 99'");
+		other.sql('DROP FUNCTION mark_told');
+		other.sql(REGISTER_SQL);
+		expect(other.sql("SELECT 1 FROM pg_proc WHERE proname = 'mark_told'")).toStrictEqual([]);
+	});
+
+	test('the version of the file is the one that it leaves behind', () => {
+		const [, version] = /this_version CONSTANT integer := (\d+);/.exec(REGISTER_SQL)!;
+		expect(REGISTER_SQL).toContain(
+			`COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version ${version}'`,
+		);
+	});
+
+	test('a register of 0.1.0 keeps its rows; what doubt had undone has ended, and no old sentence is told as if it were true', () => {
+		const other = emptyDatabase('upgrade');
+		other.sql(readFileSync(join(__dirname, '..', 'stored', 'payout_register-0.1.0.sql'), 'utf8'));
+		other.sql(`
+			INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, claimed_at, settled_at, ending, reported, reason, differs, contradicted, not_understood, told) VALUES
+			('due', '1.00', 'k', 'wf1', 'due', 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, '{}'),
+			('undone', '10.50', 'k', 'wf1', 'unknown', 1, '2026-11-10', '2026-11-11', 'paid', 'paid', 'Statement: Wrong amount: 10', NULL, NULL, NULL, '{}'),
+			('noted', '1', 'k', 'wf1', 'settled', 1, '2026-11-10', '2026-11-11', 'paid', 'noted by a person', NULL, NULL, NULL, NULL, '{}'),
+			('said', '12', 'b@x', 'wf1', 'settled', 1, '2026-11-10', '2026-11-11', 'paid', 'paid', NULL, E'told before\nnot told yet', NULL, NULL, '{told before}'),
+			('waits', '1', 'k', 'wf1', 'accepted', 1, '2026-11-10', NULL, NULL, NULL, NULL, NULL, NULL, 'on its way', '{}')
+		`);
+		other.sql(REGISTER_SQL);
+		other.sql(REGISTER_SQL);
+		expect(other.row('undone')).toMatchObject({ state: 'settled', ending: 'paid' });
+		expect(other.settle('undone', 'paid')).toBe(false);
+		expect(other.row('noted')).toMatchObject({ reported_by: 'person' });
+		expect(other.report()).toStrictEqual([
+			'said: The register of 0.1.0 noted, and it may have changed since: not told yet',
+			'waits: The service accepted it, try 1, and has not said how it ended. Its last word, which "What the word means" does not know: on its way',
+		]);
+		expect(other.claim()).toStrictEqual(['due']);
+	});
+});
+
+describe('Claiming', () => {
+	test('only due rows of this workflow, five at a time, and no row twice', () => {
+		for (const id of ['1', '2', '3', '4', '5', '6', '7']) register.add(id);
+		register.add('theirs', '1', 'k', 'wf2');
+		expect(register.claim('ex1')).toHaveLength(5);
+		expect(register.claim('ex2').sort()).toHaveLength(2);
+		expect(register.claim('ex3')).toStrictEqual([]);
+		expect(register.state('theirs')).toBe('due');
+	});
+
+	test('of ten runs at once with the same lines in one claim_once, each line is the own of one', async () => {
+		const lines = Array.from({ length: 20 }, (_none, position) => {
+			return {
+				position,
+				external_id: `once-${position}`,
+				amount: '1',
+				key: 'k',
+				keyType: '',
+				description: '',
+			};
+		});
+		const args = ['-h', '127.0.0.1', '-p', String(postgres.port), '-U', 'n8n', '-d', 'postgres'];
+		const runs = Array.from({ length: 10 }, async (_none, run) => {
+			const list = JSON.stringify(run % 2 === 0 ? lines : [...lines].reverse());
+			const query = `SELECT external_id FROM claim_once('${list.replaceAll("'", "''")}', 'wf1', 'ex${run}') WHERE mine`;
+			const { stdout } = await promisify(execFile)('psql', [...args, '-Atc', query]);
+			return stdout.split('\n').filter(Boolean);
+		});
+		const all = (await Promise.all(runs)).flat();
+		expect(all.sort()).toStrictEqual(lines.map(({ external_id }) => external_id).sort());
+	});
+
+	test('of two lines with one identifier in a call, one is its own, and the other differs only if it does', () => {
+		const one = { external_id: 'one', amount: '10.5', key: 'k', keyType: '', description: '' };
+		const rows = register.claimOnce([
+			{ position: 0, ...one },
+			{ position: 1, ...one, amount: '10.50' },
+			{ position: 2, ...one, amount: '11' },
+		]);
+		expect(rows.map(({ mine, differs }) => [mine, differs])).toStrictEqual([
+			[true, false],
+			[false, false],
+			[false, true],
+		]);
+		expect(register.report()).toStrictEqual([
+			'one: It was asked for with 11 to k, and this payout is 10.5 to k: that was not paid',
+		]);
+	});
+
+	test('an outcome is written for its own claim alone; the notSent of another execution says nothing', () => {
+		register.add('one');
+		register.claim('ex1');
+		register.write('one', 2, 'accepted');
+		register.write('one', 1, 'accepted', '', 'ex2');
+		expect(register.state('one')).toBe('claimed');
+		register.sql("SELECT write_outcome('one', 'ex1', 1, 'ex2', 'notSent', '')");
+		expect(register.state('one')).toBe('unknown');
+	});
+});
+
+describe('Books that stay true', () => {
+	test('a list’s wrong amount, corrected and paid: no report says that it was not paid', () => {
+		register.add('one', '12,00', 'b@x');
+		register.claim();
+		register.write('one', 1, 'notSent', 'must be a number');
+		register.add('one', '12', 'b@x');
+		register.decide('one', RELEASE, '12');
+		register.claim();
+		register.write('one', 2, 'accepted');
+		expect(register.settle('one', 'paid', '12')).toBe(true);
+		expect(register.report()).toStrictEqual([]);
+		// The control: the old list, which says something else than what was paid.
+		register.add('one', '12,00', 'b@x');
+		expect(register.report()).toStrictEqual([
+			'one: A list of workflow wf1 says 12,00 to b@x, and this payout is 12 to b@x, of workflow wf1: the line was not paid',
+		]);
+	});
+
+	test('the same for a corrected recipient, and for a call of "Pay once"', () => {
+		register.add('one', '12', 'typo@x');
+		register.claim();
+		register.write('one', 1, 'rejected', 'no such key');
+		register.add('one', '12', 'right@x');
+		register.claimOnce([
+			{
+				position: 0,
+				external_id: 'one',
+				amount: '12',
+				key: 'right@x',
+				keyType: '',
+				description: '',
+			},
+		]);
+		register.decide('one', RELEASE, '', 'right@x');
+		register.claim();
+		register.write('one', 2, 'accepted');
+		expect(register.report()).toStrictEqual([]);
+	});
+
+	test.each<[string, (id: string) => unknown]>([
+		['the same postback again', (id) => register.settle(id, 'paid')],
+		['"Note it as paid"', (id) => register.decide(id, NOTE).settled_now],
+		['"Close it"', (id) => register.decide(id, CLOSE).settled_now],
+		['"Pay it (again)"', (id) => register.decide(id, RELEASE).settled_now],
+	])(
+		'settled, and the statement has less than its amount: it stays settled; after %s too',
+		(_what, then) => {
+			register.send('one', 'accepted');
+			expect(register.settle('one', 'paid')).toBe(true);
+			const { says, settled } = register.apply([line('one', { amount: '10.00' })]);
+			expect(says[0]).toMatch(/^Wrong amount: one, 10\.50 to a@x, .* \(settled stays\)$/);
+			expect(settled).toStrictEqual([]);
+			expect(then('one')).toBe(false);
+			expect(register.row('one')).toMatchObject({ state: 'settled', ending: 'paid' });
+			expect(register.report()).toStrictEqual([
+				'one: Statement: Wrong amount: paid 10 on 2026-11-12, and this payout is 10.50 to a@x',
+			]);
+			expect(register.report()).toStrictEqual([]);
+		},
+	);
+
+	test.each<[string, string, StatementLine[], string, RegExp[]]>([
+		[
+			'a fee with its identifier is not "paid twice"',
+			'accepted',
+			[line('one'), line('one', { amount: '0.50' })],
+			'settled',
+			[/Statement: Paid, and another amount too: paid 0\.5 on .*, paid 10\.5 on /],
+		],
+		[
+			'a fee in a word of its own is nothing',
+			'unknown',
+			[line('one'), line('one', { amount: '0.50', word: 'fee' })],
+			'settled',
+			[],
+		],
+		[
+			'paid twice and one sent back: it was paid',
+			'unknown',
+			[
+				line('one', { number: '1' }),
+				line('one', { number: '2' }),
+				line('one', { number: '3', word: 'returned' }),
+			],
+			'settled',
+			[/Statement: Paid more than once, and some came back/],
+		],
+		[
+			'paid and returned the next day: nobody says that it was paid',
+			'accepted',
+			[line('one'), line('one', { direction: 'in', day: '2026-11-13' })],
+			'accepted',
+			[
+				/Paid, and money came in or back: paid 10\.5 on .*, came in 10\.5/,
+				/The service accepted it/,
+			],
+		],
+	])('%s', (_what, outcome, lines, becomes, sentences) => {
+		register.send('one', outcome);
+		register.apply(lines);
+		expect(register.state('one')).toBe(becomes);
+		const report = register.report();
+		expect(report).toStrictEqual(sentences.map((each) => expect.stringMatching(each)));
+	});
+
+	test('settled as paid, and returned in the statement of the next month: reported', () => {
+		register.send('one', 'accepted');
+		register.settle('one', 'paid');
+		register.apply([line('one')]);
+		expect(register.report()).toStrictEqual([]);
+		register.apply([line('one', { word: 'returned', day: '2026-11-28' })]);
+		expect(register.state('one')).toBe('settled');
+		expect(register.report()).toStrictEqual([
+			'one: Statement: Paid, and money came in or back: paid 10.5 on 2026-11-12, returned 10.5 on 2026-11-28, and this payout is 10.50 to a@x',
+		]);
+	});
+
+	test('paid again in a later statement: "paid twice" is found across statements', () => {
+		register.send('one', 'accepted');
+		register.settle('one', 'paid');
+		register.apply([line('one', { number: '1' })]);
+		register.apply([line('one', { number: '2', day: '2026-11-20' })]);
+		expect(register.report()).toStrictEqual([
+			expect.stringMatching(/^one: Statement: Paid twice: /),
+		]);
+	});
+
+	test('"The service said" is said only of the service', () => {
+		register.send('noted', 'accepted');
+		register.decide('noted', NOTE);
+		expect(register.settle('noted', 'paid')).toBe(false);
+		expect(register.report()).toStrictEqual([]);
+		register.settle('noted', 'failed');
+		register.send('stated', 'unknown');
+		register.apply([line('stated', { word: 'confirmed' })]);
+		register.settle('stated', 'failed');
+		register.send('said', 'accepted');
+		register.settle('said', 'failed');
+		register.settle('said', 'paid');
+		expect(register.report()).toStrictEqual([
+			expect.stringMatching(
+				/^noted: A person noted it as paid at [\d: -]+UTC, and the service then said "failed" \(/,
+			),
+			expect.stringMatching(/^said: The service said "failed" at [\d: -]+UTC and then "paid" \(/),
+			expect.stringMatching(
+				/^stated: The statement said "confirmed" at [\d: -]+UTC, and the service then said "failed" \(/,
+			),
+		]);
+	});
+
+	test('settled as failed, and paid in the statement: reported, and never payable', () => {
+		register.send('one', 'accepted');
+		expect(register.settle('one', 'failed')).toBe(true);
+		const { says, settled } = register.apply([line('one')]);
+		expect(says[0]).toMatch(/^Reported as failed, but paid: one, .* \(settled stays\)$/);
+		expect(settled).toStrictEqual([]);
+		expect(register.report()).toStrictEqual([
+			expect.stringMatching(
+				/^one: The service said "failed" at .*, and the statement has it as paid on 2026-11-12$/,
+			),
+		]);
+		expect(register.decide('one', RELEASE).says).toMatch(/^Nothing was changed/);
+	});
+
+	test.each([
+		['rejected', true],
+		['notSent', false],
+	])(
+		'a "paid" after a release to another recipient, where the first try was %s',
+		(first, isReported) => {
+			register.send('one', first);
+			register.decide('one', RELEASE, '', 'b@x');
+			register.claim();
+			register.write('one', 2, 'unknown', 'lost');
+			expect(register.settle('one', 'paid')).toBe(true);
+			expect(register.report()).toStrictEqual(
+				isReported
+					? [
+							'one: It was paid, and try 1, which was rejected, was to a@x, not to b@x: see who got it',
+						]
+					: [],
+			);
+		},
+	);
+
+	test('a word that could be about either of two tries is reported while it is in doubt, and not after the end', () => {
+		register.send('one', 'rejected');
+		register.decide('one', RELEASE);
+		register.claim();
+		register.write('one', 2, 'accepted');
+		register.settle('one', 'failed');
+		expect(register.state('one')).toBe('accepted');
+		expect(register.report()).toStrictEqual([
+			'one: The service says "failed", and there were 2 tries: ask which one failed',
+		]);
+		register.settle('one', 'paid');
+		expect(register.row('one')).toMatchObject({ state: 'settled', ending: 'paid' });
+		expect(register.report()).toStrictEqual([]);
+	});
+
+	test.each([
+		['the service', () => register.settle('one', 'paid', '7')],
+		['the statement', () => register.apply([line('one', { amount: '7' })])],
+	])('what %s called paid, with another amount, is not released', (_who, say) => {
+		register.send('one', 'rejected');
+		say();
+		expect(register.state('one')).toBe('unknown');
+		// As a run leaves it that wrote its outcome later.
+		register.sql("UPDATE payout_register SET state = 'rejected' WHERE external_id = 'one'");
+		expect(register.decide('one', RELEASE).says).toContain('It was reported as paid');
+	});
+
+	test.each([
+		['the service', () => register.settle('one', 'paid', '7')],
+		['the statement', () => register.apply([line('one', { amount: '7' })])],
+	])(
+		'a "failed" after %s called it paid, with another amount: no end, and reported',
+		(_who, say) => {
+			register.send('one', 'unknown');
+			say();
+			register.report();
+			expect(register.settle('one', 'failed')).toBe(false);
+			expect(register.state('one')).toBe('unknown');
+			expect(register.report()).toStrictEqual([
+				'one: The service says "failed", and it was called paid before: ask which is true',
+			]);
+			register.apply([line('one', { word: 'failed' })]);
+			expect(register.state('one')).toBe('unknown');
+		},
+	);
+
+	test('closed, then paid under a new identifier, then the old one arrives: settled and reported', () => {
+		register.send('one', 'unknown');
+		register.decide('one', CLOSE);
+		const { settled } = register.apply([line('one')]);
+		expect(settled).toHaveLength(1);
+		expect(register.report()).toStrictEqual([
+			'one: The statement has it as paid on 2026-11-12, and this payout was closed',
+		]);
+	});
+
+	test('a row taken from a workflow that is gone: the old list is reported, and claims nothing', () => {
+		register.add('one', '10', 'k', 'wf1');
+		register.decide('one', TAKE, '', '', '', 'wf2');
+		register.add('one', '10', 'k', 'wf1');
+		expect([register.claim('ex1', 'wf1'), register.claim('ex1', 'wf2')]).toStrictEqual([
+			[],
+			['one'],
+		]);
+		expect(register.report()).toStrictEqual([
+			'one: A list of workflow wf1 says 10 to k, and this payout is 10 to k, of workflow wf2: the line was not paid',
+		]);
+	});
+});
+
+describe('The statement', () => {
+	/** Rows of all states that a line might settle, and one that must be left alone. */
+	function everyState() {
+		const states = ['unknown', 'claimed', 'accepted', 'rejected', 'notSent', 'due', 'closed'];
+		register.insert(...states.map((state): [string, string] => [state, state]));
+		return states;
+	}
+
+	test.each<[string, StatementLine[]]>([
+		['a customer’s payment of the same number', [IN]],
+		['a customer’s payment, in the letter of the bank', [{ direction: 'C' }]],
+		['a customer’s payment, in capitals and spaces', [{ direction: ' IN ', word: ' PAID ' }]],
+		['a customer’s payment of another amount', [{ direction: 'in', amount: '30.00' }]],
+		['two customers’ payments', [IN, { direction: 'in', number: '2' }]],
+		['a payment out and one in', [OUT, IN]],
+		[
+			'a payment out, and its return of another amount',
+			[OUT, { word: 'returned', amount: '10.00' }],
+		],
+		['a payment that was returned', [{ word: 'returned' }]],
+		['a payment that was returned, as money in', [{ word: 'returned', direction: 'in' }]],
+		['a payment out, and its return the next day', [OUT, { word: 'returned', day: '2026-11-13' }]],
+		['a payment that failed', [{ word: 'failed' }]],
+		['a payment in that failed', [{ word: 'failed', direction: 'in' }]],
+		['a payment that waits', [{ word: 'pending' }]],
+		['a payment in that waits', [{ word: 'pending', direction: 'in' }]],
+		['a payment that failed later', [OUT, { word: 'failed', day: '2026-11-13' }]],
+		['a payment that failed on the same day, after one try', [OUT, { word: 'failed' }]],
+		['a fee', [{ word: 'fee' }]],
+		['a fee of another amount that is called paid', [{ amount: '0.50' }]],
+		['a thousandth of it', [{ amount: '0.0105' }]],
+		['a hundred times it', [{ amount: '1050' }]],
+		['two parts of it', [{ amount: '10.00' }, { amount: '0.50' }]],
+		['a payment before the day on which it was sent', [{ day: '2026-11-09' }]],
+		['one before that day and one after it', [{ day: '2026-11-09' }, OUT]],
+		['two payments and two returns', [OUT, { number: '2' }, IN, { direction: 'in', number: '2' }]],
+	])('%s settles nothing, whatever the state', (_what, lines) => {
+		const states = everyState();
+		const { settled } = register.apply(
+			states.flatMap((state) => lines.map((more) => line(state, more))),
+		);
+		expect(settled).toStrictEqual([]);
+		const settledRows = register.sql(
+			"SELECT external_id FROM payout_register WHERE state = 'settled'",
+		);
+		expect(settledRows).toStrictEqual([]);
+		// Nothing became payable that was not.
+		const payable = register.sql(
+			"SELECT external_id FROM payout_register WHERE state = 'due' AND external_id <> 'due'",
+		);
+		expect(payable).toStrictEqual([]);
+	});
+
+	test('the control: a payment out settles each of them but the accepted one, once', () => {
+		const lines = everyState().map((state) => line(state));
+		expect(
+			register
+				.apply(lines)
+				.settled.map(({ external_id }) => external_id)
+				.sort(),
+		).toStrictEqual(['claimed', 'closed', 'due', 'notSent', 'rejected', 'unknown']);
+		const before = register.everything();
+		const again = register.apply(lines);
+		expect([again.says.at(-1), again.settled]).toStrictEqual(['There is nothing to change.', []]);
+		expect(register.everything()).toBe(before);
+	});
+
+	test.each<[string, StatementLine[], string]>([
+		['money that came in', [IN], 'unknown'],
+		['a payment of another amount', [{ amount: '1.00' }], 'unknown'],
+		['a payment and its return', [OUT, { word: 'returned' }], 'unknown'],
+		['a payment before it was sent', [{ day: '2026-11-09' }], 'unknown'],
+		['a failure', [{ word: 'failed' }], 'rejected'],
+	])(
+		'%s of a payable row: it is payable only after a person has looked',
+		(_what, lines, becomes) => {
+			register.send('one', 'rejected');
+			register.apply(lines.map((more) => line('one', more)));
+			expect(register.state('one')).toBe(becomes);
+		},
+	);
+
+	test.each<[string, StatementLine, string, Partial<Record<'attempts' | 'claimed_at', string>>?]>([
+		['the one try', { word: 'failed' }, 'rejected'],
+		['one of two tries', { word: 'failed' }, 'unknown', { attempts: '2' }],
+		['another amount', { word: 'failed', amount: '7' }, 'unknown'],
+		['the day before it was claimed', { word: 'failed', day: '2026-11-09' }, 'unknown'],
+		['money in', { word: 'failed', direction: 'in' }, 'unknown'],
+	])('a failure of %s', (_what, more, becomes, columns = {}) => {
+		register.send('one', 'unknown');
+		for (const [column, value] of Object.entries(columns))
+			register.sql(`UPDATE payout_register SET ${column} = '${value}'`);
+		register.apply([line('one', more)]);
+		expect(register.state('one')).toBe(becomes);
+	});
+
+	test('lines that read the same are two payments without a number, and one with the same number', () => {
+		register.send('one', 'unknown');
+		register.send('two', 'unknown');
+		const numbered = line('two', { number: 'n1' });
+		const { says } = register.apply([line('one'), line('one'), numbered, numbered]);
+		expect(says.map((each) => each.split(',')[0])).toStrictEqual([
+			'Arrived: two',
+			'Paid twice: one',
+			'2 changed',
+		]);
+	});
+
+	test.each<[string, StatementLine, string]>([
+		[
+			'a direction that is not named',
+			{ direction: 'sideways' },
+			'The direction "sideways" is in none of the settings.',
+		],
+		['no direction', { direction: '' }, 'The direction "" is in none of the settings.'],
+		['a word that is not named', { word: 'done' }, 'The word "done" is in none of the settings.'],
+		['no word', { word: '' }, 'The word "" is in none of the settings.'],
+		[
+			'a minus in the amount',
+			{ amount: '-10.50' },
+			'The amount "-10.50" is not a plain number such as 1234.56.',
+		],
+		[
+			'a decimal comma',
+			{ amount: '10,50' },
+			'The amount "10,50" is not a plain number such as 1234.56.',
+		],
+		[
+			'a letter beside the amount',
+			{ amount: '10.50 D' },
+			'The amount "10.50 D" is not a plain number such as 1234.56.',
+		],
+		['three decimals', { amount: '1.234' }, 'The amount "1.234" can be read in two ways.'],
+		['no amount', { amount: '' }, 'It has no amount.'],
+		['no day', { day: '' }, 'It has no day.'],
+		[
+			'a day as in the USA',
+			{ day: '11/12/2026' },
+			'The day "11/12/2026" is not a day such as 2026-11-30.',
+		],
+		[
+			'a day that does not exist',
+			{ day: '2026-11-31' },
+			'The day "2026-11-31" is not a day such as 2026-11-30.',
+		],
+		[
+			'a day of another month',
+			{ day: '2026-10-31' },
+			'The day 2026-10-31 is not in the period from 2026-11-01 to 2026-11-30.',
+		],
+		[
+			'a day of another month of a failure',
+			{ day: '2026-10-31', word: 'failed' },
+			'The day 2026-10-31 is not in the period from 2026-11-01 to 2026-11-30.',
+		],
+		['a column that was not found', { direction: 'undefined' }, 'A column of it was not found.'],
+		[
+			'letters that cannot be read',
+			{ reads: 'caf\ufffd' },
+			'It has letters that cannot be read: set the encoding of the file.',
+		],
+	])('%s refuses the whole statement, with its line and what it reads', (_what, more, problem) => {
+		register.send('one', 'unknown');
+		const before = register.everything();
+		const bad = line('two', { line: 3, ...more });
+		const { says } = register.apply([line('one'), bad]);
+		expect(says[0]).toBe('Nothing was compared.');
+		expect(says).toContain(`Line 3: ${problem} It reads: ${bad.reads}`);
+		expect(register.everything()).toBe(before);
+	});
+
+	test.each<[string, object, string]>([
+		[
+			'one word for two things',
+			{ failed: 'failed, Paid' },
+			'The word "paid" means two things in Settings: failed and paid.',
+		],
+		[
+			'one word for both directions',
+			{ in: 'in, d' },
+			'The word "d" means two things in Settings: in and out.',
+		],
+		[
+			'no words',
+			{ out: '' },
+			'Line 1: The direction "out" is in none of the settings. It reads: the line',
+		],
+	])('Settings with %s refuse it', (_what, words, problem) => {
+		expect(register.compare([line('one')], '', { ...WORDS, ...words }).says).toContain(problem);
+	});
+
+	test('an empty file, one whose identifiers are all empty and a day that is none are refused; an empty line is left out', () => {
+		expect(register.compare([]).says).toContain('The file has no lines.');
+		expect(register.compare([line('')]).says).toContain('No line has an identifier.');
+		expect(register.compare([line('one')], '', WORDS, '30/11/2026').says).toContain(
+			'"30/11/2026" is not a day such as 2026-11-30.',
+		);
+		register.send('one', 'unknown');
+		expect(register.compare([line('one'), { reads: ';;;' }]).says[0]).toMatch(/^Arrived: one/);
+	});
+
+	test('what is not there is shown, and changed by nobody: nor what was sent too late or too early to be there', () => {
+		for (const id of ['1 unknown', '2 accepted', '3 late', '4 early', '5 due', '6 waits'])
+			register.send(id, 'unknown');
+		register.sql("UPDATE payout_register SET state = 'accepted' WHERE external_id = '2 accepted'");
+		register.sql(
+			"UPDATE payout_register SET claimed_at = '2026-11-30 12:00Z' WHERE external_id = '3 late'",
+		);
+		register.sql(
+			"UPDATE payout_register SET claimed_at = '2026-10-31 12:00Z' WHERE external_id = '4 early'",
+		);
+		register.sql("UPDATE payout_register SET state = 'due' WHERE external_id = '5 due'");
+		const before = register.everything();
+		const waiting = line('6 waits', { word: 'pending', day: '2026-12-02' });
+		expect(register.apply([line('another'), waiting]).says).toStrictEqual([
+			'Accepted, and not in the statement: 2 accepted, 10.50 to a@x (accepted stays)',
+			'Never arrived: 1 unknown, 10.50 to a@x (unknown stays)',
+			'Paid, and not in the register: another, in the statement paid 10.5 on 2026-11-12',
+			'There is nothing to change.',
+		]);
+		expect(register.everything()).toBe(before);
+	});
+
+	test('what a person decided stays, and a wrong code or one of other findings changes nothing', () => {
+		register.send('one', 'accepted');
+		register.send('two', 'unknown');
+		const wrong = line('one', { amount: '99.00' });
+		register.apply([wrong]);
+		expect(register.state('one')).toBe('unknown');
+		register.decide('one', CLOSE);
+		const shown = register.compare([wrong, line('two')]).says;
+		expect(shown[1]).toMatch(/^Wrong amount: one, .* \(closed stays\)$/);
+		const code = /code (\w+)\.$/.exec(shown.at(-1)!)![1]!;
+		expect(register.compare([wrong, line('two')], '00000000').says.at(-1)).toMatch(
+			/^Nothing was changed: the code/,
+		);
+		// Meanwhile something moved.
+		register.sql("UPDATE payout_register SET state = 'claimed' WHERE external_id = 'two'");
+		expect(register.compare([wrong, line('two')], code).says.at(-1)).toMatch(
+			/^Nothing was changed: the code/,
+		);
+		expect([register.state('one'), register.state('two')]).toStrictEqual(['closed', 'claimed']);
+	});
+
+	test('identifiers stay text: 00123 and 1e5 are not 123 and 100000, and composed characters are one', () => {
+		for (const id of ['00123', '123', '1e5', '100000', 'caf\u00e9']) register.send(id, 'unknown');
+		register.apply(['00123', '1e5', 'cafe\u0301'].map((id) => line(id)));
+		const settled = register.sql(
+			"SELECT external_id FROM payout_register WHERE state = 'settled' ORDER BY 1",
+		);
+		expect(settled.sort()).toStrictEqual(['00123', '1e5', 'caf\u00e9']);
+	});
+});
