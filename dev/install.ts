@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { runChild } from './children';
 import {
 	AS_OF,
 	isPinned,
@@ -44,25 +45,19 @@ async function step(
 	process.stderr.write(`${what} …\n`);
 	// npm hands its settings on; our ignore-scripts would keep n8n's SQLite from being built.
 	const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
-	const child = spawn(command, args, {
-		cwd,
-		env: {
-			...Object.fromEntries(inherited),
-			PATH: join(node, '..') + delimiter + process.env.PATH,
-			CI: 'true',
-		},
-		stdio: ['ignore', 'pipe', 'pipe'],
-	});
-	let output = '';
-	const keep = (chunk: Buffer) => (output += chunk.toString());
-	child.stdout.on('data', keep);
-	child.stderr.on('data', keep);
+	const env = {
+		...Object.fromEntries(inherited),
+		PATH: join(node, '..') + delimiter + process.env.PATH,
+		CI: 'true',
+	};
 	const beat = setInterval(() => process.stderr.write(`${what} … ${seconds()}\n`), 15_000);
-	const code = await new Promise<number | null>((resolve, reject) => {
-		child.on('error', reject);
-		child.on('close', resolve);
-	}).finally(() => clearInterval(beat));
-	if (code !== 0) throw new Error(`${what}: failed with code ${code}\n${output.slice(-4000)}`);
+	try {
+		await runChild(command, args, { cwd, env });
+	} catch (error) {
+		throw new Error(`${what} failed: ${String(error)}`);
+	} finally {
+		clearInterval(beat);
+	}
 	process.stderr.write(`${what}: done in ${seconds()}\n`);
 }
 

@@ -1,12 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
 import { newestOf, whyNot } from '../dev/bump';
+import { temporaryFolder } from '../dev/children';
 import { ADDRESSES, obstacles } from '../dev/release';
 import { MATRIX } from '../dev/versions';
 import manifest from '../package.json';
@@ -102,7 +102,7 @@ describe('the workflows of GitHub', () => {
 			.find(({ name }) => name === 'It was published with its provenance')!;
 		// n8n's command exits with 0 in either case.
 		const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
-		const cwd = mkdtempSync(join(tmpdir(), 'pay-publish-'));
+		const cwd = temporaryFolder('publish');
 		writeFileSync(join(cwd, 'package.json'), '{}');
 		const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
 		rmSync(cwd, { recursive: true });
