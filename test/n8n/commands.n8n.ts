@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { execFileSync, spawn } from 'node:child_process';
+import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { packPackage } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
@@ -114,6 +114,22 @@ test('two builds give the same package', async () => {
 	expect(again.equals(readFileSync(process.env.PAY_TARBALL!))).toBe(true);
 	rmSync(folder, { recursive: true });
 }, 120_000);
+
+test('a build of the same files in another folder gives the same files', () => {
+	const folder = temporaryFolder('elsewhere');
+	for (const name of ['nodes', 'credentials', 'gulpfile.js', 'package.json', 'tsconfig.json']) {
+		cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+	}
+	symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+	execFileSync(join(ROOT, 'node_modules', '.bin', 'gulp'), ['build'], { cwd: folder });
+	const filesOf = (root: string) =>
+		readdirSync(join(root, 'dist'), { recursive: true, withFileTypes: true })
+			.filter((entry) => entry.isFile())
+			.map(({ parentPath, name }) => join(parentPath, name))
+			.map((path) => [relative(root, path), readFileSync(path, 'utf8')]);
+	expect(Object.fromEntries(filesOf(folder))).toStrictEqual(Object.fromEntries(filesOf(ROOT)));
+	rmSync(folder, { recursive: true });
+});
 
 /** A process, as /proc shows it (Linux). */
 interface Seen {
