@@ -5,10 +5,10 @@ import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
-import { newestOf, whyNot } from '../dev/bump';
+import { newestOf, newMajors, whyNot } from '../dev/bump';
 import { temporaryFolder } from '../dev/children';
 import { ADDRESSES, obstacles } from '../dev/release';
-import { MATRIX } from '../dev/versions';
+import { MATRIX, numberOf } from '../dev/versions';
 import manifest from '../package.json';
 import { fieldsIn } from './fields';
 
@@ -164,6 +164,71 @@ test('every field takes an expression, but for a choice of resource or operation
 test('the newest release is found by its number, and is no pre-release', () => {
 	const versions = ['2.9.10', '2.41.1', '2.9.9', '2.42.0-rc.1', '1.123.81', '20.50.0', '1.99.0'];
 	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
+});
+
+test('a new major is named, be it a pre-release', () => {
+	expect(newMajors(['1.123.81', '2.41.1', '0.236.3'])).toStrictEqual([]);
+	expect(newMajors(['4.0.0', '2.41.1', '3.0.0-beta.1', '3.0.0'])).toStrictEqual([3, 4]);
+});
+
+describe('dev/compose.yaml', () => {
+	interface Service {
+		image: string;
+		profiles?: string[];
+		environment?: Record<string, string>;
+		volumes?: string[];
+		depends_on?: Record<string, { condition: string }>;
+	}
+	const text = readFileSync(join(ROOT, 'dev', 'compose.yaml'), 'utf8');
+	const file = parse(text, { merge: true }) as {
+		services: Record<string, Service>;
+		volumes: Record<string, unknown>;
+	};
+	const services = Object.entries(file.services);
+	const n8ns = ['one', 'main', 'webhook', 'worker'];
+
+	test('has every process of n8n load the package, on n8n 3 too', () => {
+		for (const name of n8ns) {
+			const { environment, volumes, depends_on } = file.services[name]!;
+			expect(environment).toMatchObject({
+				N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
+				N8N_ENCRYPTION_KEY: expect.stringContaining(':?'),
+			});
+			expect(volumes).toContain('nodes:/home/node/.n8n/nodes');
+			expect(depends_on!.package!.condition).toBe('service_completed_successfully');
+		}
+		expect(file.services.package!.volumes).toContain('nodes:/nodes');
+	});
+
+	test('takes the n8n that the tests run on, and everything by a tag', () => {
+		for (const name of [...n8ns, 'package']) {
+			expect(file.services[name]!.image).toBe(`n8nio/n8n:${numberOf('n8n2')}`);
+		}
+		for (const [, { image }] of services) expect(image).toMatch(/:\d/);
+	});
+
+	test('starts queue mode by itself, and one process where that is named', () => {
+		const unnamed = services.filter(([, { profiles }]) => profiles === undefined);
+		expect(unnamed.map(([name]) => name).sort()).toStrictEqual([
+			...['main', 'package', 'postgres', 'redis', 'webhook', 'worker'],
+		]);
+		const needs = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
+		expect(unnamed.map(([name]) => name)).toStrictEqual(expect.arrayContaining(needs));
+		expect(file.services.one!.environment).not.toHaveProperty('EXECUTIONS_MODE');
+		for (const name of ['main', 'webhook', 'worker']) {
+			expect(file.services[name]!.environment).toMatchObject({
+				EXECUTIONS_MODE: 'queue',
+				OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+			});
+		}
+	});
+
+	test('declares every volume', () => {
+		const used = services.flatMap(([, { volumes = [] }]) =>
+			volumes.filter((one) => /^\w/.test(one)).map((one) => one.split(':')[0]!),
+		);
+		expect(Object.keys(file.volumes).sort()).toStrictEqual([...new Set(used)].sort());
+	});
 });
 
 test('a release of which npm lacks a part is not called a failure of its own', () => {
