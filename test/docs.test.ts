@@ -84,7 +84,7 @@ const OF_N8N = new Set([
 	'Conflicting Trigger Path',
 	'Save execution progress',
 	...['Connect to Pay', 'Select Credential', 'Create new credential', 'Actions'],
-	...['Error Workflow', 'Save successful production executions', 'Active'],
+	...['Migration report', 'Error Workflow', 'Save successful production executions', 'Active'],
 ]);
 
 /** Names that items, answers, requests and log lines have, those of the examples with a register, of
