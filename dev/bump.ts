@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demo } from './demo';
 import { installN8n } from './install';
-import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } from './versions';
+import { majorOf, manifestOf, numberOf, type NpmVersion, type PinnedVersion } from './versions';
 
 /*
  * `npx ts-node dev/bump.ts`: moves the two pinned n8ns to the newest releases of their majors. Each is
@@ -13,9 +13,9 @@ import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } fr
 const inOrder = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
 /** The newest release of a major version among some versions, no pre-release. */
-export function newestOf(major: number, versions: string[]): N8nVersion {
+export function newestOf(major: number, versions: string[]): NpmVersion {
 	const released = versions.filter((one) => new RegExp(`^${major}\\.\\d+\\.\\d+$`).test(one));
-	return released.sort(inOrder).at(-1) as N8nVersion;
+	return released.sort(inOrder).at(-1) as NpmVersion;
 }
 
 /** The majors among some versions that none of ours is of, and that are later, pre-releases too. */

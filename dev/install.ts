@@ -10,11 +10,11 @@ import {
 	manifestOf,
 	MATRIX,
 	NODES,
-	type N8nVersion,
+	type NpmVersion,
 	type NodeMajor,
 } from './versions';
 
-export type { N8nVersion };
+export type { N8nVersion } from './versions';
 
 const ROOT = join(__dirname, '..');
 const CACHE = join(ROOT, '.cache');
@@ -109,7 +109,7 @@ async function installNode(major: NodeMajor): Promise<string> {
  * Installs an n8n, nothing to do when that was done before: a pinned one as its lockfile says, any
  * other below `.cache/versions`, one of the matrix as of its day.
  */
-export async function installN8n(version: N8nVersion): Promise<Installed> {
+export async function installN8n(version: NpmVersion): Promise<Installed> {
 	await installTools('Node 24 and pnpm', TOOL_PACKAGES, { folder: TOOLS });
 	const inMatrix = MATRIX.find((one) => one.version === version);
 	const node = await installNode(inMatrix?.node ?? 24);
@@ -137,7 +137,7 @@ export async function installN8n(version: N8nVersion): Promise<Installed> {
 }
 
 /** Writes down what is to be installed, with the exceptions of the pinned one of its major. */
-function describe(version: N8nVersion): string {
+function describe(version: NpmVersion): string {
 	const { pnpm } = manifestOf(majorOf(version) === 1 ? 'n8n1' : 'n8n2');
 	const overrides = {
 		...pnpm.overrides,

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { parse as parseFlatted } from 'flatted';
 import { endChild, runChild, startChild, temporaryFolder } from './children';
 import { discard, installN8n, installPackage, NODE_24, type Installed } from './install';
-import { majorOf, type N8nVersion } from './versions';
+import { inContainer, pullImage, type Image } from './image';
+import { isImage, majorOf, type N8nVersion } from './versions';
 
 /** The owner that is set up in every n8n started here; it guards nothing but throw-away data. */
 export const OWNER = {
@@ -159,7 +160,7 @@ export class N8n {
 
 	private constructor(
 		private readonly options: N8nOptions,
-		private readonly installed: Installed,
+		private readonly program: Installed | Image,
 		readonly userFolder: string,
 		readonly port: number,
 		private readonly env: Record<string, string>,
@@ -167,12 +168,13 @@ export class N8n {
 
 	/** Installs what is missing, starts n8n and, for a main process, signs in as its owner. */
 	static async start(options: N8nOptions): Promise<N8n> {
-		const installed = await installN8n(options.version);
+		const { version } = options;
+		const program = isImage(version) ? await pullImage(version) : await installN8n(version);
 		const userFolder = options.userFolder ?? temporaryFolder('n8n');
 		if (options.home) cpSync(options.home, userFolder, { recursive: true });
 		else if (options.tarball) await installPackage(options.tarball, userFolder);
 		const port = options.port ?? (await freePort());
-		const n8n = new N8n(options, installed, userFolder, port, {
+		const n8n = new N8n(options, program, userFolder, port, {
 			N8N_USER_FOLDER: userFolder,
 			N8N_PORT: String(port),
 			N8N_LISTEN_ADDRESS: '127.0.0.1',
@@ -243,15 +245,16 @@ export class N8n {
 			() => false,
 		);
 		if (taken) throw new Error(`Something else answers on port ${this.port}`);
-		const { bin, node } = this.installed;
 		const command = this.options.command ?? 'start';
+		const [program = '', ...args] = this.commandLine(command);
 		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
 		// A file, not a pipe: into one that nobody reads any more, n8n would write for ever.
 		const log = openSync(this.logFile, 'a');
-		const child = startChild(node, [bin, command], {
+		const child = startChild(program, args, {
 			cwd: this.userFolder,
 			env: this.environment,
-			stdio: ['ignore', log, log],
+			// A container ends with it.
+			stdio: ['engine' in this.program ? 'pipe' : 'ignore', log, log],
 		});
 		closeSync(log);
 		this.child = child;
@@ -280,13 +283,20 @@ export class N8n {
 		if (command === 'start') await this.signIn();
 	}
 
+	private commandLine(...args: string[]): string[] {
+		const { program } = this;
+		if ('engine' in program) return inContainer(program, args, this.userFolder, this.environment);
+		return [program.node, program.bin, ...args];
+	}
+
 	private get environment() {
 		return { PATH: process.env.PATH, HOME: this.userFolder, ...this.env };
 	}
 
 	/** Runs a command of n8n on its data; the process must not run. */
 	async command(...args: string[]): Promise<string> {
-		const { bin, node } = this.installed;
+		if ('engine' in this.program) throw new Error('Commands are for an installed n8n');
+		const { bin, node } = this.program;
 		return await runChild(node, [bin, ...args], {
 			cwd: this.userFolder,
 			env: this.environment,
