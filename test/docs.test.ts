@@ -98,7 +98,8 @@ const OTHER_NAMES = `
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
-	webhookId identifier
+	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
+	getDecrypted
 `
 	.trim()
 	.split(/\s+/);

@@ -241,6 +241,17 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
 });
 
+test("each of n8n's insides that CONTRIBUTING lists is named in its test", () => {
+	const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+	const [, section = ''] = /## What is used of n8n's insides\n(.*?)\n## /s.exec(text) ?? [];
+	const rows = [...section.matchAll(/^\| ([^|]*`[^|]*|The timer [^|]*)\|.*`(\S+\.ts)` +\|$/gm)];
+	expect(rows).toHaveLength(9);
+	for (const [, inside = '', file = ''] of rows) {
+		const [, name = 'timer'] = /`([^`]+)`/.exec(inside) ?? [];
+		expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name);
+	}
+});
+
 test('the lowest n8n is the same wherever it stands', () => {
 	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
 	const files = ['README.md', 'CHANGELOG.md', 'docs/install.md'];
