@@ -99,16 +99,23 @@ test("a release is held up by a wrong tag and by addresses that are nobody's", (
 		address.includes('example.com'),
 	);
 	const security = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
-	expect(right.filter((words) => !words.startsWith('SECURITY.md'))).toHaveLength(open.length);
+	const isOfFile = (words: string) => /^(SECURITY\.md|\.github\/)/.test(words);
+	expect(right.filter((words) => !isOfFile(words))).toHaveLength(open.length);
 	expect(right.some((words) => words.startsWith('SECURITY.md'))).toBe(
 		security.includes('example.com'),
+	);
+	const owners = readFileSync(join(ROOT, '.github', 'CODEOWNERS'), 'utf8');
+	expect(right.some((words) => words.startsWith('.github/CODEOWNERS'))).toBe(
+		owners.includes('@example'),
 	);
 });
 
 describe('the workflows of GitHub', () => {
 	interface Job {
 		'timeout-minutes': number;
-		steps: Array<{ name?: string; run?: string }>;
+		environment?: string;
+		permissions?: Record<string, string>;
+		steps: Array<{ name?: string; run?: string; uses?: string; with?: object }>;
 	}
 	const jobsOf = (file: string) => {
 		const text = readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8');
@@ -121,16 +128,38 @@ describe('the workflows of GitHub', () => {
 			Number(s),
 		);
 		expect(limits.length).toBeGreaterThan(3);
-		const jobs = [...jobsOf('checks.yml'), ...jobsOf('publish.yml')].filter(({ steps }) =>
-			steps.some((step) => step.run === '.ci/run'),
-		);
-		expect(jobs).toHaveLength(2);
+		const jobs = ['checks.yml', 'publish.yml', 'watch.yml']
+			.flatMap(jobsOf)
+			.filter(({ steps }) => steps.some((step) => step.run === '.ci/run'));
+		expect(jobs).toHaveLength(3);
 		for (const job of jobs) {
 			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
 			expect(60 * job['timeout-minutes']).toBeGreaterThan(
 				limits.reduce((sum, limit) => sum + limit, 15 * 60),
 			);
 		}
+	});
+
+	test.each(readdirSync(join(ROOT, '.github', 'workflows')))(
+		'%s takes actions by their commit, leaves no token behind, and may write nothing by default',
+		(file) => {
+			const { permissions } = parse(
+				readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8'),
+			) as { permissions: object };
+			expect(permissions).toStrictEqual({ contents: 'read' });
+			const used = jobsOf(file).flatMap(({ steps }) => steps.filter(({ uses }) => uses));
+			for (const { uses, with: inputs } of used) {
+				expect(uses).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/);
+				if (uses!.startsWith('actions/checkout@')) {
+					expect(inputs).toMatchObject({ 'persist-credentials': false });
+				}
+			}
+		},
+	);
+
+	test('publish only after a person has approved it', () => {
+		const publishing = jobsOf('publish.yml').filter(({ permissions }) => permissions?.['id-token']);
+		expect(publishing.map(({ environment }) => environment)).toStrictEqual(['npm']);
 	});
 
 	test.each([
