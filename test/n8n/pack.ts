@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { installN8n, packPackage } from '../../dev/install';
@@ -10,7 +10,10 @@ import { homeOf, startN8n, VERSIONS } from './nodes';
  */
 export default async function pack() {
 	// What browsers and npm leave in a temporary folder goes with this run.
-	process.env.TMPDIR = temporaryFolder('tests');
+	const temporary = temporaryFolder('tests');
+	// Servers that run as users of their own get to their folders inside.
+	chmodSync(temporary, 0o711);
+	process.env.TMPDIR = temporary;
 	// Before any test's time begins, and not in two workers at once.
 	for (const version of VERSIONS) await installN8n(version);
 	// Apart from the tarball that `npm start` and the demo make, which other tests run meanwhile.
