@@ -2,7 +2,7 @@ const { mkdir, readFile, readdir, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
-const { n8n } = require('./package.json');
+const { name: packageName, version: packageVersion, n8n } = require('./package.json');
 
 const TYPED_ARRAYS = [
 	...['Int8Array', 'Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array'],
@@ -29,8 +29,10 @@ const OPTIONS = {
 	external: ['n8n-workflow', 'crypto'],
 	// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
 	define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
-	// Names stay: an error's stack can be read.
-	minifyWhitespace: true,
+	// Whoever reviews the package reads what it runs: it stays as it was written, and each part is
+	// headed by the name of its file, the same wherever the build's folder is.
+	minify: false,
+	preserveSymlinks: true,
 	legalComments: 'none',
 	metafile: true,
 	logLevel: 'warning',
@@ -72,6 +74,7 @@ async function bundle() {
 		stdin: {
 			contents: files.map((file) => `export * from './${sourceOf(file)}';`).join('\n'),
 			resolveDir: '.',
+			sourcefile: 'gulpfile.js',
 		},
 		outfile: 'dist/nodes/Pay/nodes.js',
 		plugins: [atFirstUse],
@@ -87,23 +90,53 @@ async function bundle() {
 		);
 	}
 	const inputs = [apart, both].flatMap(({ metafile }) => Object.keys(metafile.inputs));
-	await writeFile('dist/THIRD-PARTY-LICENSES.txt', await licensesOf(inputs));
+	const libraries = await librariesOf(inputs);
+	await writeFile('dist/THIRD-PARTY-LICENSES.txt', licensesOf(libraries));
+	await writeFile('dist/bom.cdx.json', billOfMaterials(libraries));
 }
 
-/** The license texts of the libraries whose code is in the bundles, as their licenses demand. */
-async function licensesOf(inputs) {
-	const folders = [
-		...new Set(
-			inputs.flatMap((file) => file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/)?.[0] ?? []),
-		),
-	].sort();
-	const texts = folders.map(async (folder) => {
-		const { name, version } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
+/** The libraries whose code is in the bundles, in the order of their folders. */
+async function librariesOf(inputs) {
+	const folders = new Set();
+	for (const file of inputs) {
+		const [folder] = file.match(/^.*node_modules\/(@[^/]+\/)?[^/]+/) ?? [];
+		if (folder !== undefined) folders.add(folder);
+	}
+	const libraries = [];
+	for (const folder of [...folders].sort()) {
+		const { name, version, license } = JSON.parse(await readFile(`${folder}/package.json`, 'utf8'));
 		const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
 		if (file === undefined) throw new Error(`${name} is bundled but has no license file`);
-		return `${name} ${version}\n\n${await readFile(`${folder}/${file}`, 'utf8')}`;
-	});
-	return (await Promise.all(texts)).join(`\n${'-'.repeat(80)}\n\n`);
+		const text = await readFile(`${folder}/${file}`, 'utf8');
+		libraries.push({ name, version, license, text });
+	}
+	return libraries;
+}
+
+/** The license texts of the libraries, as their licenses demand. */
+function licensesOf(libraries) {
+	const texts = libraries.map(({ name, version, text }) => `${name} ${version}\n\n${text}`);
+	return texts.join(`\n${'-'.repeat(80)}\n\n`);
+}
+
+/** The libraries as a bill of materials (CycloneDX), for programs that look for known weaknesses. */
+function billOfMaterials(libraries) {
+	const components = libraries.map(({ name, version, license }) => ({
+		type: 'library',
+		name,
+		version,
+		licenses: [{ license: { id: license } }],
+		purl: `pkg:npm/${name.replace('@', '%40')}@${version}`,
+	}));
+	// Without a time or a number of its own: two builds give the same file.
+	const bill = {
+		bomFormat: 'CycloneDX',
+		specVersion: '1.6',
+		version: 1,
+		metadata: { component: { type: 'library', name: packageName, version: packageVersion } },
+		components,
+	};
+	return `${JSON.stringify(bill, null, '\t')}\n`;
 }
 
 function assets() {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { demo } from './demo';
 import { installN8n } from './install';
-import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } from './versions';
+import { majorOf, manifestOf, numberOf, type NpmVersion, type PinnedVersion } from './versions';
 
 /*
  * `npx ts-node dev/bump.ts`: moves the two pinned n8ns to the newest releases of their majors. Each is
@@ -13,17 +13,24 @@ import { majorOf, manifestOf, numberOf, type N8nVersion, type PinnedVersion } fr
 const inOrder = (one: string, other: string) => one.localeCompare(other, 'en', { numeric: true });
 
 /** The newest release of a major version among some versions, no pre-release. */
-export function newestOf(major: number, versions: string[]): N8nVersion {
+export function newestOf(major: number, versions: string[]): NpmVersion {
 	const released = versions.filter((one) => new RegExp(`^${major}\\.\\d+\\.\\d+$`).test(one));
-	return released.sort(inOrder).at(-1) as N8nVersion;
+	return released.sort(inOrder).at(-1) as NpmVersion;
 }
 
-function newest(major: number): N8nVersion {
+/** The majors among some versions that none of ours is of, and that are later, pre-releases too. */
+export function newMajors(versions: string[]): number[] {
+	const majors = new Set(versions.map((one) => Number.parseInt(one, 10)));
+	return [...majors].filter((major) => major > majorOf('n8n2')).sort((one, other) => one - other);
+}
+
+/** Every version of n8n that npm has. */
+function publishedVersions(): string[] {
 	const printed = execFileSync('npm', ['view', 'n8n', 'versions', '--json'], {
 		encoding: 'utf8',
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});
-	return newestOf(major, JSON.parse(printed) as string[]);
+	return JSON.parse(printed) as string[];
 }
 
 /** Puts another n8n into a pin's place, as it was resolved in a folder. */
@@ -32,6 +39,10 @@ function pin(version: PinnedVersion, n8n: string, resolvedIn: string): void {
 	const manifest = { ...manifestOf(version), dependencies: { n8n } };
 	writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 	copyFileSync(join(resolvedIn, 'pnpm-lock.yaml'), join(folder, 'pnpm-lock.yaml'));
+	if (version === 'n8n1') return;
+	const compose = join(__dirname, 'compose.yaml');
+	const text = readFileSync(compose, 'utf8');
+	writeFileSync(compose, text.replace(/(image: n8nio\/n8n:)\S+/, `$1${n8n}`));
 }
 
 /** Why a release was not installed, in words: as pnpm says it, unless n8n published it in part only. */
@@ -44,8 +55,9 @@ export function whyNot(to: string, error: unknown): string {
 }
 
 /** Gives what became of a pin, in words. */
-async function bump(version: PinnedVersion): Promise<string> {
-	const [from, to] = [numberOf(version), newest(majorOf(version))];
+async function bump(version: PinnedVersion, published: string[]): Promise<string> {
+	const from = numberOf(version);
+	const to = newestOf(majorOf(version), published);
 	if (from === to) return `dev/${version} stays at ${from}, the newest.`;
 	try {
 		const { folder } = await installN8n(to);
@@ -59,7 +71,11 @@ async function bump(version: PinnedVersion): Promise<string> {
 }
 
 async function main() {
-	for (const version of ['n8n2', 'n8n1'] as const) console.log(await bump(version));
+	const published = publishedVersions();
+	for (const version of ['n8n2', 'n8n1'] as const) console.log(await bump(version, published));
+	for (const major of newMajors(published)) {
+		console.log(`npm has an n8n ${major}. No pin is of it: read n8n's "Breaking changes" first.`);
+	}
 }
 
 if (require.main === module) {

@@ -1,7 +1,8 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { runChild } from './children';
 import {
 	AS_OF,
 	isPinned,
@@ -9,11 +10,11 @@ import {
 	manifestOf,
 	MATRIX,
 	NODES,
-	type N8nVersion,
+	type NpmVersion,
 	type NodeMajor,
 } from './versions';
 
-export type { N8nVersion };
+export type { N8nVersion } from './versions';
 
 const ROOT = join(__dirname, '..');
 const CACHE = join(ROOT, '.cache');
@@ -44,25 +45,19 @@ async function step(
 	process.stderr.write(`${what} …\n`);
 	// npm hands its settings on; our ignore-scripts would keep n8n's SQLite from being built.
 	const inherited = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
-	const child = spawn(command, args, {
-		cwd,
-		env: {
-			...Object.fromEntries(inherited),
-			PATH: join(node, '..') + delimiter + process.env.PATH,
-			CI: 'true',
-		},
-		stdio: ['ignore', 'pipe', 'pipe'],
-	});
-	let output = '';
-	const keep = (chunk: Buffer) => (output += chunk.toString());
-	child.stdout.on('data', keep);
-	child.stderr.on('data', keep);
+	const env = {
+		...Object.fromEntries(inherited),
+		PATH: join(node, '..') + delimiter + process.env.PATH,
+		CI: 'true',
+	};
 	const beat = setInterval(() => process.stderr.write(`${what} … ${seconds()}\n`), 15_000);
-	const code = await new Promise<number | null>((resolve, reject) => {
-		child.on('error', reject);
-		child.on('close', resolve);
-	}).finally(() => clearInterval(beat));
-	if (code !== 0) throw new Error(`${what}: failed with code ${code}\n${output.slice(-4000)}`);
+	try {
+		await runChild(command, args, { cwd, env });
+	} catch (error) {
+		throw new Error(`${what} failed: ${String(error)}`);
+	} finally {
+		clearInterval(beat);
+	}
 	process.stderr.write(`${what}: done in ${seconds()}\n`);
 }
 
@@ -114,7 +109,7 @@ async function installNode(major: NodeMajor): Promise<string> {
  * Installs an n8n, nothing to do when that was done before: a pinned one as its lockfile says, any
  * other below `.cache/versions`, one of the matrix as of its day.
  */
-export async function installN8n(version: N8nVersion): Promise<Installed> {
+export async function installN8n(version: NpmVersion): Promise<Installed> {
 	await installTools('Node 24 and pnpm', TOOL_PACKAGES, { folder: TOOLS });
 	const inMatrix = MATRIX.find((one) => one.version === version);
 	const node = await installNode(inMatrix?.node ?? 24);
@@ -142,7 +137,7 @@ export async function installN8n(version: N8nVersion): Promise<Installed> {
 }
 
 /** Writes down what is to be installed, with the exceptions of the pinned one of its major. */
-function describe(version: N8nVersion): string {
+function describe(version: NpmVersion): string {
 	const { pnpm } = manifestOf(majorOf(version) === 1 ? 'n8n1' : 'n8n2');
 	const overrides = {
 		...pnpm.overrides,

@@ -1,7 +1,8 @@
-import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { startChild } from './children';
 import { installStryker } from './install';
 
 /*
@@ -75,10 +76,11 @@ function survivorsOf(path: string, source: string, mutants: Mutant[], goal?: Goa
 async function measure(files: string[]): Promise<Report> {
 	const stryker = join(await installStryker(), 'core', 'bin', 'stryker.js');
 	const some = files.length === 0 ? [] : ['--mutate', files.join()];
-	const { status } = spawnSync(process.execPath, [stryker, 'run', CONFIG, ...some], {
+	const child = startChild(process.execPath, [stryker, 'run', CONFIG, ...some], {
 		cwd: ROOT,
-		stdio: 'inherit',
+		stdio: ['ignore', 'inherit', 'inherit'],
 	});
+	const [status] = (await once(child, 'exit')) as [number | null];
 	if (status !== 0) throw new Error('Stryker failed; what it said stands above');
 	return JSON.parse(readFileSync(REPORT, 'utf8')) as Report;
 }

@@ -1,13 +1,13 @@
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { cpSync, createWriteStream, existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse as parseFlatted } from 'flatted';
+import { endChild, runChild, startChild, temporaryFolder } from './children';
 import { discard, installN8n, installPackage, NODE_24, type Installed } from './install';
-import { majorOf, type N8nVersion } from './versions';
+import { inContainer, pullImage, type Image } from './image';
+import { isImage, majorOf, type N8nVersion } from './versions';
 
 /** The owner that is set up in every n8n started here; it guards nothing but throw-away data. */
 export const OWNER = {
@@ -89,6 +89,9 @@ export function processorTime(pid: number): number {
 /** What n8n answers, with 503 or 500, while its database does not, or another process holds it. */
 const NOT_READY = /Database is not ready!|SQLITE_BUSY/;
 
+/** An n8n has ended by itself: there is nothing to wait for any more. */
+export class EndedError extends Error {}
+
 /**
  * Tries again until the work gives something, or says what it waited for. It asks less often the
  * longer it has waited, never a tenth of that too late: n8n has other work than to answer.
@@ -105,6 +108,7 @@ export async function until<T>(
 			const found = await work();
 			if (found !== undefined && found !== false) return found;
 		} catch (error) {
+			if (error instanceof EndedError) throw error;
 			lastError = error;
 		}
 		await pause(Math.min(Math.max(100, (Date.now() - begun) / 10), 1_000));
@@ -148,13 +152,15 @@ export interface N8nOptions {
 /** A real n8n in a process of its own, driven as the editor drives it. */
 export class N8n {
 	private child?: ChildProcess;
+	/** Why the process is not there, unless it was ended here. */
+	private ended?: EndedError;
 	private cookie = '';
 	private saving: Promise<unknown> = Promise.resolve();
 	private readonly browserId = randomUUID();
 
 	private constructor(
 		private readonly options: N8nOptions,
-		private readonly installed: Installed,
+		private readonly program: Installed | Image,
 		readonly userFolder: string,
 		readonly port: number,
 		private readonly env: Record<string, string>,
@@ -162,12 +168,13 @@ export class N8n {
 
 	/** Installs what is missing, starts n8n and, for a main process, signs in as its owner. */
 	static async start(options: N8nOptions): Promise<N8n> {
-		const installed = await installN8n(options.version);
-		const userFolder = options.userFolder ?? mkdtempSync(join(tmpdir(), 'pay-n8n-'));
+		const { version } = options;
+		const program = isImage(version) ? await pullImage(version) : await installN8n(version);
+		const userFolder = options.userFolder ?? temporaryFolder('n8n');
 		if (options.home) cpSync(options.home, userFolder, { recursive: true });
 		else if (options.tarball) await installPackage(options.tarball, userFolder);
 		const port = options.port ?? (await freePort());
-		const n8n = new N8n(options, installed, userFolder, port, {
+		const n8n = new N8n(options, program, userFolder, port, {
 			N8N_USER_FOLDER: userFolder,
 			N8N_PORT: String(port),
 			N8N_LISTEN_ADDRESS: '127.0.0.1',
@@ -238,46 +245,48 @@ export class N8n {
 			() => false,
 		);
 		if (taken) throw new Error(`Something else answers on port ${this.port}`);
-		const log = createWriteStream(this.logFile, { flags: 'a' });
-		const { bin, node } = this.installed;
 		const command = this.options.command ?? 'start';
-		const child = spawn(node, [bin, command], {
+		const [program = '', ...args] = this.commandLine(command);
+		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
+		// A file, not a pipe: into one that nobody reads any more, n8n would write for ever.
+		const log = openSync(this.logFile, 'a');
+		const child = startChild(program, args, {
 			cwd: this.userFolder,
 			env: this.environment,
-			stdio: ['ignore', 'pipe', 'pipe'],
+			// A container ends with it.
+			stdio: ['engine' in this.program ? 'pipe' : 'ignore', log, log],
 		});
-		child.stdout.pipe(log);
-		child.stderr.pipe(log);
+		closeSync(log);
 		this.child = child;
-		// Whatever ends this process, its n8n does not outlive it.
-		const endWithUs = () => child.kill('SIGKILL');
-		process.once('exit', endWithUs);
-		child.once('exit', () => process.off('exit', endWithUs));
-		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
-		const probe = READY[command];
-		const ended = new Promise<never>((_resolve, reject) => {
-			child.once('exit', (code) => {
-				reject(new Error(`n8n ended with code ${code}:\n${this.log.slice(-2000)}`));
-			});
+		this.ended = undefined;
+		child.once('exit', (code) => {
+			if (this.child !== child) return;
+			this.ended = new EndedError(`n8n ended with code ${code}:\n${this.log.slice(-2000)}`);
 		});
-		ended.catch(() => undefined);
-		const ready = until(
-			`n8n to start; its log is ${this.logFile}`,
-			async () => {
-				const answer = await fetch(this.url + probe.path);
-				const isJson = answer.headers.get('content-type')?.includes('json');
-				return isJson && answer.status === probe.status;
-			},
-			500,
-		);
+		const probe = READY[command];
 		try {
-			await Promise.race([ready, ended]);
+			await until(
+				`n8n to start; its log is ${this.logFile}`,
+				async () => {
+					if (this.ended !== undefined) throw this.ended;
+					const answer = await fetch(this.url + probe.path);
+					const isJson = answer.headers.get('content-type')?.includes('json');
+					return isJson && answer.status === probe.status;
+				},
+				500,
+			);
 		} catch (error) {
 			// Nobody has it in hand who could end it.
-			child.kill('SIGKILL');
+			await this.kill();
 			throw error;
 		}
 		if (command === 'start') await this.signIn();
+	}
+
+	private commandLine(...args: string[]): string[] {
+		const { program } = this;
+		if ('engine' in program) return inContainer(program, args, this.userFolder, this.environment);
+		return [program.node, program.bin, ...args];
 	}
 
 	private get environment() {
@@ -286,12 +295,12 @@ export class N8n {
 
 	/** Runs a command of n8n on its data; the process must not run. */
 	async command(...args: string[]): Promise<string> {
-		const { bin, node } = this.installed;
-		const { stdout } = await promisify(execFile)(node, [bin, ...args], {
+		if ('engine' in this.program) throw new Error('Commands are for an installed n8n');
+		const { bin, node } = this.program;
+		return await runChild(node, [bin, ...args], {
 			cwd: this.userFolder,
 			env: this.environment,
 		});
-		return stdout;
 	}
 
 	private async signIn(): Promise<void> {
@@ -325,6 +334,7 @@ export class N8n {
 			});
 			return { answer, text: await answer.text() };
 		};
+		if (this.ended !== undefined) throw this.ended;
 		let { answer, text } = await ask();
 		// Busy with its database for over five seconds, n8n says so before it looks at the request, and
 		// what SQLite refuses was not written. Nothing else is asked again: it may have been carried out.
@@ -498,11 +508,9 @@ export class N8n {
 
 	private async end(signal: NodeJS.Signals): Promise<void> {
 		const { child } = this;
-		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-		const ended = new Promise((resolve) => child.once('exit', resolve));
-		child.kill(signal);
-		const patience = setTimeout(() => child.kill('SIGKILL'), 20_000);
-		await ended.finally(() => clearTimeout(patience));
+		this.child = undefined;
+		const patience = setTimeout(() => child?.kill('SIGKILL'), 20_000);
+		await endChild(child, signal).finally(() => clearTimeout(patience));
 	}
 
 	/** Ends the process at once, as a crash does. */

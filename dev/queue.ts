@@ -1,8 +1,8 @@
-import { execFileSync, spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync } from 'node:fs';
+import { execFileSync, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endChild, startChild, temporaryFolder } from './children';
 import { DatabaseProxy } from './databaseProxy';
 import { discard, type N8nVersion } from './install';
 import { freePort, keyIn, N8n, processorTime, until, type N8nOptions } from './n8n';
@@ -44,7 +44,7 @@ export class Server {
 		user: { uid?: number; gid?: number } = {},
 		prepare: (folder: string) => void = () => {},
 	): Promise<Server> {
-		const folder = mkdtempSync(join(tmpdir(), 'pay-server-'));
+		const folder = temporaryFolder('server');
 		if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
 		prepare(folder);
 		const port = await freePort();
@@ -61,7 +61,7 @@ export class Server {
 	private async launch(): Promise<void> {
 		const { command, args, user, folder, port } = this;
 		const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
-		const child = spawn(command, args, { cwd: folder, stdio, ...user });
+		const child = startChild(command, args, { cwd: folder, stdio, ...user });
 		this.child = child;
 		let failure: string | undefined;
 		let said = '';
@@ -70,9 +70,6 @@ export class Server {
 		});
 		child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
 		child.once('exit', () => (failure ??= `it ended. ${said}`));
-		const endWithUs = () => child.kill('SIGKILL');
-		process.once('exit', endWithUs);
-		child.once('exit', () => process.off('exit', endWithUs));
 		await until(
 			`${command} to answer`,
 			async () => {
@@ -90,27 +87,19 @@ export class Server {
 		}
 	}
 
-	private async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
-		const { child } = this;
-		if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-		const ended = new Promise((resolve) => child.once('exit', resolve));
-		// What they hold is thrown away, so they need no time to save it.
-		child.kill(signal);
-		await ended;
-	}
-
 	get processorTime(): number {
 		return processorTime(this.child?.pid ?? NaN);
 	}
 
 	/** Ends it as a crash does, and starts it again at the same address. */
 	async restart(signal?: NodeJS.Signals): Promise<void> {
-		await this.end(signal);
+		await endChild(this.child, signal);
 		await this.launch();
 	}
 
 	async close(): Promise<void> {
-		await this.end();
+		// What it holds is thrown away, so it needs no time to save it.
+		await endChild(this.child);
 		discard(this.folder);
 	}
 }
@@ -260,14 +249,14 @@ export class QueueMode {
 	 * @returns what ends it
 	 */
 	async openTransaction(query: string, database: string): Promise<() => Promise<void>> {
-		const child = spawn('psql', [...psqlArgs(this.postgresAddress.port, database), '-Atq'], {
+		const child = startChild('psql', [...psqlArgs(this.postgresAddress.port, database), '-Atq'], {
 			stdio: ['pipe', 'pipe', 'ignore'],
 		});
 		const ended = new Promise((resolve) => child.once('exit', resolve));
-		child.stdin.write(`BEGIN; ${query}; SELECT 'open';\n`);
-		await new Promise((resolve) => child.stdout.once('data', resolve));
+		child.stdin!.write(`BEGIN; ${query}; SELECT 'open';\n`);
+		await new Promise((resolve) => child.stdout!.once('data', resolve));
 		return async () => {
-			child.stdin.end('COMMIT;\n');
+			child.stdin!.end('COMMIT;\n');
 			await ended;
 		};
 	}

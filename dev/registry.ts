@@ -1,13 +1,13 @@
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, type ChildProcess } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { promisify } from 'node:util';
 import { generate } from 'selfsigned';
+import { endChild, runChild, startChild, temporaryFolder } from './children';
 import { installTools, NODE_24 } from './install';
 import { freePort, until } from './n8n';
 
@@ -50,11 +50,11 @@ export class Registry {
 		const host = npmsHost();
 		const modules = await installTools('verdaccio', [VERDACCIO], { overrides: OVERRIDES });
 		const bin = join(modules, 'verdaccio', 'bin', 'verdaccio');
-		const folder = mkdtempSync(join(tmpdir(), 'pay-registry-'));
+		const folder = temporaryFolder('registry');
 		const port = await freePort();
 		writeFileSync(join(folder, 'config.yaml'), CONFIGURATION);
 		const listen = ['--config', join(folder, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
-		const verdaccio = spawn(NODE_24, [bin, ...listen], {
+		const verdaccio = startChild(NODE_24, [bin, ...listen], {
 			env: { PATH: process.env.PATH, VERDACCIO_PUBLIC_URL: `https://${host}/` },
 			stdio: 'ignore',
 		});
@@ -130,17 +130,13 @@ export class Registry {
 		// npm wants a token, the registry takes any.
 		const token = `--//127.0.0.1:${this.port}/:_authToken=any`;
 		const flags = ['--ignore-scripts', `--registry=${this.url}`, token];
-		await promisify(execFile)('npm', ['publish', folder, ...flags], { cwd: this.folder });
+		await runChild('npm', ['publish', folder, ...flags], { cwd: this.folder });
 	}
 
 	async close(): Promise<void> {
 		for (const server of this.servers) server.close();
 		for (const socket of this.sockets) socket.destroy();
-		if (this.verdaccio.exitCode === null) {
-			const ended = once(this.verdaccio, 'exit');
-			this.verdaccio.kill();
-			await ended;
-		}
+		await endChild(this.verdaccio);
 		rmSync(this.folder, { recursive: true, force: true });
 	}
 }

@@ -31,9 +31,14 @@ export function obstacles(tag: string): string[] {
 	if (!read('CHANGELOG.md').includes(`## [${version}] - 20`)) {
 		found.push(`CHANGELOG.md has no dated section for ${version}.`);
 	}
+	if (/@example\b/.test(read('.github/CODEOWNERS'))) {
+		found.push('.github/CODEOWNERS still names @example: enter who reviews.');
+	}
 	for (const [place, address] of Object.entries({
 		...ADDRESSES,
 		'package.json, author': author.email,
+		'.github/ISSUE_TEMPLATE/config.yml':
+			/https:\S+SECURITY\.md/.exec(read('.github/ISSUE_TEMPLATE/config.yml'))?.[0] ?? 'no address',
 		// Where a weakness is reported.
 		'SECURITY.md':
 			read('SECURITY.md')

@@ -41,7 +41,7 @@ async function portLike(wanted: string | undefined, known: number): Promise<numb
 
 async function main() {
 	const asked = new Promise<void>((resolve) => {
-		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+		for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 			process.on(signal, () => {
 				resolve();
 				// Before everything stands there is nothing to close in good order.

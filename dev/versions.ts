@@ -3,10 +3,12 @@ import { join } from 'node:path';
 
 /**
  * An n8n to try the package on: one of the two that the tests run on, each a folder with a lockfile
- * here, or any by its number.
+ * here; any by its number, from npm; or the official image, by its tag.
  */
 export type PinnedVersion = 'n8n2' | 'n8n1';
-export type N8nVersion = PinnedVersion | `${number}.${number}.${number}`;
+export type ImageVersion = `image:${string}`;
+export type NpmVersion = PinnedVersion | `${number}.${number}.${number}`;
+export type N8nVersion = NpmVersion | ImageVersion;
 
 /** npm's `node` packages, which bring other versions of Node beside the one that runs this. */
 export const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' };
@@ -26,7 +28,7 @@ const OLDER_LANGGRAPH = {
  * on which the package loads; agents before their tools had hints, and after; both pinned ones.
  */
 export const MATRIX: ReadonlyArray<{
-	version: N8nVersion;
+	version: NpmVersion;
 	node: NodeMajor;
 	overrides?: Record<string, string>;
 }> = [
@@ -56,8 +58,14 @@ export function manifestOf(version: PinnedVersion) {
 	};
 }
 
-/** The number of an n8n: of a pinned one as its package.json has it. */
-export const numberOf = (version: N8nVersion): string =>
-	isPinned(version) ? manifestOf(version).dependencies.n8n : version;
+export const isImage = (version: N8nVersion): version is ImageVersion =>
+	version.startsWith('image:');
 
+/** The number of an n8n: of a pinned one as its package.json has it, of an image its tag. */
+export function numberOf(version: N8nVersion): string {
+	if (isPinned(version)) return manifestOf(version).dependencies.n8n;
+	return version.replace(/^image:/, '');
+}
+
+/** How a client has to talk to it: n8n 3 is taken to be like n8n 2. */
 export const majorOf = (version: N8nVersion) => (numberOf(version).startsWith('1.') ? 1 : 2);

@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { connect, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
+import { startChild } from '../dev/children';
 import type { Outcome } from '../nodes/Pay/service/outcome';
 import type { Fault } from '../sandbox/faults';
 import { Sandbox } from '../sandbox/service';
@@ -52,8 +53,9 @@ async function deafPort(): Promise<{ port: number; close(): void }> {
 		require('fs').writeSync(1, String(s.address().port));
 		Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600000);
 	});`;
-	const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-	const [chunk] = (await once(child.stdout, 'data')) as [Buffer];
+	const stdio: StdioOptions = ['ignore', 'pipe', 'inherit'];
+	const child = startChild(process.execPath, ['-e', script], { stdio });
+	const [chunk] = (await once(child.stdout!, 'data')) as [Buffer];
 	const port = Number(chunk.toString());
 	const fillers = Array.from({ length: 6 }, () => connect(port, LOOPBACK).on('error', () => {}));
 	// A queue of one holds two; the others never connect, and so does nobody after them.

@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as workflow from 'n8n-workflow';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
-import { newestOf, whyNot } from '../dev/bump';
+import { newestOf, newMajors, whyNot } from '../dev/bump';
+import { temporaryFolder } from '../dev/children';
 import { ADDRESSES, obstacles } from '../dev/release';
-import { MATRIX } from '../dev/versions';
+import { MATRIX, numberOf } from '../dev/versions';
 import manifest from '../package.json';
 import { fieldsIn } from './fields';
 
@@ -25,7 +25,8 @@ test('the package, as it was built, is small and holds nothing else', () => {
 	for (const path of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
 		expect(paths).toContain(path);
 	}
-	expect(size).toBeLessThan(105_000);
+	// 117,602 when it was measured.
+	expect(size).toBeLessThan(130_000);
 	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
 		...['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json'],
 	]);
@@ -39,6 +40,45 @@ test('both nodes are one file, and what draws images and reads XML waits for its
 	expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
 		...['Pay.node.js', 'PayTrigger.node.js', 'nodes.js'],
 	]);
+});
+
+test('the package, as it was built, can be read: short lines, and every source by its name', () => {
+	const programs = readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' })
+		.filter((file) => file.endsWith('.js'))
+		.map((file) => readFileSync(join(ROOT, 'dist', file), 'utf8').split('\n'));
+	const lines = programs.flat();
+	expect(lines.filter((line) => line.length > 2_000)).toStrictEqual([]);
+	const named = lines.filter((line) => /^\/\/ \S+\.[jt]s$/.test(line)).map((line) => line.slice(3));
+	expect(named.filter((name) => name.startsWith('..'))).toStrictEqual([]);
+	// Of some sources only the types are used.
+	for (const file of manifest.n8n.nodes) {
+		expect(named).toContain(file.replace(/^dist\//, '').replace(/js$/, 'ts'));
+	}
+	expect(named.filter((name) => name.startsWith('nodes/')).length).toBeGreaterThan(40);
+});
+
+test('every bundled library is in the bill of materials, under its version and license', () => {
+	const read = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8');
+	const bundled = ['nodes.js', 'qr/image.js', 'postback/body/xml.js'].flatMap((file) =>
+		[...read(`nodes/Pay/${file}`).matchAll(/^\/\/ node_modules\/((@[^/]+\/)?[^/]+)\//gm)].map(
+			([, name]) => name!,
+		),
+	);
+	const { components } = JSON.parse(read('bom.cdx.json')) as {
+		components: Array<{ name: string; version: string; purl: string; licenses: unknown }>;
+	};
+	expect(components.map(({ name }) => name).sort()).toStrictEqual([...new Set(bundled)].sort());
+	expect(components.length).toBeGreaterThan(3);
+	const texts = read('THIRD-PARTY-LICENSES.txt');
+	const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+		packages: Record<string, { version: string }>;
+	};
+	for (const { name, version, purl, licenses } of components) {
+		expect(version).toBe(lock.packages[`node_modules/${name}`]!.version);
+		expect(decodeURIComponent(purl)).toBe(`pkg:npm/${name}@${version}`);
+		expect(licenses).toStrictEqual([{ license: { id: expect.stringMatching(/^\S+$/) } }]);
+		expect(texts).toContain(`${name} ${version}\n`);
+	}
 });
 
 test("the project's address is the same wherever it stands", () => {
@@ -59,16 +99,23 @@ test("a release is held up by a wrong tag and by addresses that are nobody's", (
 		address.includes('example.com'),
 	);
 	const security = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8');
-	expect(right.filter((words) => !words.startsWith('SECURITY.md'))).toHaveLength(open.length);
+	const isOfFile = (words: string) => /^(SECURITY\.md|\.github\/)/.test(words);
+	expect(right.filter((words) => !isOfFile(words))).toHaveLength(open.length);
 	expect(right.some((words) => words.startsWith('SECURITY.md'))).toBe(
 		security.includes('example.com'),
+	);
+	const owners = readFileSync(join(ROOT, '.github', 'CODEOWNERS'), 'utf8');
+	expect(right.some((words) => words.startsWith('.github/CODEOWNERS'))).toBe(
+		owners.includes('@example'),
 	);
 });
 
 describe('the workflows of GitHub', () => {
 	interface Job {
 		'timeout-minutes': number;
-		steps: Array<{ name?: string; run?: string }>;
+		environment?: string;
+		permissions?: Record<string, string>;
+		steps: Array<{ name?: string; run?: string; uses?: string; with?: object }>;
 	}
 	const jobsOf = (file: string) => {
 		const text = readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8');
@@ -81,16 +128,38 @@ describe('the workflows of GitHub', () => {
 			Number(s),
 		);
 		expect(limits.length).toBeGreaterThan(3);
-		const jobs = [...jobsOf('checks.yml'), ...jobsOf('publish.yml')].filter(({ steps }) =>
-			steps.some((step) => step.run === '.ci/run'),
-		);
-		expect(jobs).toHaveLength(2);
+		const jobs = ['checks.yml', 'publish.yml', 'watch.yml']
+			.flatMap(jobsOf)
+			.filter(({ steps }) => steps.some((step) => step.run === '.ci/run'));
+		expect(jobs).toHaveLength(3);
 		for (const job of jobs) {
 			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
 			expect(60 * job['timeout-minutes']).toBeGreaterThan(
 				limits.reduce((sum, limit) => sum + limit, 15 * 60),
 			);
 		}
+	});
+
+	test.each(readdirSync(join(ROOT, '.github', 'workflows')))(
+		'%s takes actions by their commit, leaves no token behind, and may write nothing by default',
+		(file) => {
+			const { permissions } = parse(
+				readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8'),
+			) as { permissions: object };
+			expect(permissions).toStrictEqual({ contents: 'read' });
+			const used = jobsOf(file).flatMap(({ steps }) => steps.filter(({ uses }) => uses));
+			for (const { uses, with: inputs } of used) {
+				expect(uses).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/);
+				if (uses!.startsWith('actions/checkout@')) {
+					expect(inputs).toMatchObject({ 'persist-credentials': false });
+				}
+			}
+		},
+	);
+
+	test('publish only after a person has approved it', () => {
+		const publishing = jobsOf('publish.yml').filter(({ permissions }) => permissions?.['id-token']);
+		expect(publishing.map(({ environment }) => environment)).toStrictEqual(['npm']);
 	});
 
 	test.each([
@@ -102,7 +171,7 @@ describe('the workflows of GitHub', () => {
 			.find(({ name }) => name === 'It was published with its provenance')!;
 		// n8n's command exits with 0 in either case.
 		const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
-		const cwd = mkdtempSync(join(tmpdir(), 'pay-publish-'));
+		const cwd = temporaryFolder('publish');
 		writeFileSync(join(cwd, 'package.json'), '{}');
 		const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
 		rmSync(cwd, { recursive: true });
@@ -127,6 +196,71 @@ test('the newest release is found by its number, and is no pre-release', () => {
 	expect([1, 2].map((major) => newestOf(major, versions))).toStrictEqual(['1.123.81', '2.41.1']);
 });
 
+test('a new major is named, be it a pre-release', () => {
+	expect(newMajors(['1.123.81', '2.41.1', '0.236.3'])).toStrictEqual([]);
+	expect(newMajors(['4.0.0', '2.41.1', '3.0.0-beta.1', '3.0.0'])).toStrictEqual([3, 4]);
+});
+
+describe('dev/compose.yaml', () => {
+	interface Service {
+		image: string;
+		profiles?: string[];
+		environment?: Record<string, string>;
+		volumes?: string[];
+		depends_on?: Record<string, { condition: string }>;
+	}
+	const text = readFileSync(join(ROOT, 'dev', 'compose.yaml'), 'utf8');
+	const file = parse(text, { merge: true }) as {
+		services: Record<string, Service>;
+		volumes: Record<string, unknown>;
+	};
+	const services = Object.entries(file.services);
+	const n8ns = ['one', 'main', 'webhook', 'worker'];
+
+	test('has every process of n8n load the package, on n8n 3 too', () => {
+		for (const name of n8ns) {
+			const { environment, volumes, depends_on } = file.services[name]!;
+			expect(environment).toMatchObject({
+				N8N_UNVERIFIED_PACKAGES_ENABLED: 'true',
+				N8N_ENCRYPTION_KEY: expect.stringContaining(':?'),
+			});
+			expect(volumes).toContain('nodes:/home/node/.n8n/nodes');
+			expect(depends_on!.package!.condition).toBe('service_completed_successfully');
+		}
+		expect(file.services.package!.volumes).toContain('nodes:/nodes');
+	});
+
+	test('takes the n8n that the tests run on, and everything by a tag', () => {
+		for (const name of [...n8ns, 'package']) {
+			expect(file.services[name]!.image).toBe(`n8nio/n8n:${numberOf('n8n2')}`);
+		}
+		for (const [, { image }] of services) expect(image).toMatch(/:\d/);
+	});
+
+	test('starts queue mode by itself, and one process where that is named', () => {
+		const unnamed = services.filter(([, { profiles }]) => profiles === undefined);
+		expect(unnamed.map(([name]) => name).sort()).toStrictEqual([
+			...['main', 'package', 'postgres', 'redis', 'webhook', 'worker'],
+		]);
+		const needs = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
+		expect(unnamed.map(([name]) => name)).toStrictEqual(expect.arrayContaining(needs));
+		expect(file.services.one!.environment).not.toHaveProperty('EXECUTIONS_MODE');
+		for (const name of ['main', 'webhook', 'worker']) {
+			expect(file.services[name]!.environment).toMatchObject({
+				EXECUTIONS_MODE: 'queue',
+				OFFLOAD_MANUAL_EXECUTIONS_TO_WORKERS: 'true',
+			});
+		}
+	});
+
+	test('declares every volume', () => {
+		const used = services.flatMap(([, { volumes = [] }]) =>
+			volumes.filter((one) => /^\w/.test(one)).map((one) => one.split(':')[0]!),
+		);
+		expect(Object.keys(file.volumes).sort()).toStrictEqual([...new Set(used)].sort());
+	});
+});
+
 test('a release of which npm lacks a part is not called a failure of its own', () => {
 	// What pnpm printed on 2026-11-23.
 	const said =
@@ -135,6 +269,17 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 		/^2\.41\.3 cannot be installed as it was published: it needs @n8n\/agents@0\.26\.2, which npm/,
 	);
 	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
+});
+
+test("each of n8n's insides that CONTRIBUTING lists is named in its test", () => {
+	const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
+	const [, section = ''] = /## What is used of n8n's insides\n(.*?)\n## /s.exec(text) ?? [];
+	const rows = [...section.matchAll(/^\| ([^|]*`[^|]*|The timer [^|]*)\|.*`(\S+\.ts)` +\|$/gm)];
+	expect(rows).toHaveLength(9);
+	for (const [, inside = '', file = ''] of rows) {
+		const [, name = 'timer'] = /`([^`]+)`/.exec(inside) ?? [];
+		expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name);
+	}
 });
 
 test('the lowest n8n is the same wherever it stands', () => {

@@ -1,9 +1,10 @@
-import { fork } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { parse } from 'flatted';
 import { signUrl } from '../../nodes/Pay/postback/proof';
+import { startChild } from '../children';
 import { packPackage } from '../install';
 import { N8n, pause, until, webhookPath } from '../n8n';
 import { QueueMode } from '../queue';
@@ -121,7 +122,9 @@ function stored(n8n: N8n, { id }: Published): { bytes: number; ledger: number } 
 }
 
 async function startService() {
-	const child = fork(join(__dirname, 'service.ts'), { execArgv: ['-r', 'ts-node/register'] });
+	const program = ['-r', 'ts-node/register', join(__dirname, 'service.ts')];
+	const stdio: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
+	const child = startChild(process.execPath, program, { stdio });
 	const [port] = (await once(child, 'message')) as [number];
 	const url = `http://127.0.0.1:${port}`;
 	return { url, close: () => child.disconnect() };

@@ -1,12 +1,12 @@
-import type { N8nVersion } from '../../dev/install';
 import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from '../../dev/queue';
+import type { N8nVersion, NpmVersion } from '../../dev/versions';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 
 /** The pinned versions; one of them alone when the environment says so. */
-export const VERSIONS: N8nVersion[] = process.env.N8N_TRY_VERSION
-	? [process.env.N8N_TRY_VERSION as N8nVersion]
+export const VERSIONS: NpmVersion[] = process.env.N8N_TRY_VERSION
+	? [process.env.N8N_TRY_VERSION as NpmVersion]
 	: ['n8n2', 'n8n1'];
 
 /** A test of what n8n's version does not change, such as the SQL of an example: on one of them. */

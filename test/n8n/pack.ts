@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../dev/children';
 import { installN8n, packPackage } from '../../dev/install';
 import { homeOf, startN8n, VERSIONS } from './nodes';
 
@@ -9,10 +9,15 @@ import { homeOf, startN8n, VERSIONS } from './nodes';
  * the first start makes its database, which takes as much processor time as all the rest of a start.
  */
 export default async function pack() {
+	// What browsers and npm leave in a temporary folder goes with this run.
+	const temporary = temporaryFolder('tests');
+	// Servers that run as users of their own get to their folders inside.
+	chmodSync(temporary, 0o711);
+	process.env.TMPDIR = temporary;
 	// Before any test's time begins, and not in two workers at once.
 	for (const version of VERSIONS) await installN8n(version);
 	// Apart from the tarball that `npm start` and the demo make, which other tests run meanwhile.
-	const folder = mkdtempSync(join(tmpdir(), 'pay-tarball-'));
+	const folder = temporaryFolder('tarball');
 	process.env.PAY_TARBALL = await packPackage(folder);
 	for (const version of VERSIONS) {
 		const userFolder = join(folder, version);

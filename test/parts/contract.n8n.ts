@@ -1,16 +1,16 @@
 import './home';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import express, { type ErrorRequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import type { IDataObject } from 'n8n-workflow';
 import { parse, stringify } from 'yaml';
+import { startChild, temporaryFolder } from '../../dev/children';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
@@ -18,7 +18,7 @@ import { forget, outputOf, runWorkflow } from '../engine/engine';
 const PRISM = '@stoplight/prism-cli@5.16.0';
 const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];
 const CONTRACT = join(__dirname, '..', '..', 'sandbox', 'openapi.yaml');
-const folder = mkdtempSync(join(tmpdir(), 'pay-contract-'));
+const folder = temporaryFolder('contract');
 
 /** The contract, in which each object may hold the documented members only. */
 function strictContract(): string {
@@ -53,9 +53,13 @@ beforeAll(async () => {
 	const modules = await installTools('Prism', [PRISM]);
 	const port = await freePort();
 	const bin = join(modules, '@stoplight', 'prism-cli', 'dist', 'index.js');
-	prism = spawn(NODE_24, [bin, 'mock', '--errors', '-h', '127.0.0.1', '-p', `${port}`, contract], {
-		stdio: 'ignore',
-	});
+	prism = startChild(
+		NODE_24,
+		[bin, 'mock', '--errors', '-h', '127.0.0.1', '-p', `${port}`, contract],
+		{
+			stdio: 'ignore',
+		},
+	);
 	urls.Prism = `http://127.0.0.1:${port}`;
 	await until('Prism', async () => (await fetch(urls.Prism!)).status === 404, 60);
 	const app = express();

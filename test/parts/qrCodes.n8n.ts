@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../dev/children';
 import { installTools } from '../../dev/install';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import { findQrSource } from '../../nodes/Pay/qr/payload';
@@ -25,7 +25,7 @@ interface PixUtils {
 
 let promptParse: PromptParse;
 let pixUtils: PixUtils;
-const folder = mkdtempSync(join(tmpdir(), 'pay-qr-'));
+const folder = temporaryFolder('qr');
 
 beforeAll(async () => {
 	const modules = await installTools('readers of EMV codes', READERS, { scripts: false });

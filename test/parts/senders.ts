@@ -1,15 +1,15 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { temporaryFolder } from '../../dev/children';
 
 /** What a payer is called in each postback. */
 export const NAME = 'João & Söhne';
 const XML =
 	'<?xml version="1.0" encoding="UTF-8"?><n><status>PAID</status><name>João &amp; Söhne</name></n>';
 const CLIENTS = join(__dirname, 'clients');
-const folder = mkdtempSync(join(tmpdir(), 'pay-clients-'));
+const folder = temporaryFolder('clients');
 const CA = join(folder, 'ca.pem');
 const LATIN1 = join(folder, 'latin1.json');
 const SLIP = join(folder, 'slip.txt');

@@ -1,8 +1,9 @@
 import './home';
-import { spawn, type ChildProcess } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { endChild, startChild } from '../../dev/children';
 import { installN8n, installTools, NODE_24 } from '../../dev/install';
 import { bearerToken } from '../../nodes/Pay/credential/accessToken';
 import { readAccount } from '../../nodes/Pay/credential/connection';
@@ -81,17 +82,14 @@ let at: { issuer: string; service: string };
 beforeAll(async () => {
 	const modules = await installTools('oidc-provider', ['oidc-provider@9.13.3']);
 	const main = join(modules, 'oidc-provider', 'lib', 'index.js');
-	server = spawn(NODE_24, [join(__dirname, 'tokenServer.mjs'), main, SECRET], {
+	server = startChild(NODE_24, [join(__dirname, 'tokenServer.mjs'), main, SECRET], {
 		stdio: ['ignore', 'pipe', 'ignore'],
 	});
 	const [said] = (await once(server.stdout!, 'data')) as [Buffer];
 	at = JSON.parse(said.toString()) as typeof at;
 });
 afterAll(async () => {
-	if (server?.exitCode === null) {
-		server.kill();
-		await once(server, 'exit');
-	}
+	await endChild(server);
 	rmSync(process.env.N8N_USER_FOLDER!, { recursive: true, force: true });
 });
 

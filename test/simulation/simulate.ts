@@ -1,8 +1,9 @@
-import { fork } from 'node:child_process';
+import type { StdioOptions } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import * as fc from 'fast-check';
+import { startChild } from '../../dev/children';
 import { isFaultOfWaits, NAMES_OF_FAULTS } from './putBack';
 import { play, scenarios, type Playing } from './scenario';
 import { plan } from './waits/plan';
@@ -29,13 +30,17 @@ const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
 /** So many at a time, for progress to be seen. */
 const SLICE = 5000;
 
+/** It prints where this program does, and may send it messages. */
+const WITH_MESSAGES: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
+
 /** This program in a process of its own. */
 const again = (args: string[], env: Record<string, string> = {}) =>
-	fork(__filename, args, {
+	startChild(
+		process.execPath,
 		// With room for what is soon thrown away it takes an eighth less time.
-		execArgv: ['--max-semi-space-size=64', '-r', 'ts-node/register'],
-		env: { ...process.env, ...env },
-	});
+		['--max-semi-space-size=64', '-r', 'ts-node/register', __filename, ...args],
+		{ env: { ...process.env, ...env }, stdio: WITH_MESSAGES },
+	);
 
 const property = (playing: Playing) =>
 	fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (drawn) => {

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../dev/children';
 import { itemsOf, N8n, until } from '../../dev/n8n';
 import { Registry } from '../../dev/registry';
 import { Sandbox } from '../../sandbox/service';
@@ -24,7 +24,7 @@ describe.each(tried)('$number', ({ version }) => {
 	const folders: string[] = [];
 
 	const newFolder = () => {
-		const folder = mkdtempSync(join(tmpdir(), 'pay-installing-'));
+		const folder = temporaryFolder('installing');
 		mkdirSync(join(folder, '.n8n', 'nodes'), { recursive: true });
 		for (const place of [folder, join(folder, '.n8n', 'nodes')]) {
 			writeFileSync(join(place, '.npmrc'), registry.npmrc);

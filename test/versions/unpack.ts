@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../dev/children';
 
 /** Gives what is in a tarball of this package, under another number, in a new folder. */
 export function unpack(
 	tarball: string,
 	version: string,
-	into = mkdtempSync(join(tmpdir(), 'pay-unpacked-')),
+	into = temporaryFolder('unpacked'),
 ): string {
 	mkdirSync(into, { recursive: true });
 	execFileSync('tar', ['-xzf', tarball, '-C', into, '--strip-components=1']);

@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { temporaryFolder } from '../../dev/children';
 import { itemsOf, webhookPath, type Execution, type N8n } from '../../dev/n8n';
 import { Registry } from '../../dev/registry';
 import { isPinned } from '../../dev/versions';
@@ -32,7 +32,7 @@ describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ ve
 	beforeAll(async () => {
 		registry = await Registry.start();
 		sandbox = await Sandbox.start();
-		const userFolder = mkdtempSync(join(tmpdir(), 'pay-upgrade-'));
+		const userFolder = temporaryFolder('upgrade');
 		for (const place of [userFolder, join(userFolder, '.n8n', 'nodes')]) {
 			mkdirSync(place, { recursive: true });
 			writeFileSync(join(place, '.npmrc'), registry.npmrc);

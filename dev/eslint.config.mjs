@@ -1,0 +1,46 @@
+// What n8n's own command line lints a community package with, without that command line (700 MB, which
+// `npm run strict` installs). Its own two lines are in eslint.config.mjs.
+import js from '@eslint/js';
+import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
+import { defineConfig } from 'eslint/config';
+import nodesBase from 'eslint-plugin-n8n-nodes-base';
+import ts from 'typescript-eslint';
+
+const community = n8nCommunityNodesPlugin.configs.recommended;
+
+export default defineConfig(
+	{ plugins: { 'n8n-nodes-base': nodesBase } },
+	{
+		files: ['**/*.ts'],
+		extends: [js.configs.recommended, ts.configs.recommended, community],
+		rules: { 'prefer-spread': 'off', 'no-console': 'error' },
+	},
+	{
+		files: ['package.json'],
+		extends: [community],
+		rules: nodesBase.configs.community.rules,
+		languageOptions: {
+			parser: ts.parser,
+			parserOptions: { extraFileExtensions: ['.json'] },
+		},
+	},
+	{
+		files: ['credentials/**/*.ts'],
+		rules: {
+			...nodesBase.configs.credentials.rules,
+			// The community's rules speak of these.
+			'n8n-nodes-base/cred-class-field-documentation-url-miscased': 'off',
+			'n8n-nodes-base/cred-class-field-type-options-password-missing': 'off',
+		},
+	},
+	{
+		files: ['nodes/**/*.ts'],
+		rules: {
+			...nodesBase.configs.nodes.rules,
+			// They do not know NodeConnectionTypes, and ask of every list for a largest number.
+			'n8n-nodes-base/node-class-description-inputs-wrong-regular-node': 'off',
+			'n8n-nodes-base/node-class-description-outputs-wrong': 'off',
+			'n8n-nodes-base/node-param-type-options-max-value-present': 'off',
+		},
+	},
+);

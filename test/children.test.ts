@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { until } from '../dev/n8n';
+
+const ROOT = join(__dirname, '..');
+
+/** Starts a child that starts a child, and a folder; prints their pids and its path, and then does something. */
+const script = (then: string) => `
+	const { startChild, temporaryFolder } = require('./dev/children');
+	const child = startChild('sh', ['-c', 'sleep 1000 & echo $!; wait'], {
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+	child.stdout.once('data', (grandchild) => {
+		console.log(JSON.stringify([child.pid, Number(grandchild), temporaryFolder('test')]));
+		setTimeout(() => { ${then} }, 0);
+	});`;
+
+function isRunning(pid: number): boolean {
+	if (!existsSync(`/proc/${pid}/stat`)) return false;
+	// An ended one that nobody has collected is a zombie.
+	return !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+describe('a child, its child and a temporary folder are gone after', () => {
+	const stays = 'setInterval(() => {}, 1000)';
+	test.each([
+		['the end of all work', 'child.unref(); child.stdout.destroy()', undefined],
+		['an exit', 'process.exit(3)', undefined],
+		['an uncaught error', 'throw new Error()', undefined],
+		['an unhandled rejection', 'void Promise.reject(new Error())', undefined],
+		['SIGINT', stays, 'SIGINT'],
+		['SIGTERM', stays, 'SIGTERM'],
+		['SIGHUP', stays, 'SIGHUP'],
+		['SIGKILL', stays, 'SIGKILL'],
+	] as const)('%s', async (_name, then, signal) => {
+		const TMPDIR = mkdtempSync(join(tmpdir(), 'pay-children-'));
+		const parent = spawn(process.execPath, ['-r', 'ts-node/register', '-e', script(then)], {
+			cwd: ROOT,
+			env: { ...process.env, TMPDIR },
+			stdio: ['ignore', 'pipe', 'ignore'],
+		});
+		const ended = new Promise((resolve) => parent.once('exit', resolve));
+		const printed = await new Promise<Buffer>((resolve) => parent.stdout.once('data', resolve));
+		const [child, grandchild, folder] = JSON.parse(printed.toString()) as [number, number, string];
+		// What is there is seen: else nothing below would say anything.
+		if (signal !== undefined) {
+			const seen = [isRunning(child), isRunning(grandchild), existsSync(folder)];
+			expect(seen).toStrictEqual([true, true, true]);
+			parent.kill(signal);
+		}
+		await ended;
+		await until(
+			'the end of all',
+			// The rest are caches of Node and its tools, which keep them for the next time.
+			async () =>
+				!isRunning(child) &&
+				!isRunning(grandchild) &&
+				readdirSync(TMPDIR).every((name) => !name.startsWith('pay-')),
+			60,
+		);
+		rmSync(TMPDIR, { recursive: true });
+	});
+});
+
+test('only dev/children.ts starts what runs until it is ended, and makes temporary folders', () => {
+	const programsIn = (folder: string): string[] =>
+		readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
+			const path = join(folder, entry.name);
+			// What was installed there.
+			if (entry.name === 'node_modules') return [];
+			if (entry.isDirectory()) return programsIn(path);
+			return /\.(ts|js|mjs)$/.test(path) ? [path] : [];
+		});
+	const others = ['dev', 'sandbox', 'test']
+		.flatMap(programsIn)
+		.filter((file) => /\b(spawn|fork|mkdtemp\w*)\(/.test(readFileSync(join(ROOT, file), 'utf8')));
+	expect(others.sort()).toStrictEqual([
+		'dev/children.ts',
+		// A program of its own, without TypeScript; it removes its folder itself.
+		'dev/scan.mjs',
+		// They look at what others leave.
+		'test/children.test.ts',
+		'test/n8n/commands.n8n.ts',
+	]);
+});
