@@ -16,10 +16,10 @@ const PARTS = [
 	{
 		name: 'in doubt',
 		hasSum: true,
-		title: 'In doubt: it may have been paid',
+		title: 'In doubt',
 		advice:
-			'Do not pay it in another way now. Ask the service whether it was paid, then say so on ' +
-			'this page:',
+			'It may have been paid: do not pay it in another way now. Ask the service whether it was, ' +
+			'then say so on this page:',
 	},
 	{
 		name: 'refused',
@@ -219,9 +219,11 @@ function asHtml({ title, parts }) {
 		return `<h2>${escaped(heading)}: ${count}</h2><p>${escaped(advice)}${address}</p><ul>${rows.join('')}</ul>`;
 	});
 	const style =
-		'font: 16px/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem; color: #222';
+		'<style>main { font: 16px/1.5 system-ui, sans-serif; color: #222; max-width: 46rem; ' +
+		'margin: 2rem auto; padding: 0 1.5rem } h1 { font-size: 1.4rem } h2 { font-size: 1.1rem; ' +
+		'margin: 1.5rem 0 0 } li { margin: 0.4rem 0 } main > p { margin: 0.4rem 0 }</style>';
 	const back = `<p><a href="${escaped(page)}">Back to the form</a></p>`;
-	return `<main style="${style}"><h1 style="font-size: 1.4rem">${escaped(title)}</h1>${blocks.join('')}${back}</main>`;
+	return `${style}<main><h1>${escaped(title)}</h1>${blocks.join('')}${back}</main>`;
 }
 
 function needsPage({ part, doubt }) {

@@ -150,7 +150,7 @@ describe('the report', () => {
 			[
 				'1 of 4 lines accepted now: 10.50 in all. 1 in doubt.',
 				'',
-				'In doubt: it may have been paid: 1, 7.00 in all. Do not pay it in another way now. Ask the service whether it was paid, then say so on this page: http://localhost:5678/form/payouts',
+				'In doubt: 1, 7.00 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: http://localhost:5678/form/payouts',
 				'- Line 3: b, 7.00 to b@x. It ended as unknown. Do it. http://localhost:5678/form/payouts?Payment%20in%20doubt=b',
 				'',
 				'Not paid: 2. Correct the line and upload the list again. What was paid is not paid again.',
@@ -350,7 +350,7 @@ describe('a decision', () => {
 			[
 				'2 in doubt.',
 				'',
-				`In doubt: it may have been paid: 2, 17.50 in all. Do not pay it in another way now. Ask the service whether it was paid, then say so on this page: ${PAGE}`,
+				`In doubt: 2, 17.50 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: ${PAGE}`,
 				`- a, 10.50 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=a`,
 				`- b, 7.00 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=b`,
 			].join('\n'),
