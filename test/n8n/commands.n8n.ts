@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { exampleNames } from '../../dev/examples';
 import { packPackage } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 
@@ -82,7 +83,7 @@ test('npm start opens n8n with every example, and the sandbox; what is there is 
 		return { ...found, output: output() };
 	};
 	const first = await start();
-	expect(first.workflows).toHaveLength(readdirSync(join(ROOT, 'examples')).length);
+	expect(first.workflows).toHaveLength(exampleNames().length);
 	expect(first.credentials.map(({ name }) => name).sort()).toStrictEqual(['Approver', 'Sandbox']);
 	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
 	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();

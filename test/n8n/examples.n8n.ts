@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example, runDemo, setUpDemo } from '../../dev/demo';
+import { exampleNames } from '../../dev/examples';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from '../../dev/payoutRegister';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
@@ -16,11 +16,7 @@ import { startModel } from './model';
 import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
 
-const NAMES = readdirSync(join(__dirname, '..', '..', 'examples'))
-	.filter((file) => file.endsWith('.json'))
-	.map((file) => file.replace('.json', ''));
-
-test.each(NAMES)('%s is complete: a note, no credentials, no pinned data', (name) => {
+test.each(exampleNames())('%s is complete: a note, no credentials, no pinned data', (name) => {
 	const { nodes, ...rest } = example(name);
 	expect(nodes.some(({ type }) => type === 'n8n-nodes-base.stickyNote')).toBe(true);
 	expect(JSON.stringify([nodes, rest])).not.toMatch(/"credentials"|pinData/);
@@ -34,7 +30,7 @@ function roomOf({ position, type, parameters }: Workflow['nodes'][number]) {
 	return { left, top, right: left + (isNote ? width : 120), bottom: top + (isNote ? height : 140) };
 }
 
-test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
+test.each(exampleNames())('%s: no node or note covers another on the canvas', (name) => {
 	const rooms = example(name).nodes.map((node) => ({ name: node.name, ...roomOf(node) }));
 	const covered = rooms.flatMap((one, index) =>
 		rooms
