@@ -19,14 +19,17 @@ interface Kept extends Demo {
 	sandboxPort: number;
 }
 
-/** Who may decide on the page of the example "approval"; it guards nothing but throw-away data. */
+/** Who may use the pages of the examples; it guards nothing but throw-away data. */
 const APPROVER = { user: 'approver', password: OWNER.password };
 
 /** An example whose page asks for a password, with that credential. */
 function withApprover(workflow: Workflow, httpBasicAuth: { id: string; name: string }): Workflow {
 	const nodes = workflow.nodes.map((node) => {
-		const { incomingAuthentication } = (node.parameters ?? {}) as Record<string, unknown>;
-		return incomingAuthentication === 'basicAuth'
+		const { incomingAuthentication, authentication } = (node.parameters ?? {}) as Record<
+			string,
+			unknown
+		>;
+		return [incomingAuthentication, authentication].includes('basicAuth')
 			? { ...node, credentials: { httpBasicAuth } }
 			: node;
 	});
@@ -98,7 +101,7 @@ Try this:
   2. In the sandbox, "Customer pays" beside the new charge: a postback goes out.
   3. In the editor, the executions of ${n8n.url}/workflow/${kept.postbackWorkflow}: it has arrived.
   4. The other examples are at ${n8n.url}/home/workflows, each with the credential "Sandbox"
-     (the page of the approval asks for ${APPROVER.user} / ${APPROVER.password}).
+     (the pages of approval and payouts ask for ${APPROVER.user} / ${APPROVER.password}).
 
 Kept for the next start; "npm start -- --fresh" begins anew. Press Ctrl+C to end both.`);
 		atWork = false;

@@ -89,7 +89,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	describe('the book', () => {
 		let book: Awaited<ReturnType<typeof makeBook>>;
 		const table = () =>
-			(nodeOf(book.in('in-doubt'), 'Open the book').parameters as never)['dataTableId'];
+			(nodeOf(book.in('payouts'), 'Open the book').parameters as never)['dataTableId'];
 		const row = (external_id: string, outcome: string, hours = 30, more: object = {}) => ({
 			...{ external_id, outcome, execution: '1' },
 			...{ at: new Date(Date.now() - hours * HOUR).toISOString(), ...more },

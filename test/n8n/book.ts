@@ -3,7 +3,10 @@ import { example } from '../../dev/demo';
 import type { N8n, Workflow } from '../../dev/n8n';
 import { nodeOf } from '../../dev/payoutRegister';
 
-const COLUMNS = ['external_id', 'outcome', 'at', 'execution', 'decision', 'source'];
+const COLUMNS = [
+	...['external_id', 'amount', 'recipient', 'outcome'],
+	...['at', 'execution', 'decision', 'source'],
+];
 
 /** A data table of n8n, with a name of its own. */
 export async function makeTable(n8n: N8n, columns: object[]) {
@@ -26,7 +29,7 @@ export async function makeTable(n8n: N8n, columns: object[]) {
 	};
 }
 
-/** The book of the examples "payouts", "in-doubt" and "ask-the-service": a data table, as their notes describe it. */
+/** The book of the examples "payouts" and "ask-the-service": a data table, as their notes describe it. */
 export async function makeBook(n8n: N8n, columns = COLUMNS) {
 	const table = await makeTable(
 		n8n,
@@ -35,8 +38,8 @@ export async function makeBook(n8n: N8n, columns = COLUMNS) {
 	return {
 		/** The rows, without when and by which execution. */
 		rows: async () =>
-			(await table.rows()).map(({ external_id, outcome, decision, source }) => ({
-				...{ external_id, outcome, decision, source },
+			(await table.rows()).map(({ external_id, amount, recipient, outcome, decision, source }) => ({
+				...{ external_id, amount, recipient, outcome, decision, source },
 			})),
 		add: async (data: object[]) =>
 			await n8n.rest('POST', `${table.path}/insert`, { data, returnType: 'count' }),
@@ -55,6 +58,3 @@ export function enterSettings(workflow: Workflow, values: Record<string, unknown
 	};
 	for (const each of assignments.assignments) each.value = values[each.name] ?? each.value;
 }
-
-/** How a report says when a payment was accepted before. */
-export const ACCEPTED_BEFORE = /: accepted on \d+ \w+ \d{4} \(execution \d+\)$/;

@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
+import { exampleNames } from '../../dev/examples';
 import { example } from '../../dev/demo';
 import type { N8nVersion } from '../../dev/install';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
@@ -179,7 +180,7 @@ describe.each(VERSIONS)('%s', (each) => {
 		}
 	});
 
-	const names = readdirSync(EXAMPLES).map((file) => file.replace('.json', ''));
+	const names = exampleNames();
 	// n8n 1 has no gate for an agent's tool.
 	const known = names.filter((name) => each === 'n8n2' || name !== 'agent-with-approval');
 	describe.each(known)('%s, pasted', pasted);

@@ -1,26 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example, runDemo, setUpDemo } from '../../dev/demo';
+import { exampleNames } from '../../dev/examples';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from '../../dev/payoutRegister';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
-import { ACCEPTED_BEFORE, makeBook, makeTable } from './book';
+import { makeTable } from './book';
 import { ended, firstExecution, waits } from './chargeAndWait';
 import { startModel } from './model';
 import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
 
-const NAMES = readdirSync(join(__dirname, '..', '..', 'examples'))
-	.filter((file) => file.endsWith('.json'))
-	.map((file) => file.replace('.json', ''));
-
-test.each(NAMES)('%s is complete: a note, no credentials, no pinned data', (name) => {
+test.each(exampleNames())('%s is complete: a note, no credentials, no pinned data', (name) => {
 	const { nodes, ...rest } = example(name);
 	expect(nodes.some(({ type }) => type === 'n8n-nodes-base.stickyNote')).toBe(true);
 	expect(JSON.stringify([nodes, rest])).not.toMatch(/"credentials"|pinData/);
@@ -34,7 +30,7 @@ function roomOf({ position, type, parameters }: Workflow['nodes'][number]) {
 	return { left, top, right: left + (isNote ? width : 120), bottom: top + (isNote ? height : 140) };
 }
 
-test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
+test.each(exampleNames())('%s: no node or note covers another on the canvas', (name) => {
 	const rooms = example(name).nodes.map((node) => ({ name: node.name, ...roomOf(node) }));
 	const covered = rooms.flatMap((one, index) =>
 		rooms
@@ -51,21 +47,10 @@ test.each(NAMES)('%s: no node or note covers another on the canvas', (name) => {
 	expect(covered).toStrictEqual([]);
 });
 
-const REGISTER = ['Set up'];
-const BOOK = [
-	...['Open the book', 'What became of it', 'Look it up', 'What the book says'],
-	...['New in the book?', 'Write it into the book', 'Report'],
-];
-test.each<[string, string, string[]]>([
-	['pay-once', 'payout-register', REGISTER],
-	['payouts', 'in-doubt', BOOK],
-])('%s and %s keep one table, and in the same way', (one, other, names) => {
-	const said = (name: string) =>
-		names.map((wanted) => {
-			const { query, ...more } = nodeOf(example(name), wanted).parameters as { query?: string };
-			return query ?? more;
-		});
-	expect(said(one)).toStrictEqual(said(other));
+test('pay-once and payout-register set the same register up', () => {
+	const setUpIn = (name: string) =>
+		(nodeOf(example(name), 'Set up').parameters as { query: string }).query;
+	expect(setUpIn('pay-once')).toBe(setUpIn('payout-register'));
 });
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -96,82 +81,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			`the error of execution ${executionId}`,
 			async () => (await n8n.execution(executionId)).data.resultData.error,
 		);
-
-	describe('payouts', () => {
-		test('the valid are paid, one report in the list’s order tells of all; a second run pays nothing, a third only what was corrected', async () => {
-			const book = await makeBook(n8n);
-			const id = await n8n.importWorkflow(book.in('payouts'), credentials);
-			/** Runs it once; gives the lines of its one report, and what was paid in this run. */
-			const run = async () => {
-				sandbox.received.length = 0;
-				const execution = await n8n.finished(await n8n.run(id, 'Start'));
-				expect(execution.status).toBe('success');
-				expect(execution.data.resultData.runData.Report).toHaveLength(1);
-				const [report, ...more] = itemsOf(execution, 'Report');
-				expect(more).toStrictEqual([]);
-				return {
-					lines: report?.line,
-					paid: sandbox.bodies('payment').map(({ external_id, amount }) => [external_id, amount]),
-				};
-			};
-			const comma = expect.stringMatching(/^invoice-1002: notSent\. Amount \(amount\) .*"12,00"/);
-			const again = (number: number) =>
-				expect.stringMatching(new RegExp(`^invoice-${number}${ACCEPTED_BEFORE.source}`));
-			expect(await run()).toStrictEqual({
-				lines: ['invoice-1001: accepted', comma, 'invoice-1003: accepted'],
-				paid: [
-					['invoice-1001', 10.5],
-					['invoice-1003', 7],
-				],
-			});
-			expect(await run()).toStrictEqual({ lines: [again(1001), comma, again(1003)], paid: [] });
-			const { nodes, versionId } = await n8n.workflow(id);
-			const list = nodes.find(({ name }) => name === 'Payouts')!.parameters as Record<
-				string,
-				string
-			>;
-			list.jsonOutput = list.jsonOutput!.replace('"12,00"', '12');
-			await n8n.rest('PATCH', `/workflows/${id}`, { nodes, versionId });
-			expect(await run()).toStrictEqual({
-				lines: [again(1001), 'invoice-1002: accepted', again(1003)],
-				paid: [['invoice-1002', 12]],
-			});
-		});
-
-		test('a payment of unknown fate has its line, in the next run too, and keeps no other from being paid', async () => {
-			const book = await makeBook(n8n);
-			sandbox.faultFor = ({ body }) =>
-				body.includes('invoice-1001') ? { kind: 'hang-up' } : undefined;
-			const id = await n8n.importWorkflow(book.in('payouts'), credentials);
-			const lines = async () =>
-				itemsOf(await n8n.finished(await n8n.run(id, 'Start')), 'Report')[0]?.line;
-			const comma = expect.stringMatching(/^invoice-1002: notSent\. /);
-			expect(await lines()).toStrictEqual([
-				...[expect.stringMatching(/^invoice-1001: unknown\. /), comma, 'invoice-1003: accepted'],
-			]);
-			expect(await lines()).toStrictEqual([
-				expect.stringMatching(
-					/^invoice-1001: in doubt: unknown on .* nobody has decided\. .* may well have been made/,
-				),
-				comma,
-				expect.stringMatching(ACCEPTED_BEFORE),
-			]);
-			const undecided = { decision: null, source: null };
-			expect(await book.rows()).toStrictEqual([
-				{ external_id: 'invoice-1001', outcome: 'unknown', ...undecided },
-				{ external_id: 'invoice-1002', outcome: 'notSent', ...undecided },
-				{ external_id: 'invoice-1003', outcome: 'accepted', ...undecided },
-			]);
-		});
-
-		test('where the book lacks a column, nothing is paid', async () => {
-			const book = await makeBook(n8n, ['external_id', 'outcome']);
-			const id = await n8n.importWorkflow(book.in('payouts'), credentials);
-			const execution = await n8n.finished(await n8n.run(id, 'Start'));
-			expect(execution.data.resultData.error?.message).toMatch(/"at, execution, decision, source"/);
-			expect(sandbox.received).toStrictEqual([]);
-		});
-	});
 
 	describe('approval', () => {
 		const APPROVER = { user: 'approver', password: 'a password' };

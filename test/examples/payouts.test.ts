@@ -1,0 +1,493 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+type Json = Record<string, unknown>;
+type Item = { json: Json };
+interface Line {
+	id: unknown;
+	amount: unknown;
+	key: unknown;
+}
+interface Report {
+	title: string;
+	text: string;
+	html: string;
+	parts: Array<{ name: string; count: string; lines: Array<{ line?: number; what: string }> }>;
+}
+
+const FOLDER = join(__dirname, '..', '..', 'examples', 'payouts');
+const PAGE = 'http://localhost:5678/form/payouts';
+const COLUMNS = { identifier: 'id', amount: 'amount', recipient: 'key', page: PAGE };
+
+/** Runs the source of a node as n8n's Code node does, after nodes that gave these items. */
+function runNode(name: string, input: Json[], earlier: Record<string, Json[]>, run = 0): Json[] {
+	const items = (some: Json[] = []) => some.map((json) => ({ json }));
+	const $input = { all: () => items(input) };
+	const $ = (node: string) => ({
+		all: () => items(earlier[node]),
+		first: () => items(earlier[node])[0],
+		isExecuted: node in earlier,
+		params: {},
+	});
+	const DateTime = { fromISO: (at: string) => ({ toFormat: () => at }) };
+	const $now = { toISO: () => `day ${run}` };
+	const source = readFileSync(join(FOLDER, `${name}.js`), 'utf8');
+	const node = new Function('$input', '$', 'DateTime', '$now', '$execution', source) as (
+		...given: unknown[]
+	) => Item[];
+	return node($input, $, DateTime, $now, { id: run }).map(({ json }) => json);
+}
+
+/** A book, and a Pay node that keeps the identifiers it sent, over several runs. */
+class Payouts {
+	readonly book: Json[] = [];
+	/** What the service does about an identifier; it accepts all others. */
+	readonly outcomes: Record<string, string> = {};
+	sent: Json[] = [];
+	private readonly known = new Set<unknown>();
+	private runs = 0;
+
+	/** What n8n gives of a file, through the nodes up to the report. */
+	upload(file: Json[]): Report {
+		const run = ++this.runs;
+		this.sent = [];
+		const earlier: Record<string, Json[]> = { Columns: [COLUMNS] };
+		const step = (name: string, input: Json[]) => {
+			earlier[name] = runNode(name, input, earlier, run);
+			return earlier[name];
+		};
+		step('Lines', file);
+		step('What the book says', this.book.length === 0 ? [{}] : this.book);
+		const checked = step('Check the list', []);
+		expect(checked[0]!.isAnythingToPay).toBe(checked.some(({ why }) => why === ''));
+		if (checked[0]!.isAnythingToPay) {
+			earlier['To be paid'] = checked.filter(({ why }) => why === '');
+			const paid = earlier['To be paid'].map((line) => this.pay(line));
+			const rows = step('What became of it', paid);
+			earlier['Write it into the book'] = rows;
+			for (const { external_id, amount, recipient, outcome, at, execution } of rows)
+				this.add({ external_id, amount, recipient, outcome, at, execution });
+		}
+		const [report] = step('Report', []);
+		return report as unknown as Report;
+	}
+
+	uploadLines(lines: Line[]): Report {
+		const cells = lines.map(({ id, amount, key }) => [id, amount, key]);
+		return this.upload([['id', 'amount', 'key'], ...cells].map((row) => ({ row })));
+	}
+
+	/** The form with a person's answer, or an empty one. */
+	decide(id = '', answer = '', source = ''): Report {
+		const form = { 'Payment in doubt': id, 'Was it paid?': answer, 'How do you know?': source };
+		const earlier: Record<string, Json[]> = { Columns: [COLUMNS], Payouts: [form] };
+		const book = this.book.length === 0 ? [{}] : this.book;
+		earlier['What the book says'] = runNode('What the book says', book, earlier);
+		earlier.Decision = runNode('Decision', [], earlier);
+		for (const written of earlier.Decision) {
+			if (written.decision === undefined) continue;
+			const { id: row, external_id, amount, recipient, execution, decision, source: who } = written;
+			const values = { external_id, amount, recipient, execution, decision, source: who };
+			const found = this.book.find((each) => each.id === row);
+			if (found) Object.assign(found, values);
+			else this.add(values);
+		}
+		return runNode('Report', [], earlier)[0] as unknown as Report;
+	}
+
+	add(row: Json) {
+		this.book.push({ id: this.book.length + 1, ...row });
+	}
+
+	private pay({ external_id, amount, recipient }: Json): Json {
+		if (this.known.has(external_id)) return failure(external_id, 'duplicate');
+		const outcome = this.outcomes[String(external_id)] ?? 'accepted';
+		if (typeof amount === 'string' && !/^\d+(\.\d+)?$/.test(amount))
+			return failure(external_id, 'notSent');
+		this.sent.push({ external_id, amount: Number(amount), recipient });
+		if (outcome !== 'rejected') this.known.add(external_id);
+		if (outcome !== 'accepted') return failure(external_id, outcome);
+		return { external_id, amount: Number(amount), outcome };
+	}
+}
+
+function failure(external_id: unknown, outcome: string): Json {
+	return {
+		error: { external_id, outcome, message: `It ended as ${outcome}`, description: 'Do it' },
+	};
+}
+
+/** The part of the report that each line is in, by the line's number, and what it says. */
+function told({ parts }: Report): Record<string, string> {
+	const lines = parts.flatMap(({ name, lines: some }) =>
+		some.map(({ line, what }) => [String(line), `${name}: ${what}`.trim()]),
+	);
+	return Object.fromEntries(lines);
+}
+
+const line = (id: unknown, amount: unknown = 10.5, key: unknown = 'a@x'): Line => ({
+	id,
+	amount,
+	key,
+});
+
+let payouts: Payouts;
+beforeEach(() => {
+	payouts = new Payouts();
+});
+
+describe('the report', () => {
+	test('has for every outcome what happened, and what to do', () => {
+		payouts.outcomes.b = 'unknown';
+		payouts.outcomes.c = 'rejected';
+		const report = payouts.uploadLines([
+			line('a'),
+			line('b', '7', 'b@x'),
+			line('c', 1),
+			line('d', '12,00'),
+		]);
+		expect(report.text).toBe(
+			[
+				'1 of 4 lines accepted now: 10.50 in all. 1 in doubt.',
+				'',
+				'In doubt: 1, 7.00 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: http://localhost:5678/form/payouts',
+				'- Line 3: b, 7.00 to b@x. It ended as unknown. Do it. http://localhost:5678/form/payouts?Payment%20in%20doubt=b',
+				'',
+				'Not paid: 2. Correct the line and upload the list again. What was paid is not paid again.',
+				'- Line 4: c, 1.00 to a@x. It ended as rejected. Do it.',
+				'- Line 5: d, 12,00 to a@x. It ended as notSent. Do it.',
+				'',
+				'Accepted now: 1, 10.50 in all. The service took them. Its statement says which of them were paid.',
+				'- Line 2: a, 10.50 to a@x.',
+			].join('\n'),
+		);
+	});
+
+	test('what the list or the service says is no HTML', () => {
+		payouts.outcomes['<b>'] = 'unknown';
+		const { html } = payouts.uploadLines([line('<b>', 1, '"><script>')]);
+		expect(html).toContain('&lt;b&gt;, 1.00 to &quot;&gt;&lt;script&gt;.');
+		expect(html).not.toMatch(/<b>|<script/);
+		expect(html).toContain(`href="${PAGE}?Payment%20in%20doubt=%3Cb%3E"`);
+	});
+
+	test('sums are those of the decimals', () => {
+		const report = payouts.uploadLines([line('a', 0.1), line('b', 0.2), line('c', 1.005)]);
+		expect(report.title).toBe('3 of 3 lines accepted now: 1.305 in all.');
+	});
+
+	test('where the book was not written, it says to keep the report', () => {
+		const row = { external_id: 'a', amount: '1', outcome: 'accepted', message: '', advice: '' };
+		const earlier = {
+			Columns: [COLUMNS],
+			'Check the list': [{ line: 2, external_id: 'a', amount: 1, recipient: 'a@x', why: '' }],
+			'What became of it': [row],
+			'Write it into the book': [{ error: 'disk full' }],
+		};
+		expect(runNode('Report', [], earlier)[0]!.title).toMatch(
+			/1 of 1 .* The book could not be written: keep this report\. n8n says: disk full$/,
+		);
+	});
+});
+
+describe('lists that were doubled, corrected or reordered', () => {
+	test('one payment is one row of the book, with amount and recipient', () => {
+		// The list of repro: doubled and not sent, then corrected.
+		expect(told(payouts.uploadLines([line('a', '15,00'), line('a', '15,00')]))).toStrictEqual({
+			2: 'refused: It ended as notSent. Do it.',
+			3: 'no payout: It says the same as line 2, which counts.',
+		});
+		expect(told(payouts.uploadLines([line('a', '15'), line('a', '15')]))).toStrictEqual({
+			2: 'accepted:',
+			3: 'no payout: It says the same as line 2, which counts.',
+		});
+		expect(payouts.sent).toStrictEqual([{ external_id: 'a', amount: 15, recipient: 'a@x' }]);
+		expect(payouts.book).toStrictEqual([
+			{
+				...{ id: 1, external_id: 'a', amount: '15,00', recipient: 'a@x' },
+				...{ outcome: 'notSent', at: 'day 1', execution: '1' },
+			},
+			{
+				...{ id: 2, external_id: 'a', amount: '15', recipient: 'a@x' },
+				...{ outcome: 'accepted', at: 'day 2', execution: '2' },
+			},
+		]);
+	});
+
+	test('lines of one identifier that do not say the same are not paid, none of them', () => {
+		const report = payouts.uploadLines([
+			line('a'),
+			line('b', 1),
+			line('a', 105),
+			line('b', '1.00'),
+		]);
+		expect(told(report)).toStrictEqual({
+			2: 'refused: Lines 2 and 4 have this identifier and do not say the same.',
+			3: 'accepted:',
+			4: 'refused: Lines 2 and 4 have this identifier and do not say the same.',
+			5: 'no payout: It says the same as line 3, which counts.',
+		});
+		expect(payouts.sent).toStrictEqual([{ external_id: 'b', amount: 1, recipient: 'a@x' }]);
+	});
+
+	test.each([
+		['another amount', line('inv-1', 105), '105.00 to a@x'],
+		['another recipient', line('inv-1', 10.5, 'b@x'), '10.50 to b@x'],
+		['an amount that Pay would refuse', line('inv-1', '12,00'), '12,00 to a@x'],
+	])('%s than was accepted is said first, with both', (_what, changed, says) => {
+		payouts.uploadLines([line('inv-1')]);
+		const report = payouts.uploadLines([line('inv-2'), changed]);
+		expect(report.parts[0]!.name).toBe('differs');
+		expect(report.text).toContain(
+			`- Line 3: inv-1, ${says}. The book has 10.50 to a@x under this identifier. Accepted on day 1 (execution 1).`,
+		);
+		expect(payouts.sent).toMatchObject([{ external_id: 'inv-2' }]);
+	});
+
+	test('a line that is what was sent is told so, however it is written and wherever it stands', () => {
+		payouts.uploadLines([line('a'), line('b', 7)]);
+		const report = payouts.uploadLines([line('c', 1), line('b', '7.00'), line(' a ', '10.50')]);
+		expect(told(report)).toStrictEqual({
+			2: 'accepted:',
+			3: 'before: Accepted on day 1 (execution 1).',
+			4: 'before: Accepted on day 1 (execution 1).',
+		});
+	});
+
+	test('what Pay has sent and the book does not know is in doubt', () => {
+		payouts.uploadLines([line('a')]);
+		payouts.book.length = 0;
+		expect(told(payouts.uploadLines([line('a')]))).toStrictEqual({
+			2: 'in doubt: It ended as duplicate. Do it.',
+		});
+		expect(told(payouts.uploadLines([line('a')]))).toStrictEqual({
+			2: 'in doubt: Sent before on day 2 (execution 2).',
+		});
+	});
+});
+
+describe('what the book says of an identifier', () => {
+	const row = (outcome: string, decision?: string, source?: string): Json => ({
+		...{ external_id: 'X', amount: '10.5', recipient: 'a@x', outcome, at: 'day 0', execution: '7' },
+		...{ decision, source },
+	});
+	const notPaid = (outcome: string) => row(outcome, 'It was not paid', 'the service');
+	const paid = (outcome: string) => row(outcome, 'It was paid', 'the statement');
+	const BEFORE = 'before: Accepted on day 0 (execution 7).';
+	const OPEN = 'in doubt: Unknown on day 0 (execution 7).';
+	test.each<[string, Json[], string]>([
+		['accepted', [row('accepted')], BEFORE],
+		['unknown', [row('unknown')], OPEN],
+		['a duplicate', [row('duplicate')], 'in doubt: Sent before on day 0 (execution 7).'],
+		[
+			'the service said "failed" of an accepted one, a person "It was paid" in a second row',
+			[notPaid('accepted'), paid('')],
+			'before: It was paid (the statement).',
+		],
+		[
+			'the same, the rows the other way',
+			[paid(''), notPaid('accepted')],
+			'before: It was paid (the statement).',
+		],
+		['two accepted rows, one decided not paid', [notPaid('accepted'), row('accepted')], BEFORE],
+		['not paid, then accepted elsewhere', [notPaid('unknown'), row('accepted')], BEFORE],
+		['not paid, then unknown elsewhere', [notPaid('unknown'), row('unknown')], OPEN],
+		['accepted and not paid, and one in doubt', [notPaid('accepted'), row('unknown')], OPEN],
+		['a duplicate beside an unknown one', [row('duplicate'), row('unknown')], OPEN],
+		[
+			'a decision in other letters',
+			[row('unknown', ' it was PAID ', 'Ana')],
+			'before: Unknown on day 0 (execution 7). it was PAID (Ana).',
+		],
+		['other words', [row('unknown', 'yes', 'Ana')], `${OPEN} "yes" is no decision.`],
+		[
+			'a rejected one that a person calls paid',
+			[paid('rejected')],
+			'before: Rejected on day 0 (execution 7). It was paid (the statement).',
+		],
+		[
+			'not paid',
+			[notPaid('unknown')],
+			'decided: Unknown on day 0 (execution 7). It was not paid (the service).',
+		],
+	])('%s: nothing is sent', (_what, rows, says) => {
+		for (const each of rows) payouts.add(each);
+		expect(told(payouts.uploadLines([line('X')]))).toStrictEqual({ 2: says });
+		expect(payouts.sent).toStrictEqual([]);
+	});
+
+	test.each(['rejected', 'notSent'])('%s: it is paid', (outcome) => {
+		payouts.add(row(outcome));
+		expect(told(payouts.uploadLines([line('X', 11)]))).toStrictEqual({ 2: 'accepted:' });
+	});
+
+	test('a row without amount and recipient, such as one by hand, differs from nothing', () => {
+		payouts.add({ external_id: 'X', outcome: 'accepted' });
+		expect(told(payouts.uploadLines([line('X')]))).toStrictEqual({ 2: 'before: Accepted.' });
+	});
+
+	test('a book that cannot be opened: nothing is paid, and it says what to do', () => {
+		payouts.add({ error: 'no such table' });
+		const report = payouts.uploadLines([line('X')]);
+		expect(report.title).toMatch(
+			/^Nothing was paid\. The book could not be opened\. On n8n 1, .* n8n says: no such table$/,
+		);
+		expect([payouts.sent, report.parts]).toStrictEqual([[], []]);
+		expect(payouts.decide().title).toMatch(/^The book could not be opened/);
+	});
+});
+
+describe('a decision', () => {
+	beforeEach(() => {
+		payouts.outcomes.a = 'unknown';
+		payouts.outcomes.b = 'unknown';
+		payouts.uploadLines([line('a'), line('b', 7), line('c', 1)]);
+	});
+	const decisions = () => payouts.book.map(({ external_id, decision }) => [external_id, decision]);
+
+	test('an empty form shows what is in doubt', () => {
+		expect(payouts.decide().text).toBe(
+			[
+				'2 in doubt.',
+				'',
+				`In doubt: 2, 17.50 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: ${PAGE}`,
+				`- a, 10.50 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=a`,
+				`- b, 7.00 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=b`,
+			].join('\n'),
+		);
+	});
+
+	test('is written into the row, and the next list goes by it', () => {
+		expect(payouts.decide('a', 'It was paid', 'Ana').title).toBe(
+			'Written down about "a": It was paid. 1 in doubt.',
+		);
+		expect(payouts.decide(' b ', 'It was not paid', 'Ana').title).toBe(
+			'Written down about "b": It was not paid. Nothing is in doubt.',
+		);
+		expect(decisions()).toStrictEqual([
+			['a', 'It was paid'],
+			['b', 'It was not paid'],
+			['c', undefined],
+		]);
+		expect(told(payouts.uploadLines([line('a'), line('b', 7)]))).toStrictEqual({
+			2: 'before: Unknown on day 1 (execution 1). It was paid (Ana).',
+			3: 'decided: Unknown on day 1 (execution 1). It was not paid (Ana).',
+		});
+	});
+
+	test('"It was paid" comes after "It was not paid", and nothing after it', () => {
+		payouts.decide('a', 'It was not paid', 'Ana');
+		expect(payouts.decide('a', 'It was paid', 'the statement').title).toMatch(/^Written down/);
+		expect(payouts.book).toHaveLength(4);
+		expect(payouts.decide('a', 'It was not paid', 'Bo').title).toMatch(
+			/^Nothing was written down\. "a": it was paid \(the statement\)\./,
+		);
+	});
+
+	test.each([
+		['without how one knows', ['a', 'It was paid', ' '], /say how you know/],
+		['without an answer', ['a', '', 'Ana'], /Choose whether it was paid/],
+		['with other words', ['a', 'Yes', 'Ana'], /Choose whether it was paid/],
+		['about what the book does not know', ['z', 'It was paid', 'Ana'], /no payment "z"/],
+		['about nothing', ['', 'It was paid', 'Ana'], /no payment ""/],
+		['about an accepted one', ['c', 'It was not paid', 'Ana'], /is not in doubt/],
+	])('%s is not written', (_how, [id, answer, source], says) => {
+		expect(payouts.decide(id, answer, source).title).toMatch(says);
+		expect(decisions()).toStrictEqual([
+			['a', undefined],
+			['b', undefined],
+			['c', undefined],
+		]);
+	});
+
+	test('of a payment with several open rows is written into each', () => {
+		payouts.add({ external_id: 'a', outcome: 'duplicate' });
+		payouts.decide('a', 'It was not paid', 'Ana');
+		expect(payouts.decide().title).toBe('1 in doubt.');
+	});
+});
+
+describe('a file', () => {
+	/** What becomes of a CSV. */
+	const csv = (text: string) => told(payouts.upload([{ text }]));
+	const sentNow = () => payouts.sent.map(({ external_id, amount }) => `${external_id} ${amount}`);
+
+	test('what is no payout line is told with its number, and not paid', () => {
+		const said = csv(
+			'id;amount;key\r\na;10.50;a@x\r\n\r\n;;\r\nb;7;b@x\r\nb;7;b@x\r\nTotal;17.50;\r\nTotal\r\n\r\n',
+		);
+		expect(said).toStrictEqual({
+			2: 'accepted:',
+			3: 'no payout: The line is empty.',
+			4: 'no payout: The line is empty.',
+			5: 'accepted:',
+			6: 'no payout: It says the same as line 5, which counts.',
+			7: 'no payout: It has no recipient.',
+			8: 'no payout: It has no amount.',
+		});
+		expect(sentNow()).toStrictEqual(['a 10.5', 'b 7']);
+	});
+
+	test('a last line with the sum of those above it is no payout', () => {
+		expect(csv('id,amount,key\na,10.50,a@x\nb,7,b@x\nTotal,17.50,2 payouts')[4]).toMatch(
+			/^no payout: Its amount is the sum of the lines above: a total\?/,
+		);
+		expect(sentNow()).toStrictEqual(['a 10.5', 'b 7']);
+		// Two lines of one amount are two payouts.
+		csv('id,amount,key\nc,5,a@x\nd,5,a@x');
+		expect(sentNow()).toStrictEqual(['c 5', 'd 5']);
+	});
+
+	test.each([
+		['a comma in an amount', 'id,amount,key\na,10,50,a@x'],
+		['a cell that lacks', 'id,amount,key,name\na,10,Ana'],
+	])('%s moves the cells: the line is not paid', (_what, text) => {
+		expect(csv(text)[2]).toMatch(
+			/^refused: It has \d cells, and the first line has another number/,
+		);
+		expect(sentNow()).toStrictEqual([]);
+	});
+
+	test('quotes, tabs, other columns, letters of the header, and cells too many that are empty', () => {
+		csv('Name\tID\tAmount\tKEY\r"Ana ""A""\nof\tB"\tx\t1\ta@x\t\t\rBo\ty\t2\tb@x');
+		expect(sentNow()).toStrictEqual(['x 1', 'y 2']);
+		expect(told(payouts.upload([{ text: 'id\tamount\tkey\n"a\nb"\t\t\nc\t\t' }]))).toStrictEqual({
+			2: 'no payout: It has no amount.',
+			4: 'no payout: It has no amount.',
+		});
+	});
+
+	test('a sheet: numbers as identifiers, an empty line, a number as recipient', () => {
+		const rows = [
+			['id', 'amount', 'key'],
+			[1002, 7, 'b@x'],
+			['', '', ''],
+			['c', 3, 5511999990000],
+		];
+		expect(told(payouts.upload(rows.map((row) => ({ row }))))).toStrictEqual({
+			2: 'accepted:',
+			3: 'no payout: The line is empty.',
+			4: expect.stringMatching(/^refused: The recipient is a number in the sheet/),
+		});
+		expect(payouts.sent).toStrictEqual([{ external_id: '1002', amount: 7, recipient: 'b@x' }]);
+	});
+
+	test.each([
+		['', /^Nothing was paid\. The file is empty\.$/],
+		['\n\n', /The file is empty/],
+		['id;amount;key\n;;\n', /no line below the names of its columns/],
+		['nr;amount;key\na;1;b', /no column "id"\. Its line 1 has: "nr", "amount", "key"\. Enter/],
+		['id;amount;amount;key\na;1;2;b', /more than one column "amount"/],
+		['id;amount;key\na;1;"b\nc;2;d', /The quote that begins in line 2 has no end/],
+	])('%j is refused whole', (text, says) => {
+		const report = payouts.upload([{ text }]);
+		expect(report.title).toMatch(says);
+		expect([payouts.sent, payouts.book]).toStrictEqual([[], []]);
+	});
+
+	test('one that n8n cannot read is refused, with n8n’s words', () => {
+		expect(payouts.upload([{ error: 'not in xlsx format' }]).title).toBe(
+			'Nothing was paid. The file could not be read: not in xlsx format',
+		);
+	});
+});

@@ -1,0 +1,317 @@
+import { randomUUID } from 'node:crypto';
+import { example } from '../../dev/demo';
+import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
+import { nodeOf } from '../../dev/payoutRegister';
+import { majorOf } from '../../dev/versions';
+import { Sandbox } from '../../sandbox/service';
+import { makeBook, makeTable } from './book';
+import { allFinished, credentialFor, startN8n, VERSIONS, type Credential } from './nodes';
+import { BOOK_COLUMNS, linesOf, PASSWORD, PayoutsPage } from './payouts';
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	const isN8n2 = majorOf(version) === 2;
+	const onN8n2 = isN8n2 ? test : test.skip;
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: Credential;
+	beforeAll(async () => {
+		sandbox = await Sandbox.start({ amountsAct: true });
+		// As docs/examples.md says: else runs at once break n8n's database layer.
+		n8n = await startN8n(version, isN8n2 ? {} : { env: { DB_SQLITE_POOL_SIZE: '2' } });
+		payApi = await credentialFor(sandbox, n8n);
+	});
+	afterAll(async () => {
+		await n8n?.stop();
+		await sandbox?.close();
+	});
+	beforeEach(() => {
+		sandbox.received.length = 0;
+		sandbox.faultFor = undefined;
+	});
+
+	/** What was paid since this was asked last. */
+	function paid() {
+		const payments = sandbox.bodies('payment').map(({ external_id, amount, creditParty }) => ({
+			...{ external_id, amount, key: (creditParty as { key: string }).key },
+		}));
+		sandbox.received.length = 0;
+		return payments;
+	}
+	/** The example with a book of its own, chosen as a person chooses it. */
+	async function publishWithBook(change: (workflow: Workflow) => void = () => {}) {
+		const book = await makeBook(n8n);
+		const page = await PayoutsPage.publish(n8n, payApi, (workflow) => {
+			book.in('payouts', workflow);
+			change(workflow);
+		});
+		return { book, page };
+	}
+	const csv = (...lines: string[]) => ['id,amount,key', ...lines].join('\n');
+
+	test('a bank’s file (semicolons, windows-1252, an empty line, a line twice, a total): each payout is paid once, and every line is told', async () => {
+		const { book, page } = await publishWithBook();
+		const first = await page.uploadFile('bank.csv');
+		expect(first.execution.data.resultData.error).toBeUndefined();
+		expect(paid()).toStrictEqual([
+			{ external_id: 'Rechnung-Ä1', amount: 10.5, key: 'a@example.com' },
+			{ external_id: 'Rechnung-2', amount: 7, key: 'b@example.com' },
+			{ external_id: 'Rechnung-3', amount: 5.03, key: 'c@example.com' },
+			{ external_id: 'Rechnung-4', amount: 4.22, key: 'd@example.com' },
+		]);
+		const address = page.url.replace('127.0.0.1', 'localhost');
+		expect(first.text.split('\n')[0]).toBe('2 of 7 lines accepted now: 17.50 in all. 1 in doubt.');
+		expect(linesOf(first.text)).toStrictEqual([
+			expect.stringMatching(/^- Line 6: Rechnung-3, 5\.03 to c@example\.com\. It is not known /),
+			expect.stringMatching(/^- Line 7: Rechnung-4, 4\.22 to d@example\.com\. The service reje/),
+			'- Line 3: The line is empty.',
+			'- Line 5: Rechnung-2, 7.00 to b@example.com. It says the same as line 4, which counts.',
+			'- Line 8: Total, 26.75. It has no recipient.',
+			'- Line 2: Rechnung-Ä1, 10.50 to a@example.com.',
+			'- Line 4: Rechnung-2, 7.00 to b@example.com.',
+		]);
+		expect(first.text).toContain(`then say so on this page: ${address}\n`);
+		expect(first.text).toContain(` ${address}?Payment%20in%20doubt=Rechnung-3\n`);
+		expect(first.html).toContain('2 of 7 lines accepted now: 17.50 in all. 1 in doubt.');
+		expect(first.html).toContain(`href="${address}?Payment%20in%20doubt=Rechnung-3"`);
+		const row = (external_id: string, amount: string, key: string, outcome: string) => ({
+			...{ external_id, amount, recipient: key, outcome, decision: null, source: null },
+		});
+		const rows = [
+			row('Rechnung-Ä1', '10.5', 'a@example.com', 'accepted'),
+			row('Rechnung-2', '7', 'b@example.com', 'accepted'),
+			row('Rechnung-3', '5.03', 'c@example.com', 'unknown'),
+			row('Rechnung-4', '4.22', 'd@example.com', 'rejected'),
+		];
+		expect(await book.rows()).toStrictEqual(rows);
+
+		// The same list again: only what was rejected goes out, and gets a row of this run.
+		const second = await page.uploadFile('bank.csv');
+		expect(paid()).toMatchObject([{ external_id: 'Rechnung-4' }]);
+		expect(await book.rows()).toStrictEqual([...rows, rows[3]]);
+		const day = String.raw`on \d+ \w+ 20\d\d \(execution ${first.execution.id}\)\.`;
+		expect(linesOf(second.text)).toStrictEqual([
+			expect.stringMatching(new RegExp(`^- Line 6: .* Unknown ${day} http://`)),
+			expect.stringMatching(/^- Line 7: .* The service rejected/),
+			...[expect.any(String), expect.any(String), expect.any(String)],
+			expect.stringMatching(new RegExp(`^- Line 2: .* Accepted ${day}$`)),
+			expect.stringMatching(new RegExp(`^- Line 4: .* Accepted ${day}$`)),
+		]);
+
+		// As UTF-8, with another amount: the identifier is the same, and the change is said first.
+		const changed = await page.uploadCsv(csv('Rechnung-Ä1,105,a@example.com'));
+		expect(linesOf(changed.text)[0]).toMatch(
+			/^- Line 2: Rechnung-Ä1, 105\.00 to a@example\.com\. The book has 10\.50 to a@example\.com under this identifier\. Accepted on /,
+		);
+		expect(paid()).toStrictEqual([]);
+	});
+
+	test('a sheet, its columns named in Columns', async () => {
+		const { page } = await publishWithBook((workflow) => {
+			const { assignments } = nodeOf(workflow, 'Columns').parameters as {
+				assignments: { assignments: Array<{ name: string; value: string }> };
+			};
+			const [identifier, amount, recipient] = assignments.assignments;
+			[identifier!.value, amount!.value, recipient!.value] = ['Invoice', 'Amount', 'Pay to'];
+		});
+		const { text } = await page.uploadFile('sheet.xlsx');
+		expect(paid()).toStrictEqual([
+			{ external_id: 'inv-1', amount: 10.5, key: 'a@example.com' },
+			{ external_id: '1002', amount: 7, key: 'b@example.com' },
+		]);
+		expect(linesOf(text)).toStrictEqual([
+			expect.stringMatching(/^- Line 5: inv-3, 3\.00 to 5511999990000\. The recipient is a number/),
+			'- Line 3: The line is empty.',
+			'- Line 6: Total, 20.5. It has no recipient.'.replace('20.5', '20.50'),
+			'- Line 2: inv-1, 10.50 to a@example.com.',
+			'- Line 4: 1002, 7.00 to b@example.com.',
+		]);
+		const other = await page.uploadCsv(csv('a,1,b'));
+		expect(other.text).toMatch(
+			/^Nothing was paid\. The file has no column "Invoice"\. Its line 1 has: "id", "amount", "key"\./,
+		);
+		const broken = await page.send(new File(['no sheet\u0000'], 'broken.xlsx'));
+		expect(broken.text).toMatch(/^Nothing was paid\. The file /);
+		expect(paid()).toStrictEqual([]);
+	});
+
+	describe('the page', () => {
+		test('nobody sees it, uploads a list or decides without the password', async () => {
+			const { page } = await publishWithBook();
+			const list = new File([csv('a,1,b')], 'list.csv');
+			const wrong = { Authorization: `Basic ${btoa('person:guess')}` };
+			for (const headers of [{}, wrong]) {
+				expect([401, 403]).toContain((await fetch(page.url, { headers })).status);
+				expect([401, 403]).toContain((await page.post(list, [], headers)).status);
+				expect([401, 403]).toContain((await page.post(undefined, ['a'], headers)).status);
+			}
+			expect((await fetch(page.url, { headers: PASSWORD })).status).toBe(200);
+			expect(await n8n.executionIds(page.workflowId)).toStrictEqual([]);
+		});
+
+		test('as it is pasted, without a Basic Auth credential, nothing can be uploaded', async () => {
+			const workflow = example('payouts');
+			Object.assign(nodeOf(workflow, 'Payouts').parameters as object, { path: randomUUID() });
+			const id = await n8n.importWorkflow(workflow, { payApi });
+			const { path } = nodeOf(workflow, 'Payouts').parameters as { path: string };
+			if (isN8n2)
+				return await expect(n8n.publish(id)).rejects.toThrow(
+					/Missing required credential: httpBasicAuth/,
+				);
+			await n8n.publish(id);
+			const url = `${n8n.url}/form/${path}`;
+			await until('the page', async () => (await fetch(url)).status !== 404);
+			const body = new FormData();
+			body.append('field-0', new File([csv('a,1,b')], 'list.csv'));
+			const statuses = [
+				(await fetch(url, { headers: PASSWORD })).status,
+				(await fetch(url, { method: 'POST', headers: PASSWORD, body })).status,
+			];
+			expect(statuses).toStrictEqual([401, 401]);
+			expect(await n8n.executionIds(id)).toStrictEqual([]);
+		});
+
+		test('a decision is made there, the next list goes by it, and "It was paid" wins', async () => {
+			const { book, page } = await publishWithBook();
+			await page.uploadCsv(csv('a,5.03,x', 'b,5.03,y', 'c,5.03,z', 'd,1,z'));
+			paid();
+			const open = await page.send(undefined);
+			expect(open.text).toMatch(/^3 in doubt\.\n\nIn doubt: 3, 15\.09 in all\. /);
+			expect(open.html).toContain('3 in doubt.');
+			const decided = await page.decide('a', 'It was not paid', 'Ana at the service');
+			expect(decided.html).toContain(
+				'Written down about &quot;a&quot;: It was not paid. 2 in doubt.',
+			);
+			// Two people at once, who do not agree.
+			await Promise.all([
+				page.post(undefined, ['b', 'It was paid', 'the statement']),
+				page.post(undefined, ['b', 'It was not paid', 'Bo']),
+			]);
+			await allFinished(n8n, page.workflowId, 5);
+			const next = await page.uploadCsv(csv('a,5.03,x', 'b,5.03,y', 'c,5.03,z', 'd,1,z'));
+			expect(linesOf(next.text)).toStrictEqual([
+				expect.stringMatching(/^- Line 4: c, 5\.03 to z\. Unknown on .*\. http:/),
+				expect.stringMatching(/^- Line 2: .* It was not paid \(Ana at the service\)\.$/),
+				expect.stringMatching(/^- Line 3: .*It was paid \(the statement\)\.$/),
+				expect.stringMatching(/^- Line 5: d, 1\.00 to z\. Accepted on /),
+			]);
+			expect(paid()).toStrictEqual([]);
+			// The other way round, after the fact.
+			const later = await page.decide('a', 'It was paid', 'the statement');
+			expect(later.text).toMatch(/^Written down about "a": It was paid\. 1 in doubt\./);
+			const about = (await book.rows()).filter(({ external_id }) => external_id === 'a');
+			expect(
+				about.map(({ outcome, amount, decision }) => [outcome, amount, decision]),
+			).toStrictEqual([
+				['unknown', '5.03', 'It was not paid'],
+				[null, '5.03', 'It was paid'],
+			]);
+		});
+	});
+
+	describe('the book', () => {
+		onN8n2('is made by the first run, and found by the next', async () => {
+			const page = await PayoutsPage.publish(n8n, payApi);
+			const first = await page.uploadCsv(csv('made-1,1,x'));
+			expect(linesOf(first.text)).toStrictEqual(['- Line 2: made-1, 1.00 to x.']);
+			const second = await page.uploadCsv(csv('made-1,1,x'));
+			expect(linesOf(second.text)).toStrictEqual([
+				expect.stringMatching(/^- Line 2: made-1, 1\.00 to x\. Accepted on /),
+			]);
+			// A copy of the workflow finds it too: what one has paid, the other does not pay.
+			const copy = await PayoutsPage.publish(n8n, payApi);
+			paid();
+			expect(linesOf((await copy.uploadCsv(csv('made-1,1,x'))).text)).toHaveLength(1);
+			// n8n looks for a name that contains this one, and takes the first.
+			const personal = await n8n.rest<{ data: { id: string } }>('GET', '/projects/personal');
+			const tables = `/projects/${personal.data.id}/data-tables`;
+			const columns = [{ name: 'other', type: 'string' }];
+			const name = 'Book of payouts, old';
+			const { data: old } = await n8n.rest('POST', tables, { name, columns });
+			const third = await page.uploadCsv(csv('made-2,1,x'));
+			expect(third.text).toMatch(
+				/^Nothing was paid\. .* no other table may have a name that contains/,
+			);
+			expect(paid()).toStrictEqual([]);
+			await n8n.rest('DELETE', `${tables}/${old.id}`);
+			expect((await page.uploadCsv(csv('made-2,1,x'))).text).toMatch(/^1 of 1 lines accepted now/);
+		});
+
+		test('that is missing or lacks a column: nothing is paid, and the page says what to do', async () => {
+			const few = await makeTable(n8n, [{ name: 'external_id', type: 'string' }]);
+			const lacking = await PayoutsPage.publish(n8n, payApi, (workflow) =>
+				few.chooseIn(workflow, 'Open the book'),
+			);
+			const says =
+				/^Nothing was paid\. The book could not be opened\. On n8n 1, make a data table from the file book-of-payouts\.csv .* n8n says: /;
+			expect((await lacking.uploadCsv(csv('a,1,x'))).text).toMatch(says);
+			if (!isN8n2) {
+				const missing = await PayoutsPage.publish(n8n, payApi);
+				expect((await missing.uploadCsv(csv('a,1,x'))).text).toMatch(says);
+			}
+			expect(paid()).toStrictEqual([]);
+		});
+
+		test('has the columns of the file to import', () => {
+			const { columns } = nodeOf(example('payouts'), 'Make the book').parameters as {
+				columns: { column: Array<{ name: string; type: string }> };
+			};
+			expect(columns.column).toStrictEqual(BOOK_COLUMNS.map((name) => ({ name, type: 'string' })));
+		});
+
+		test('that cannot be written after the payments: the report says so, and the next run asks', async () => {
+			const { page } = await publishWithBook((workflow) => {
+				Object.assign(nodeOf(workflow, 'Write it into the book').parameters as object, {
+					dataTableId: { __rl: true, mode: 'id', value: 'gone' },
+				});
+			});
+			const first = await page.uploadCsv(csv('unwritten,1,x'));
+			expect(first.text).toMatch(/^1 of 1 .* The book could not be written: keep this report\. /);
+			const second = await page.uploadCsv(csv('unwritten,1,x'));
+			expect(second.text).toMatch(/^0 of 1 .* 1 in doubt\./);
+			expect(paid()).toHaveLength(1);
+		});
+	});
+
+	test('of thirty payouts, sent again and in another order, each is paid once', async () => {
+		const { book, page } = await publishWithBook();
+		const lines = Array.from({ length: 30 }, (_none, index) => `supplier-${index},${index + 10},x`);
+		await page.uploadCsv(csv(...lines, lines[0]!, lines[7]!));
+		expect(paid()).toHaveLength(30);
+		const { text } = await page.uploadCsv(csv(...lines.toReversed(), 'supplier-30,1,x'));
+		expect(paid()).toMatchObject([{ external_id: 'supplier-30' }]);
+		expect(text.split('\n')[0]).toBe('1 of 31 lines accepted now: 1.00 in all.');
+		expect(await book.rows()).toHaveLength(31);
+	});
+
+	test('ten lists at once lose no row', async () => {
+		const { book, page } = await publishWithBook();
+		const lists = Array.from({ length: 10 }, (_none, index) => [
+			`ten-${index}-a`,
+			`ten-${index}-b`,
+		]);
+		await Promise.all(
+			lists.map(async (ids) => {
+				const file = new File([csv(...ids.map((id) => `${id},7,x`))], 'list.csv');
+				expect((await page.post(file)).html).toContain('2 of 2 lines accepted now');
+			}),
+		);
+		expect((await book.rows()).map(({ external_id }) => external_id).sort()).toStrictEqual(
+			lists.flat(),
+		);
+	});
+
+	test('a run that stops sounds the alarm, with where and why', async () => {
+		const { page } = await publishWithBook((workflow) => {
+			Object.assign(nodeOf(workflow, 'Pay'), { onError: 'stopWorkflow' });
+		});
+		await page.post(new File([csv('a,4.22,x')], 'list.csv'));
+		const alarm = await until('the alarm', async () => {
+			const executions = await allFinished(n8n, page.workflowId, 2);
+			const [item] = executions.flatMap((each) => itemsOf(each, 'Sound the alarm'));
+			return item;
+		});
+		expect(alarm.text).toMatch(
+			/^Payouts from a file stopped at Pay: .*\. http:\/\/.*\/executions\/\d+$/,
+		);
+	});
+});
