@@ -144,7 +144,9 @@ function describe(version: NpmVersion): string {
 		...MATRIX.find((one) => one.version === version)?.overrides,
 	};
 	const manifest = {
-		...{ name: 'n8n', private: true, dependencies: { n8n: version } },
+		name: 'n8n',
+		private: true,
+		dependencies: { n8n: version },
 		pnpm: { ...pnpm, overrides },
 	};
 	const folder = join(CACHE, 'versions', version);

@@ -87,7 +87,9 @@ export async function submit(
 		else body.append(`field-${index}`, answer, 'statement.csv');
 	}
 	const answer = await fetch(`${n8n.url}/form/${String(form.webhookId)}`, {
-		...{ method: 'POST', headers: { ...headers, Connection: 'close' }, body },
+		method: 'POST',
+		headers: { ...headers, Connection: 'close' },
+		body,
 		signal: AbortSignal.timeout(30_000),
 	});
 	const text = await answer.text();
@@ -109,7 +111,9 @@ export class PayoutRegister {
 	) {
 		this.workflow = ready('payout-register', credentials);
 		Object.assign(this.node('Start'), {
-			...{ type: 'n8n-nodes-base.webhook', typeVersion: 2, webhookId: this.listPath },
+			type: 'n8n-nodes-base.webhook',
+			typeVersion: 2,
+			webhookId: this.listPath,
 			parameters: { path: this.listPath, httpMethod: 'POST', options: {} },
 		});
 		const list = "={{ { payouts: $('Start').first().json.body.items } }}";
@@ -119,8 +123,10 @@ export class PayoutRegister {
 		// What follows a settled payout is counted.
 		const { parameters } = this.query('', 'INSERT INTO followed VALUES ($1)', 'external_id');
 		Object.assign(this.node('Settled'), {
-			...{ type: 'n8n-nodes-base.postgres', typeVersion: 2.5 },
-			...{ credentials: { postgres: credentials.postgres }, parameters },
+			type: 'n8n-nodes-base.postgres',
+			typeVersion: 2.5,
+			credentials: { postgres: credentials.postgres },
+			parameters,
 		});
 	}
 

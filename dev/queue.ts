@@ -106,8 +106,16 @@ export class Server {
 
 async function startRedis(): Promise<Server> {
 	return await Server.start('redis-server', (port, folder) => [
-		...['--port', String(port), '--bind', '127.0.0.1'],
-		...['--dir', folder, '--save', '', '--appendonly', 'no'],
+		'--port',
+		String(port),
+		'--bind',
+		'127.0.0.1',
+		'--dir',
+		folder,
+		'--save',
+		'',
+		'--appendonly',
+		'no',
 	]);
 }
 
@@ -118,8 +126,18 @@ export async function startPostgres(): Promise<Server> {
 	return await Server.start(
 		join(bin, 'postgres'),
 		(port, folder) => [
-			...['-D', join(folder, 'data'), '-p', String(port), '-h', '127.0.0.1'],
-			...['-c', 'unix_socket_directories=', '-c', 'fsync=off', '-c', 'max_connections=200'],
+			'-D',
+			join(folder, 'data'),
+			'-p',
+			String(port),
+			'-h',
+			'127.0.0.1',
+			'-c',
+			'unix_socket_directories=',
+			'-c',
+			'fsync=off',
+			'-c',
+			'max_connections=200',
 		],
 		user,
 		(folder) => {
@@ -134,7 +152,14 @@ export async function startPostgres(): Promise<Server> {
 }
 
 const psqlArgs = (port: number, database: string, user = 'n8n') => [
-	...['-h', '127.0.0.1', '-p', String(port), '-U', user, '-d', database],
+	'-h',
+	'127.0.0.1',
+	'-p',
+	String(port),
+	'-U',
+	user,
+	'-d',
+	database,
 ];
 
 /** Asks a PostgreSQL; gives the rows, their columns separated by |. */

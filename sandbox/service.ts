@@ -332,7 +332,11 @@ export class Sandbox {
 		const answer = () =>
 			response.status(201).json({
 				...(saysSuccess && { success: true }),
-				...{ id, external_id, amount, status, qrCode },
+				id,
+				external_id,
+				amount,
+				status,
+				qrCode,
 				...rehearsal?.instead?.(transaction),
 			});
 		if (rehearsal?.fault) this.play(rehearsal.fault, request, response, answer);

@@ -78,13 +78,30 @@ const LABELS = new Set(
 );
 /** Words of n8n's own interface. */
 const OF_N8N = new Set([
-	...['Settings', 'Community nodes', 'Install', 'Execute step', 'Test URL', 'Production URL'],
-	...['On Error', 'Continue', 'Continue (using error output)', 'Retry On Fail'],
-	...['Execute workflow', 'Webhook URLs', 'On new Pay event', 'Unrecognized node type'],
+	'Settings',
+	'Community nodes',
+	'Install',
+	'Execute step',
+	'Test URL',
+	'Production URL',
+	'On Error',
+	'Continue',
+	'Continue (using error output)',
+	'Retry On Fail',
+	'Execute workflow',
+	'Webhook URLs',
+	'On new Pay event',
+	'Unrecognized node type',
 	'Conflicting Trigger Path',
 	'Save execution progress',
-	...['Connect to Pay', 'Select Credential', 'Create new credential', 'Actions'],
-	...['Migration report', 'Error Workflow', 'Save successful production executions', 'Active'],
+	'Connect to Pay',
+	'Select Credential',
+	'Create new credential',
+	'Actions',
+	'Migration report',
+	'Error Workflow',
+	'Save successful production executions',
+	'Active',
 ]);
 
 /** Names that items, answers, requests and log lines have, those of the examples with a register, of
@@ -141,9 +158,18 @@ const isThere = (path: string) => PLACES.some((place) => existsSync(join(ROOT, p
 
 /** n8n's own settings that documents name; ours stand in our code. */
 const SETTINGS_OF_N8N = [
-	...['N8N_USER_FOLDER', 'N8N_REINSTALL_MISSING_PACKAGES', 'N8N_UNVERIFIED_PACKAGES_ENABLED'],
-	...['N8N_PAYLOAD_SIZE_MAX', 'QUEUE_WORKER_MAX_STALLED_COUNT', 'WEBHOOK_URL'],
-	...['HTTPS_PROXY', 'NO_PROXY', 'HEAD', 'NaN', 'DB_POSTGRESDB_POOL_SIZE', 'DB_SQLITE_POOL_SIZE'],
+	'N8N_USER_FOLDER',
+	'N8N_REINSTALL_MISSING_PACKAGES',
+	'N8N_UNVERIFIED_PACKAGES_ENABLED',
+	'N8N_PAYLOAD_SIZE_MAX',
+	'QUEUE_WORKER_MAX_STALLED_COUNT',
+	'WEBHOOK_URL',
+	'HTTPS_PROXY',
+	'NO_PROXY',
+	'HEAD',
+	'NaN',
+	'DB_POSTGRESDB_POOL_SIZE',
+	'DB_SQLITE_POOL_SIZE',
 ];
 
 describe.each(DOCUMENTS)('%s', (path) => {
@@ -363,7 +389,20 @@ test('every section of the document that the code cites is a heading of docs/ser
 		all(title, /^(\d(?:\.\d)?)/g),
 	);
 	expect(sections).toStrictEqual([
-		...['1', '2', '2.1', '2.2', '2.3', '3', '4', '4.1', '4.2', '5', '6', '7', '8', '9'],
+		'1',
+		'2',
+		'2.1',
+		'2.2',
+		'2.3',
+		'3',
+		'4',
+		'4.1',
+		'4.2',
+		'5',
+		'6',
+		'7',
+		'8',
+		'9',
 	]);
 	const cited = all(SOURCES, /(?<!RFC \d+, )sections? (\d(?:\.\d)?)(?![\d.]*\d)/g);
 	expect(cited.length).toBeGreaterThan(10);

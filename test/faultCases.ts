@@ -112,7 +112,11 @@ const drips = (line: string) => (socket: Socket) => {
 };
 
 const nowhere = (name: string, address: Address, timeout?: number): FaultCase => ({
-	...{ name, outcome: 'notSent', arrives: false, address, timeout },
+	name,
+	outcome: 'notSent',
+	arrives: false,
+	address,
+	timeout,
 });
 const lost = (name: string, kind: 'no-answer' | 'reset-after-body' | 'hang-up' | 'garbage') => ({
 	...({ name, outcome: 'unknown', arrives: true } as const),

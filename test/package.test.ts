@@ -28,7 +28,11 @@ test('the package, as it was built, is small and holds nothing else', () => {
 	// 117,602 when it was measured.
 	expect(size).toBeLessThan(130_000);
 	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
-		...['CHANGELOG.md', 'LICENSE', 'README.md', 'index.js', 'package.json'],
+		'CHANGELOG.md',
+		'LICENSE',
+		'README.md',
+		'index.js',
+		'package.json',
 	]);
 });
 
@@ -38,7 +42,9 @@ test('both nodes are one file, and what draws images and reads XML waits for its
 		console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
 	const loaded = run('node', ['-e', script]).trim().split(',');
 	expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
-		...['Pay.node.js', 'PayTrigger.node.js', 'nodes.js'],
+		'Pay.node.js',
+		'PayTrigger.node.js',
+		'nodes.js',
 	]);
 });
 
@@ -185,9 +191,17 @@ test('every field takes an expression, but for a choice of resource or operation
 		.filter(({ noDataExpression }) => noDataExpression)
 		.map(({ name }) => name);
 	expect([...new Set(fixed)].sort()).toStrictEqual([
-		...['allowAiPayments', 'allowNoKey', 'decimalSign', 'matchField', 'matchValues'],
-		...['operation', 'resource'],
-		...['respond', 'responseBody', 'responseCode', 'startWhen'],
+		'allowAiPayments',
+		'allowNoKey',
+		'decimalSign',
+		'matchField',
+		'matchValues',
+		'operation',
+		'resource',
+		'respond',
+		'responseBody',
+		'responseCode',
+		'startWhen',
 	]);
 });
 
@@ -240,7 +254,12 @@ describe('dev/compose.yaml', () => {
 	test('starts queue mode by itself, and one process where that is named', () => {
 		const unnamed = services.filter(([, { profiles }]) => profiles === undefined);
 		expect(unnamed.map(([name]) => name).sort()).toStrictEqual([
-			...['main', 'package', 'postgres', 'redis', 'webhook', 'worker'],
+			'main',
+			'package',
+			'postgres',
+			'redis',
+			'webhook',
+			'worker',
 		]);
 		const needs = services.flatMap(([, { depends_on = {} }]) => Object.keys(depends_on));
 		expect(unnamed.map(([name]) => name)).toStrictEqual(expect.arrayContaining(needs));

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
 
 const ROOT = join(__dirname, '..');
 const PAY = join(ROOT, 'nodes', 'Pay');
@@ -104,4 +105,45 @@ test('no exported name has a word that the glossary of CONTRIBUTING turns down',
 	const names = files.flatMap((file) => namesOf(readFileSync(join(PAY, `${file}.ts`), 'utf8')));
 	expect(names.length).toBeGreaterThan(100);
 	expect(wrong(names)).toStrictEqual([]);
+});
+
+/** The TypeScript files of a folder and those below, without what is installed there. */
+function sourcesIn(folder: string): string[] {
+	const found: string[] = [];
+	for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+		const path = join(folder, entry.name);
+		if (entry.isDirectory() && entry.name !== 'node_modules') found.push(...sourcesIn(path));
+		if (entry.isFile() && entry.name.endsWith('.ts')) found.push(path);
+	}
+	return found;
+}
+
+/** Where a literal is spread in another one, as `{ ...{ a }, b }`. */
+function spreadLiterals(path: string, text: string): string[] {
+	const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+	const found: string[] = [];
+	const visit = (node: ts.Node) => {
+		const isSpread = ts.isSpreadAssignment(node) || ts.isSpreadElement(node);
+		if (
+			isSpread &&
+			(ts.isObjectLiteralExpression(node.expression) ||
+				ts.isArrayLiteralExpression(node.expression))
+		) {
+			found.push(`${path}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`);
+		}
+		ts.forEachChild(node, visit);
+	};
+	visit(source);
+	return found;
+}
+
+test('literals are written out: none is spread in another one', () => {
+	expect(spreadLiterals('one.ts', 'f({ ...{ a: 1 }, b: 2 }, [...[3]], { ...c })')).toHaveLength(2);
+	const found: string[] = [];
+	for (const folder of ['nodes', 'credentials', 'sandbox', 'dev', 'test']) {
+		for (const path of sourcesIn(folder)) {
+			found.push(...spreadLiterals(path, readFileSync(join(ROOT, path), 'utf8')));
+		}
+	}
+	expect(found).toStrictEqual([]);
 });

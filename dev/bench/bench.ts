@@ -156,8 +156,11 @@ const variants = (service: Service, baseUrl: string) => ({
 	},
 	'Result Field and Additional Members': {
 		credential: {
-			...{ baseUrl, accessToken: 'token', describeService: true },
-			...{ resultField: 'success', acceptedValues: 'true' },
+			baseUrl,
+			accessToken: 'token',
+			describeService: true,
+			resultField: 'success',
+			acceptedValues: 'true',
 		},
 		options: { additionalMembers: '{ "payer": { "phone": "1" } }' },
 	},

@@ -19,8 +19,12 @@ let accounts = 0;
 /** An account of its own for each test, since tokens are kept by what is in it. */
 function account(more: Partial<ClientCredentials> = {}): Account {
 	const clientCredentials: ClientCredentials = {
-		...{ tokenUrl: 'https://id.example.com/token', clientId: `client ${++accounts}` },
-		...{ clientSecret: SECRET, scope: '', sendIn: 'header', ...more },
+		tokenUrl: 'https://id.example.com/token',
+		clientId: `client ${++accounts}`,
+		clientSecret: SECRET,
+		scope: '',
+		sendIn: 'header',
+		...more,
 	};
 	const token = { clientCredentials };
 	return {
@@ -177,7 +181,8 @@ describe('failures', () => {
 
 	const ok = (members: object) => ({ statusCode: 200, body: JSON.stringify(members) });
 	const refused = (statusCode: number, error: string) => ({
-		...{ statusCode, body: JSON.stringify({ error }) },
+		statusCode,
+		body: JSON.stringify({ error }),
 	});
 	type Row = [string, unknown, string, RegExp];
 	const status = (statusCode: number, field: string, words: RegExp): Row => {

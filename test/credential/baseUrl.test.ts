@@ -40,7 +40,8 @@ test.each([
 	['https://api.example.com/?a=1', /query/],
 ])('%p is refused', (given, why) => {
 	expect(refusalOf(() => parseBaseUrl(given, false, 'pay'))).toMatchObject({
-		...{ field: 'baseUrl', message: expect.stringMatching(why) },
+		field: 'baseUrl',
+		message: expect.stringMatching(why),
 	});
 });
 

@@ -57,7 +57,8 @@ test.each<[string, RegExp]>([
 	expect(
 		refusalOf(() => readAccount({ ...BASE, describeService: true, externalIdHeader })),
 	).toMatchObject({
-		...{ field: 'externalIdHeader', message: expect.stringMatching(words) },
+		field: 'externalIdHeader',
+		message: expect.stringMatching(words),
 	});
 });
 

@@ -24,7 +24,9 @@ beforeAll(async () => {
 		schemeName: 'fast',
 		baseUrl: sandbox.url,
 		authentication: 'clientCredentials',
-		...{ tokenUrl: sandbox.tokenUrl, clientId, clientSecret: SECRET },
+		tokenUrl: sandbox.tokenUrl,
+		clientId,
+		clientSecret: SECRET,
 	};
 });
 afterAll(async () => await sandbox.close());
@@ -190,7 +192,10 @@ test('what a request function throws is told without what it holds', async () =>
 	const error = (members: object) => Object.assign(new Error(SECRET), members);
 	for (const thrown of [
 		...[SECRET, `EPROTO ${SECRET}`, `${SECRET} EPROTO`].map((code) => error({ code })),
-		...[error({ cause: { code: SECRET } }), SECRET, undefined, { code: 5 }],
+		error({ cause: { code: SECRET } }),
+		SECRET,
+		undefined,
+		{ code: 5 },
 	]) {
 		const fails = async () => await Promise.reject(thrown as Error);
 		for (const data of [client, { ...client, ...PASTED }]) {

@@ -49,7 +49,9 @@ describe('whose account an item is sent with', () => {
 	test('tokens and addresses that depend on the item: each goes to its own', async () => {
 		const others = [sandbox, await startSandbox(), await startSandbox()];
 		const items = itemsFor(...ids(9)).map((item, index) => ({
-			...{ ...item, token: `token-${index}`, url: others[index % 3]!.url },
+			...item,
+			token: `token-${index}`,
+			url: others[index % 3]!.url,
 		}));
 		const credential = { baseUrl: '={{ $json.url }}', accessToken: '={{ $json.token }}' };
 		const run = await pay(items, { credential });
@@ -68,7 +70,8 @@ describe('whose account an item is sent with', () => {
 		'={{ $json.token ?? "token-A" }}',
 	])('an account by default, unless the item names one: %s', async (accessToken) => {
 		const items = itemsFor(...ids(3)).map((item, index) => ({
-			...{ ...item, ...(index === 1 && { token: 'token-B' }) },
+			...item,
+			...(index === 1 && { token: 'token-B' }),
 		}));
 		await pay(items, { credential: { accessToken }, settings: CONTINUE });
 		expect(arrivals(sandbox)).toStrictEqual(
@@ -211,8 +214,11 @@ describe('whose account an item is sent with', () => {
 		const service = await startSandbox({ clientCredentials });
 		const items = itemsFor(...'1234').map((item, index) => ({ ...item, client: 'ab'[index % 2] }));
 		const credential = {
-			...{ baseUrl: service.url, tokenUrl: service.tokenUrl, authentication: 'clientCredentials' },
-			...{ clientId: '={{ $json.client }}', clientSecret: '={{ "secret of " + $json.client }}' },
+			baseUrl: service.url,
+			tokenUrl: service.tokenUrl,
+			authentication: 'clientCredentials',
+			clientId: '={{ $json.client }}',
+			clientSecret: '={{ "secret of " + $json.client }}',
 		};
 		const run = await pay(items, { credential, settings: CONTINUE }, batches(4));
 		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent', 'accepted', 'notSent']);
@@ -235,7 +241,10 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	const account = (credential: IDataObject) => () => ({ credential });
 	const tokens = (more: IDataObject) => () => ({
 		credential: {
-			...{ authentication: 'clientCredentials', tokenUrl: service.tokenUrl, ...CLIENT, ...more },
+			authentication: 'clientCredentials',
+			tokenUrl: service.tokenUrl,
+			...CLIENT,
+			...more,
 		},
 	});
 	const field = (parameters: IDataObject) => () => ({ parameters });
@@ -305,7 +314,9 @@ describe('wrong configurations end before a payment is sent, and name the field'
 
 describe('an answer that does not confirm (Result Field)', () => {
 	const field = (resultField: string, acceptedValues = 'true\r\nok') => ({
-		...{ describeService: true, resultField, acceptedValues },
+		describeService: true,
+		resultField,
+		acceptedValues,
 	});
 	const credential = field('success');
 	const answer = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
@@ -448,8 +459,11 @@ describe('an account that is refused is asked once', () => {
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
 		const credential = {
-			...{ baseUrl: service.url, authentication: 'clientCredentials' },
-			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: randomUUID() },
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
+			tokenUrl: service.tokenUrl,
+			clientId: 'a',
+			clientSecret: randomUUID(),
 		};
 		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
 		expect(service.tokenRequests).toHaveLength(1);
@@ -475,8 +489,11 @@ describe('an account that is refused is asked once', () => {
 		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
 		const { port } = endpoint.address() as AddressInfo;
 		const credential = {
-			...{ baseUrl: service.url, authentication: 'clientCredentials' },
-			...{ tokenUrl: `http://127.0.0.1:${port}/`, clientId: 'a', clientSecret: randomUUID() },
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
+			tokenUrl: `http://127.0.0.1:${port}/`,
+			clientId: 'a',
+			clientSecret: randomUUID(),
 		};
 		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
 		endpoint.close();
@@ -494,8 +511,11 @@ describe('an account that is refused is asked once', () => {
 			},
 		});
 		const credential = {
-			...{ baseUrl: service.url, authentication: 'clientCredentials' },
-			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: 'right' },
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
+			tokenUrl: service.tokenUrl,
+			clientId: 'a',
+			clientSecret: 'right',
 		};
 		const json = { ...credential, clientAuthentication: 'json' };
 		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
@@ -511,8 +531,11 @@ describe('an account that is refused is asked once', () => {
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
 		const credential = {
-			...{ baseUrl: service.url, authentication: 'clientCredentials' },
-			...{ tokenUrl: service.tokenUrl, clientId: 'a', clientSecret: 'right' },
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
+			tokenUrl: service.tokenUrl,
+			clientId: 'a',
+			clientSecret: 'right',
 		};
 		service.faultFor = () => ({ kind: 'status', status: 403 });
 		const settings = CONTINUE;
@@ -544,7 +567,9 @@ describe('tokens by client credentials', () => {
 			schemeName: 'fast',
 			baseUrl: service.url,
 			authentication: 'clientCredentials',
-			...{ tokenUrl: service.tokenUrl, clientId, clientSecret: SECRET },
+			tokenUrl: service.tokenUrl,
+			clientId,
+			clientSecret: SECRET,
 		};
 		return { service, credential };
 	}

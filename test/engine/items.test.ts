@@ -40,7 +40,9 @@ const POSTBACK_URL = 'https://n8n.example.com/webhook/1/postback';
 /** Makes a QR code of one item, or what `resource` says. */
 const run = async (parameters: IDataObject, credential: IDataObject = {}, settings = {}) =>
 	await pay([{ id: 'order-1', amount: 10.5 }], {
-		...{ parameters: { ...CHARGE, ...parameters }, credential, settings },
+		parameters: { ...CHARGE, ...parameters },
+		credential,
+		settings,
 	});
 /** The service answers every request with this. */
 const respond = (status: number, body: string, contentType = 'application/json') =>

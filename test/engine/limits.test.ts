@@ -26,7 +26,10 @@ const FIELDS = {
 	options: { additionalMembers: '={{ $json.more ?? "{}" }}' },
 };
 const limited = (limits: IDataObject): IDataObject => ({
-	...{ limitPayments: true, highestPayment: '', highestSum: '', onlyRecipients: '' },
+	limitPayments: true,
+	highestPayment: '',
+	highestSum: '',
+	onlyRecipients: '',
 	...limits,
 });
 /** Items with these amounts and the ids a, b, c … */
@@ -107,9 +110,29 @@ test.each(
 		['{ "creditParty": { "account": "0001-999" } }', 'creditParty.account'],
 		['{ "creditParty": { "bank": { "code": 1 } } }', 'creditParty.bank'],
 		['{ "creditParty": { "note": 1 } }', 'creditParty.note'],
-		...['recipient', 'receiver', 'credit_party', 'Creditor', 'beneficiary', 'beneficiário'],
-		...['payee', 'destination', 'destinatario', 'account', 'toAccount', 'key', 'pixKey', 'PIX-KEY'],
-		...['iban', 'wallet_id', 'ｉｂａｎ', 'document', 'name', 'favorecido', 'chave', 'to', 'bank'],
+		'recipient',
+		'receiver',
+		'credit_party',
+		'Creditor',
+		'beneficiary',
+		'beneficiário',
+		'payee',
+		'destination',
+		'destinatario',
+		'account',
+		'toAccount',
+		'key',
+		'pixKey',
+		'PIX-KEY',
+		'iban',
+		'wallet_id',
+		'ｉｂａｎ',
+		'document',
+		'name',
+		'favorecido',
+		'chave',
+		'to',
+		'bank',
 		['{ "transfer": { "target": { "iban": "…" } } }', 'transfer.target'],
 		['{ "routes": [{ "payee": 1 }] }', 'routes[0].payee'],
 	].map((each): [string, string] =>
@@ -202,11 +225,15 @@ describe('the sum of an execution', () => {
 
 	test('goes on in the next round of a loop', async () => {
 		const nodes = [
-			...[sourceNode('Source', [{}]), sourceNode('First', [{ id: 'a', amount: 2 }])],
-			...[sourceNode('Second', [{ id: 'b', amount: 2 }]), payNode('Pay', FIELDS, CONTINUE)],
+			sourceNode('Source', [{}]),
+			sourceNode('First', [{ id: 'a', amount: 2 }]),
+			sourceNode('Second', [{ id: 'b', amount: 2 }]),
+			payNode('Pay', FIELDS, CONTINUE),
 		];
 		const connections = {
-			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
+			Source: to(['First', 'Second']),
+			First: to(['Pay']),
+			Second: to(['Pay']),
 		};
 		const run = await pay({ highestSum: '3.99' }, [], { workflow: { nodes, connections } });
 		expect([...told(run), ...told(run, 'Pay', 1)]).toStrictEqual(['accepted', 'notSent: amount']);

@@ -264,13 +264,17 @@ describe('a re-run of the node', () => {
 		test('each round of a loop, and each node, pays its own', async () => {
 			const { external_id } = changing(CHANGING[1]![1]!);
 			const nodes = [
-				...[sourceNode('Source', [{}]), sourceNode('First', itemsFor('a'))],
-				...[sourceNode('Second', itemsFor('a')), payNode('Pay', { ...FIELDS, external_id })],
+				sourceNode('Source', [{}]),
+				sourceNode('First', itemsFor('a')),
+				sourceNode('Second', itemsFor('a')),
+				payNode('Pay', { ...FIELDS, external_id }),
 				payNode('Pay2', { amount: 1, external_id: '={{ $json.external_id + "-2" }}' }),
 			];
 			const connections = {
-				...{ Source: to(['First', 'Second']), First: to(['Pay']) },
-				...{ Second: to(['Pay']), Pay: to(['Pay2']) },
+				Source: to(['First', 'Second']),
+				First: to(['Pay']),
+				Second: to(['Pay']),
+				Pay: to(['Pay2']),
 			};
 			await pay([], { workflow: { nodes, connections } });
 			expect(arrived()).toHaveLength(4);
@@ -291,7 +295,8 @@ describe('several nodes and runs of one execution', () => {
 	const twoPayNodes = () => {
 		const one = { amount: 1, external_id: 'one' };
 		const nodes = [
-			...[sourceNode('Source', [{}]), payNode('Pay', one, { onError: 'continueErrorOutput' })],
+			sourceNode('Source', [{}]),
+			payNode('Pay', one, { onError: 'continueErrorOutput' }),
 			payNode('Pay again', one),
 		];
 		const connections = { Source: to(['Pay']), Pay: to(['Pay again'], ['Pay again']) };
@@ -311,11 +316,15 @@ describe('several nodes and runs of one execution', () => {
 
 	test('a loop that comes to an id again is refused', async () => {
 		const nodes = [
-			...[sourceNode('Source', [{}]), sourceNode('First', itemsFor('loop'))],
-			...[sourceNode('Second', itemsFor('loop')), payNode('Pay', FIELDS)],
+			sourceNode('Source', [{}]),
+			sourceNode('First', itemsFor('loop')),
+			sourceNode('Second', itemsFor('loop')),
+			payNode('Pay', FIELDS),
 		];
 		const connections = {
-			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to(['Pay']) },
+			Source: to(['First', 'Second']),
+			First: to(['Pay']),
+			Second: to(['Pay']),
 		};
 		const run = await pay([], { workflow: { nodes, connections } });
 		expect(arrived()).toStrictEqual(['loop']);
@@ -357,7 +366,8 @@ describe('the duplicate check across executions', () => {
 describe('AI agents', () => {
 	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
 	const asked = (more: IDataObject = {}) => ({
-		...{ amount: 1, external_id: "={{ $fromAI('id') }}" },
+		amount: 1,
+		external_id: "={{ $fromAI('id') }}",
 		...more,
 	});
 	const allowed = { options: { allowAiPayments: true } };
@@ -388,7 +398,8 @@ describe('AI agents', () => {
 	test('are known by what n8n says of the execution, too', async () => {
 		const context = () => ({ isToolExecution: () => true });
 		const refused = await pay([{ id: 'ai' }], {
-			...{ parameters: asked(), context: context as RunOptions['context'] },
+			parameters: asked(),
+			context: context as RunOptions['context'],
 		});
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ message: expect.stringMatching(/AI agent/) }) },
@@ -421,7 +432,9 @@ describe('AI agents', () => {
 		const sources = ['Source', 'First', 'Second'].map((name) => sourceNode(name, [{}]));
 		const nodes = [...sources, tool('Pay', `={{ ["a", "${id}"][$runIndex] }}`), tool('Pay 2', id)];
 		const connections = {
-			...{ Source: to(['First', 'Second']), First: to(['Pay']), Second: to([other]) },
+			Source: to(['First', 'Second']),
+			First: to(['Pay']),
+			Second: to([other]),
 		};
 		const run = await pay([], { workflow: { nodes, connections } });
 		expect(arrived()).toHaveLength(1);

@@ -134,7 +134,12 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 		// Fields that the credential's switches hide keep their defaults too.
 		const withHidden = row.name === 'PayApi';
 		const all = NodeHelpers.getNodeParameters(
-			...[forms[row.name]!, row.stored, true, withHidden, node, form],
+			forms[row.name]!,
+			row.stored,
+			true,
+			withHidden,
+			node,
+			form,
 		);
 		expect(all).toMatchObject(row.read);
 	});

@@ -6,8 +6,12 @@ import { hintsOf, outputOf, pay, sandbox, withSandbox } from './engine';
 withSandbox();
 
 const ITEM = {
-	...{ nul: null, empty: '', blank: '  ', obj: { a: 1 }, cpf: 1234567890 },
-	...{ to: { key: 'ana' } },
+	nul: null,
+	empty: '',
+	blank: '  ',
+	obj: { a: 1 },
+	cpf: 1234567890,
+	to: { key: 'ana' },
 };
 const NOPE = '={{ $json.nope }}';
 const OBJECT = '=x{{ String($json.obj) }}';
@@ -155,8 +159,10 @@ test.each(ITEM_IN_TOOL)(
 test('a tool takes what the model fills in, and what a node gave', async () => {
 	const { sent } = await valuesOf(
 		{
-			...{ amount: '={{ $fromAI("cpf", "", "number") }}', payerQuestion: 'for $json' },
-			...{ external_id: '={{ $("Source").first().json.cpf }}', creditParty: { key: 'ana' } },
+			amount: '={{ $fromAI("cpf", "", "number") }}',
+			payerQuestion: 'for $json',
+			external_id: '={{ $("Source").first().json.cpf }}',
+			creditParty: { key: 'ana' },
 			options: { allowAiPayments: true },
 		},
 		'n8n-nodes-pay.payTool',

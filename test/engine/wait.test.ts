@@ -47,7 +47,9 @@ async function wait(
 		executionId: '42',
 		items: [{ external_id: 'a' }],
 		parameters: {
-			...{ resource: 'postback', operation: 'wait', resumeWhen: 'any' },
+			resource: 'postback',
+			operation: 'wait',
+			resumeWhen: 'any',
 			external_id: '={{ $json.external_id }}',
 			...parameters,
 		},
@@ -114,7 +116,9 @@ test.each<IDataObject>([{ amount: 4990, state: 'open' }, { kind: 'payment' }, { 
 );
 
 const matching = (matchField: string, value: string) => ({
-	...{ resumeWhen: 'match', matchField, matchValues: [value] },
+	resumeWhen: 'match',
+	matchField,
+	matchValues: [value],
 });
 const NOT_LESS = /must be 0 or more/;
 test.each<[string, IDataObject, RegExp, string, Partial<RunOptions>?]>([
@@ -312,8 +316,10 @@ describe('the charge before it', () => {
 	});
 
 	const WORDS = {
-		...{ describeService: true, statusField: 'data.status' },
-		...{ paidValues: 'paid\r\nSettled', failedValues: '\nno' },
+		describeService: true,
+		statusField: 'data.status',
+		paidValues: 'paid\r\nSettled',
+		failedValues: '\nno',
 	};
 	/** What a wait that has begun makes of a postback that says a word; its credential is not asked. */
 	async function told({ data }: IRun, word: string) {
@@ -432,12 +438,16 @@ describe('the waits behind a charge', () => {
 	const GOOD = { resumeWhen: 'any' };
 	const charge = (name: string, id = '={{ $json.id }}', more: IDataObject = {}) =>
 		payNode(name, {
-			...{ resource: 'qrCode', amount: 1, external_id: id, postback: 'resume' },
+			resource: 'qrCode',
+			amount: 1,
+			external_id: id,
+			postback: 'resume',
 			...more,
 		});
 	const waiting = (name: string, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
 		...payNode(name, {
-			...{ resource: 'postback', operation: 'wait' },
+			resource: 'postback',
+			operation: 'wait',
 			external_id: '={{ $json.external_id }}',
 			...parameters,
 		}),
@@ -566,7 +576,8 @@ describe('the waits behind a charge', () => {
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
 				{ Charge: to(['Wait']) },
 				{
-					...{ verifySignature: true, signatureHeader: 'X-Signature' },
+					verifySignature: true,
+					signatureHeader: 'X-Signature',
 					signatureSecret: 'the secret of the service',
 				},
 			);
@@ -603,8 +614,11 @@ describe('a claim that was lost', () => {
 			items: [{ id: 'pay-1' }],
 			credential: { baseUrl: sandbox.url },
 			parameters: {
-				...{ resource: 'payment', operation: 'create', amount: '1' },
-				...{ external_id: '={{ $json.id }}', creditParty: { key: 'k' } },
+				resource: 'payment',
+				operation: 'create',
+				amount: '1',
+				external_id: '={{ $json.id }}',
+				creditParty: { key: 'k' },
 			},
 			settings: { retryOnFail: true, maxTries: 3 },
 			context: (real) => ({

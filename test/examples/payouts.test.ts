@@ -204,12 +204,22 @@ describe('lists that were doubled, corrected or reordered', () => {
 		expect(payouts.sent).toStrictEqual([{ external_id: 'a', amount: 15, recipient: 'a@x' }]);
 		expect(payouts.book).toStrictEqual([
 			{
-				...{ id: 1, external_id: 'a', amount: '15,00', recipient: 'a@x' },
-				...{ outcome: 'notSent', at: 'day 1', execution: '1' },
+				id: 1,
+				external_id: 'a',
+				amount: '15,00',
+				recipient: 'a@x',
+				outcome: 'notSent',
+				at: 'day 1',
+				execution: '1',
 			},
 			{
-				...{ id: 2, external_id: 'a', amount: '15', recipient: 'a@x' },
-				...{ outcome: 'accepted', at: 'day 2', execution: '2' },
+				id: 2,
+				external_id: 'a',
+				amount: '15',
+				recipient: 'a@x',
+				outcome: 'accepted',
+				at: 'day 2',
+				execution: '2',
 			},
 		]);
 	});
@@ -268,8 +278,14 @@ describe('lists that were doubled, corrected or reordered', () => {
 
 describe('what the book says of an identifier', () => {
 	const row = (outcome: string, decision?: string, source?: string): Json => ({
-		...{ external_id: 'X', amount: '10.5', recipient: 'a@x', outcome, at: 'day 0', execution: '7' },
-		...{ decision, source },
+		external_id: 'X',
+		amount: '10.5',
+		recipient: 'a@x',
+		outcome,
+		at: 'day 0',
+		execution: '7',
+		decision,
+		source,
 	});
 	const notPaid = (outcome: string) => row(outcome, 'It was not paid', 'the service');
 	const paid = (outcome: string) => row(outcome, 'It was paid', 'the statement');

@@ -274,7 +274,8 @@ test('what is unknown keeps its status and answer, whatever later runs of a tool
 	make(tool, entry(0, 'a', 5), { outcome: 'unknown', statusCode: 503, response: 'busy' });
 	forgetResponses(tool);
 	expect(consult(tool, entry(0, 'a', 5))).toMatchObject({
-		...{ outcome: 'unknown', attempt: { statusCode: 503, response: 'busy' } },
+		outcome: 'unknown',
+		attempt: { statusCode: 503, response: 'busy' },
 	});
 });
 

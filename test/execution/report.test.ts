@@ -18,8 +18,12 @@ import type { RequestResult } from '../../nodes/Pay/service/client';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const NODE: INode = {
-	...{ id: '1', name: 'Pay', type: 'n8n-nodes-pay.pay', typeVersion: 1 },
-	...{ position: [0, 0], parameters: {} },
+	id: '1',
+	name: 'Pay',
+	type: 'n8n-nodes-pay.pay',
+	typeVersion: 1,
+	position: [0, 0],
+	parameters: {},
 };
 const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
@@ -32,7 +36,9 @@ const said = (
 test('an acceptance is its facts alone', () => {
 	const answer = { outcome: 'accepted', statusCode: 201, response: { id: 1 } } as const;
 	expect(resultOfAttempt(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
-		...{ ...FACTS, ...answer, amount: 5 },
+		...FACTS,
+		...answer,
+		amount: 5,
 	});
 });
 
@@ -166,18 +172,29 @@ test.each<[string, unknown, string, string, string]>([
 });
 
 const accepted = (external_id: string): AcceptedResult => ({
-	...{ kind: 'payment', outcome: 'accepted', external_id, amount: 1, statusCode: 201 },
+	kind: 'payment',
+	outcome: 'accepted',
+	external_id,
+	amount: 1,
+	statusCode: 201,
 	response: { error: 'a member of the answer' },
 });
 const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedResult => ({
-	...{ kind: 'payment', outcome, external_id },
-	...{ message: `m ${external_id}`, description: `d ${external_id}` },
+	kind: 'payment',
+	outcome,
+	external_id,
+	message: `m ${external_id}`,
+	description: `d ${external_id}`,
 });
 
 test('an accepted item has its six members and no error at its top', () => {
 	expect(toOutputItem(accepted('a'), 4)).toStrictEqual({
 		json: {
-			...{ external_id: 'a', amount: 1, kind: 'payment', outcome: 'accepted', statusCode: 201 },
+			external_id: 'a',
+			amount: 1,
+			kind: 'payment',
+			outcome: 'accepted',
+			statusCode: 201,
 			response: { error: 'a member of the answer' },
 		},
 		pairedItem: { item: 4 },
@@ -189,16 +206,24 @@ test('a failed item has one member, error, with what is known and nothing empty'
 	expect(toOutputItem(known, 2)).toStrictEqual({
 		json: {
 			error: {
-				...{ message: 'm a', description: 'd a', external_id: 'a', kind: 'payment' },
-				...{ outcome: 'rejected', statusCode: 422, response: 'r' },
+				message: 'm a',
+				description: 'd a',
+				external_id: 'a',
+				kind: 'payment',
+				outcome: 'rejected',
+				statusCode: 422,
+				response: 'r',
 			},
 		},
 		pairedItem: { item: 2 },
 	});
 	const { error } = toOutputItem({ ...failed('notSent'), field: 'amount' }, 0).json;
 	expect(error).toStrictEqual({
-		...{ message: 'm undefined', description: 'd undefined', kind: 'payment' },
-		...{ outcome: 'notSent', field: 'amount' },
+		message: 'm undefined',
+		description: 'd undefined',
+		kind: 'payment',
+		outcome: 'notSent',
+		field: 'amount',
 	});
 });
 
@@ -296,16 +321,17 @@ describe('the tally', () => {
 	test('opens empty', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
 			operation: OPERATIONS.payment,
-			...{
-				node: NODE,
-				items: 2,
-				goesOn: true,
-				done: [],
-				doubts: new Set(),
-				isStopping: false,
-				responseLength: 0,
-			},
-			...{ waiting: new Map(), inFlight: new Set(), hints: new Set(), itemHints: new Map() },
+			node: NODE,
+			items: 2,
+			goesOn: true,
+			done: [],
+			doubts: new Set(),
+			isStopping: false,
+			responseLength: 0,
+			waiting: new Map(),
+			inFlight: new Set(),
+			hints: new Set(),
+			itemHints: new Map(),
 		});
 	});
 
@@ -367,8 +393,12 @@ describe('where the node goes on, what needs a person is put into words', () => 
 		failuresInWords({ ...summaryOf(results), operation: OPERATIONS[results[0]?.kind as Kind] });
 
 	const MIXED = [
-		...[accepted('a'), failed('unknown', 'payout-7'), failed('rejected', 'c')],
-		...[failed('duplicate', 'd'), failed('notSent', 'e'), failed('notSent')],
+		accepted('a'),
+		failed('unknown', 'payout-7'),
+		failed('rejected', 'c'),
+		failed('duplicate', 'd'),
+		failed('notSent', 'e'),
+		failed('notSent'),
 	];
 	const OF_MIXED =
 		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Also: 1 rejected, 1 duplicate, 2 not sent.';

@@ -184,7 +184,8 @@ describe('a cancelled execution', () => {
 		let answer = ok;
 		const cancel = new AbortController();
 		const { run, asked } = runOf(async (request) => await answer(request), {
-			...{ kind: 'qrCode', signal: cancel.signal },
+			kind: 'qrCode',
+			signal: cancel.signal,
 		});
 		await sendBatch(run, [ready('a', token)]);
 		answer = async (request) => {
@@ -292,7 +293,8 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 	}
 
 	const limited = (item: Ready): Ready => ({
-		...{ ...item, account: { ...item.account, limits: { highestSum: 1.5 } } },
+		...item,
+		account: { ...item.account, limits: { highestSum: 1.5 } },
 	});
 	const [a, b] = [ready('a'), ready('b')];
 	const likeA = { ...b, fingerprint: a.fingerprint };

@@ -23,9 +23,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	const tool = (name: string, parameters: object = {}) =>
 		node(name, 'n8n-nodes-pay.payTool', {
-			...{ resource: 'payment', operation: 'create', amount: fromAi('amount', 'number') },
-			...{ external_id: fromAi('id'), creditParty: { key: fromAi('key'), keyType: '' } },
-			...{ options: MAY_PAY, ...parameters },
+			resource: 'payment',
+			operation: 'create',
+			amount: fromAi('amount', 'number'),
+			external_id: fromAi('id'),
+			creditParty: { key: fromAi('key'), keyType: '' },
+			options: MAY_PAY,
+			...parameters,
 		});
 	const toolsOf = (tools: Node[], owner: string) =>
 		Object.fromEntries(
@@ -64,10 +68,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const path = randomUUID();
 		const parameters = { path, authentication: 'none' };
 		const trigger = node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', parameters, {
-			...{ typeVersion: 2, webhookId: path },
+			typeVersion: 2,
+			webhookId: path,
 		});
 		const workflow: Workflow = {
-			...{ name: 'MCP', nodes: [trigger, pay], connections: toolsOf([pay], 'MCP') },
+			name: 'MCP',
+			nodes: [trigger, pay],
+			connections: toolsOf([pay], 'MCP'),
 		};
 		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
@@ -130,8 +137,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test('limits hold for all tools of the agent together', async () => {
 			const limited = await n8n.createCredential({
-				...{ baseUrl: sandbox.url, accessToken: 'token', limitPayments: true },
-				...{ highestPayment: '6', highestSum: '8', onlyRecipients: 'ana' },
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				limitPayments: true,
+				highestPayment: '6',
+				highestSum: '8',
+				onlyRecipients: 'ana',
 			});
 			const tools = [tool('Pay'), tool('Pay too')];
 			const args = [asked(randomUUID(), { amount: 4 }), asked(randomUUID())];

@@ -40,7 +40,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 		n8n = await startN8n(version);
 		payApi = await n8n.createCredential({
-			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
 			...DESCRIBED,
 		});
 	});
@@ -52,7 +54,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	const list = (parameters: object, settings = {}) =>
 		chain('A list', [
-			...[start(), splitItems()],
+			start(),
+			splitItems(),
 			pay('Pay', { external_id: '={{ $json.id }}', postback: 'none', ...parameters }, settings),
 		]);
 	const hintsOf = (execution: Awaited<ReturnType<N8n['execution']>>) =>
@@ -172,8 +175,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	test("only the service's own signature starts a trigger that asks for it", async () => {
 		const uncompared = await n8n.createCredential({
-			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
-			...{ ...DESCRIBED, amountField: '', idField: '' },
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
+			...DESCRIBED,
+			amountField: '',
+			idField: '',
 		});
 		const { id, url } = await trigger({ authentication: 'signature' }, uncompared);
 		const body = '{"status":"paid"}';

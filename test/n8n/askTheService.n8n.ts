@@ -70,8 +70,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	const entered = () => ({
 		address: `={{ '${service.url}?reference=' + encodeURIComponent($json.external_id) }}`,
-		...{ method: 'GET', idField: 'data.0.reference', statusField: 'data.0.state' },
-		...{ paidWords: 'done, Concluída', failedWords: 'gone', amountField: 'data.0.value' },
+		method: 'GET',
+		idField: 'data.0.reference',
+		statusField: 'data.0.state',
+		paidWords: 'done, Concluída',
+		failedWords: 'gone',
+		amountField: 'data.0.value',
 	});
 	const one = (reference: string, state: unknown, value: unknown = 10.5) => ({
 		data: [{ reference, state, value }],
@@ -91,8 +95,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const table = () =>
 			(nodeOf(book.in('payouts'), 'Open the book').parameters as never)['dataTableId'];
 		const row = (external_id: string, outcome: string, hours = 30, more: object = {}) => ({
-			...{ external_id, outcome, execution: '1' },
-			...{ at: new Date(Date.now() - hours * HOUR).toISOString(), ...more },
+			external_id,
+			outcome,
+			execution: '1',
+			at: new Date(Date.now() - hours * HOUR).toISOString(),
+			...more,
 		});
 		beforeEach(async () => {
 			book = await makeBook(n8n);
@@ -117,7 +124,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			for (const [id, , says] of asked) if (says !== undefined) service.says.set(id, says);
 			await book.add([
 				...asked.map(([id, outcome]) => row(id, outcome)),
-				...[row('young', 'accepted', 1), row('sure', 'rejected'), row('never', 'notSent')],
+				row('young', 'accepted', 1),
+				row('sure', 'rejected'),
+				row('never', 'notSent'),
 				row('decided', 'unknown', 30, person),
 			]);
 			const id = await imported(table());
@@ -128,8 +137,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				{ line: asked.map(([, , , line]) => expect.stringMatching(line)) },
 			]);
 			const decisions: Record<string, string> = {
-				...{ 'a paid': 'It was paid', c: 'It was paid', d: 'It was paid' },
-				...{ 'b/failed': 'It was not paid', l: 'It was not paid' },
+				'a paid': 'It was paid',
+				c: 'It was paid',
+				d: 'It was paid',
+				'b/failed': 'It was not paid',
+				l: 'It was not paid',
 			};
 			const source = expect.stringMatching(/^The service said ".+", execution \d+, \d+ \w+ \d{4}$/);
 			for (const { external_id, ...written } of await book.rows()) {
@@ -220,10 +232,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const settled = (of: typeof execution) =>
 			itemsOf(of, 'Settled').map(({ external_id, ending }) => [external_id, ending]);
 		expect(settled(execution).sort()).toStrictEqual([
-			...[
-				['a', 'paid'],
-				['b', 'paid'],
-			],
+			['a', 'paid'],
+			['b', 'paid'],
 			['c', 'failed'],
 		]);
 		// What is settled is not asked again, and nothing follows twice.

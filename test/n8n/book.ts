@@ -4,8 +4,14 @@ import type { N8n, Workflow } from '../../dev/n8n';
 import { nodeOf } from '../../dev/payoutRegister';
 
 const COLUMNS = [
-	...['external_id', 'amount', 'recipient', 'outcome'],
-	...['at', 'execution', 'decision', 'source'],
+	'external_id',
+	'amount',
+	'recipient',
+	'outcome',
+	'at',
+	'execution',
+	'decision',
+	'source',
 ];
 
 /** A data table of n8n, with a name of its own. */
@@ -39,7 +45,12 @@ export async function makeBook(n8n: N8n, columns = COLUMNS) {
 		/** The rows, without when and by which execution. */
 		rows: async () =>
 			(await table.rows()).map(({ external_id, amount, recipient, outcome, decision, source }) => ({
-				...{ external_id, amount, recipient, outcome, decision, source },
+				external_id,
+				amount,
+				recipient,
+				outcome,
+				decision,
+				source,
 			})),
 		add: async (data: object[]) =>
 			await n8n.rest('POST', `${table.path}/insert`, { data, returnType: 'count' }),

@@ -79,8 +79,10 @@ const formOfId = (path: string) =>
 		'Form',
 		'n8n-nodes-base.formTrigger',
 		{
-			...{ formTitle: 'Order', formFields: { values: [{ fieldLabel: 'id' }] } },
-			...{ responseMode: 'lastNode', options: {} },
+			formTitle: 'Order',
+			formFields: { values: [{ fieldLabel: 'id' }] },
+			responseMode: 'lastNode',
+			options: {},
 		},
 		{ typeVersion: 2.2, webhookId: path },
 	);

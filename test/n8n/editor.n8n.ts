@@ -73,7 +73,9 @@ const test = (title: string, work: () => Promise<void>) =>
 /** A credential for the sandbox, made when it is first asked for: a newcomer has none. */
 async function credential() {
 	made ??= await n8n.createCredential({
-		...{ baseUrl: sandbox.url, accessToken: TOKEN, postbackSecret: SECRET },
+		baseUrl: sandbox.url,
+		accessToken: TOKEN,
+		postbackSecret: SECRET,
 	});
 	return made;
 }
@@ -614,7 +616,8 @@ function executions() {
 		const charge = { resource: 'qrCode', amount: '49.90', external_id: 'order-1044' };
 		const match = { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] };
 		const nodes = [
-			...[manual(), pay('Charge', { ...charge, postback: 'resume' })],
+			manual(),
+			pay('Charge', { ...charge, postback: 'resume' }),
 			pay('Wait', { resource: 'postback', operation: 'wait', ...match }),
 		];
 		await open(nodes, 'Wait');

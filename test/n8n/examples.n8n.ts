@@ -577,7 +577,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				model.close();
 				return model.heard.join();
 			};
-			return { ...{ executionId, approve, decline, click }, sessionId: said.sessionId };
+			return { executionId, approve, decline, click, sessionId: said.sessionId };
 		}
 
 		test('a payment waits until a person approves it, and is then what was shown; a link preview approves nothing', async () => {
@@ -589,7 +589,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await click(approve)).toMatch(/"outcome":"accepted"/);
 			expect(sandbox.bodies('payment')).toStrictEqual([
 				{
-					...{ amount: 5, external_id: `payment-${sessionId}` },
+					amount: 5,
+					external_id: `payment-${sessionId}`,
 					creditParty: { key: 'someone@example.com' },
 				},
 			]);
@@ -606,7 +607,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await without.click(without.approve)).toMatch(/which this node does not allow/);
 			const limits = { limitPayments: true, highestPayment: '4.99' };
 			const limited = await n8n.createCredential({
-				...{ baseUrl: sandbox.url, accessToken: 'token', ...limits },
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				...limits,
 			});
 			const above = await ask(limited);
 			expect(await above.click(above.approve)).toMatch(/above the Highest Payment/);

@@ -32,7 +32,8 @@ export async function startModel(tool: RegExp, args: object, times = 1, inOneMes
 		const names = tools.map((each) => each.function.name).filter((each) => tool.test(each));
 		const called = inOneMessage ? [names[0], names[1] ?? names[0]] : [names[0]];
 		const calls = called.map((name) => ({
-			...{ id: randomUUID(), type: 'function' },
+			id: randomUUID(),
+			type: 'function',
 			function: { name, arguments: JSON.stringify(given[asked++ % given.length]) },
 		}));
 		const message =

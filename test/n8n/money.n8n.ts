@@ -165,7 +165,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const execution = await run(...itemsFor(list));
 				const sent = arrived();
 				expect([execution.status, sent.length, new Set(sent).size]).toStrictEqual([
-					...['success', list.length, list.length],
+					'success',
+					list.length,
+					list.length,
 				]);
 			}
 		},
@@ -224,7 +226,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	};
 	const BESIDE: Record<string, object> = {
 		'that clears its history': {
-			...{ operation: 'clearDeduplicationHistory', mode: 'cleanDatabase' },
+			operation: 'clearDeduplicationHistory',
+			mode: 'cleanDatabase',
 			options: { scope: 'workflow' },
 		},
 		'that counts up': { ...seen({}), ...countsUp },

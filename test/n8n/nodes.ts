@@ -61,7 +61,8 @@ export function withN8n(
 /** Start -> Items -> Pay, which pays 1 for each item's `id` unless told otherwise. */
 export const payEach = (parameters: object = {}, settings: object = {}) =>
 	chain('Pay a list', [
-		...[start(), splitItems()],
+		start(),
+		splitItems(),
 		pay('Pay', { amount: 1, external_id: '={{ $json.id }}', ...parameters }, settings),
 	]);
 

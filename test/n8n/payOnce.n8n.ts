@@ -58,7 +58,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	type Line = { external_id: unknown; amount: unknown; key?: unknown; keyType?: string };
 	const line = (external_id: unknown, amount: unknown = '10.50'): Line => ({
-		...{ external_id, amount, key: 'someone@example.com' },
+		external_id,
+		amount,
+		key: 'someone@example.com',
 	});
 	async function ask(items: Line[], { path }: { path: string } = callers[0]!): Promise<Answer[]> {
 		const answer = await call(queue.webhook, path, { items });
@@ -120,7 +122,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		];
 		const first = await ask(list);
 		const rows = first.map(({ external_id, state, mine, differs }) => [
-			...[external_id, state, mine, differs],
+			external_id,
+			state,
+			mine,
+			differs,
 		]);
 		expect(rows).toStrictEqual([
 			[good, 'accepted', true, false],
@@ -149,8 +154,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 		sandbox.faultFor = undefined;
 		const again = await ask([
-			...[line(good), line(refused), line(lost), line(other, '7.00')],
-			...[line(good, '10.51'), { ...line(good), key: 'other@example.com' }],
+			line(good),
+			line(refused),
+			line(lost),
+			line(other, '7.00'),
+			line(good, '10.51'),
+			{ ...line(good), key: 'other@example.com' },
 		]);
 		expect(again.map(({ state, mine, differs }) => [state, mine, differs])).toStrictEqual([
 			['accepted', false, false],

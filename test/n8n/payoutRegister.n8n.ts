@@ -35,7 +35,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	beforeAll(async () => {
 		register = await PayoutRegister.open(queue);
 		await main.changeCredential(payApi, {
-			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
 			postbackUrl: queue.webhook.url + register.postbackPath,
 		});
 		workflowId = await main.importWorkflow(register.workflow, { payApi });
@@ -76,7 +78,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			.map((value) => `${values.filter((each) => each === value).length} ${value}`)
 			.join(', ');
 	const payout = (id: string, amount: unknown = '10.50'): Payout => ({
-		...{ id, amount, key: `${id}@example.com` },
+		id,
+		amount,
+		key: `${id}@example.com`,
 	});
 	const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 
@@ -120,8 +124,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	/** Puts a row into the table as a run leaves it, one try ago. */
 	function insert(id: string, state: string, more: Record<string, string | number> = {}) {
 		const row = {
-			...{ external_id: id, amount: '10.50', recipient: `${id}@example.com` },
-			...{ workflow_id: workflowId, state, attempts: 1, execution_id: '1', claimed_at: 'now' },
+			external_id: id,
+			amount: '10.50',
+			recipient: `${id}@example.com`,
+			workflow_id: workflowId,
+			state,
+			attempts: 1,
+			execution_id: '1',
+			claimed_at: 'now',
 			...more,
 		};
 		register.sql(
@@ -175,8 +185,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	test('each row tells what became of its payout; the same list again sends nothing, and what a person released is paid', async () => {
 		const [good, refused, comma, cut, gone] = ids(5) as [string, string, string, string, string];
 		const list = [
-			...[payout(good, '10.50'), payout(refused, 7), payout(comma, '12,00')],
-			...[payout(cut, CUT_OFF), payout(gone, 3.1)],
+			payout(good, '10.50'),
+			payout(refused, 7),
+			payout(comma, '12,00'),
+			payout(cut, CUT_OFF),
+			payout(gone, 3.1),
 		];
 		sandbox.faultFor = ({ body }) => {
 			if (idOf(body) === refused) return { kind: 'status', status: 422 };
@@ -185,8 +198,11 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const before = sandbox.received.length;
 		expect((await ran(list)).status).toBe('success');
 		const first = {
-			...{ [good]: 'accepted', [refused]: 'rejected', [comma]: 'notSent' },
-			...{ [cut]: 'unknown', [gone]: 'unknown' },
+			[good]: 'accepted',
+			[refused]: 'rejected',
+			[comma]: 'notSent',
+			[cut]: 'unknown',
+			[gone]: 'unknown',
 		};
 		const rows = register.rows();
 		expect(states(rows)).toStrictEqual(first);
@@ -336,7 +352,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const handed = register.query('Claim the next', 'SELECT * FROM payout_register');
 		Object.assign(find('Claim the next'), { parameters: handed.parameters });
 		Object.assign(find('Claimed by this run'), {
-			...{ type: 'n8n-nodes-base.noOp', typeVersion: 1, parameters: {} },
+			type: 'n8n-nodes-base.noOp',
+			typeVersion: 1,
+			parameters: {},
 		});
 		delete other.connections['Write what became of it'];
 		const id = await main.importWorkflow(other, { payApi });
@@ -475,7 +493,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(word).toBe('on its way');
 		for (let times = 0; times < 3; times++) expect(await report(one, ' Paid ')).toBe(200);
 		expect(register.row(one)).toMatchObject({
-			...{ state: 'settled', ending: 'paid', reported: 'Paid' },
+			state: 'settled',
+			ending: 'paid',
+			reported: 'Paid',
 		});
 		expect(register.sentences(one)).toStrictEqual([]);
 
@@ -569,7 +589,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	const FATES: Record<number, Fate> = {
-		...{ 3: 'refused', 13: 'refused', 7: 'lost, made', 17: 'lost, not made' },
+		3: 'refused',
+		13: 'refused',
+		7: 'lost, made',
+		17: 'lost, not made',
 	};
 	const fateOf = (index: number): Fate => FATES[index % 20] ?? 'paid';
 
@@ -654,8 +677,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const agrees = (row: Row) => {
 			const [came, made] = [arrived(row.external_id), paid(row.external_id)];
 			const AGREES: Record<string, boolean> = {
-				...{ due: came === 0, notSent: came === 0, unknown: came === 1, accepted: made === 1 },
-				...{ rejected: came === 1 && made === 0, claimed: came <= 1 && isLost(row) },
+				due: came === 0,
+				notSent: came === 0,
+				unknown: came === 1,
+				accepted: made === 1,
+				rejected: came === 1 && made === 0,
+				claimed: came <= 1 && isLost(row),
 			};
 			return AGREES[row.state] ?? false;
 		};

@@ -32,7 +32,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	/** What was paid since this was asked last. */
 	function paid() {
 		const payments = sandbox.bodies('payment').map(({ external_id, amount, creditParty }) => ({
-			...{ external_id, amount, key: (creditParty as { key: string }).key },
+			external_id,
+			amount,
+			key: (creditParty as { key: string }).key,
 		}));
 		sandbox.received.length = 0;
 		return payments;
@@ -74,7 +76,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(first.html).toContain('2 of 7 lines accepted now: 17.50 in all. 1 in doubt.');
 		expect(first.html).toContain(`href="${address}?Payment%20in%20doubt=Rechnung-3"`);
 		const row = (external_id: string, amount: string, key: string, outcome: string) => ({
-			...{ external_id, amount, recipient: key, outcome, decision: null, source: null },
+			external_id,
+			amount,
+			recipient: key,
+			outcome,
+			decision: null,
+			source: null,
 		});
 		const rows = [
 			row('Rechnung-Ä1', '10.5', 'a@example.com', 'accepted'),
@@ -92,7 +99,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(linesOf(second.text)).toStrictEqual([
 			expect.stringMatching(new RegExp(`^- Line 6: .* Unknown ${day} http://`)),
 			expect.stringMatching(/^- Line 7: .* The service rejected/),
-			...[expect.any(String), expect.any(String), expect.any(String)],
+			expect.any(String),
+			expect.any(String),
+			expect.any(String),
 			expect.stringMatching(new RegExp(`^- Line 2: .* Accepted ${day}$`)),
 			expect.stringMatching(new RegExp(`^- Line 4: .* Accepted ${day}$`)),
 		]);

@@ -60,7 +60,9 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			'/credentials/test',
 			{
 				credentials: {
-					...{ id: credentials.payApi.id, name: 'Pay API', type: 'payApi' },
+					id: credentials.payApi.id,
+					name: 'Pay API',
+					type: 'payApi',
 					data: { ...field, baseUrl: `${n8n.url}/webhook`, schemeName: 'pay' },
 				},
 			},
@@ -197,7 +199,12 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
 		enterSettings(ask, {
 			address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
-			...{ method, idField, statusField, paidWords, failedWords, acceptedHours: 0 },
+			method,
+			idField,
+			statusField,
+			paidWords,
+			failedWords,
+			acceptedHours: 0,
 		});
 		nodeOf(ask, 'Ask the service').credentials = credentials;
 		const asking = await n8n.importWorkflow(ask);

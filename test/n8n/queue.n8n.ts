@@ -126,8 +126,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const client = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=' };
 		const service = await Sandbox.start({ clientCredentials: { ...client, tokenLife: 2 } });
 		const payClient = await main.createCredential({
-			...{ baseUrl: service.url, authentication: 'clientCredentials' },
-			...{ tokenUrl: service.tokenUrl, ...client },
+			baseUrl: service.url,
+			authentication: 'clientCredentials',
+			tokenUrl: service.tokenUrl,
+			...client,
 		});
 		const options = { batching: { batch: { batchSize: 10, batchInterval: 500 } } };
 		const { id, send } = await payList({ options }, {}, payClient);

@@ -14,7 +14,9 @@ const item = () => ({ id: randomUUID() });
 async function startService() {
 	const service = await Sandbox.start({ clientCredentials: CLIENT });
 	const credential = {
-		...{ baseUrl: service.url, authentication: 'clientCredentials', tokenUrl: service.tokenUrl },
+		baseUrl: service.url,
+		authentication: 'clientCredentials',
+		tokenUrl: service.tokenUrl,
 		...CLIENT,
 	};
 	return { service, credential };

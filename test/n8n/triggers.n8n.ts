@@ -186,7 +186,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		];
 		const enter = /enter 30 random characters as Postback Secret/;
 		const unmatched = {
-			...{ startWhen: 'match', matchField: 'status', matchValues: ['paid, settled'] },
+			startWhen: 'match',
+			matchField: 'status',
+			matchValues: ['paid, settled'],
 		};
 		// n8n 2 looks at each some 15 s after it has answered.
 		await Promise.all([
@@ -195,7 +197,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expectRefusal(/Field .* which holds a comma/, unmatched),
 			expectRefusal(/No credential says .* mean \\?"paid/, { startWhen: 'paid' }),
 			expectRefusal(/which has one where Authentication is Signed URL/, {
-				...{ startWhen: 'paid', authentication: 'none' },
+				startWhen: 'paid',
+				authentication: 'none',
 			}),
 		]);
 		for (const credential of [none, dependent]) {

@@ -197,7 +197,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					postback: 'none',
 				});
 				const waiting = await startWaiting(n8n, sandbox, payApi, {
-					...{ form, after: [own(), payout, noOp('After')] },
+					form,
+					after: [own(), payout, noOp('After')],
 				});
 				expect(await deliver(waiting.url)).toBe(200);
 				await reached(waiting, 'Wait');
@@ -215,7 +216,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 			test('takes no postback from the wait behind it', async () => {
 				const waiting = await startWaiting(n8n, sandbox, payApi, {
-					...{ form, before: [own()] },
+					form,
+					before: [own()],
 					wait: { external_id: '={{ $("Charge").first().json.external_id }}' },
 				});
 				await refused(waiting);
@@ -326,8 +328,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	// triggers.n8n.ts has all spellings; n8n hands those of a wait over in the same way.
 	test.each([
-		...['JSON of no type', 'JSON in ISO-8859-1', 'XML in windows-1252', 'a form in us-ascii'],
-		...['a multipart form', 'a second query appended to the URL'],
+		'JSON of no type',
+		'JSON in ISO-8859-1',
+		'XML in windows-1252',
+		'a form in us-ascii',
+		'a multipart form',
+		'a second query appended to the URL',
 	])('"paid" is seen in %s', async (name) => {
 		const waiting = await startWaiting(n8n, sandbox, payApi, {
 			wait: { resumeWhen: 'match', matchField: 'data.status', matchValues: ['paid'] },

@@ -141,7 +141,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					{ typeVersion: 1, webhookId: randomUUID() },
 				);
 				const waiting = await startWaiting(n8n, sandbox, payApi, {
-					...{ form: true, after: [noOp('After'), page] },
+					form: true,
+					after: [noOp('After'), page],
 				});
 				const [, id, token] = /form-waiting\/(\d+)\?signature=([\w-]+)/.exec(waiting.page)!;
 				expect(await deliver(`${n8n.url}/webhook-waiting/${id}?signature=${token}`)).toBe(401);

@@ -25,8 +25,14 @@ const BLOCKS = jsonBlocksOf(
 
 /** An item with all that the blocks take from one. */
 const itemOf = (id: string) => ({
-	...{ orderId: id, payoutId: id, amount: '12.50', key: 'ana@example.com', keyType: 'email' },
-	...{ name: 'Ana', document: '123', email: 'ana@example.com' },
+	orderId: id,
+	payoutId: id,
+	amount: '12.50',
+	key: 'ana@example.com',
+	keyType: 'email',
+	name: 'Ana',
+	document: '123',
+	email: 'ana@example.com',
 });
 const PAID = {
 	headers: { 'Content-Type': 'application/json' },
@@ -76,7 +82,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test.each(waiting)('$name is ended by its postback: $parameters', async (block) => {
 			const external_id = randomUUID();
 			const charge = pay('Charge', {
-				...{ resource: 'qrCode', amount: 1, postback: 'resume' },
+				resource: 'qrCode',
+				amount: 1,
+				postback: 'resume',
 				external_id: '={{ $json.orderId }}',
 			});
 			const all = [start(), splitItems(), charge, asNode(block), noOp('After')];
@@ -126,8 +134,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	describe('as a language model writes it', () => {
 		const charge = (parameters: object, more: object = {}) => ({
 			...pay('Pay', {
-				...{ resource: 'qrCode', operation: 'create', amount: '49.90' },
-				...{ external_id: '={{ $json.orderId }}', options: {} },
+				resource: 'qrCode',
+				operation: 'create',
+				amount: '49.90',
+				external_id: '={{ $json.orderId }}',
+				options: {},
 				...parameters,
 			}),
 			...more,
@@ -137,7 +148,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const waitFor = (parameters: object) => ({
 			...charge({ postback: 'resume' }),
 			then: pay('Wait', {
-				...{ resource: 'postback', operation: 'wait', options: {} },
+				resource: 'postback',
+				operation: 'wait',
+				options: {},
 				...parameters,
 			}),
 		});

@@ -24,8 +24,14 @@ function fieldsOf(properties: INodeProperties[], path: string): string[] {
 
 /** What only people read. */
 const WORDS = [
-	...['displayName', 'description', 'subtitle', 'defaults', 'triggerPanel'],
-	...['eventTriggerDescription', 'documentationUrl', 'waitingNodeTooltip'],
+	'displayName',
+	'description',
+	'subtitle',
+	'defaults',
+	'triggerPanel',
+	'eventTriggerDescription',
+	'documentationUrl',
+	'waitingNodeTooltip',
 ];
 
 /** What n8n is told of a node or credential besides its fields, words excepted. */

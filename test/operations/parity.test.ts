@@ -59,7 +59,12 @@ function fieldsOfTree(member: Member, prefix = ''): Fields {
 
 /** Parameters that decide about the request, but are no part of its body. */
 const NOT_IN_THE_BODY = [
-	...['postback', 'specifySplit', 'splitJson', 'options', 'qrCodeImage', 'binaryPropertyName'],
+	'postback',
+	'specifySplit',
+	'splitJson',
+	'options',
+	'qrCodeImage',
+	'binaryPropertyName',
 ];
 
 /** Numbers that people type: as text, since a browser's number input drops a typed comma. */

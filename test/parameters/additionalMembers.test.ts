@@ -9,11 +9,15 @@ import { runs } from '../runs';
 
 const BODIES = {
 	payment: {
-		...{ amount: 49.9, external_id: 'order-1', payerQuestion: 'Thanks' },
+		amount: 49.9,
+		external_id: 'order-1',
+		payerQuestion: 'Thanks',
 		creditParty: { key: 'a@example.com', name: 'Ann' },
 	},
 	qrCode: {
-		...{ amount: 49.9, external_id: 'order-1', payer: { name: 'Ann' } },
+		amount: 49.9,
+		external_id: 'order-1',
+		payer: { name: 'Ann' },
 		split: [{ username: 'shop', percentageSplit: 10 }],
 	},
 } as const;

@@ -60,8 +60,16 @@ describe('optional text', () => {
 	});
 
 	test.each([
-		...[{}, [], NaN, Infinity, 2 ** 60, 'a [object Object]', 'undefined', 'x__UNKNOWN__'],
-		...[() => 'x', Symbol('x')],
+		{},
+		[],
+		NaN,
+		Infinity,
+		2 ** 60,
+		'a [object Object]',
+		'undefined',
+		'x__UNKNOWN__',
+		() => 'x',
+		Symbol('x'),
 	])('%p is refused', (value) => {
 		expect(() => optionalText(value, 'name')).toThrow(InputError);
 	});
@@ -91,18 +99,29 @@ test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 );
 
 test.each([
-	...['', ' ', true, false, 1.5, NaN, Infinity, 2 ** 53, {}, { id: 1 }, [], ['a'], null, undefined],
-	...[
-		'NaN',
-		'undefined',
-		'null',
-		'[object Object]',
-		'a\nb',
-		'a\0b',
-		'a\x7fb',
-		'a\u0085b',
-		'a\ud83d',
-	],
+	'',
+	' ',
+	true,
+	false,
+	1.5,
+	NaN,
+	Infinity,
+	2 ** 53,
+	{},
+	{ id: 1 },
+	[],
+	['a'],
+	null,
+	undefined,
+	'NaN',
+	'undefined',
+	'null',
+	'[object Object]',
+	'a\nb',
+	'a\0b',
+	'a\x7fb',
+	'a\u0085b',
+	'a\ud83d',
 ])('%p is refused, and told of external_id', (value) => {
 	const message = expect.stringMatching(/^External ID/);
 	expect(refusalOf(() => parseExternalId(value))).toMatchObject({
@@ -128,8 +147,8 @@ describe('an object of optional texts', () => {
 
 describe('identifiers that look alike', () => {
 	test.each([
-		...[0x200b, 0xad, 0x2060, 0x200d, 0x200f, 0xfeff, 0xa0, 0xfe0f, 0x2002, 0x34f],
-		...[0xe0041, 0x2800, 0xfffc, 0x2028, 0x1d159],
+		0x200b, 0xad, 0x2060, 0x200d, 0x200f, 0xfeff, 0xa0, 0xfe0f, 0x2002, 0x34f, 0xe0041, 0x2800,
+		0xfffc, 0x2028, 0x1d159,
 	])('a character that nobody sees inside of one is refused, and its code named: %d', (code) => {
 		const named = code.toString(16).toUpperCase().padStart(4, '0');
 		expect(() => parseExternalId(`payout${String.fromCodePoint(code)}7`)).toThrow(

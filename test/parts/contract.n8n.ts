@@ -116,7 +116,9 @@ const FORMS: Record<string, IDataObject> = {
 		creditParty: { key: '+5511999999999', keyType: 'PHONE', document: '00012345678', name: 'N' },
 	},
 	'a QR code with the required fields': {
-		...{ resource: 'qrCode', amount: COMMON.amount, external_id: COMMON.external_id },
+		resource: 'qrCode',
+		amount: COMMON.amount,
+		external_id: COMMON.external_id,
 		postback: 'none',
 	},
 };

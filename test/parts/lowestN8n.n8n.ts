@@ -99,7 +99,11 @@ describe('the nodes as they are published', () => {
 	async function load(name: string): Promise<void> {
 		const { outputFiles } = await build({
 			entryPoints: [join(ROOT, 'nodes', 'Pay', 'Pay.node.ts')],
-			...{ bundle: true, write: false, platform: 'node', format: 'cjs', logLevel: 'silent' },
+			bundle: true,
+			write: false,
+			platform: 'node',
+			format: 'cjs',
+			logLevel: 'silent',
 			external: ['n8n-workflow'],
 		});
 		const modules = await modulesOf(name);

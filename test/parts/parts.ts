@@ -108,13 +108,17 @@ export async function startNginx(pem: Pem, http: string): Promise<Server> {
 		writeFileSync(join(folder, 'key.pem'), pem.key);
 		writeFileSync(join(folder, 'cert.pem'), pem.cert);
 		const lines = [
-			...['daemon off;', 'master_process off;', 'pid nginx.pid;', 'error_log error.log;'],
+			'daemon off;',
+			'master_process off;',
+			'pid nginx.pid;',
+			'error_log error.log;',
 			'events { worker_connections 512; }',
 			'http {',
 			'access_log access.log;',
 			...temporary.map((name) => `${name}_temp_path ${join(folder, name)};`),
 			'ssl_certificate cert.pem; ssl_certificate_key key.pem;',
-			...['proxy_http_version 1.1;', 'proxy_set_header Connection "";'],
+			'proxy_http_version 1.1;',
+			'proxy_set_header Connection "";',
 			`server { listen 127.0.0.1:${port}; return 204; }`,
 			http,
 			'}',
@@ -130,10 +134,20 @@ export async function startHaproxy(pem: Pem, rest: string): Promise<Server> {
 		writeFileSync(join(folder, 'both.pem'), `${pem.cert}\n${pem.key}\n`);
 		const lines = [
 			// Else a port that is taken would be shared, and each server get some of the requests.
-			...['global', ' noreuseport', ' maxconn 200'],
-			...['defaults', ' mode http', ' timeout connect 1s'],
-			...[' timeout client 10s', ' timeout server 1s', ' retries 3', 'frontend up'],
-			...[` bind 127.0.0.1:${port}`, ' http-request return status 204', rest, ''],
+			'global',
+			' noreuseport',
+			' maxconn 200',
+			'defaults',
+			' mode http',
+			' timeout connect 1s',
+			' timeout client 10s',
+			' timeout server 1s',
+			' retries 3',
+			'frontend up',
+			` bind 127.0.0.1:${port}`,
+			' http-request return status 204',
+			rest,
+			'',
 		];
 		writeFileSync(join(folder, 'haproxy.cfg'), lines.join('\n'));
 		return ['-f', 'haproxy.cfg', '-db'];
@@ -148,11 +162,18 @@ export async function startSquid(pem: Pem, rules = ''): Promise<Server> {
 			writeFileSync(join(folder, 'cert.pem'), pem.cert);
 			const lines = [
 				`http_port 127.0.0.1:${port}`,
-				...['pid_filename none', 'pinger_enable off', 'cache deny all', 'cache_mem 8 MB'],
+				'pid_filename none',
+				'pinger_enable off',
+				'cache deny all',
+				'cache_mem 8 MB',
 				`access_log stdio:${folder}/access.log`,
-				...[`cache_log ${folder}/cache.log`, `coredump_dir ${folder}`],
+				`cache_log ${folder}/cache.log`,
+				`coredump_dir ${folder}`,
 				`tls_outgoing_options cafile=${folder}/cert.pem`,
-				...['read_timeout 3 seconds', 'dns_v4_first on', rules, 'http_access allow all'],
+				'read_timeout 3 seconds',
+				'dns_v4_first on',
+				rules,
+				'http_access allow all',
 			];
 			writeFileSync(join(folder, 'squid.conf'), lines.join('\n'));
 			return ['-N', '-f', join(folder, 'squid.conf')];

@@ -67,7 +67,9 @@ describe.each(VERSIONS)('postbacks to n8n %s', (version) => {
 		sandbox = await Sandbox.start();
 		n8n = await startN8n(version, { port, env: { WEBHOOK_URL: `${front}/n8n/` } });
 		payApi = await n8n.createCredential({
-			...{ baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET },
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
 		});
 		const trigger = payTrigger();
 		path = webhookPath(trigger)!;

@@ -44,7 +44,8 @@ const withHeader = (proxy: string, to: string) =>
 	CASES.map(
 		(id): Row => ({
 			...row(`a header with the External ID, where ${proxy} repeats: ${id}`, to, 'accepted 201', 1),
-			...{ id, header: 'Idempotency-Key' },
+			id,
+			header: 'Idempotency-Key',
 		}),
 	);
 
@@ -83,7 +84,8 @@ const NGINX: Row[] = [
 	row('nginx refuses the next (429)', 'limited', 'rejected 429', 0, /looks like a page of nginx/),
 	{
 		...row('nginx refuses the size (413)', 'small', 'rejected 413', 0),
-		...{ long: true, says: /looks like a page of nginx.*"413 Request Entity Too Large/ },
+		long: true,
+		says: /looks like a page of nginx.*"413 Request Entity Too Large/,
 	},
 	row('nginx compresses', 'gzip big', 'accepted', 1),
 	row('nginx closes idle connections', 'idle', 'accepted', 1),
@@ -207,14 +209,20 @@ beforeAll(async () => {
 	];
 	const haproxy = [
 		...front('hTls'),
-		...['backend bhTls', ` server a 127.0.0.1:${bank.a}`],
+		'backend bhTls',
+		` server a 127.0.0.1:${bank.a}`,
 		...front('hRepeats'),
-		...['backend bhRepeats', ' retry-on all-retryable-errors', ' option redispatch 1'],
-		...[` server a 127.0.0.1:${bank.a}`, ` server b 127.0.0.1:${bank.b} backup`],
+		'backend bhRepeats',
+		' retry-on all-retryable-errors',
+		' option redispatch 1',
+		` server a 127.0.0.1:${bank.a}`,
+		` server b 127.0.0.1:${bank.b} backup`,
 		...front('hDown'),
-		...['backend bhDown', ` server a 127.0.0.1:${CLOSED}`],
+		'backend bhDown',
+		` server a 127.0.0.1:${CLOSED}`,
 		...front('hDeny', ' http-request deny deny_status 403'),
-		...['backend bhDeny', ` server a 127.0.0.1:${bank.a}`],
+		'backend bhDeny',
+		` server a 127.0.0.1:${bank.a}`,
 	];
 	servers.push(await startNginx(pems.trusted, nginx.join('\n')));
 	servers.push(await startHaproxy(pems.trusted, haproxy.join('\n')));
@@ -293,7 +301,8 @@ describe('a service that knows each External ID, behind a proxy that repeats a P
 			expect(bank.booked(external_id)).toBe(1);
 			expect(bank.came.filter((one) => one.external_id === external_id)).toHaveLength(2);
 			expect(outputOf(run, 'Pay')[0]!.json.error).toMatchObject({
-				...{ outcome: 'unknown', statusCode: 409 },
+				outcome: 'unknown',
+				statusCode: 409,
 				description: expect.stringMatching(/already used/),
 			});
 			expect(isRecorded(external_id)).toBe(true);

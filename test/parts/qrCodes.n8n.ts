@@ -85,8 +85,11 @@ test('codes that the two make are found in an answer', () => {
 		promptParse.generate.anyId({ type: 'MSISDN', target: '0812345678', amount }),
 		pixUtils
 			.createStaticPix({
-				...{ merchantName: 'Shop', merchantCity: 'City', pixKey: 'a@example.com' },
-				...{ transactionAmount: amount, txid: 'order1042' },
+				merchantName: 'Shop',
+				merchantCity: 'City',
+				pixKey: 'a@example.com',
+				transactionAmount: amount,
+				txid: 'order1042',
 			})
 			.toBRCode(),
 	]);

@@ -27,13 +27,16 @@ const CURL: Record<string, string[]> = {
 	latin1: ['-H', 'content-type: application/json; charset=ISO-8859-1', '-d', `@${LATIN1}`],
 	xml: ['-H', 'content-type: application/xml', '-d', XML],
 	nested: [
-		...['--data-urlencode', 'status=PAID', '--data-urlencode', `payer[name]=${NAME}`],
-		...['-d', 'payer[tags][]=a', '-d', 'payer[tags][]=b'],
+		'--data-urlencode',
+		'status=PAID',
+		'--data-urlencode',
+		`payer[name]=${NAME}`,
+		'-d',
+		'payer[tags][]=a',
+		'-d',
+		'payer[tags][]=b',
 	],
-	files: [
-		...['-F', 'note "a"=x'],
-		...['-F', `slip=@${SLIP};filename="João \\"1\\".txt";type=text/plain`],
-	],
+	files: ['-F', 'note "a"=x', '-F', `slip=@${SLIP};filename="João \\"1\\".txt";type=text/plain`],
 };
 
 /** How each client is started to send a postback of a kind to an address. */

@@ -37,7 +37,8 @@ const ROWS: Row[] = [
 	{
 		name: 'a wrong secret in the body',
 		data: { clientId: 'post', clientAuthentication: 'body', clientSecret: 'x' },
-		...{ test: REFUSED, run: REFUSED },
+		test: REFUSED,
+		run: REFUSED,
 	},
 	{ name: 'an unknown client', data: { clientId: 'nobody' }, test: REFUSED, run: REFUSED },
 	// It takes one way for the other.
@@ -65,7 +66,8 @@ const ROWS: Row[] = [
 	{
 		name: 'the discovery document',
 		data: { tokenUrl: '/.well-known/openid-configuration' },
-		...{ test: NONE, run: NONE },
+		test: NONE,
+		run: NONE,
 	},
 	{ name: 'a redirect', data: { tokenUrl: '/moved' }, test: MOVED, run: MOVED },
 	{
@@ -96,8 +98,12 @@ afterAll(async () => {
 /** A credential as n8n keeps it. */
 function credential({ tokenUrl = '/token', ...more }: Record<string, string> = {}) {
 	return {
-		...{ baseUrl: at.service, authentication: 'clientCredentials', clientId: 'basic:+%&' },
-		...{ clientSecret: SECRET, scope: 'pay.read pay.write', clientAuthentication: 'header' },
+		baseUrl: at.service,
+		authentication: 'clientCredentials',
+		clientId: 'basic:+%&',
+		clientSecret: SECRET,
+		scope: 'pay.read pay.write',
+		clientAuthentication: 'header',
 		tokenUrl:
 			tokenUrl === 'https:'
 				? at.issuer.replace('http:', 'https:') + '/token'
@@ -150,7 +156,10 @@ test.each<[string, Record<string, string>]>([
 		const run = await runWorkflow({
 			items,
 			parameters: {
-				...{ resource: 'payment', amount: 1, external_id: '={{ $json.id }}', postback: 'none' },
+				resource: 'payment',
+				amount: 1,
+				external_id: '={{ $json.id }}',
+				postback: 'none',
 				options: { batching: { batch: { batchSize: 1, batchInterval: 100 } } },
 			},
 			credential: credential(data),

@@ -95,14 +95,18 @@ describe('a body whose signature was verified', () => {
 
 test('a fixed secret that a service sends is not shown, whatever it is called', () => {
 	const headers = {
-		...{ 'asaas-access-token': 'one', 'x-api-key': 'two', 'x-gitlab-token': 'three' },
+		'asaas-access-token': 'one',
+		'x-api-key': 'two',
+		'x-gitlab-token': 'three',
 		'x-signature': 'shown',
 	};
 	const { headers: shown, query } = parsed(
 		request('', undefined, { headers, query: { hmac: 'four', key: 'a' } }),
 	);
 	expect(shown).toStrictEqual({
-		...{ 'asaas-access-token': '***', 'x-api-key': '***', 'x-gitlab-token': '***' },
+		'asaas-access-token': '***',
+		'x-api-key': '***',
+		'x-gitlab-token': '***',
 		'x-signature': 'shown',
 	});
 	expect(query).toStrictEqual({ hmac: '***', key: 'a' });
@@ -211,7 +215,8 @@ test.each(['query', 'headers', 'body', 'rawBody'])(
 		expect(postback).toMatchObject({
 			query: { a: '1' },
 			headers: { 'content-type': 'text/plain' },
-			...{ body: 'paid', rawBody: 'paid' },
+			body: 'paid',
+			rawBody: 'paid',
 		});
 	},
 );

@@ -38,7 +38,7 @@ const [own, ownOnLoopback] = [
 	(host: string) => postbackUrlHint(`http://${host}/`, true) !== undefined,
 	(host: string) => postbackUrlHint(`http://${host}/`, true, true) !== undefined,
 ];
-test.each([...['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '[::1]']])(
+test.each(['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '[::1]'])(
 	'%s is on this machine: a hint, but where the service is too',
 	(host) => {
 		expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, false]);
@@ -46,18 +46,48 @@ test.each([...['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '[::1]']
 );
 
 test.each([
-	...['0.0.0.0', '[::]', 'n8n.local', 'n8n.internal', '10.0.0.1', '10.20.30.40', '192.168.127.5'],
-	...['172.16.0.1', '172.19.10.1', '172.29.0.10', '172.30.0.1', '172.31.0.1', '169.254.10.20'],
-	...['[fc00::1]', '[fd12:3456::1]', '[fe80::1]', '[feb0::1]', 'localhost.internal'],
+	'0.0.0.0',
+	'[::]',
+	'n8n.local',
+	'n8n.internal',
+	'10.0.0.1',
+	'10.20.30.40',
+	'192.168.127.5',
+	'172.16.0.1',
+	'172.19.10.1',
+	'172.29.0.10',
+	'172.30.0.1',
+	'172.31.0.1',
+	'169.254.10.20',
+	'[fc00::1]',
+	'[fd12:3456::1]',
+	'[fe80::1]',
+	'[feb0::1]',
+	'localhost.internal',
 ])('%s is on its own network: a hint', (host) => {
 	expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, true]);
 });
 
 test.each([
-	...['localhost.example.com', 'mylocalhost', 'local', 'n8n.local.example.com', 'internal.example'],
-	...['110.0.0.1', '11.0.0.1', '172.15.0.1', '172.32.0.1', '172.160.0.1', '192.169.0.1'],
-	...['193.168.0.1', '169.253.0.1', '128.0.0.1', '1.127.0.1', '100.example.com'],
-	...['[2001:db8::fc]', '[ff02::1]', '[fec0::1]'],
+	'localhost.example.com',
+	'mylocalhost',
+	'local',
+	'n8n.local.example.com',
+	'internal.example',
+	'110.0.0.1',
+	'11.0.0.1',
+	'172.15.0.1',
+	'172.32.0.1',
+	'172.160.0.1',
+	'192.169.0.1',
+	'193.168.0.1',
+	'169.253.0.1',
+	'128.0.0.1',
+	'1.127.0.1',
+	'100.example.com',
+	'[2001:db8::fc]',
+	'[ff02::1]',
+	'[fec0::1]',
 ])('%s is anywhere: no hint', (host) => {
 	expect([own(host), ownOnLoopback(host)]).toStrictEqual([false, false]);
 });

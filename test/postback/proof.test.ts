@@ -199,8 +199,16 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		...['[]', '{}', '"a"', 'null', '["payment",1]', '["payment","1","a"]'],
-		...['["payment",1,5]', '[null,1,"a"]', '[1,"payment","a"]', '{"length":3}'],
+		'[]',
+		'{}',
+		'"a"',
+		'null',
+		'["payment",1]',
+		'["payment","1","a"]',
+		'["payment",1,5]',
+		'[null,1,"a"]',
+		'[1,"payment","a"]',
+		'{"length":3}',
 	])('of %s it proves nothing', (text) => {
 		expect(verify({ pay_proof: proofOfText(text) }, [SECRET])).toBeNull();
 	});

@@ -209,7 +209,9 @@ describe('the request of a postback', () => {
 	/** A request whose end has not come, and whose body n8n reads for ever. */
 	const endless = () =>
 		Object.assign(new EventEmitter(), {
-			...{ method: 'POST', complete: false, readRawBody: async () => await new Promise(() => {}) },
+			method: 'POST',
+			complete: false,
+			readRawBody: async () => await new Promise(() => {}),
 		});
 
 	test('is refused where the connection is cut, also while n8n unzips it, and nothing waits on', async () => {
@@ -283,7 +285,9 @@ test('a form that n8n has parsed: what has a type and no file name is a field, a
 	});
 	const nodeHelpers = {
 		copyBinaryFile: async (path: string, fileName: string, mimeType = '') => ({
-			...{ data: Buffer.from(stored[path]!).toString('base64'), fileName, mimeType },
+			data: Buffer.from(stored[path]!).toString('base64'),
+			fileName,
+			mimeType,
 		}),
 	};
 	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
@@ -334,7 +338,11 @@ describe('the item of a postback', () => {
 			Buffer.from(data, 'base64').toString(),
 		]);
 		expect(Object.fromEntries(kept)).toStrictEqual({
-			...{ f1: 'x', f0: 'of f', postback_f1: 'of f', f0_2: 'of f0', f_2: 'of f_2' },
+			f1: 'x',
+			f0: 'of f',
+			postback_f1: 'of f',
+			f0_2: 'of f0',
+			f_2: 'of f_2',
 		});
 	});
 

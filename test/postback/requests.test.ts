@@ -12,8 +12,13 @@ const TOKEN = 'f'.repeat(64);
 const ABOUT: Reference = { external_id: 'order-1', kind: 'payment', amount: 500 };
 const WAITING: INodeExecutionData = {
 	json: {
-		...{ external_id: 'order-1', kind: 'payment', amount: 500 },
-		...{ toString: 't', valueOf: 1, hasOwnProperty: 'h', constructor: 'c' },
+		external_id: 'order-1',
+		kind: 'payment',
+		amount: 500,
+		toString: 't',
+		valueOf: 1,
+		hasOwnProperty: 'h',
+		constructor: 'c',
 		nested: { a: [1, [2, { b: null }]] },
 	},
 	binary: { receipt: { data: 'aGVsbG8=', mimeType: 'text/plain', fileName: 'r.txt' } },
@@ -34,8 +39,12 @@ const json = fc
 	.tuple(
 		members,
 		fc.constantFrom(
-			...['application/json', 'application/vnd.pay+json', 'text/plain', 'text/json'],
-			...['application/octet-stream', undefined],
+			'application/json',
+			'application/vnd.pay+json',
+			'text/plain',
+			'text/json',
+			'application/octet-stream',
+			undefined,
 		),
 		fc.constantFrom('utf-8', 'utf-8 with a mark', 'utf-16le with a mark'),
 	)

@@ -115,7 +115,10 @@ describe('publishing it', () => {
 	const matching = (matchField: unknown, matchValues: unknown) =>
 		({ startWhen: 'match', matchField, matchValues }) as IDataObject;
 	const described = (words: IDataObject) => () => ({
-		...{ postbackSecret: ONE, describeService: true, statusField: 'status', ...words },
+		postbackSecret: ONE,
+		describeService: true,
+		statusField: 'status',
+		...words,
 	});
 	const secret =
 		(postbackSecret: unknown, more = {}) =>
@@ -234,8 +237,11 @@ test.each([
 	['paidOrFailed', 'pending', '', false],
 ])('with words in the credential, at %s, "%s" gives %p', async (startWhen, word, state, starts) => {
 	const credential = {
-		...{ postbackSecret: ONE, describeService: true, statusField: 'data.status' },
-		...{ paidValues: 'paid\r\nsettled', failedValues: 'no' },
+		postbackSecret: ONE,
+		describeService: true,
+		statusField: 'data.status',
+		paidValues: 'paid\r\nsettled',
+		failedValues: 'no',
 	};
 	const node = webhookNode({ credential: () => credential, parameters: { startWhen } });
 	const url = signUrl('https://a.example/', { external_id: 'a', kind: 'payment' }, ONE);
@@ -271,8 +277,12 @@ describe('how n8n answers', () => {
 
 	test.each(chosen)('as the options say: %j', (options) => {
 		const node = {
-			...{ id: 'node', name: 'Pay Trigger', type: 'payTrigger', typeVersion: 1 },
-			...{ position: [0, 0] as [number, number], parameters: { options } },
+			id: 'node',
+			name: 'Pay Trigger',
+			type: 'payTrigger',
+			typeVersion: 1,
+			position: [0, 0] as [number, number],
+			parameters: { options },
 		};
 		const nodeTypes = { getByNameAndVersion: () => trigger } as unknown as INodeTypes;
 		const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });

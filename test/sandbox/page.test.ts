@@ -87,7 +87,11 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
 	for (const text of [told, await one.text()]) {
 		for (const secret of [
-			...[token, 'secret-of-the-client', basic, 'the-proof-of-the-charge', 'signature-of-n8n'],
+			token,
+			'secret-of-the-client',
+			basic,
+			'the-proof-of-the-charge',
+			'signature-of-n8n',
 		]) {
 			expect(text).not.toContain(secret);
 		}

@@ -98,7 +98,9 @@ describe('what an acceptance is', () => {
 	test('is judged before secrets are taken out of the answer', async () => {
 		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
 		expect(await post(answer({ status: 'accepted-for-good' }), { hide, doubt })).toStrictEqual({
-			...{ outcome: 'accepted', statusCode: 200, response: { status: '***' } },
+			outcome: 'accepted',
+			statusCode: 200,
+			response: { status: '***' },
 		});
 	});
 
@@ -291,7 +293,8 @@ describe('a form to a token endpoint', () => {
 
 	const asksForPassword: HttpRequest = async () => ({ statusCode: 407, body: '' });
 	const doesNotConnect = thrown({
-		...{ request: { path: '/', socket: {} }, response: { status: 502, data: '' } },
+		request: { path: '/', socket: {} },
+		response: { status: 502, data: '' },
 	});
 	const breaksOff: HttpRequest = async () => ({ statusCode: 200, body: Readable.from(broken()) });
 	test.each<[string, HttpRequest, Reason]>([

@@ -25,7 +25,11 @@ test('an answer that came whole is one, although the clock had run out meanwhile
 		return { statusCode: 200, body: '{}', headers: { 'content-type': 'a/b' } };
 	};
 	expect(await exchange(httpRequest, OPTIONS, clock.signal)).toStrictEqual({
-		...{ end: 'responded', statusCode: 200, body: '{}', contentType: 'a/b', byProxy: false },
+		end: 'responded',
+		statusCode: 200,
+		body: '{}',
+		contentType: 'a/b',
+		byProxy: false,
 	});
 });
 
@@ -41,7 +45,9 @@ test('a failure says whether the time had run out', async () => {
 	const { signal } = new AbortController();
 	expect(await exchange(failing(), OPTIONS, signal)).toStrictEqual({ end: 'failed', failure });
 	expect(await exchange(failing(clock), OPTIONS, clock.signal)).toStrictEqual({
-		...{ end: 'failed', failure, timedOut: true },
+		end: 'failed',
+		failure,
+		timedOut: true,
 	});
 });
 
@@ -66,7 +72,10 @@ test('a body that comes after the clock ran out is cut, and the exchange ends at
 	};
 	const came = await exchange(httpRequest, OPTIONS, clock.signal);
 	expect(came).toStrictEqual({
-		...{ end: 'brokeOff', statusCode: 201, tooLong: false, timedOut: true },
+		end: 'brokeOff',
+		statusCode: 201,
+		tooLong: false,
+		timedOut: true,
 	});
 });
 

@@ -152,8 +152,10 @@ async function request(world: World, by: Try, options: IHttpRequestOptions): Pro
 			const what = said === 'accepted' && isDoubted ? 'unknown' : said;
 			const text = answerText(status, headers, { echo: how.echo, confirms });
 			const sentBy = {
-				...{ path: new URL(options.url).pathname, writableFinished: true },
-				...{ path: '/', socket: { encrypted: !fromProxy }, destroy: () => undefined },
+				writableFinished: true,
+				path: '/',
+				socket: { encrypted: !fromProxy },
+				destroy: () => undefined,
 			};
 			const streamed = options.encoding === 'stream';
 			const hear = () => {
@@ -208,8 +210,11 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 		void by.logged.push(`${String(text)} ${JSON.stringify(meta ?? '')}`);
 	return {
 		getNode: () => ({
-			...{ id: by.node, name: `Pay ${by.node}`, type: around.nodeType, typeVersion: 1 },
-			...{ position: [0, 0] },
+			id: by.node,
+			name: `Pay ${by.node}`,
+			type: around.nodeType,
+			typeVersion: 1,
+			position: [0, 0],
 			// What a person typed: of an agent's tool, that it may pay.
 			parameters: by.isTool ? { options: { allowAiPayments: true } } : {},
 		}),
@@ -234,14 +239,19 @@ export function contextOf(world: World, by: Try, around: Surroundings) {
 			const account = item?.account ?? 0;
 			const baseUrl = `https://bank-${account}.example.com`;
 			return {
-				...{ baseUrl, allowHttp: false, accessToken: tokenOf(account) },
+				baseUrl,
+				allowHttp: false,
+				accessToken: tokenOf(account),
 				authentication: world.settings.clientCredentials ? 'clientCredentials' : 'accessToken',
-				...{ tokenUrl: `${baseUrl}/token`, clientSecret: 'secret-of-the-client' },
+				tokenUrl: `${baseUrl}/token`,
+				clientSecret: 'secret-of-the-client',
 				// A process keeps tokens, and accounts that were taken, from one scenario to the next.
 				schemeName: world.workflow.id,
 				clientId: `${world.workflow.id} ${account}`,
 				limitPayments: world.settings.limits !== undefined,
-				...{ highestPayment: '', highestSum: '', onlyRecipients: '' },
+				highestPayment: '',
+				highestSum: '',
+				onlyRecipients: '',
 				...world.settings.limits,
 				describeService: true,
 				resultField: by.options.confirmed ? 'status' : '',

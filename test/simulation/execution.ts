@@ -143,10 +143,20 @@ export class Execution {
 		const by: Try = {
 			// Tools that run at once write into one ledger.
 			knows: isTool ? this.knows : new Set(this.knows),
-			...{ execution: this, process, node: node.id, kind: node.kind, isTool },
-			...{ items, options: plan.options, begun: world.clock.now, ended: undefined },
-			...{ continues: isTool || plan.onError !== 'stopWorkflow', crashed: false },
-			...{ storeFailed: false, sends: [], logged: [] },
+			execution: this,
+			process,
+			node: node.id,
+			kind: node.kind,
+			isTool,
+			items,
+			options: plan.options,
+			begun: world.clock.now,
+			ended: undefined,
+			continues: isTool || plan.onError !== 'stopWorkflow',
+			crashed: false,
+			storeFailed: false,
+			sends: [],
+			logged: [],
 		};
 		this.knows.add(by);
 		this.current = by;
@@ -183,8 +193,11 @@ function parametersOf(
 ): Record<string, unknown> {
 	return {
 		...defaults,
-		...{ resource: kind, operation: 'create', postback: 'none' },
-		...{ amount: item.amount, external_id: item.id },
+		resource: kind,
+		operation: 'create',
+		postback: 'none',
+		amount: item.amount,
+		external_id: item.id,
 		creditParty: { key: item.key },
 		options: {
 			batching: { batch: { batchSize } },

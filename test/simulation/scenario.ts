@@ -13,7 +13,9 @@ export interface Simulation {
 
 type Command = fc.AsyncCommand<Simulation, World>;
 const command = (text: string, run: Command['run'], check: Command['check'] = () => true) => ({
-	...{ run, check, toString: () => text },
+	run,
+	check,
+	toString: () => text,
 });
 
 // Some differ in case alone, or far behind their beginning.
@@ -56,7 +58,9 @@ const item: fc.Arbitrary<TypedItem> = fc
 		bad: once(12, badMembers),
 	})
 	.map(({ typed, bad, ...rest }) => ({
-		...{ place: '', ...rest, ...typed },
+		place: '',
+		...rest,
+		...typed,
 		members: bad ?? GOOD_MEMBERS,
 		...(bad === undefined ? {} : { value: undefined }),
 	}));
@@ -95,22 +99,26 @@ const workflow: fc.Arbitrary<Plan> = fc.record({
 const agent: fc.Arbitrary<Plan> = fc
 	.record({
 		calls: fc.array(fc.record({ node, own: once(3, item) }), {
-			...{ minLength: 2, maxLength: 3 },
+			minLength: 2,
+			maxLength: 3,
 		}),
 		shared: item,
 		options,
 	})
 	.map(({ calls, shared, options: drawn }) => ({
 		nodes: calls.map(({ node: called, own }) => ({ ...called, items: [own ?? shared] })),
-		...{ options: drawn, onError: 'continueRegularOutput', tries: 1, isAgent: true },
+		options: drawn,
+		onError: 'continueRegularOutput',
+		tries: 1,
+		isAgent: true,
 	}));
 
 const plan = weigh<Plan>([8, workflow], [1, agent]);
 
 const books = fc.boolean();
 const STATUSES = [
-	...[200, 201, 202, 204, 400, 401, 401, 401, 401, 403, 404, 409, 422, 429, 307, 308],
-	...[101, 300, 301, 302, 303, 304, 408, 499, 500, 502, 503, 504],
+	200, 201, 202, 204, 400, 401, 401, 401, 401, 403, 404, 409, 422, 429, 307, 308, 101, 300, 301,
+	302, 303, 304, 408, 499, 500, 502, 503, 504,
 ];
 const BROKEN = ['ECONNRESET', 'EPIPE', 'ERR_BAD_RESPONSE', 'HPE_INVALID_CONSTANT'];
 const UNHEARD: Fate[] = [
@@ -172,7 +180,8 @@ const settings: fc.Arbitrary<Settings> = fc.record({
 		3,
 		fc.constantFrom<Settings['limits']>(
 			...['1.5', '10.5', '11.5', '12', '260.5'].map((highestSum) => ({ highestSum })),
-			...[{ highestPayment: '10.50' }, { onlyRecipients: 'key-1' }],
+			{ highestPayment: '10.50' },
+			{ onlyRecipients: 'key-1' },
 			{ highestPayment: '1.000,00' },
 		),
 	),
@@ -489,8 +498,19 @@ export interface Scenario {
 }
 
 const COMMANDS: Array<fc.Arbitrary<Command>> = [
-	...[start, together, again, outlived, retry, later, pass, cancel, crash, freeze, giveAway],
-	...[otherNode, fromEarlierState],
+	start,
+	together,
+	again,
+	outlived,
+	retry,
+	later,
+	pass,
+	cancel,
+	crash,
+	freeze,
+	giveAway,
+	otherNode,
+	fromEarlierState,
 ];
 /** How often each is drawn. */
 const WEIGHTS = [5, 7, 3, 1, 9, 1, 1, 1, 1, 1, 1, 3, 1];

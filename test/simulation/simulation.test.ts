@@ -10,7 +10,8 @@ test('3,000 scenarios: nothing is paid twice, and what is told is what happened'
 		process.execPath,
 		['-r', 'ts-node/register', join(__dirname, 'simulate.ts')],
 		{
-			...{ encoding: 'utf8', maxBuffer: 2 ** 26 },
+			encoding: 'utf8',
+			maxBuffer: 2 ** 26,
 			// Always the same ones, so that a change is judged by itself; `npm run simulate` looks for others.
 			env: { ...process.env, SIMULATION_SEED: '1', SIMULATION_RUNS: '3000' },
 		},

@@ -355,9 +355,17 @@ export class World {
 			throw new Violation('typed', `"${id}" was sent, which no item asked for`);
 		}
 		const send: Send = {
-			...{ by, item, kind, id, at: this.clock.now },
-			...{ arrived: false, booked: false, heard: undefined, heardAt: Infinity },
-			...{ token, status: undefined },
+			by,
+			item,
+			kind,
+			id,
+			at: this.clock.now,
+			arrived: false,
+			booked: false,
+			heard: undefined,
+			heardAt: Infinity,
+			token,
+			status: undefined,
 		};
 		const what = describe(send);
 		this.note(`sends ${what}, amount ${String(body.amount)}`);

@@ -51,8 +51,10 @@ describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ ve
 	});
 
 	const credentialOf = (postbackUrl = '') => ({
-		...{ baseUrl: sandbox.url, accessToken: 'token' },
-		...{ postbackSecret: SECRET, postbackUrl },
+		baseUrl: sandbox.url,
+		accessToken: 'token',
+		postbackSecret: SECRET,
+		postbackUrl,
 	});
 	const bodiesOf = (id: string) =>
 		[...sandbox.bodies('payment'), ...sandbox.bodies('qrcode')].filter(

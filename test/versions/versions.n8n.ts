@@ -147,8 +147,11 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 
 	test('Failed payments go to the error output, the others on', async () => {
 		const nodes = [
-			...[start(), splitItems(), pay('Pay', payment, { onError: 'continueErrorOutput' })],
-			...[noOp('Good'), noOp('Bad')],
+			start(),
+			splitItems(),
+			pay('Pay', payment, { onError: 'continueErrorOutput' }),
+			noOp('Good'),
+			noOp('Bad'),
 		];
 		const to = (name: string) => [{ node: name, type: 'main', index: 0 }];
 		const workflow = chain('Outputs', nodes, { Pay: { main: [to('Good'), to('Bad')] }, Good: {} });

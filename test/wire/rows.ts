@@ -170,7 +170,8 @@ const TEXT = '{"id":1}';
 const ODD_TOKEN = 'quoted"\\token+/=&x';
 /** What repeats a request's token and postback URL. */
 const echo = (token: string, proof: string) => ({
-	...{ message: 'bad', headers: { authorization: `Bearer ${token}` } },
+	message: 'bad',
+	headers: { authorization: `Bearer ${token}` },
 	url: `https://a.test/?pay_proof=${proof}`,
 });
 const ECHO = http('422 No', JSON.stringify(echo(ODD_TOKEN, 'reference.mac-of-the-test')));
@@ -242,7 +243,9 @@ const TIME: Row[] = [
 
 const UNREAD = { timeout: 4 * SHORT, long: true, server: { deaf: true } } as const;
 const early = (line: string, expected: Row['expected']): Row => ({
-	...{ name: `${parseInt(line)} before the request came whole`, expected, long: true },
+	name: `${parseInt(line)} before the request came whole`,
+	expected,
+	long: true,
 	server: { onHead: says(http(line)) },
 });
 const CONNECTION: Row[] = [
@@ -253,11 +256,14 @@ const CONNECTION: Row[] = [
 	plays('closed after the request', UNKNOWN, drops),
 	{
 		name: 'a request that nobody reads, time-out',
-		...{ expected: { outcome: 'notSent', ...LATE }, ...UNREAD },
+		expected: { outcome: 'notSent', ...LATE },
+		...UNREAD,
 	},
 	{
 		name: 'a request that nobody reads over TLS, time-out',
-		...{ expected: UNKNOWN, certificate: 'trusted', ...UNREAD },
+		expected: UNKNOWN,
+		certificate: 'trusted',
+		...UNREAD,
 	},
 	early('400 Bad', { outcome: 'rejected' }),
 	early('201 Made', { outcome: 'accepted' }),
@@ -268,13 +274,18 @@ const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const;
 const HALF = 'HTTP/1.1 201 Made\r\nContent-Length: 50\r\n\r\n{';
 /** A server that does this with the first message of a handshake. */
 const shakes = (name: string, onFirst: Play): Row => ({
-	...{ name: `TLS ${name}`, expected: NOTHING, certificate: 'trusted' },
+	name: `TLS ${name}`,
+	expected: NOTHING,
+	certificate: 'trusted',
 	server: { onConnection: (socket) => void socket.once('data', () => onFirst(socket)) },
 });
 const TLS: Row[] = [
 	{
-		...{ name: 'TLS to a server that says nothing', expected: { ...NOTHING, ...LATE } },
-		...{ timeout: SHORT, certificate: 'trusted', server: { tls: undefined } },
+		name: 'TLS to a server that says nothing',
+		expected: { ...NOTHING, ...LATE },
+		timeout: SHORT,
+		certificate: 'trusted',
+		server: { tls: undefined },
 	},
 	shakes('cut after the first message', drops),
 	shakes('reset after the first message', resets),
@@ -312,7 +323,9 @@ const TLS: Row[] = [
 		];
 	}),
 	{
-		...{ name: 'TLSv1.2: renegotiation, then the end', expected: UNKNOWN, certificate: 'trusted' },
+		name: 'TLSv1.2: renegotiation, then the end',
+		expected: UNKNOWN,
+		certificate: 'trusted',
 		server: {
 			tls: { maxVersion: 'TLSv1.2' },
 			onRequest: (socket) => {
@@ -326,7 +339,10 @@ const TLS: Row[] = [
 const proxy =
 	(to: 'https' | 'http') =>
 	(name: string, expected: Row['expected'], play: ProxyBehaviour, timeout?: number): Row => ({
-		...{ name: `proxy, ${to}: ${name}`, expected, proxy: { to, play }, timeout },
+		name: `proxy, ${to}: ${name}`,
+		expected,
+		proxy: { to, play },
+		timeout,
 	});
 const [tunnel, forward] = [proxy('https'), proxy('http')];
 
