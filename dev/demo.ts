@@ -52,7 +52,7 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 	const [payment] = itemsOf(execution, 'Make payment');
 	const report = [charge, payment].map(
 		(item) =>
-			`${String(item?.kind).padEnd(7)}  ${String(item?.external_id)}  ${String(item?.amount)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,
+			`${String(item?.kind).padEnd(7)}  ${String(item?.external_id)}  ${Number(item?.amount).toFixed(2)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,
 	);
 
 	const waiting = sandbox.transactions.find((known) => known.external_id === charge?.external_id);
@@ -91,6 +91,9 @@ export async function demo(version: N8nVersion): Promise<string[]> {
 async function main() {
 	const report = await demo((process.env.N8N_TRY_VERSION ?? 'n8n2') as N8nVersion);
 	console.log(report.join('\n'));
+	console.log(
+		'A real n8n created a QR code and made a payment at the sandbox, and took the postback of each.',
+	);
 }
 
 if (require.main === module) {

@@ -42,6 +42,14 @@ test('an acceptance is its facts alone', () => {
 	});
 });
 
+test('a response that holds one message is quoted as that message', () => {
+	const quoted = (response: unknown) =>
+		said({ outcome: 'rejected', statusCode: 422, response }).description;
+	expect(quoted({ message: 'no funds' })).toContain('The response said: "no funds".');
+	expect(quoted({ message: 'no', code: 7 })).toContain('said: "{"message":"no","code":7}".');
+	expect(quoted({ message: { code: 7 } })).toContain('said: "{"message":{"code":7}}".');
+});
+
 const REDIRECTED = /redirected, and redirects are never followed/;
 const CORRECT =
 	/the service or a proxy on the way rejected it\. Correct the item, then run again\.$/;
@@ -401,7 +409,7 @@ describe('where the node goes on, what needs a person is put into words', () => 
 		failed('notSent'),
 	];
 	const OF_MIXED =
-		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Also: 1 rejected, 1 duplicate, 2 not sent.';
+		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Of the others: 1 accepted, 1 rejected, 1 duplicate, 2 not sent.';
 	const REJECTED = 'Of 1 payment: none accepted in this run, 1 rejected.';
 	const UNKNOWN_CHARGE: FailedResult = { ...failed('unknown', 'a'), kind: 'qrCode' };
 	test.each<[string, ItemResult[], string | undefined]>([

@@ -10,7 +10,7 @@ export const externalIdField: INodeProperties = {
 	type: 'string',
 	default: '',
 	required: true,
-	placeholder: 'e.g. order-1042',
+	placeholder: 'e.g. invoice-1042',
 	description:
 		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
 };

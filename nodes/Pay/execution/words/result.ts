@@ -1,3 +1,4 @@
+import { isMembers } from '../../json';
 import type { RequestResult } from '../../service/client';
 import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
@@ -25,8 +26,17 @@ function responseSentence(response: unknown): string | undefined {
 	if (page !== undefined) {
 		return `The response looks like a page of ${page.by} on the way, not like one of the service: ${quoted(page.text)}.`;
 	}
-	const text = typeof response === 'string' ? response : JSON.stringify(response);
-	return `The response said: ${quoted(text)}.`;
+	return `The response said: ${quoted(textOf(response))}.`;
+}
+
+/** A response as people read it: many services say it all in one member. */
+function textOf(response: unknown): string {
+	if (typeof response === 'string') return response;
+	if (isMembers(response)) {
+		const { message, ...others } = response;
+		if (typeof message === 'string' && Object.keys(others).length === 0) return message;
+	}
+	return JSON.stringify(response);
 }
 
 /** What to do after a rejection. */

@@ -43,7 +43,11 @@ export function failuresInWords(run: Summary): string | undefined {
 	const counts = countEnds(run);
 	const failures = countsInWords(counts, ['rejected', 'duplicate', 'notSent', 'notReached']);
 	if (counts.unknown > 0) {
-		const also = failures === '' ? undefined : `Also: ${failures}.`;
+		const others = countsInWords(
+			counts,
+			ENDS.filter((end) => end !== 'unknown'),
+		);
+		const also = others === '' ? undefined : `Of the others: ${others}.`;
 		const { reminder } = run.operation.words.whenUnknown;
 		return joinSentences(
 			unknownSentence(run, counts.unknown),
