@@ -7,7 +7,8 @@ const { payments, problem } = $('What the book says').first().json;
 if (first.problem || problem)
 	return [{ json: { problem: first.problem || problem, isAnythingToPay: false } }];
 
-const lines = [first, ...more];
+// "plain" is the amount as the book keeps it; empty where it is no amount.
+const lines = [first, ...more].map((line) => ({ ...line, plain: plainAmount(line.amount) }));
 const inTheBook = new Map(payments.map((payment) => [payment.external_id, payment]));
 const verdicts = lines.map(verdict);
 const isAnythingToPay = verdicts.some(({ why }) => why === '');
@@ -35,7 +36,7 @@ function verdict(line, index) {
 	const before = inTheBook.get(line.external_id);
 	if (before === undefined || before.state === 'free') return { why: '' };
 	// The book may lack what a row was about: then there is nothing to compare.
-	const differs = !isBlank(before.row.amount) && !isAlike(before.row, line);
+	const differs = !isBlank(before.row.amount) && !isAlike(asLine(before.row), line);
 	return { why: differs && before.state !== 'not paid' ? 'differs' : 'in the book', before };
 }
 
@@ -43,23 +44,36 @@ function verdict(line, index) {
 function isTotal(line, index) {
 	const above = lines.slice(0, index).filter(({ external_id }) => !isBlank(external_id));
 	const isLast = lines.slice(index + 1).every(({ amount }) => isBlank(amount));
-	const sum = above.reduce((total, { amount }) => total + numberOf(amount), 0);
-	return isLast && above.length > 1 && Math.abs(sum - numberOf(line.amount)) < 1e-6;
+	const sum = above.reduce((total, { plain }) => total + numberOf(plain), 0);
+	return isLast && above.length > 1 && Math.abs(sum - numberOf(line.plain)) < 1e-6;
+}
+
+/** A row of the book beside the lines: its amount is plain already, or as it was typed. */
+function asLine({ amount, recipient }) {
+	return { amount, recipient, plain: /^\d+(\.\d+)?$/.test(String(amount)) ? String(amount) : '' };
 }
 
 function isAlike(one, other) {
+	const isTyped = String(one.amount).trim() === String(other.amount).trim();
 	const isSameAmount =
-		String(one.amount).trim() === String(other.amount).trim() ||
-		numberOf(one.amount) === numberOf(other.amount);
+		one.plain === '' || other.plain === ''
+			? isTyped
+			: numberOf(one.plain) === numberOf(other.plain);
 	return isSameAmount && one.recipient === other.recipient;
 }
 
-/** An amount as Pay reads it, to compare with another. What Pay is given stays as it was typed. */
-function numberOf(amount) {
-	if (typeof amount === 'number') return amount;
-	const hasComma = $('Pay').params.options?.decimalSign === 'comma';
-	const text = hasComma ? amount.replaceAll('.', '').replace(',', '.') : amount;
-	return text.trim() === '' ? NaN : Number(text);
+/** An amount as Pay reads it, with a point; empty where it is none. Pay is given what was typed. */
+function plainAmount(amount) {
+	if (typeof amount === 'number') return String(amount);
+	const text = String(amount).trim();
+	const { decimalSign = 'point' } = $('Pay').params.options ?? {};
+	if (decimalSign === 'point') return /^\d+(\.\d+)?$/.test(text) ? text : '';
+	const isAmount = /^(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/.test(text);
+	return isAmount ? text.replaceAll('.', '').replace(',', '.') : '';
+}
+
+function numberOf(plain) {
+	return plain === '' ? NaN : Number(plain);
 }
 
 function isBlank(value) {

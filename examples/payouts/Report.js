@@ -103,7 +103,7 @@ function inParts(told) {
 	return PARTS.map((part) => {
 		const lines = told.filter((line) => line.part === part.name);
 		// Where an amount is no plain number, and of lines that are no payouts, a sum says nothing.
-		const sum = part.hasSum ? sumOf(lines.map(({ amount }) => amount)) : 'NaN';
+		const sum = part.hasSum ? sumOf(lines.map(({ plain, amount }) => plain || amount)) : 'NaN';
 		return { ...part, lines, count: lines.length + (sum === 'NaN' ? '' : `, ${sum} in all`) };
 	}).filter(({ lines }) => lines.length > 0);
 }

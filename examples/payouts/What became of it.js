@@ -8,8 +8,8 @@ return $input.all().map(({ json }, index) => {
 	return {
 		json: {
 			external_id: line.external_id,
-			// What was sent, where the service accepted it; else what the list says.
-			amount: String(json.amount ?? line.amount),
+			// What was sent, where the service accepted it; else what the list says, plain if it can be.
+			amount: String(json.amount ?? (line.plain || line.amount)),
 			recipient: line.recipient,
 			outcome: json.outcome ?? error?.outcome ?? 'unknown',
 			at: $now.toISO(),

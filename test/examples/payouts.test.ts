@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseAmount } from '../../nodes/Pay/parameters/amount';
 
 type Json = Record<string, unknown>;
 type Item = { json: Json };
@@ -20,14 +21,20 @@ const PAGE = 'http://localhost:5678/form/payouts';
 const COLUMNS = { identifier: 'id', amount: 'amount', recipient: 'key', page: PAGE };
 
 /** Runs the source of a node as n8n's Code node does, after nodes that gave these items. */
-function runNode(name: string, input: Json[], earlier: Record<string, Json[]>, run = 0): Json[] {
+function runNode(
+	name: string,
+	input: Json[],
+	earlier: Record<string, Json[]>,
+	run = 0,
+	payParameters: Json = {},
+): Json[] {
 	const items = (some: Json[] = []) => some.map((json) => ({ json }));
 	const $input = { all: () => items(input) };
 	const $ = (node: string) => ({
 		all: () => items(earlier[node]),
 		first: () => items(earlier[node])[0],
 		isExecuted: node in earlier,
-		params: {},
+		params: node === 'Pay' ? payParameters : {},
 	});
 	const DateTime = { fromISO: (at: string) => ({ toFormat: () => at }) };
 	const $now = { toISO: () => `day ${run}` };
@@ -46,6 +53,8 @@ class Payouts {
 	sent: Json[] = [];
 	private readonly known = new Set<unknown>();
 	private runs = 0;
+	/** As Pay has it under Options. */
+	decimalSign: 'point' | 'comma' = 'point';
 
 	/** What n8n gives of a file, through the nodes up to the report. */
 	upload(file: Json[]): Report {
@@ -53,7 +62,9 @@ class Payouts {
 		this.sent = [];
 		const earlier: Record<string, Json[]> = { Columns: [COLUMNS] };
 		const step = (name: string, input: Json[]) => {
-			earlier[name] = runNode(name, input, earlier, run);
+			earlier[name] = runNode(name, input, earlier, run, {
+				options: { decimalSign: this.decimalSign },
+			});
 			return earlier[name];
 		};
 		step('Lines', file);
@@ -102,12 +113,16 @@ class Payouts {
 	private pay({ external_id, amount, recipient }: Json): Json {
 		if (this.known.has(external_id)) return failure(external_id, 'duplicate');
 		const outcome = this.outcomes[String(external_id)] ?? 'accepted';
-		if (typeof amount === 'string' && !/^\d+(\.\d+)?$/.test(amount))
+		let value: number;
+		try {
+			value = parseAmount(amount, 'amount', { decimalSign: this.decimalSign });
+		} catch {
 			return failure(external_id, 'notSent');
-		this.sent.push({ external_id, amount: Number(amount), recipient });
+		}
+		this.sent.push({ external_id, amount: value, recipient });
 		if (outcome !== 'rejected') this.known.add(external_id);
 		if (outcome !== 'accepted') return failure(external_id, outcome);
-		return { external_id, amount: Number(amount), outcome };
+		return { external_id, amount: value, outcome };
 	}
 }
 
@@ -505,5 +520,42 @@ describe('a file', () => {
 		expect(payouts.upload([{ error: 'not in xlsx format' }]).title).toBe(
 			'Nothing was paid. The file could not be read: not in xlsx format',
 		);
+	});
+});
+
+describe('with Decimal Sign set to comma', () => {
+	beforeEach(() => {
+		payouts.decimalSign = 'comma';
+	});
+
+	test('the book keeps the amount that was sent, and knows it again', () => {
+		payouts.uploadLines([line('a', '10,50'), line('b', '1.234,56')]);
+		expect(payouts.sent.map(({ amount }) => amount)).toStrictEqual([10.5, 1234.56]);
+		expect(payouts.book.map(({ amount }) => amount)).toStrictEqual(['10.5', '1234.56']);
+		const again = payouts.uploadLines([line('a', '10,50'), line('b', '1.234,56')]);
+		expect(again.parts.map(({ name }) => name)).toStrictEqual(['before']);
+		expect(payouts.sent).toStrictEqual([]);
+	});
+
+	test.each(['105', '105,00', '1,05'])(
+		'%s is another amount than the 10,50 that was sent',
+		(other) => {
+			payouts.uploadLines([line('a', '10,50')]);
+			const report = payouts.uploadLines([line('a', other)]);
+			expect(report.parts.map(({ name }) => name)).toStrictEqual(['differs']);
+		},
+	);
+
+	test('what is in doubt is kept with its amount, and summed up', () => {
+		payouts.outcomes.a = 'unknown';
+		payouts.outcomes.b = 'unknown';
+		const report = payouts.uploadLines([line('a', '10,50'), line('b', '1.000')]);
+		expect(report.parts[0]?.count).toBe('2, 1010.50 in all');
+		expect(payouts.book.map(({ amount }) => amount)).toStrictEqual(['10.50', '1000']);
+	});
+
+	test('a total of such amounts is no payout', () => {
+		payouts.uploadLines([line('a', '10,50'), line('b', '9,50'), line('c', '20,00')]);
+		expect(payouts.sent.map(({ external_id }) => external_id)).toStrictEqual(['a', 'b']);
 	});
 });
