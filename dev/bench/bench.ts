@@ -7,7 +7,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { startChild } from '../children';
 import { packPackage } from '../install';
 import { N8n, pause, until, webhookPath } from '../n8n';
-import { QueueMode } from '../queue';
+import { QueueMode } from '../../test/n8n/queue';
 import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from '../workflow';
 import { report, type Comparison } from './figures';
 

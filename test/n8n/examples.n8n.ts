@@ -7,7 +7,7 @@ import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example, runDemo, setUpDemo } from '../../dev/demo';
 import { exampleNames } from '../../dev/examples';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf } from '../../dev/payoutRegister';
+import { nodeOf } from './payoutRegister';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { makeTable } from './book';

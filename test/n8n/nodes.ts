@@ -1,5 +1,5 @@
 import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
-import { QueueMode } from '../../dev/queue';
+import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { median } from '../../dev/bench/figures';
 import { pause, until, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf, PayoutRegister, ready } from '../../dev/payoutRegister';
-import type { QueueMode } from '../../dev/queue';
+import { nodeOf, PayoutRegister, ready } from './payoutRegister';
+import type { QueueMode } from './queue';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';

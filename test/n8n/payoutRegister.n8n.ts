@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
-import { PayoutRegister, submit, type Payout, type Row } from '../../dev/payoutRegister';
-import type { QueueMode } from '../../dev/queue';
+import { PayoutRegister, submit, type Payout, type Row } from './payoutRegister';
+import type { QueueMode } from './queue';
 import { call } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf } from '../../dev/payoutRegister';
+import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { Sandbox } from '../../sandbox/service';
 import { makeBook, makeTable } from './book';

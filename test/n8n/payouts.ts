@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf } from '../../dev/payoutRegister';
+import { nodeOf } from './payoutRegister';
 import { EXAMPLES } from './editorPage';
 import { allFinished, type Credential } from './nodes';
 

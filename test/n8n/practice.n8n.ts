@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
-import { nodeOf } from '../../dev/payoutRegister';
+import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { chain, node, pay } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/emv';

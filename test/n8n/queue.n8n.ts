@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { median } from '../../dev/bench/figures';
-import type { DatabaseProxy, Play } from '../../dev/databaseProxy';
+import type { DatabaseProxy, Play } from './databaseProxy';
 import { itemsOf, pause, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
-import type { QueueMode } from '../../dev/queue';
+import type { QueueMode } from './queue';
 import { Sandbox } from '../../sandbox/service';
 import {
 	call,

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf, ready, registerCredentials, submit } from '../../dev/payoutRegister';
-import { startPostgres } from '../../dev/queue';
+import { nodeOf, ready, registerCredentials, submit } from './payoutRegister';
+import { startPostgres } from './queue';
 import { RegisterCalls } from '../parts/registerCalls';
 import { enterSettings } from './book';
 import { allFinished, startN8n, VERSIONS } from './nodes';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
-import type { Server } from '../../dev/queue';
+import type { Server } from '../n8n/queue';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';

@@ -4,7 +4,7 @@ import { type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { freePort } from '../../dev/n8n';
-import { Server, userOf } from '../../dev/queue';
+import { Server, userOf } from '../n8n/queue';
 
 /** What came to the service, as it came. */
 export interface Came {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { freePort, itemsOf, webhookPath, type N8n } from '../../dev/n8n';
-import type { Server } from '../../dev/queue';
+import type { Server } from '../n8n/queue';
 import { chain, payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';

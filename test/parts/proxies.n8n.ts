@@ -1,6 +1,6 @@
 import './home';
 import { rmSync } from 'node:fs';
-import type { Server } from '../../dev/queue';
+import type { Server } from '../n8n/queue';
 import { resultOfAttempt, type FailedResult } from '../../nodes/Pay/execution/itemResult';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { Outcome } from '../../nodes/Pay/service/outcome';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startPostgres } from '../../dev/queue';
+import { startPostgres } from '../n8n/queue';
 import {
 	CLOSE,
 	NOTE,

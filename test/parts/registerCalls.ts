@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { psql } from '../../dev/queue';
+import { psql } from '../n8n/queue';
 
 /** The file that every example with a register runs in its node "Set up". */
 export const REGISTER_SQL = readFileSync(

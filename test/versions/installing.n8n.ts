@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { itemsOf, N8n, until } from '../../dev/n8n';
-import { Registry } from '../../dev/registry';
+import { Registry } from './registry';
 import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
 import { startN8n, WITH_PAGES } from '../n8n/nodes';

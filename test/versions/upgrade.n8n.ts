@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { itemsOf, webhookPath, type Execution, type N8n } from '../../dev/n8n';
-import { Registry } from '../../dev/registry';
+import { Registry } from './registry';
 import { isPinned } from '../../dev/versions';
 import { call, chain, node, payTrigger, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import { generate } from 'selfsigned';
-import { endChild, runChild, startChild, temporaryFolder } from './children';
-import { installTools, NODE_24 } from './install';
-import { freePort, until } from './n8n';
+import { endChild, runChild, startChild, temporaryFolder } from '../../dev/children';
+import { installTools, NODE_24 } from '../../dev/install';
+import { freePort, until } from '../../dev/n8n';
 
 const VERDACCIO = 'verdaccio@6.10.4';
 /** One of its parts names node-fetch by a tag, which not every mirror of npm has. */

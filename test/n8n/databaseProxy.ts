@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePort } from './n8n';
+import { freePort } from '../../dev/n8n';
 
 /**
  * What becomes of a connection when a client sends something on it:

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { example } from './demo';
-import { webhookPath, type N8n, type Workflow } from './n8n';
+import { example } from '../../dev/demo';
+import { webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import type { QueueMode } from './queue';
-import { node, type Node } from './workflow';
+import { node, type Node } from '../../dev/workflow';
 
 /** One line of a list of payouts, as the example has them. */
 export interface Payout {

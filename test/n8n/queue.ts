@@ -2,10 +2,10 @@ import { execFileSync, type ChildProcess, type StdioOptions } from 'node:child_p
 import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { endChild, startChild, temporaryFolder } from './children';
+import { endChild, startChild, temporaryFolder } from '../../dev/children';
 import { DatabaseProxy } from './databaseProxy';
-import { discard, type N8nVersion } from './install';
-import { freePort, keyIn, N8n, processorTime, until, type N8nOptions } from './n8n';
+import { discard, type N8nVersion } from '../../dev/install';
+import { freePort, keyIn, N8n, processorTime, until, type N8nOptions } from '../../dev/n8n';
 
 /** Where Debian keeps the server's programs, which are not on the path; or `PAY_POSTGRES`. */
 function postgresFolder(): string {
