@@ -7,8 +7,16 @@ const { payments, problem } = $('What the book says').first().json;
 if (first.problem || problem)
 	return [{ json: { problem: first.problem || problem, isAnythingToPay: false } }];
 
+const { decimalSign = 'point' } = $('Pay').params.options ?? {};
+
 // "plain" is the amount as the book keeps it; empty where it is no amount.
 const lines = [first, ...more].map((line) => ({ ...line, plain: plainAmount(line.amount) }));
+const byIdentifier = new Map();
+for (const line of lines) {
+	if (!byIdentifier.has(line.external_id)) byIdentifier.set(line.external_id, []);
+	byIdentifier.get(line.external_id).push(line);
+}
+const lastWithAmount = lines.findLast(({ amount }) => !isBlank(amount));
 const inTheBook = new Map(payments.map((payment) => [payment.external_id, payment]));
 const verdicts = lines.map(verdict);
 const isAnythingToPay = verdicts.some(({ why }) => why === '');
@@ -26,7 +34,7 @@ function verdict(line, index) {
 	if (line.recipientIsNumber) return { why: 'recipient is a number' };
 
 	// The same identifier twice: once where the lines say the same, not at all where they differ.
-	const same = lines.filter(({ external_id }) => external_id === line.external_id);
+	const same = byIdentifier.get(line.external_id);
 	if (same.some((other) => !isAlike(other, line)))
 		return { why: 'lines differ', lines: same.map((other) => other.line) };
 	if (same[0] !== line) return { why: 'repeated', lines: [same[0].line] };
@@ -42,10 +50,10 @@ function verdict(line, index) {
 
 /** A last line whose amount is the sum of those above it is more likely their total. */
 function isTotal(line, index) {
+	if (line !== lastWithAmount) return false;
 	const above = lines.slice(0, index).filter(({ external_id }) => !isBlank(external_id));
-	const isLast = lines.slice(index + 1).every(({ amount }) => isBlank(amount));
 	const sum = above.reduce((total, { plain }) => total + numberOf(plain), 0);
-	return isLast && above.length > 1 && Math.abs(sum - numberOf(line.plain)) < 1e-6;
+	return above.length > 1 && Math.abs(sum - numberOf(line.plain)) < 1e-6;
 }
 
 /** A row of the book beside the lines: its amount is plain already, or as it was typed. */
@@ -66,7 +74,6 @@ function isAlike(one, other) {
 function plainAmount(amount) {
 	if (typeof amount === 'number') return String(amount);
 	const text = String(amount).trim();
-	const { decimalSign = 'point' } = $('Pay').params.options ?? {};
 	if (decimalSign === 'point') return /^\d+(\.\d+)?$/.test(text) ? text : '';
 	const isAmount = /^(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/.test(text);
 	return isAmount ? text.replaceAll('.', '').replace(',', '.') : '';

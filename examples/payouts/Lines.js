@@ -43,22 +43,36 @@ return below.map(({ line, cells }) => ({
 		recipientIsNumber: typeof cells[places.recipient] === 'number',
 		// A comma in an amount makes two cells where commas divide: 10 to a recipient "50".
 		cells: cells.length,
-		isShifted: cells.length < names.length || !isEmpty(cells.slice(names.length)),
+		isShifted:
+			cells.length < names.length ||
+			!isEmpty(cells.slice(names.length)) ||
+			isSplitAmount(cells[places.amount], cells[places.amount + 1]),
 		// The other columns, for more fields of Pay: {{ $json.file.Name }}
 		file: Object.fromEntries(names.map((name, index) => [name, cells[index] ?? ''])),
 	},
 }));
+
+/** "10,50" where commas divide cells: digits, and one or two of them in the next cell. */
+function isSplitAmount(amount, next) {
+	if (text === undefined || dividerOf(text) !== ',') return false;
+	return /^\d+$/.test(String(amount).trim()) && /^\d{1,2}$/.test(String(next ?? '').trim());
+}
 
 function rowsOfSheet() {
 	const rows = items.filter(({ row }) => row).map(({ row }) => row);
 	return rows.map((cells, index) => ({ line: index + 1, cells }));
 }
 
+/** What divides the cells of a CSV: what its first line has. */
+function dividerOf(csv) {
+	const firstLine = csv.trimStart().split(/[\r\n]/, 1)[0];
+	return [';', '\t', ','].find((each) => firstLine.includes(each));
+}
+
 /** Text in quotes may hold what divides cells, line breaks, and a quote as two. */
 function rowsOfCsv() {
 	const letters = text.replaceAll('\r\n', '\n').replaceAll('\r', '\n');
-	const firstLine = letters.trimStart().split('\n', 1)[0];
-	const divider = [';', '\t', ','].find((each) => firstLine.includes(each));
+	const divider = dividerOf(letters);
 	const rows = [];
 	let line = 1;
 	let begun = { line, cells: [] };

@@ -200,7 +200,7 @@ function asText({ title, parts }) {
 	const blocks = parts.map(({ name, title: heading, advice, lines, count }) => {
 		const head = `${heading}: ${count}. ${advice}`;
 		const rows = lines.map((line) => {
-			const link = needsPage(line) ? ` ${linkFor(line)}` : '';
+			const link = page && needsPage(line) ? ` ${linkFor(line)}` : '';
 			return `- ${nameOf(line)}${line.what}${link}`.trim();
 		});
 		return [name === 'in doubt' ? `${head} ${page}` : head, ...rows].join('\n');

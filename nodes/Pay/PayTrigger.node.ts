@@ -14,11 +14,11 @@ import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { readSignatureRule, signatureFault } from './credential/signature';
 import { inWords } from './inputError';
-import { matchOf, readCondition } from './parameters/condition';
+import { matchOf, readCondition, refuseMisplacedCondition } from './parameters/condition';
 import { readDescription, type StatusValues } from './parameters/description';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
-import { triggerProperties } from './parameters/trigger';
+import { refuseWrongResponse, triggerProperties } from './parameters/trigger';
 import { requireFieldByField } from './parameters/parameter';
 import { verify } from './postback/proof';
 import {
@@ -61,7 +61,9 @@ const readCredential = async (context: HookContext): Promise<PayCredential> =>
 
 /** What a postback must hold to start the workflow; throws an InputError. */
 function readMatch(context: HookContext, status: StatusValues | undefined) {
-	refuseMovedOptions(context.getNode().parameters.options);
+	const { parameters } = context.getNode();
+	refuseMovedOptions(parameters.options);
+	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
 	const whose = 'this trigger, which has one where Authentication is Signed URL';
 	return matchOf(condition, status, 'startWhen', whose);
@@ -70,7 +72,9 @@ function readMatch(context: HookContext, status: StatusValues | undefined) {
 /** Refuses what could verify no postback, or would start with none. Rejects with an error in words. */
 async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
 	requireFieldByField(triggerProperties, context.getNode().parameters);
-	if (!isBodyLeft(context.getNodeParameter('options', {}))) context.logger.warn(BODY_IS_READ);
+	const options = context.getNodeParameter('options', {});
+	if (!isBodyLeft(options)) context.logger.warn(BODY_IS_READ);
+	refuseWrongResponse(options);
 	const credential = await readCredential(context).catch((error: unknown) => {
 		throw new UserError(`${NO_SECRET} (${inWords(error)})`);
 	});
@@ -122,7 +126,7 @@ export class PayTrigger implements INodeType {
 				httpMethod: POSTBACK_METHODS,
 				// At once, n8n 2 responds when the execution is stored, n8n 1 a moment before.
 				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}',
-				responseCode: '={{ $parameter["options"]["responseCode"] || 200 }}',
+				responseCode: '={{ Number($parameter["options"]["responseCode"]) || 200 }}',
 				// Without a text here, n8n responds with what webhook() gives, whatever text that is.
 				responseData: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
 				path: 'postback',

@@ -29,7 +29,6 @@ test.each([
 	['Idempotency-Key', 'Idempotency-Key'],
 	[' X-Request-Id\n', 'X-Request-Id'],
 	['', undefined],
-	[undefined, undefined],
 ])('the header for the External ID %p is %p', (externalIdHeader, expected) => {
 	expect(readAccount({ ...BASE, describeService: true, externalIdHeader }).externalIdHeader).toBe(
 		expected,
@@ -43,6 +42,19 @@ test('what stands behind Describe the Service is not in force while that is off'
 		externalIdHeader: undefined,
 	});
 });
+
+test.each(['describeService', 'schemeName', 'externalIdHeader', 'resultField', 'postbackSecret'])(
+	'an expression that gives nothing in %s is refused: its default would stand there',
+	(field) => {
+		for (const nothing of [undefined, null]) {
+			const credential = { ...BASE, describeService: true, [field]: nothing };
+			expect(refusalOf(() => readAccount(credential))).toMatchObject({
+				field,
+				message: expect.stringContaining('is an expression that gives nothing'),
+			});
+		}
+	},
+);
 
 const NO_NAME = /must be the name of a header/;
 test.each<[string, RegExp]>([

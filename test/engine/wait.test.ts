@@ -258,16 +258,27 @@ describe('the charge before it', () => {
 	async function chargeAndWait(
 		items: IDataObject[],
 		baseUrl = sandbox.url,
-		{ words = {}, resumeWhen = 'any', target = { postback: 'resume' } as IDataObject } = {},
+		{
+			words = {},
+			resumeWhen = 'any',
+			target = { postback: 'resume' } as IDataObject,
+			isNext = true,
+		} = {},
 	) {
 		const charge = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}', ...target };
 		const wait = { resource: 'postback', operation: 'wait', resumeWhen };
 		const nodes = [
 			sourceNode('Source', items),
 			payNode('Charge', charge, { retryOnFail: true }),
+			// It lets everything through, and hides that the wait comes next.
+			{ ...sourceNode('Between', []), disabled: true },
 			payNode('Wait', { ...wait, external_id: '={{ $json.external_id }}' }),
 		];
-		const connections = { Source: to(['Charge']), Charge: to(['Wait']) };
+		const connections = {
+			Source: to(['Charge']),
+			Charge: to([isNext ? 'Wait' : 'Between']),
+			Between: to(['Wait']),
+		};
 		const credential = { baseUrl, ...words };
 		return await runWorkflow({ credential, parameters: {}, workflow: { nodes, connections } });
 	}
@@ -280,12 +291,20 @@ describe('the charge before it', () => {
 
 	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {
 		faultOnce(503, 'b');
-		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
+		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }], undefined, { isNext: false });
 		// Two items cannot wait at once; both could in a loop.
 		expect(errorOf(run)?.message).toMatch(/one postback at a time/);
 		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id as string);
 		expect(sent.sort()).toStrictEqual(['a', 'b', 'b']);
 		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
+	});
+
+	test('of several right in front of one wait none is sent: it takes one item', async () => {
+		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
+		expect(errorOf(run)?.message).toBe(
+			'"Wait", which waits for this postback, takes one item at a time, but 2 QR codes would come to it',
+		);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test.each([

@@ -523,6 +523,33 @@ describe('a file', () => {
 	});
 });
 
+describe('a decimal comma in a file that commas divide', () => {
+	test.each([
+		'id,key,amount,note\na,a@x,10,50,',
+		'id,key,amount,note\na,a@x,10,50',
+		'id,amount,key,note\na,10,50,a@x,',
+	])('is not paid as 10: %j', (text) => {
+		const report = payouts.upload([{ text }]);
+		expect(payouts.sent).toStrictEqual([]);
+		expect(report.parts.map(({ name }) => name)).toStrictEqual(['refused']);
+	});
+
+	test('an amount in quotes, and a note that is no number of two digits, are read', () => {
+		payouts.upload([{ text: 'id,key,amount,note\na,a@x,10.50,12\nb,b@x,7,monthly\nc,c@x,8,' }]);
+		expect(payouts.sent.map(({ amount }) => amount)).toStrictEqual([10.5, 7, 8]);
+	});
+});
+
+test('a list of 10,000 lines is checked in time that grows with the list', () => {
+	const begun = process.cpuUsage();
+	const report = payouts.uploadLines(
+		Array.from({ length: 10_000 }, (_, index) => line(`p-${index}`, index + 1)),
+	);
+	expect(payouts.sent).toHaveLength(10_000);
+	expect(report.title).toMatch(/^10000 of 10000/);
+	expect(process.cpuUsage(begun).user).toBeLessThan(10_000_000);
+});
+
 describe('with Decimal Sign set to comma', () => {
 	beforeEach(() => {
 		payouts.decimalSign = 'comma';

@@ -60,6 +60,7 @@ const REFUSALS: Examples<typeof refusals> = {
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRefused: () => [refusals.tokenRefused()],
 	noWaitBehind: (kind) => [refusals.noWaitBehind(wordsOf(kind))],
+	severalForOneWait: (kind) => [refusals.severalForOneWait('Wait', 3, wordsOf(kind))],
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
 	otherIdAwaited: () => [],
 	sameIdAsItem: (kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')],

@@ -54,7 +54,7 @@ describe('the credential of a postback', () => {
 		['each time with one as the secret', { postbackSecret: EXPRESSION }, {}, 3],
 		['each time where n8n puts in another', { postbackSecret: '' }, {}, 3],
 		['each time where n8n adds a secret', {}, { previousPostbackSecret: NEW }, 3],
-		['each time where n8n leaves a field out', { scope: 'a' }, { scope: undefined }, 3],
+		['each time where n8n leaves a field out', { accessToken: 'a' }, { accessToken: undefined }, 3],
 	])('n8n resolves the credential %s', async (_when, unresolved, resolved, times) => {
 		const read: string[] = [];
 		const receive = triggerWith((isUnresolved) => {

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { refuseItemDataInTool } from '../parameters/parameter';
-import { readAccount, type Account, type PayCredential } from './connection';
+import { readAccount, refuseNothingIn, type Account, type PayCredential } from './connection';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
@@ -97,7 +97,8 @@ const resolvedBefore = new Map<string, { text: string; credential: PayCredential
 
 /**
  * A trigger's credential. It is read for each postback, so a secret that was removed is refused at once.
- * It is resolved only when it has changed: n8n 2 makes an isolate for that each time.
+ * It is resolved only when it has changed: n8n 2 makes an isolate for that each time. Rejects with an
+ * InputError where an expression in it gives nothing.
  */
 export async function credentialOfTrigger(
 	context: CredentialContext & Pick<IHookFunctions, 'getCredentials'>,
@@ -108,6 +109,7 @@ export async function credentialOfTrigger(
 	const before = resolvedBefore.get(id);
 	if (before !== undefined && before.text === text) return before.credential;
 	const credential = await context.getCredentials<PayCredential>('payApi');
+	refuseNothingIn(credential);
 	if (unresolved !== undefined && isPlain(unresolved, credential)) {
 		resolvedBefore.set(id, { text, credential });
 	}

@@ -176,11 +176,47 @@ export function parseSecrets(fields: PayCredential) {
 	return { current, taken: [current, previous].filter((secret) => secret !== '') };
 }
 
+/** Fields that say for themselves what is wrong where they are empty, or let less through then. */
+const SAFE_WHERE_EMPTY = [
+	'sessionToken',
+	'baseUrl',
+	'accessToken',
+	'tokenUrl',
+	'clientId',
+	'clientSecret',
+	'allowHttp',
+	'signatureHeader',
+	'signatureSecret',
+	'limitPayments',
+	'highestPayment',
+	'highestSum',
+	'onlyRecipients',
+];
+
+/**
+ * Refuses a field whose expression gives nothing: n8n fills in the default of one that was not typed, so
+ * only an expression leaves it so. A default in its place could be another address, or a check that is
+ * off. Throws an InputError.
+ */
+export function refuseNothingIn(credential: PayCredential): void {
+	for (const [field, value] of Object.entries(credential)) {
+		if (value !== undefined && value !== null) continue;
+		if (SAFE_WHERE_EMPTY.includes(field)) continue;
+		throw wrongSetting(
+			field,
+			`The field ${LABELS[field] ?? field}`,
+			'is an expression that gives nothing',
+			'check what the expression asks for',
+		);
+	}
+}
+
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
  * @param unresolved the same with its expressions as text, where that is known
  */
 export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
+	refuseNothingIn(credential);
 	// What stands behind a switch that is off is not in force: nobody sees it.
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);

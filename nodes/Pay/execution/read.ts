@@ -38,6 +38,8 @@ export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	description: INodeProperties[];
+	/** The names of options that hold no expression; the permission for agents has words of its own. */
+	fixedOptions: readonly string[];
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */

@@ -10,7 +10,11 @@ import { asError } from '../inputError';
 import { formPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
-import { refuseItemDataInTool, requireFieldByField } from '../parameters/parameter';
+import {
+	refuseExpressions,
+	refuseItemDataInTool,
+	requireFieldByField,
+} from '../parameters/parameter';
 import {
 	countWaits,
 	giveWayBehindWait,
@@ -65,6 +69,7 @@ function checkParameters(
 ): void {
 	requireFieldByField(operation.description, parameters);
 	refuseMovedOptions(parameters.options);
+	refuseExpressions(operation.fixedOptions, parameters.options);
 	if (!isTool) return;
 	const fields = operation.description.map((field) => field.name);
 	refuseItemDataInTool(fields, parameters);

@@ -26,6 +26,7 @@ import {
 	cancelled,
 	noWaitBehind,
 	recordedBefore,
+	severalForOneWait,
 	sentInThisExecution,
 	sentUnderAnotherId,
 	stillRecorded,
@@ -129,6 +130,16 @@ export function refuseForWaits(run: Run, items: Ready[]): Step {
 	if (first.waits.length === 0) {
 		tally.hints.add(noWaitBehind(operation.words));
 		return unchanged;
+	}
+	const next = first.waits.find(({ isNext }) => isNext);
+	if (asking.length > 1 && next !== undefined) {
+		const refusal = severalForOneWait(next.name, asking.length, operation.words);
+		return {
+			ready: items.filter(({ expectation }) => expectation === undefined),
+			done: items
+				.filter(({ expectation }) => expectation !== undefined)
+				.map((item) => refuseItem(run, item, refusal)),
+		};
 	}
 	// Of an item that is done, or an earlier request, it may be the postback that the wait is for.
 	const isForIt = items.length === tally.items && !hasAsked(expectations, context.getExecutionId());

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { matchOf, readCondition } from '../parameters/condition';
+import { matchOf, readCondition, refuseMisplacedCondition } from '../parameters/condition';
 import { wrongField } from '../parameters/label';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId } from '../parameters/text';
@@ -17,6 +17,8 @@ import { cannotBegin, otherIdAwaited } from './words/refusal';
 interface WaitBehind {
 	name: string;
 	parameters: INodeParameters;
+	/** Whether nothing stands between: else an item may go another way, or be changed. */
+	isNext: boolean;
 }
 
 /** The waits that may be the first to get what a node gives. */
@@ -63,7 +65,7 @@ export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undef
 				const isPay = itsType === type && !disabled;
 				if (isPay && parameters.resource === 'postback') {
 					if (found.waits.some((wait) => wait.name === name)) continue;
-					found.waits.push({ name, parameters });
+					found.waits.push({ name, parameters, isNext: from === ownName });
 					found.isForOthers ||= othersBefore(context, name);
 					continue;
 				}
@@ -110,6 +112,7 @@ function faultOf(
 			const what = `must be wait, but is ${JSON.stringify(operation)}`;
 			throw wrongField('operation', what, 'Choose one from the list.');
 		},
+		() => refuseMisplacedCondition(wait.parameters, 'resumeWhen'),
 		() => void readCondition(read, 'resumeWhen'),
 		() => void readWaitLimit(read),
 	];
@@ -118,6 +121,7 @@ function faultOf(
 		checks.push(
 			() => void matchOf(readCondition(read, 'resumeWhen'), status, 'resumeWhen', `"${asking}"`),
 			() => {
+				if (!wait.isNext) return;
 				const waitsFor = parseExternalId(read('external_id'));
 				if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 			},

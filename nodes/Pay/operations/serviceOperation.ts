@@ -67,6 +67,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		timeoutOption,
 		...ownOptions,
 	];
+	const fixedOptions = options.filter((each) => each.noDataExpression).map(({ name }) => name);
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
@@ -83,6 +84,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		batchSize,
 		members,
 		description,
+		fixedOptions,
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { isMembers } from '../json';
 import type { ComparedFields, StatusValues } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField } from './label';
@@ -78,6 +79,30 @@ export function conditionFields(
 				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count.',
 		},
 	];
+}
+
+/** The names of the two fields that say which postbacks count: a trigger's and a wait's. */
+const CONDITION_FIELDS = ['startWhen', 'resumeWhen'];
+
+/**
+ * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
+ * would go on with "failed". Throws an InputError.
+ * @param typed the node's parameters as they were typed
+ * @param own the name of the node's own field
+ */
+export function refuseMisplacedCondition(typed: object, own: string): void {
+	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
+	for (const field of CONDITION_FIELDS) {
+		const isInOptions = isMembers(options) && Object.hasOwn(options, field);
+		const isOther = field !== own && Object.hasOwn(parameters, field);
+		if (!isInOptions && !isOther) continue;
+		const place = isInOptions ? `options.${field}` : field;
+		throw new InputError(
+			place,
+			`The node has "${place}", which it does not read`,
+			`Enter the condition as "${own}" among its parameters, and remove "${place}".`,
+		);
+	}
 }
 
 /** Reads the fields of {@link conditionFields}; throws an InputError. */

@@ -64,6 +64,19 @@ export function requireFieldByField(fields: INodeProperties[], typed: object, pa
 	}
 }
 
+/**
+ * Refuses an expression in an option that only a person may set: an item, or what a language model
+ * says, would decide. Throws an InputError.
+ */
+export function refuseExpressions(names: readonly string[], typedOptions: unknown): void {
+	if (!isMembers(typedOptions)) return;
+	for (const name of names) {
+		const typed = typedOptions[name];
+		if (typeof typed !== 'string' || !typed.startsWith('=')) continue;
+		throw wrongField(name, 'is an expression', 'Choose it under Options, without an expression.');
+	}
+}
+
 /** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
 export const mayBeExpression = (typed: unknown): boolean =>
 	typeof typed === 'object' && typed !== null

@@ -68,6 +68,13 @@ export const inOneForm = (text: string) => text.trim().normalize('NFC');
  * that what looks alike is one identifier; "" where there is none. Throws an InputError.
  */
 function readIdentifier(value: unknown, field: string): string {
+	if (typeof value === 'boolean') {
+		throw wrongField(
+			field,
+			`must be text, but is ${value}`,
+			'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
+		);
+	}
 	const text = inOneForm(optionalText(value, field) ?? '');
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
+import { wrongField } from './label';
 import { asTyped } from './parameter';
 
 const triggerFields: INodeProperties[] = [
@@ -104,6 +105,23 @@ const triggerFields: INodeProperties[] = [
 		],
 	},
 ];
+
+/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. InputError. */
+export function refuseWrongResponse(options: unknown): void {
+	const { respond = 'onReceived', responseCode = 200 } = (options ?? {}) as {
+		respond?: unknown;
+		responseCode?: unknown;
+	};
+	if (respond !== 'onReceived' && respond !== 'lastNode') {
+		const what = `must be one of onReceived, lastNode, but is ${JSON.stringify(respond)}`;
+		throw wrongField('respond', what, 'Choose one from the list under Options.');
+	}
+	const code = Number(responseCode);
+	if (!Number.isInteger(code) || code < 200 || code > 299) {
+		const what = `must be a whole number from 200 to 299, but is ${JSON.stringify(responseCode)}`;
+		throw wrongField('responseCode', what, 'With another one the service repeats each postback.');
+	}
+}
 
 /** The parameters of the Pay Trigger. */
 export const triggerProperties = triggerFields.flatMap(asTyped);

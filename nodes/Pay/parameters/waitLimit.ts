@@ -14,7 +14,12 @@ const UNITS: Record<string, number> = {
  * an InputError.
  */
 export function readWaitLimit(read: ReadParameter): number {
-	if (read('limitWaitTime') !== true) return Infinity;
+	const isLimited = read('limitWaitTime') ?? false;
+	if (isLimited === false) return Infinity;
+	if (isLimited !== true) {
+		const what = `must be true or false, but is ${JSON.stringify(isLimited)}`;
+		throw wrongField('limitWaitTime', what, 'Turn it on or off.');
+	}
 	const typedAmount = read('resumeAmount');
 	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
 	const amount = text === '' ? typedAmount : Number(text);

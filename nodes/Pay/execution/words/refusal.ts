@@ -89,6 +89,14 @@ export const cannotBegin = (wait: string, { field, message, advice }: InputError
 		advice,
 	);
 
+/** Several requests in front of a wait, which takes one item. */
+export const severalForOneWait = (wait: string, count: number, { plural }: Words) =>
+	new InputError(
+		'postback',
+		`"${wait}", which waits for this postback, takes one item at a time, but ${count} ${plural} would come to it`,
+		'Send them through a Loop Over Items with a batch size of 1, with the wait inside of the loop. Or take their postbacks with a Pay Trigger.',
+	);
+
 /** A wait behind a request that is for another one. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(

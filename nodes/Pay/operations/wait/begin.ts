@@ -2,7 +2,7 @@ import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { failAll } from '../../execution/n8nError';
 import { InputError } from '../../inputError';
-import { matchOf, readCondition } from '../../parameters/condition';
+import { matchOf, readCondition, refuseMisplacedCondition } from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
@@ -115,6 +115,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 	withoutPostback(items);
 	try {
 		refuseWhatCannotWait(context, items);
+		refuseMisplacedCondition(context.getNode().parameters, 'resumeWhen');
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
 		const limit = readWaitLimit(read);
