@@ -615,7 +615,7 @@ function forms() {
 			'QR code of an item': { resource: 'qrCode', amount: '={{ $json.total }}' },
 			'Typed payment': { amount: '12.50', creditParty: { key: 'ana@example.com' } },
 			'Payment to an item': { amount: '12.50', creditParty: { key: '={{ $json.key }}' } },
-			'Payment of an item': { amount: "={{ $('Start').item.json.total }}" },
+			'Payment of an item': { amount: "={{ $('Start').item.json.total }}", creditParty: {} },
 			'Wait for it': { resource: 'postback', operation: 'wait' },
 		};
 		const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));
