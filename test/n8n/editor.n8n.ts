@@ -5,16 +5,19 @@ import { exampleNames } from '../../dev/examples';
 import { example } from '../../dev/demo';
 import type { N8nVersion } from '../../dev/install';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
+import { PayApi } from '../../credentials/PayApi.credentials';
+import { Pay } from '../../nodes/Pay/Pay.node';
+import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chain, node, noOp, pay, payTrigger, type Node } from '../../dev/workflow';
+import { fieldsIn } from '../fields';
 import {
 	byId,
 	canvasNode,
 	choose,
 	execute,
 	escape,
-	EXAMPLES,
 	field,
 	FILLED,
 	go,
@@ -37,6 +40,7 @@ import {
 } from './editorPage';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
+const ROOT = join(__dirname, '..', '..');
 /** Where the documents' pictures go, in the light theme; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
 /** For looking at only: what failed, the dark theme, and n8n 1. */
@@ -199,10 +203,44 @@ describe.each(VERSIONS)('%s', (each) => {
 	credentials();
 });
 
+/** What is entered in a field, or chosen in a list. */
+interface Entered {
+	label: string;
+	value: string;
+}
+/** Where a page tells the steps of a walk. */
+interface Steps {
+	page: string;
+	heading: string;
+}
+
+const FORMS = [new Pay().description, new PayTrigger().description, new PayApi()];
+/** What a field is called on the screen. */
+function labelOf(name: string): string {
+	const fields = FORMS.flatMap(({ properties }) => fieldsIn(properties));
+	const found = fields.find((each) => each.name === name && each.type !== 'notice');
+	if (found === undefined) throw new Error(`No form has a field ${name}.`);
+	return found.displayName;
+}
+
+/** What a page says to enter: a label in italics, a colon, and a value in code type or italics. */
+function toEnter({ page: path, heading }: Steps): Entered[] {
+	const text = readFileSync(join(ROOT, path), 'utf8');
+	const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
+	const told = section.matchAll(/_([^_\n]+)_: [^`_\n]*(?:`([^`\n]+)`|_([^_\n]+)_)/g);
+	return [...told].map(([, label, typed, chosen]) => ({
+		label: label ?? '',
+		value: typed ?? chosen ?? '',
+	}));
+}
+
 /** Begins on a fresh n8n. */
 function newcomer(on: N8nVersion) {
-	/** A person's hand: what it clicks and fills in is counted; to fill in includes going there. */
-	const hand = { clicks: 0, fields: 0 };
+	/**
+	 * A person's hand: what it clicks and fills in is counted; to fill in includes going there. What a
+	 * page says to enter is kept by its label, as the page must have it.
+	 */
+	const hand = { clicks: 0, fields: 0, entered: [] as Entered[] };
 	async function click(what: Locator) {
 		await what.click();
 		hand.clicks++;
@@ -211,9 +249,15 @@ function newcomer(on: N8nVersion) {
 		await what.fill(text);
 		hand.fields++;
 	}
+	/** Enters what the page says, letter by letter. */
+	async function enter(name: string, text: string, form?: Locator) {
+		await fillIn(field(name, form), text);
+		hand.entered.push({ label: labelOf(name), value: text });
+	}
 	async function pick(name: string, text: string) {
 		await click(parameter(name));
 		await click(page.getByRole('option', { name: text }).first());
+		hand.entered.push({ label: labelOf(name), value: text });
 	}
 	async function openByHand(name: string) {
 		await canvasNode(name).dblclick();
@@ -229,7 +273,7 @@ function newcomer(on: N8nVersion) {
 		await paste(name);
 		hand.clicks++;
 	}
-	/** From the home page, which n8n shows first. */
+	/** From the home page, which n8n shows first, and again after a click. */
 	async function beginWorkflow() {
 		await go(`${n8n.url}/home/workflows`, newWorkflowButton());
 		await click(newWorkflowButton());
@@ -289,28 +333,35 @@ function newcomer(on: N8nVersion) {
 		await canvasNode(last).getByTestId('canvas-node-status-success').waitFor();
 	}
 
-	/** What docs/examples.md calls the first step, on n8n 2 and on n8n 1. */
-	const PAID = ['Paid QR code (README)', 'The same on n8n 1'];
+	/** What docs/performance.md calls the first step, on n8n 2 and on n8n 1. */
+	const PAID = ['Paid QR code', 'The same on n8n 1'];
 	const counts: Record<string, string> = {};
-	function counted(what: string, title: string, work: () => Promise<void>) {
+	function counted(what: string, title: string, steps: Steps, work: () => Promise<void>) {
 		test(title, async () => {
-			Object.assign(hand, { clicks: 0, fields: 0 });
+			hand.clicks = 0;
+			hand.fields = 0;
+			hand.entered = [];
 			await work();
+			expect(hand.entered).toStrictEqual(toEnter(steps));
 			const some = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
 			counts[what] = `${some(hand.clicks, 'click')}, ${some(hand.fields, 'field')}`;
 		});
 	}
 
 	/** From an installed package on: each goes on where the one before it ended. */
-	describe('with the clicks and fields that docs/examples.md tells, one gets to', () => {
+	describe('with the clicks and fields that docs/performance.md tells, and the values of each page, one gets to', () => {
 		let trigger = '';
 
 		const [paid, elsewhere] = on === 'n8n2' ? PAID : PAID.toReversed();
-		counted(paid!, 'a paid QR code', async () => {
+		const practice = { page: 'README.md', heading: 'Try it without an account' };
+		counted(paid!, 'a paid QR code', practice, async () => {
 			await beginWorkflow();
 			await pasteByHand('practice-service');
 			await picture('practice-service');
 			await publish(`${n8n.url}/webhook/v2/pay/qrcode`);
+			// Back to the home page.
+			hand.clicks++;
+			await beginWorkflow();
 			await pasteByHand('checkout');
 			await openByHand('Create QR code');
 			if (on === 'n8n2') await click(page.getByRole('button', { name: 'Connect to Pay' }));
@@ -320,33 +371,33 @@ function newcomer(on: N8nVersion) {
 			}
 			const modal = byId('editCredential-modal');
 			await fillIn(field('baseUrl', modal), `${n8n.url}/webhook`);
-			await fillIn(field('accessToken', modal), 'anything');
+			// The page has n8n's own port; the n8n of this test has another.
+			hand.entered.push({ label: 'Base URL', value: 'http://127.0.0.1:5678/webhook' });
+			await enter('accessToken', 'anything', modal);
 			await saveCredential(true);
 			await close('ndv');
 			await runWorkflow('Fulfil the order');
-			// Nearer, at its right end: the practice service is beside it.
-			await page.mouse.move(1415, 560);
-			await page.keyboard.down('Control');
-			await page.mouse.wheel(0, -400);
-			await page.keyboard.up('Control');
+			await byId('canvas-wrapper').press('1');
 			await picture('checkout-executed');
 		});
 
-		counted('QR code by hand', 'a QR code made by hand', async () => {
+		const byHand = { page: 'docs/get-paid.md', heading: 'Make a QR code' };
+		counted('QR code by hand', 'a QR code made by hand', byHand, async () => {
 			await beginWith('Create QR code', 'Actions');
-			await fillIn(field('amount'), '49.9');
-			await fillIn(field('external_id'), 'order-1042');
+			await enter('amount', '49.90');
+			await enter('external_id', 'order-1042');
 			await runStep();
 		});
 
-		counted('Wait for it (README)', 'a QR code that is waited for', async () => {
+		const waiting = { page: 'docs/know-when-paid.md', heading: 'Set up a wait' };
+		counted('Wait for it', 'a QR code that is waited for', waiting, async () => {
+			await enter('external_id', 'order-1043');
 			await pick('postback', 'Resume This Execution');
-			await fillIn(field('external_id'), 'order-1043');
 			const modal = await editCredential();
 			await turnOn('describeService', modal);
 			hand.clicks++;
-			await fillIn(field('statusField', modal), 'status');
-			await fillIn(field('paidValues', modal), 'paid');
+			await enter('statusField', 'status', modal);
+			await enter('paidValues', 'paid', modal);
 			await saveCredential(false);
 			await close('ndv');
 			await click(byId('node-creator-plus-button'));
@@ -356,41 +407,49 @@ function newcomer(on: N8nVersion) {
 			await runWorkflow('Wait for postback');
 		});
 
-		counted('Postback in a workflow', 'a postback in a workflow of one’s own', async () => {
-			await beginWith('On new Pay event');
-			await click(page.getByText('Webhook URLs', { exact: true }));
-			await click(page.getByText('Production URL', { exact: true }).first());
-			const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
-			await click(shown);
-			const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-			const modal = await editCredential();
-			await fillIn(field('postbackUrl', modal), url);
-			await fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
-			await saveCredential(false);
-			await close('ndv');
-			await publish(url);
-			trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
-		});
+		const triggered = { page: 'docs/know-when-paid.md', heading: 'Set up a trigger' };
+		counted(
+			'Postback in a workflow',
+			'a postback in a workflow of one’s own',
+			triggered,
+			async () => {
+				await beginWith('On new Pay event');
+				await pick('startWhen', 'When Paid');
+				await click(page.getByText('Webhook URLs', { exact: true }));
+				await click(page.getByText('Production URL', { exact: true }).first());
+				const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
+				await click(shown);
+				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
+				const modal = await editCredential();
+				await fillIn(field('postbackUrl', modal), url);
+				await fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
+				await saveCredential(false);
+				await close('ndv');
+				await publish(url);
+				trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
+			},
+		);
 
-		counted('Settled payout', 'a settled payout', async () => {
+		const payout = { page: 'README.md', heading: 'Your first payment' };
+		counted('Settled payout', 'a settled payout', payout, async () => {
 			await beginWith('Make payment', 'Actions');
-			await fillIn(field('key'), 'ana@example.com');
-			await fillIn(field('keyType'), 'email');
-			await fillIn(field('amount'), '12.5');
-			await fillIn(field('external_id'), 'payout-1');
+			await enter('key', 'ana@example.com');
+			await enter('keyType', 'email');
+			await enter('amount', '12.50');
+			await enter('external_id', 'invoice-2041');
 			await runStep();
 			const reported = await until('the postback', async () => {
 				const [id] = await n8n.executionIds(trigger);
 				return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
 			});
 			expect(reported).toMatchObject({
-				reference: { external_id: 'payout-1', kind: 'payment', amount: 12.5 },
+				reference: { external_id: 'invoice-2041', kind: 'payment', amount: 12.5 },
 				body: { status: 'paid' },
 			});
 		});
 
 		test('and these are all that it tells', async () => {
-			const text = readFileSync(join(EXAMPLES, '..', 'docs', 'examples.md'), 'utf8');
+			const text = readFileSync(join(ROOT, 'docs', 'performance.md'), 'utf8');
 			const rows = text.matchAll(/^\| (.+?) +\| .* \| (\d+ clicks?, \d+ fields?) +\|$/gm);
 			const told = [...rows].filter(([, step]) => step !== elsewhere);
 			expect(counts).toStrictEqual(Object.fromEntries(told.map(([, step, now]) => [step, now])));
@@ -556,7 +615,7 @@ function forms() {
 			'QR code of an item': { resource: 'qrCode', amount: '={{ $json.total }}' },
 			'Typed payment': { amount: '12.50', creditParty: { key: 'ana@example.com' } },
 			'Payment to an item': { amount: '12.50', creditParty: { key: '={{ $json.key }}' } },
-			'Payment of an item': { amount: "={{ $('Start').item.json.total }}" },
+			'Payment of an item': { amount: "={{ $('Start').item.json.total }}", creditParty: {} },
 			'Wait for it': { resource: 'postback', operation: 'wait' },
 		};
 		const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));

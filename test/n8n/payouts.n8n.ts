@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from './payoutRegister';
@@ -112,6 +114,24 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			/^- Line 2: Rechnung-Ä1, 105\.00 to a@example\.com\. The book has 10\.50 to a@example\.com under this identifier\. Accepted on /,
 		);
 		expect(paid()).toStrictEqual([]);
+	});
+
+	test('the list of docs/pay-people.md: one is accepted, one rejected, one in doubt', async () => {
+		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-people.md'), 'utf8');
+		const [, list = ''] = /```csv\n(.*?)```/s.exec(text) ?? [];
+		const { page } = await publishWithBook();
+		const report = await page.uploadCsv(list);
+		expect(report.text.split('\n')[0]).toBe('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
+		expect(linesOf(report.text)).toStrictEqual([
+			expect.stringMatching(
+				/^- Line 4: invoice-2043, 5\.03 to lia@example\.com\. It is not known /,
+			),
+			expect.stringMatching(
+				/^- Line 3: invoice-2042, 4\.22 to rui@example\.com\. The service reje/,
+			),
+			'- Line 2: invoice-2041, 12.50 to ana@example.com.',
+		]);
+		paid();
 	});
 
 	test('a sheet, its columns named in Columns', async () => {

@@ -12,7 +12,7 @@ const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49
 /** `data.status` is `paid`, as each of the spellings says it. */
 const TOLD = /"data(\.|":\{("n":"é",)?")status":"paid"/;
 
-/** The spellings that n8n refuses where it reads the body before the node; docs/postbacks.md says so. */
+/** The spellings that n8n refuses where it reads the body before the node; docs/workflow-json.md says so. */
 const READ_BY_NO_N8N = / in (ISO-8859-1|windows-1252|us-ascii)$| coding (GZIP|x-gzip)$/;
 const NOT_BY_N8N_1 = 'JSON with a byte order mark';
 
