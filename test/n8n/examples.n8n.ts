@@ -65,6 +65,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			credentials = { payApi };
 		},
 		{ settlePaymentsAfter: 100 },
+		// As the notes say where an example keeps a data table.
+		version === 'n8n1' ? { DB_SQLITE_POOL_SIZE: '2' } : {},
 	);
 	beforeEach(() => {
 		sandbox.received.length = 0;
