@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example, runDemo, setUpDemo } from '../../dev/demo';
@@ -13,6 +14,7 @@ import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { makeTable } from './book';
 import { ended, firstExecution, waits } from './chargeAndWait';
+import { launch } from './editorPage';
 import { startModel } from './model';
 import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
@@ -336,6 +338,42 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(other.facts.code).not.toBe(facts.code);
 			expect(await stateOf(page, `${order}2`)).toStrictEqual({ state: 'open' });
 			expect(await stateOf(page, order)).toStrictEqual({ state: 'paid' });
+		});
+
+		test('on a phone the page shows the code, copies it, becomes "paid" by itself, and can be read by all', async () => {
+			const { page, order } = await open();
+			const browser = await launch();
+			const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+			const phone = await context.newPage();
+			await phone.goto(`${page}?order=${order}`);
+			const picture = async (name: string) => {
+				const folder = join(__dirname, '..', '..', '.cache', 'screenshots', version);
+				await phone.screenshot({ path: join(folder, `order-${name}.png`), fullPage: true });
+				const { violations } = await new AxeBuilder({ page: phone }).analyze();
+				expect(violations).toStrictEqual([]);
+			};
+			expect(await phone.locator('h1').innerText()).toBe(`Order ${order}`);
+			expect(await phone.locator('#amount').innerText()).toBe('49.90');
+			const image = phone.locator('#image');
+			expect(await image.getAttribute('src')).toMatch(/^data:image\/png/);
+			expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(360);
+			await phone.getByRole('button', { name: 'Copy the code' }).click();
+			await phone.getByRole('button', { name: 'Copied' }).waitFor();
+			await picture('open');
+			// What was copied is what a person pastes.
+			await phone.locator('#code').evaluate((field) => field.removeAttribute('readonly'));
+			await phone.locator('#code').fill('');
+			await phone.keyboard.press('Control+v');
+			expect(await phone.locator('#code').inputValue()).toBe(told().qrCode);
+
+			await sandbox.settle(told().id, 'paid');
+			await phone.getByText('Paid. Thank you!').waitFor();
+			expect(await image.isVisible()).toBe(false);
+			await picture('paid');
+			await phone.reload();
+			await phone.getByText('Paid. Thank you!').waitFor();
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
+			await browser.close();
 		});
 
 		test('several openings in the same moment are one charge: the others wait a moment and see its code', async () => {
