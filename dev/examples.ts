@@ -12,13 +12,22 @@ export function exampleNames(): string[] {
 		.map((file) => parse(file).name);
 }
 
-/** Where a node keeps its source, by the node's type, and how the source stands there. */
+/** Where a node keeps its source, by the node's type, and how a source in JavaScript stands there. */
 const PLACES: Record<string, { parameter: string; isExpression: boolean }> = {
 	'n8n-nodes-base.code': { parameter: 'jsCode', isExpression: false },
 	'n8n-nodes-base.postgres': { parameter: 'query', isExpression: false },
 	'n8n-nodes-base.respondToWebhook': { parameter: 'responseBody', isExpression: true },
 	'n8n-nodes-base.set': { parameter: 'jsonOutput', isExpression: true },
 };
+
+/** A source as the value of its node's parameter. */
+function valueOf(text: string, extension: string, isExpression: boolean): string {
+	// A page is text with expressions of its own.
+	if (extension === '.html') return `=${text}`;
+	// n8n takes one expression between the braces, not a statement with its semicolon.
+	if (isExpression) return `={{ ${text.replace(/;$/, '')} }}`;
+	return text;
+}
 
 /** Sources that several examples share, by the node that runs them. */
 const SHARED: Record<string, string> = {
@@ -42,7 +51,7 @@ function sourcesOf(name: string, workflow: Workflow): Map<string, string> {
 }
 
 /**
- * An example with the sources in their nodes: "examples/NAME/NODE.js" (or .sql) is the source of the
+ * An example with the sources in their nodes: "examples/NAME/NODE.js" (.sql, .html) is the source of the
  * node NODE in "examples/NAME.json", and each node of {@link SHARED} has the source that stands there.
  * @throws where a source has no node, or a node that holds none
  */
@@ -54,8 +63,7 @@ export function withSources(name: string): Workflow {
 		if (node === undefined || place === undefined)
 			throw new Error(`examples/${path}: no node of that name holds a source`);
 		const text = readFileSync(join(EXAMPLES, path), 'utf8').trimEnd();
-		// n8n takes one expression between the braces, not a statement with its semicolon.
-		const value = place.isExpression ? `={{ ${text.replace(/;$/, '')} }}` : text;
+		const value = valueOf(text, extname(path), place.isExpression);
 		node.parameters = { ...(node.parameters as object), [place.parameter]: value };
 	}
 	return workflow;

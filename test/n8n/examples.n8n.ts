@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example, runDemo, setUpDemo } from '../../dev/demo';
@@ -12,6 +14,7 @@ import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { makeTable } from './book';
 import { ended, firstExecution, waits } from './chargeAndWait';
+import { launch } from './editorPage';
 import { startModel } from './model';
 import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
@@ -64,6 +67,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			credentials = { payApi };
 		},
 		{ settlePaymentsAfter: 100 },
+		// As the notes say where an example keeps a data table.
+		version === 'n8n1' ? { DB_SQLITE_POOL_SIZE: '2' } : {},
 	);
 	beforeEach(() => {
 		sandbox.received.length = 0;
@@ -222,53 +227,81 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			'Look at the postback',
 		];
 		const told = () => sandbox.transactions.at(-1)!;
+		const parametersOf = (nodes: Workflow['nodes'], wanted: string) =>
+			nodes.find(({ name }) => name === wanted)!.parameters as Record<string, unknown>;
 
 		/** Publishes it at a path of its own, changed as told. */
 		async function publish(change: (nodes: Workflow['nodes']) => void = () => {}) {
 			const workflow = example('checkout');
 			const path = randomUUID();
-			const opened = nodeOf(workflow, 'Customer opens the page');
-			Object.assign(opened.parameters as object, { path });
-			// What a person does before it is published, as the note says.
-			delete opened.disabled;
+			// What a person does before it is published, as the notes say.
+			for (const [name, at] of [
+				['Customer opens the page', path],
+				['Page asks', `${path}/state`],
+			] as const) {
+				const opened = nodeOf(workflow, name);
+				Object.assign(opened.parameters as object, { path: at });
+				delete opened.disabled;
+			}
+			// n8n 2 makes its book; on n8n 1 a person does, from the example's file.
+			const [head = ''] = readFileSync(
+				join(__dirname, '..', '..', 'examples', 'book-of-orders.csv'),
+				'utf8',
+			).split('\n');
+			const columns = head.split(',').map((name) => ({ name, type: 'string' }));
+			if (version === 'n8n1') (await makeTable(n8n, columns)).chooseIn(workflow, 'Open the book');
 			change(workflow.nodes);
 			const id = await n8n.importWorkflow(workflow, credentials);
 			await n8n.activate(id);
 			return { id, page: `${n8n.url}/webhook/${path}` };
 		}
-		/** A customer opens the page; gives it with the execution that waits for the money. */
+		/** What a page was given to show; what it shows as text is made from it. */
+		async function look(page: string, order: string) {
+			const response = await fetch(`${page}?order=${order}`);
+			const html = await response.text();
+			const [, facts = 'null'] = /type="application\/json">(.*?)<\/script>/s.exec(html) ?? [];
+			return { response, html, facts: JSON.parse(facts) as Record<string, string> };
+		}
+		async function stateOf(page: string, order: string) {
+			const answer = await fetch(`${page}/state?id=order-${order}`, {
+				headers: { Origin: 'null' },
+			});
+			// n8n's pages have no origin: a browser lets them read only what says so.
+			expect(answer.headers.get('access-control-allow-origin')).toBe('null');
+			return (await answer.json()) as unknown;
+		}
+		/** A customer opens the page of an order; gives it with the execution that waits for the money. */
 		async function open(change?: (nodes: Workflow['nodes']) => void) {
 			const { id, page } = await publish(change);
-			const answer = await fetch(page);
-			const shown = await answer.text();
-			expect([answer.status, answer.headers.get('content-type')]).toStrictEqual([
+			const order = randomUUID().slice(0, 8);
+			const { response, facts } = await look(page, order);
+			expect([response.status, response.headers.get('content-type')]).toStrictEqual([
 				200,
 				'text/html; charset=utf-8',
 			]);
 			const executionId = await firstExecution(n8n, id);
 			await waits(n8n, executionId);
-			return { executionId, shown };
+			return { id, executionId, page, order, facts };
 		}
-		const parametersOf = (nodes: Workflow['nodes'], wanted: string) =>
-			nodes.find(({ name }) => name === wanted)!.parameters as Record<string, unknown>;
 		async function endsIn(executionId: string, node: string, seconds?: number) {
 			const { runData } = (await ended(n8n, executionId, node, seconds)).data.resultData;
 			expect(ENDS.filter((end) => end in runData)).toStrictEqual([node]);
 		}
 
-		test('the customer’s page shows the QR code, and a paid charge fulfils the order', async () => {
-			const { executionId, shown } = await open();
-			const [, base64 = ''] = /src="data:image\/png;base64,([^"]+)"/.exec(shown) ?? [];
-			const [found] = await readBarcodes(new Uint8Array(Buffer.from(base64, 'base64')), {
+		test('the customer’s page shows order, amount and QR code, and a paid charge fulfils the order', async () => {
+			const { executionId, page, order, facts } = await open();
+			const { qrCode, postbackUrl = '' } = told();
+			const [found] = await readBarcodes(new Uint8Array(Buffer.from(facts.image!, 'base64')), {
 				formats: ['QRCode'],
 			});
-			expect(found?.text).toBe(told().qrCode);
-			expect(shown).toContain(`>${told().qrCode}</textarea>`);
-			expect(told()).toMatchObject({ external_id: `order-${executionId}`, amount: 49.9 });
+			expect(found?.text).toBe(qrCode);
+			expect(facts).toMatchObject({ order: `order-${order}`, state: 'open', code: qrCode });
+			expect(Number(facts.amount)).toBe(49.9);
+			expect(told()).toMatchObject({ external_id: `order-${order}`, amount: 49.9 });
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
 
 			// "waiting" is a status too, and none that ends the wait.
 			await sandbox.settle(told().id, 'waiting');
-			const { postbackUrl = '' } = told();
 			const forged = await fetch(postbackUrl.replace(/pay_proof=[^&]*/, ''), {
 				method: 'POST',
 				headers: { 'Content-Type': 'application/json' },
@@ -276,12 +309,145 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			expect(forged.status).toBe(401);
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
+			await sandbox.settle(told().id, 'paid');
+			await endsIn(executionId, 'Fulfil the order');
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'paid' });
+		});
+
+		test('a reload is not a second charge: it shows the same code, then "paid", and no secret', async () => {
+			const { executionId, page, order, facts } = await open();
+			const reloaded = await look(page, order);
+			expect(reloaded.facts).toStrictEqual(facts);
+			expect(reloaded.html).not.toMatch(/pay_proof|webhook-waiting|signature/);
+			await sandbox.settle(told().id, 'paid');
+			await endsIn(executionId, 'Fulfil the order');
+			for (const time of [1, 2]) {
+				const after = await look(page, order);
+				expect([time, after.facts]).toStrictEqual([
+					time,
+					{ order: `order-${order}`, amount: '49.9', state: 'paid' },
+				]);
+			}
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
+
+			// Another order is another charge, and knows nothing of this one.
+			expect(await stateOf(page, `${order}2`)).toStrictEqual({ state: 'moment' });
+			const other = await look(page, `${order}2`);
+			expect(other.facts).toMatchObject({ state: 'open', code: told().qrCode });
+			expect(other.facts.code).not.toBe(facts.code);
+			expect(await stateOf(page, `${order}2`)).toStrictEqual({ state: 'open' });
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'paid' });
+		});
+
+		test('on a phone the page shows the code, copies it, becomes "paid" by itself, and can be read by all', async () => {
+			const { page, order } = await open();
+			const browser = await launch();
+			const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+			const phone = await context.newPage();
+			await phone.goto(`${page}?order=${order}`);
+			const picture = async (name: string) => {
+				const folder = join(__dirname, '..', '..', '.cache', 'screenshots', version);
+				await phone.screenshot({ path: join(folder, `order-${name}.png`), fullPage: true });
+				const { violations } = await new AxeBuilder({ page: phone }).analyze();
+				expect(violations).toStrictEqual([]);
+			};
+			expect(await phone.locator('h1').innerText()).toBe(`Order ${order}`);
+			expect(await phone.locator('#amount').innerText()).toBe('49.90');
+			const image = phone.locator('#image');
+			expect(await image.getAttribute('src')).toMatch(/^data:image\/png/);
+			expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(360);
+			await phone.getByRole('button', { name: 'Copy the code' }).click();
+			await phone.getByRole('button', { name: 'Copied' }).waitFor();
+			await picture('open');
+			// What was copied is what a person pastes.
+			await phone.locator('#code').evaluate((field) => field.removeAttribute('readonly'));
+			await phone.locator('#code').fill('');
+			await phone.keyboard.press('Control+v');
+			expect(await phone.locator('#code').inputValue()).toBe(told().qrCode);
+
+			await sandbox.settle(told().id, 'paid');
+			await phone.getByText('Paid. Thank you!').waitFor();
+			expect(await image.isVisible()).toBe(false);
+			await picture('paid');
+			await phone.reload();
+			await phone.getByText('Paid. Thank you!').waitFor();
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
+			await browser.close();
+		});
+
+		test('several openings in the same moment are one charge: the others wait a moment and see its code', async () => {
+			const { page } = await publish();
+			// The book is made by the first run; n8n's note asks for one.
+			await look(page, 'first');
+			for (let round = 1; round <= 3; round++) {
+				const before = sandbox.bodies('qrcode').length;
+				const opened = await Promise.all(
+					Array.from({ length: 6 }, async () => await look(page, `at-once-${round}`)),
+				);
+				expect(sandbox.bodies('qrcode').slice(before)).toHaveLength(1);
+				const states = opened.map(({ facts }) => facts.state);
+				expect(states).toContain('open');
+				expect(states.filter((state) => !['open', 'moment'].includes(state!))).toStrictEqual([]);
+				const { facts } = await look(page, `at-once-${round}`);
+				expect(facts).toMatchObject({ state: 'open', code: told().qrCode });
+			}
+		});
+
+		test('a total that changed is not paid with the code of before', async () => {
+			const { page, order } = await open((nodes) => {
+				const { assignments } = parametersOf(nodes, 'Order').assignments as {
+					assignments: Array<{ name: string; value: unknown }>;
+				};
+				assignments.find(({ name }) => name === 'total')!.value =
+					'={{ $json.query.total ? 10 : 49.9 }}';
+			});
+			const { facts } = await look(page, `${order}&total=changed`);
+			expect(facts).toStrictEqual({ order: `order-${order}`, amount: 10, state: 'changed' });
+			expect((await look(page, order)).facts.state).toBe('open');
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
+		});
+
+		test('without one order there is no charge', async () => {
+			const { page } = await publish((nodes) => {
+				Object.assign(parametersOf(nodes, 'Order'), {
+					mode: 'raw',
+					jsonOutput:
+						"={{ $json.query.order === 'none' ? {} : { orderId: 'order-' + $json.query.order, total: 1 } }}",
+				});
+			});
+			for (const order of ['none', '', '1&order=2']) {
+				const { response, facts } = await look(page, order);
+				expect([order, response.status, facts.state]).toStrictEqual([order, 404, 'unknown']);
+			}
+			expect((await fetch(page)).status).toBe(404);
+			expect(sandbox.bodies('qrcode')).toStrictEqual([]);
+		});
+
+		test('without its book a customer gets no code, and who runs it by hand does', async () => {
+			const { id, page } = await publish((nodes) => {
+				Object.assign(parametersOf(nodes, 'Open the book'), {
+					dataTableId: { __rl: true, mode: 'id', value: 'none' },
+				});
+			});
+			expect((await look(page, '1042')).facts).toMatchObject({ state: 'problem' });
+			expect(sandbox.bodies('qrcode')).toStrictEqual([]);
+			const executionId = await n8n.run(id, 'Start');
+			await waits(n8n, executionId);
 			await sandbox.settle(told().id, 'paid');
 			await endsIn(executionId, 'Fulfil the order');
 		});
 
+		test('HTML in an order or a code is text on the page', async () => {
+			const { page } = await publish();
+			const evil = '</script><img src=x onerror=alert(1)>{{ 1 + 1 }}';
+			const { html, facts } = await look(page, encodeURIComponent(evil));
+			expect(facts.order).toBe(`order-${evil}`);
+			expect(html).not.toContain('<img src=x');
+		});
+
 		test('"paid" with another amount does not fulfil the order: a person looks', async () => {
-			const { executionId } = await open();
+			const { executionId, page, order } = await open();
 			const { postbackUrl = '' } = told();
 			const answer = await fetch(postbackUrl, {
 				method: 'POST',
@@ -290,39 +456,53 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			expect(answer.status).toBe(200);
 			await endsIn(executionId, 'Look at the postback');
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
 		});
 
 		test('a failed charge does not fulfil the order, and goes its own way', async () => {
-			const { executionId } = await open();
+			const { executionId, page, order } = await open();
 			await sandbox.settle(told().id, 'failed');
 			await endsIn(executionId, 'Offer another try');
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'failed' });
+			expect((await look(page, order)).facts.state).toBe('failed');
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
 		});
 
 		test('an order that nobody pays in time is not fulfilled, and goes its own way', async () => {
-			const { executionId } = await open((nodes) => {
+			const { executionId, page, order } = await open((nodes) => {
 				const limit = { resumeAmount: 1, resumeUnit: 'seconds' };
 				Object.assign(parametersOf(nodes, 'Wait for the postback'), limit);
 			});
 			await endsIn(executionId, 'Cancel the order', 120);
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'time is up' });
+			expect((await look(page, order)).facts.code).toBeUndefined();
+			expect(sandbox.bodies('qrcode')).toHaveLength(1);
 		});
 
 		test('a word that only the wait knows does not fulfil the order: a person looks', async () => {
-			const { executionId } = await open((nodes) => {
+			const { executionId, page, order } = await open((nodes) => {
 				parametersOf(nodes, 'Wait for the postback').matchValues = ['waiting'];
 			});
 			await sandbox.settle(told().id, 'waiting');
 			await endsIn(executionId, 'Look at the postback');
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
 		});
 
-		test('an answer without a code ends in words that say what to set, and no page', async () => {
+		test('an answer without a code ends in words that say what to set, and the next opening tries again', async () => {
 			sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"ok":true}' });
 			const { id, page } = await publish();
-			const answer = await fetch(page);
-			expect(await answer.text()).not.toContain('<img');
+			expect((await look(page, '1042')).facts).toMatchObject({ state: 'no code' });
 			const [execution] = await allFinished(n8n, id, 1);
 			expect(execution?.data.resultData.error?.message).toMatch(
-				/^No QR code was found in the service's answer for order-\d+\. .*QR Code Path/,
+				/^No QR code was found in the service's answer for order-1042\. .*QR Code Path/,
 			);
+			// So does a charge that was refused or is unknown, in the words of Pay.
+			sandbox.faultFor = () => ({ kind: 'status', status: 503, body: '{}' });
+			expect((await look(page, '1042')).facts).toMatchObject({ state: 'no code' });
+			const [second] = await allFinished(n8n, id, 2);
+			expect(second?.data.resultData.error?.message).toMatch(/It is not known whether .*503/s);
+			sandbox.faultFor = undefined;
+			expect((await look(page, '1042')).facts).toMatchObject({ state: 'open' });
 		});
 	});
 

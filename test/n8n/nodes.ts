@@ -44,12 +44,13 @@ export function withN8n(
 	version: N8nVersion,
 	started: (running: Running) => void,
 	options: SandboxOptions = {},
+	env: N8nOptions['env'] = {},
 ) {
 	let n8n: N8n | undefined;
 	let sandbox: Sandbox | undefined;
 	beforeAll(async () => {
 		sandbox = await Sandbox.start(options);
-		n8n = await startN8n(version);
+		n8n = await startN8n(version, { env });
 		started({ n8n, sandbox, payApi: await credentialFor(sandbox, n8n) });
 	});
 	afterAll(async () => {
