@@ -1,5 +1,4 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { valueAt } from '../../nodes/Pay/json';
 import {
 	firstValue,
 	inBoth,
@@ -13,24 +12,6 @@ import {
 import { refusalOf } from '../refusal';
 
 const refusal = (what: string, advice: string) => new InputError('field', what, advice);
-
-test.each([
-	['a member', { status: 'paid' }, 'status', 'paid'],
-	['a member of a member', { data: { status: 'paid' } }, 'data.status', 'paid'],
-	['a member of a list', { data: [{ status: 'paid' }] }, 'data.0.status', 'paid'],
-	['a key with a dot', { 'data.status': 'paid' }, 'data.status', 'paid'],
-	['the key before the levels', { 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
-	['a key with a dot on the way', { 'a.b': { c: 1 } }, 'a.b.c', 1],
-	['a key with a dot at the end', { a: { 'b.c': 1 } }, 'a.b.c', 1],
-	['a way that ends, then another', { 'a.b': {}, a: { b: { c: 1 } } }, 'a.b.c', 1],
-	['null', { a: null }, 'a', null],
-	['nothing inherited', {}, 'constructor.name', undefined],
-	['nothing of a text', { a: 'text' }, 'a.length', undefined],
-	['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '__proto__.a', 1],
-	['nothing at an empty path', { '': 1 }, '', undefined],
-])('valueAt finds %s', (_name, value, path, expected) => {
-	expect(valueAt(value, path)).toStrictEqual(expected);
-});
 
 describe('a field has one of some values', () => {
 	const match = readFieldMatch(' status ', [' paid ', '', 7, true], refusal);
