@@ -18,6 +18,10 @@ test.each(EXAMPLES)('the amount of the published example: $scheme', ({ scheme, e
 
 const emv = (fields: string) => `${fields}6304${crc16(`${fields}6304`)}`;
 
+test('the checksum is that of its published check value', () => {
+	expect(crc16('123456789')).toBe('29B1');
+});
+
 test('an EMV code has its amount under 54, wherever it stands', () => {
 	fc.assert(
 		fc.property(fc.uuid(), fc.integer({ min: 1, max: 99_999_999 }), (id, cents) => {
