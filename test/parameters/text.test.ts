@@ -8,10 +8,16 @@ import {
 	parseExternalId,
 	readMembers,
 } from '../../nodes/Pay/parameters/text';
+import type { Words } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
-import { OPERATIONS } from '../serviceOperations';
 
+const WORDS: Words = {
+	noun: 'refund',
+	plural: 'refunds',
+	pastParticiple: 'refunded',
+	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
+};
 const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
@@ -176,13 +182,14 @@ describe('a hint where an identifier changes with each try', () => {
 		['={{ Date.now() }}', 'Date.'],
 		['={{ DateTime.now() }}', 'DateTime.'],
 		['=payout-{{ $execution.id }}', '$execution.id'],
-		["=payout-{{ $execution['id'] }}", '$execution'],
+		["=payout-{{ $execution['id'] }}", "$execution['id"],
 		['=payout-{{ $execution?.id }}', '$execution?.id'],
 		['={{ crypto.randomUUID() }}', 'randomUUID('],
 	])('%s', (typed, part) => {
-		const hint = changingIdHint(typed, OPERATIONS.payment.words);
-		expect(hint).toContain(`The External ID holds ${part}`);
-		expect(hint).toMatch(/changes with each try.*\$json\.orderId/);
+		const hint = changingIdHint(typed, WORDS);
+		expect(hint).toBe(
+			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
+		);
 	});
 
 	test.each([
@@ -200,6 +207,6 @@ describe('a hint where an identifier changes with each try', () => {
 		undefined,
 		7,
 	])('none for %p', (typed) => {
-		expect(changingIdHint(typed, OPERATIONS.payment.words)).toBeUndefined();
+		expect(changingIdHint(typed, WORDS)).toBeUndefined();
 	});
 });
