@@ -14,6 +14,7 @@ const config: Config = {
 	],
 	testPathIgnorePatterns: [
 		'/(growth|differential)\\.test\\.ts$',
+		'/credential/credentialTest\\.test\\.ts$',
 		'/memory/RunRecords\\.test\\.ts$',
 		'/postback/(requests|resumeOnce|trigger)\\.test\\.ts$',
 	],
