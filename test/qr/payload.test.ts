@@ -156,6 +156,10 @@ describe('finding the payload in a response of unknown form', () => {
 		['a link to a page with another ending', 'link', { link }, { text: link }],
 		['a text behind many others', 't2999', many, { text: 'x' }],
 		['a key with a dot', 'b.qr.code', { ...many, b: { 'qr.code': 'it' } }, { text: 'it' }],
+		['the first of two texts', 'a\nb', { b: 'two', a: 'one' }, { text: 'one' }],
+		['the second, where the first is null', 'a\nb', { a: null, b: 'two' }, { text: 'two' }],
+		['the second, where there is no first', 'a\nb', { b: 'two' }, { text: 'two' }],
+		['a code with blanks around it', 'a', { a: ` ${code}\n` }, { text: code }],
 	])('a path to %s decides', (_what, path, response, expected) => {
 		expect(findQrSource(response, path)).toStrictEqual(expected);
 	});
@@ -165,9 +169,16 @@ describe('finding the payload in a response of unknown form', () => {
 		['nothing behind many texts', many],
 		['a number', { a: 1, b: 5 }],
 		['an empty text', { a: 1, b: '' }],
+		['blanks', { a: 1, b: ' \n' }],
 	])('a path to %s gives a hint', (_what, response) => {
 		expect(findQrSource(response, 'b')).toStrictEqual({
 			hint: expect.stringMatching(/no text at "b"/),
+		});
+	});
+
+	test('paths that lead nowhere are both named', () => {
+		expect(findQrSource({ id: '1', a: 5 }, 'b\nc')).toStrictEqual({
+			hint: 'No QR code: the response has no text at "b" or "c" (QR Code Path). Its text fields: id ("1").',
 		});
 	});
 
