@@ -19,7 +19,10 @@ const config: Config = {
 		'/postback/(requests|resumeOnce|trigger)\\.test\\.ts$',
 	],
 	dependencyExtractor: '<rootDir>/test/mutation/importsOfTests.js',
-	moduleNameMapper: { '^n8n-workflow$': '<rootDir>/test/mutation/n8nWorkflow.js' },
+	moduleNameMapper: {
+		'^n8n-workflow$': '<rootDir>/test/mutation/n8nWorkflow.js',
+		'^n8n-workflow, loaded$': require.resolve('n8n-workflow'),
+	},
 	testTimeout: 10_000,
 	transform: base.transform,
 	transformIgnorePatterns: base.transformIgnorePatterns,
