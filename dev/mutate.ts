@@ -97,7 +97,10 @@ async function main() {
 	for (const [path, { source, mutants }] of Object.entries(files)) {
 		const counted = mutants.filter(({ status }) => !/Ignored|CompileError/.test(status));
 		if (counted.length === 0) continue;
-		const noticed = counted.filter(({ status }) => /Killed|Timeout/.test(status)).length;
+		// A test file that cannot even be loaded with it is red too.
+		const noticed = counted.filter(({ status }) =>
+			/Killed|Timeout|RuntimeError/.test(status),
+		).length;
 		const share = (100 * noticed) / counted.length;
 		const goal = goals[path];
 		const aim = goal === undefined ? 'no goal' : `goal ${goal.noticed}`;
