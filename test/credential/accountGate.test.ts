@@ -112,6 +112,8 @@ test('for a minute after an account was taken, runs ask with several items at on
 	expect(await askingAtOnce(account)).toBe(1);
 	await new AccountGate().pass(account, asked('taken'));
 	now += 59_999;
+	// What a request tells nothing of its account by changes nothing.
+	expect(await askingAtOnce(account)).toBe(2);
 	expect(await askingAtOnce(account)).toBe(2);
 	now += 1;
 	expect(await askingAtOnce(account)).toBe(1);

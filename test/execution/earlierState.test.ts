@@ -49,6 +49,7 @@ test('a process remembers the 100,000 executions that ran last', () => {
 	isEarlierState(again, store);
 	for (let count = 0; count < 99_998; count++) isEarlierState(newId(), {});
 	isEarlierState(again, store);
+	expect(isEarlierState(oldest, {})).toBe(true);
 	isEarlierState(newId(), {});
 	// The oldest is forgotten, so its first state is none that it has left.
 	expect(isEarlierState(oldest, {})).toBe(false);
