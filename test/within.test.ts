@@ -6,6 +6,8 @@ const HOUR = 3_600_000;
 
 test('work that ends in time gives what it came to, a failure too', async () => {
 	await expect(within(Promise.resolve(7), HOUR, late)).resolves.toBe(7);
+	const later = new Promise((resolve) => setImmediate(() => resolve(8)));
+	await expect(within(later, HOUR, late)).resolves.toBe(8);
 	await expect(within(Promise.reject(new Error('failed')), HOUR, late)).rejects.toThrow('failed');
 });
 

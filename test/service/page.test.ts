@@ -18,12 +18,16 @@ test('the page of a proxy is told by whom it is and what it says; test/parts has
 	});
 });
 
+test('the page of a proxy may have 20,000 characters', () => {
+	expect(proxyPageIn(NGINX.padEnd(20_000))?.by).toBe('nginx');
+});
+
 test.each<[string, unknown]>([
 	['JSON', { error: 'nginx' }],
 	['a text', 'nginx'],
 	['a page of the service', '<html><body><h1>503 Busy</h1>\n<p>Come again</p>\n</body></html>'],
 	['nothing', undefined],
-	['a page that is too long for one', NGINX + ' '.repeat(20_000)],
+	['a page that is too long for one', NGINX.padEnd(20_001)],
 ])('%s is no page of a proxy', (_what, response) => {
 	expect(proxyPageIn(response)).toBeUndefined();
 });
@@ -70,11 +74,16 @@ test.each<[string, string, object]>([
 	expect(proxyPageIn(page)).toStrictEqual(expected);
 });
 
+test('what n8n says may begin with the webhook', () => {
+	expect(withoutN8n({ message: 'webhook "a" is not registered' })).toBe(UNPUBLISHED);
+});
+
 test.each([
 	['registered, before the webhook', { message: 'is not registered: webhook' }],
 	['a longer word', { message: 'webhooks is not registered' }],
 	['no text', { message: 7 }],
 	['no object', 'This webhook is not registered'],
+	['null', null],
 ])('what is no answer of n8n stays: %s', (_name, response) => {
 	expect(withoutN8n(response)).toBe(response);
 });
@@ -112,6 +121,8 @@ test.each<[string, string, string | undefined]>([
 	['in capitals', '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>', 'Log in'],
 	['that begins with its head', '<head><title>Log in', 'Log in'],
 	['that begins with its body', '<body>', ''],
+	['with blanks around its title', '<html><title>\n Log in </title>', 'Log in'],
+	['behind a text in an empty comment', `<!---->${PAGE}`, 'Log in'],
 	['whose title never begins', '<html><title', ''],
 	['with a longer name for a title', '<html><titles>Log in', ''],
 	['with a title of 101 characters', `<html><title>${'a'.repeat(101)}`, 'a'.repeat(100)],
