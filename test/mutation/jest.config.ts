@@ -2,15 +2,27 @@ import type { Config } from 'jest';
 import { join } from 'node:path';
 import base from '../../jest.config';
 
-/** The tests of pure code, but for those that play thousands of cases again for each mutant. */
+/**
+ * The tests of pure code, but for those that play thousands of cases again for each mutant, and those that
+ * call whole nodes.
+ */
 const config: Config = {
 	rootDir: join(__dirname, '..', '..'),
 	testMatch: [
+		'<rootDir>/test/{inputError,json,loopback,within}.test.ts',
 		'<rootDir>/test/{credential,execution,parameters,postback,qr,service}/**/*.test.ts',
-		'<rootDir>/test/operations/{contract,requestBodies}.test.ts',
 	],
-	testPathIgnorePatterns: ['/growth\\.test\\.ts$', '/differential\\.test\\.ts$'],
+	testPathIgnorePatterns: [
+		'/(growth|differential)\\.test\\.ts$',
+		'/credential/credentialTest\\.test\\.ts$',
+		'/memory/RunRecords\\.test\\.ts$',
+		'/postback/(requests|resumeOnce|trigger)\\.test\\.ts$',
+	],
 	dependencyExtractor: '<rootDir>/test/mutation/importsOfTests.js',
+	moduleNameMapper: {
+		'^n8n-workflow$': '<rootDir>/test/mutation/n8nWorkflow.js',
+		'^n8n-workflow, loaded$': require.resolve('n8n-workflow'),
+	},
 	testTimeout: 10_000,
 	transform: base.transform,
 	transformIgnorePatterns: base.transformIgnorePatterns,

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { parseAmount } from '../../nodes/Pay/parameters/amount';
+import {
+	parseAmount,
+	readDecimalSign,
+	unitsInWords,
+	unitsOf,
+} from '../../nodes/Pay/parameters/amount';
 import { InputError, inWords } from '../../nodes/Pay/inputError';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
@@ -282,5 +287,49 @@ describe('amounts', () => {
 				InputError,
 			);
 		}
+	});
+});
+
+test.each<[number, bigint, string]>([
+	[0, 0n, '0'],
+	[1, 10n ** 14n, '1'],
+	[100, 10n ** 16n, '100'],
+	[10.5, 105n * 10n ** 13n, '10.5'],
+	[0.07, 7n * 10n ** 12n, '0.07'],
+	[1e-14, 1n, '0.00000000000001'],
+	[999_999_999_999_999, 999_999_999_999_999n * 10n ** 14n, '999999999999999'],
+	[1e21, 10n ** 35n, '1000000000000000000000'],
+	[1.25e-7, 12_500_000n, '0.000000125'],
+	[1.5e21, 15n * 10n ** 34n, '1500000000000000000000'],
+])('the amount %d is so many units, and is written so as a sum', (amount, units, words) => {
+	expect(unitsOf(amount)).toBe(units);
+	expect(unitsInWords(units)).toBe(words);
+});
+
+test('sums of units are exact where sums of numbers are not', () => {
+	expect(0.1 + 0.2).not.toBe(0.3);
+	expect(unitsOf(0.1) + unitsOf(0.2)).toBe(unitsOf(0.3));
+});
+
+test.each<[unknown, string]>([
+	[undefined, 'point'],
+	[{}, 'point'],
+	[{ decimalSign: 'point' }, 'point'],
+	[{ decimalSign: 'comma' }, 'comma'],
+])('of the options %j the decimal sign is the %s', (options, expected) => {
+	expect(readDecimalSign((name) => (name === 'options' ? options : undefined))).toBe(expected);
+});
+
+test.each<[unknown, string]>([
+	[',', '","'],
+	[null, 'null'],
+	[7, '7'],
+	['x'.repeat(61), `"${'x'.repeat(60)}"`],
+	[{ a: 'x'.repeat(60) }, `{"a":"${'x'.repeat(54)}`],
+])('the decimal sign %j is refused', (decimalSign, shown) => {
+	expect(refusalOf(() => readDecimalSign(() => ({ decimalSign })))).toMatchObject({
+		field: 'decimalSign',
+		message: `Decimal Sign (decimalSign) must be one of point, comma, but is ${shown}`,
+		advice: 'Choose one from the list under Options.',
 	});
 });

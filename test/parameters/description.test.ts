@@ -1,5 +1,13 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { readDescription, stateOf } from '../../nodes/Pay/parameters/description';
+import {
+	isAmount,
+	isSameAmount,
+	otherAmountIn,
+	otherIdIn,
+	readDescription,
+	stateOf,
+} from '../../nodes/Pay/parameters/description';
+import { refusalOf } from '../refusal';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });
 const NOTHING = { result: undefined, qrCodePath: undefined, status: undefined };
@@ -149,4 +157,146 @@ test.each<[string, object, string, RegExp]>([
 ])('%s: refused, and the field named', (_what, fields, field, message) => {
 	expect(() => described(fields)).toThrow(message);
 	expect(() => described(fields)).toThrow(expect.objectContaining({ field, name: 'InputError' }));
+});
+
+const IN_CREDENTIAL = 'of the Pay API credential';
+test.each<[string, object, string, string, string]>([
+	[
+		'a switch that is neither on nor off',
+		{ describeService: 'on' },
+		'describeService',
+		`The switch Describe the Service ${IN_CREDENTIAL} must be true or false`,
+		'Turn it on or off.',
+	],
+	[
+		'a word of two meanings',
+		TWICE,
+		'failedValues',
+		`The Failed Values ${IN_CREDENTIAL} have "Done", and the Paid Values have it too`,
+		'Remove it from one of them: upper and lower case do not count.',
+	],
+	[
+		'an amount without a status',
+		{ amountField: 'a' },
+		'amountField',
+		`The Amount Field ${IN_CREDENTIAL} is there without a Status Field`,
+		'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
+	],
+	[
+		'an identifier without a status',
+		{ idField: 'a' },
+		'idField',
+		`The External ID Field ${IN_CREDENTIAL} is there without a Status Field`,
+		'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
+	],
+])('%s is refused in these words', (_name, fields, field, message, advice) => {
+	expect(refusalOf(() => described(fields))).toMatchObject({ field, message, advice });
+});
+
+test.each<[unknown, boolean]>([
+	[49.9, true],
+	['49.90', true],
+	[' +49.90 ', true],
+	['-1', true],
+	['49,90', false],
+	['49.', false],
+	['.5', false],
+	['1e3', false],
+	['EUR 5', false],
+	['5 EUR', false],
+	['', false],
+	[null, false],
+	[[5], false],
+])('%j can be compared with an amount: %p', (value, expected) => {
+	expect(isAmount(value)).toBe(expected);
+});
+
+test.each<[unknown, number, boolean]>([
+	['49.90', 49.9, true],
+	[49.9, 49.9, true],
+	['49.91', 49.9, false],
+	['', 0, false],
+	[null, 0, false],
+	[[5], 5, false],
+])('%j is the amount %d: %p', (value, amount, expected) => {
+	expect(isSameAmount(value, amount)).toBe(expected);
+});
+
+describe('a log says why a postback', () => {
+	const PROVEN = { external_id: 'order-7', amount: 49.9 };
+
+	test.each<
+		[
+			string,
+			Parameters<typeof otherIdIn>[0],
+			Parameters<typeof otherIdIn>[1],
+			unknown,
+			string | undefined,
+		]
+	>([
+		['is, where no field is compared', undefined, PROVEN, { order: 'x' }, undefined],
+		['is, by its identifier', 'order', PROVEN, { order: ' order-7 ' }, undefined],
+		['is, by a number', 'order', { external_id: '7' }, { order: 7 }, undefined],
+		[
+			'is not, where nothing is proven',
+			'order',
+			null,
+			{ order: 'order-7' },
+			'nothing proves what was asked for, so no External ID can be compared',
+		],
+		['is not, without one', 'order', PROVEN, {}, 'the field "order" is missing'],
+		[
+			'is not, by another',
+			'id\norder',
+			PROVEN,
+			{ order: 'order-8' },
+			'the field "order" names another charge or payment',
+		],
+		[
+			'is not, by what is no text',
+			'order',
+			{ external_id: 'true' },
+			{ order: true },
+			'the field "order" names another charge or payment',
+		],
+	])('is about its charge: %s', (_name, field, proven, body, why) => {
+		expect(otherIdIn(field, proven, [body])).toBe(why);
+	});
+
+	test.each<
+		[
+			string,
+			Parameters<typeof otherAmountIn>[0],
+			Parameters<typeof otherAmountIn>[1],
+			unknown,
+			string | undefined,
+		]
+	>([
+		['does, where no field is compared', undefined, null, {}, undefined],
+		['does, by its amount', 'amount', PROVEN, { amount: '49.90' }, undefined],
+		[
+			'does, where no amount was asked for',
+			'amount',
+			{ external_id: 'a' },
+			{ amount: 1 },
+			undefined,
+		],
+		[
+			'does not, where nothing is proven',
+			'amount',
+			null,
+			{ amount: 49.9 },
+			'nothing proves what was asked for, so no amount can be compared',
+		],
+		['does not, without one', 'amount', PROVEN, {}, 'the field "amount" is missing'],
+		[
+			'does not, by another',
+			'amount',
+			PROVEN,
+			{ amount: 49.89 },
+			'the field "amount" has another amount than the charge or payment',
+		],
+	])('says its amount: %s', (_name, field, proven, body, why) => {
+		expect(otherAmountIn(field, proven, [body])).toBe(why);
+	});
 });

@@ -1,26 +1,17 @@
 import { InputError } from '../../nodes/Pay/inputError';
-import { valueAt } from '../../nodes/Pay/json';
-import { mismatchOf, readFieldMatch } from '../../nodes/Pay/parameters/fieldMatch';
+import {
+	firstValue,
+	inBoth,
+	isUnset,
+	mismatchOf,
+	missing,
+	readFieldMatch,
+	readPaths,
+	readValues,
+} from '../../nodes/Pay/parameters/fieldMatch';
+import { refusalOf } from '../refusal';
 
 const refusal = (what: string, advice: string) => new InputError('field', what, advice);
-
-test.each([
-	['a member', { status: 'paid' }, 'status', 'paid'],
-	['a member of a member', { data: { status: 'paid' } }, 'data.status', 'paid'],
-	['a member of a list', { data: [{ status: 'paid' }] }, 'data.0.status', 'paid'],
-	['a key with a dot', { 'data.status': 'paid' }, 'data.status', 'paid'],
-	['the key before the levels', { 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
-	['a key with a dot on the way', { 'a.b': { c: 1 } }, 'a.b.c', 1],
-	['a key with a dot at the end', { a: { 'b.c': 1 } }, 'a.b.c', 1],
-	['a way that ends, then another', { 'a.b': {}, a: { b: { c: 1 } } }, 'a.b.c', 1],
-	['null', { a: null }, 'a', null],
-	['nothing inherited', {}, 'constructor.name', undefined],
-	['nothing of a text', { a: 'text' }, 'a.length', undefined],
-	['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '__proto__.a', 1],
-	['nothing at an empty path', { '': 1 }, '', undefined],
-])('valueAt finds %s', (_name, value, path, expected) => {
-	expect(valueAt(value, path)).toStrictEqual(expected);
-});
 
 describe('a field has one of some values', () => {
 	const match = readFieldMatch(' status ', [' paid ', '', 7, true], refusal);
@@ -81,4 +72,124 @@ describe('a field has one of some values', () => {
 	])('%s is refused', (_name, field, values) => {
 		expect(() => readFieldMatch(field, values, refusal)).toThrow(InputError);
 	});
+});
+
+test.each<[string, unknown, unknown, boolean]>([
+	['neither', '', '', true],
+	['nothing at all', undefined, undefined, true],
+	['blanks and blank lines', ' ', [' ', '\n', null], true],
+	['a field', 'status', '', false],
+	['a value', '', 'paid', false],
+	['a value in a list within a list', '', [['paid']], false],
+	['both', 'status', ['paid'], false],
+])('%s entered is unset or not', (_name, field, values, expected) => {
+	expect(isUnset(field, values)).toBe(expected);
+});
+
+test.each<[unknown, string]>([
+	[undefined, ''],
+	[' \n ', ''],
+	['status', 'status'],
+	[' data.status \r\n\r\n statusCode.statusId\rstate\n', 'data.status\nstatusCode.statusId\nstate'],
+])('the paths %j are read', (entered, expected) => {
+	expect(readPaths(entered, refusal)).toBe(expected);
+});
+
+const DOTS = 'Enter one path a line, with dots between the levels, for example data.status.';
+test.each<[unknown, string, string]>([
+	[7, 'must be text', 'Enter one path a line.'],
+	[['status'], 'must be text', 'Enter one path a line.'],
+	['status\ndata..status', 'cannot be read in line 2, "data..status"', DOTS],
+	['.status', 'cannot be read in line 1, ".status"', DOTS],
+	['status.', 'cannot be read in line 1, "status."', DOTS],
+	['status, state', 'cannot be read in line 1, "status, state"', DOTS],
+	['{{status}}', 'cannot be read in line 1, "{{status}}"', DOTS],
+	['data}', 'cannot be read in line 1, "data}"', DOTS],
+	['$json', 'cannot be read in line 1, "$json"', DOTS],
+])('the paths %j are refused', (entered, message, advice) => {
+	expect(refusalOf(() => readPaths(entered, refusal))).toMatchObject({ message, advice });
+});
+
+test.each<[unknown, string[]]>([
+	['paid', ['paid']],
+	[' paid \r\n\r\n settled\rdone\n', ['paid', 'settled', 'done']],
+	[
+		['paid', ' ', null, 7, true, ['late', 0]],
+		['paid', '7', 'true', 'late', '0'],
+	],
+	[1, ['1']],
+	[undefined, []],
+])('the values %j are read', (entered, expected) => {
+	expect(readValues(entered, refusal)).toStrictEqual(expected);
+});
+
+test.each<[unknown, string, string]>([
+	[{}, 'can have texts and numbers as values only', 'Enter one value a line.'],
+	[['paid', {}], 'can have texts and numbers as values only', 'Enter one value a line.'],
+	[
+		['done', ' paid, approved '],
+		'cannot have the value "paid, approved", which holds a comma',
+		'Enter each value by itself.',
+	],
+])('the values %j are refused', (entered, message, advice) => {
+	expect(refusalOf(() => readValues(entered, refusal))).toMatchObject({ message, advice });
+});
+
+test.each<[unknown, unknown]>([
+	['', ['paid']],
+	['status', []],
+	[['status'], ['paid']],
+])('a field %j with the values %j is refused: both must be there', (field, values) => {
+	expect(refusalOf(() => readFieldMatch(field, values, refusal))).toMatchObject({
+		message: 'and its values must both be there, as text',
+		advice:
+			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
+	});
+});
+
+test('a field may have several paths, and all its values count', () => {
+	expect(readFieldMatch(' a.b \n c', 'paid\n7', refusal)).toStrictEqual({
+		field: 'a.b\nc',
+		values: ['paid', '7'],
+	});
+});
+
+test.each<[string, string, unknown[], object | undefined]>([
+	['of the first path', 'a\nb', [{ b: 2, a: 1 }], { path: 'a', value: 1 }],
+	['of the first path, in a later source', 'a\nb', [{ b: 2 }, { a: 1 }], { path: 'a', value: 1 }],
+	[
+		'of a later path, where the first is null',
+		'a\nb',
+		[{ a: null, b: 2 }],
+		{ path: 'b', value: 2 },
+	],
+	['of a later path before an object', 'a\nb', [{ a: {}, b: false }], { path: 'b', value: false }],
+	['that is an object, the first of them', 'a\nb', [{ a: [1], b: {} }], { path: 'a', value: [1] }],
+	['nowhere', 'a\nb', [{ c: 1 }, undefined], undefined],
+	['null alone', 'a', [{ a: null }], undefined],
+])('the value %s', (_name, field, sources, expected) => {
+	expect(firstValue(field, sources)).toStrictEqual(expected);
+});
+
+test.each<[string, unknown[], string]>([
+	['status', [{}], 'the field "status" is missing'],
+	['status\nstate', [{}], 'the fields "status" and "state" are missing'],
+	['status\nstate', [[{}]], 'the fields "status" and "state" are missing'],
+	[
+		'status',
+		[[], {}],
+		'the field "status" is missing, and the first entry of the list would be "0.status"',
+	],
+	['status', [{}, []], 'the field "status" is missing'],
+])('that %j is missing from %j is said', (field, sources, expected) => {
+	expect(missing(field, sources)).toBe(expected);
+});
+
+test.each<[string[], string[], string | undefined]>([
+	[['paid', 'Done'], ['failed', 'DONE '], undefined],
+	[['paid', ' Done'], ['failed', 'DONE'], ' Done'],
+	[['a', 'b'], ['b', 'a'], 'a'],
+	[[], ['a'], undefined],
+])('the first word of %j that is in %j', (one, other, expected) => {
+	expect(inBoth(one, other)).toBe(expected);
 });

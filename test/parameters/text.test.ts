@@ -3,15 +3,25 @@ import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	changingIdHint,
+	documentedMembers,
+	inOneForm,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,
+	parseIdentifier,
 	readMembers,
+	withoutEmpty,
 } from '../../nodes/Pay/parameters/text';
+import type { Words } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
-import { OPERATIONS } from '../serviceOperations';
 
+const WORDS: Words = {
+	noun: 'refund',
+	plural: 'refunds',
+	pastParticiple: 'refunded',
+	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
+};
 const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
@@ -176,13 +186,14 @@ describe('a hint where an identifier changes with each try', () => {
 		['={{ Date.now() }}', 'Date.'],
 		['={{ DateTime.now() }}', 'DateTime.'],
 		['=payout-{{ $execution.id }}', '$execution.id'],
-		["=payout-{{ $execution['id'] }}", '$execution'],
+		["=payout-{{ $execution['id'] }}", "$execution['id"],
 		['=payout-{{ $execution?.id }}', '$execution?.id'],
 		['={{ crypto.randomUUID() }}', 'randomUUID('],
 	])('%s', (typed, part) => {
-		const hint = changingIdHint(typed, OPERATIONS.payment.words);
-		expect(hint).toContain(`The External ID holds ${part}`);
-		expect(hint).toMatch(/changes with each try.*\$json\.orderId/);
+		const hint = changingIdHint(typed, WORDS);
+		expect(hint).toBe(
+			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
+		);
 	});
 
 	test.each([
@@ -200,6 +211,164 @@ describe('a hint where an identifier changes with each try', () => {
 		undefined,
 		7,
 	])('none for %p', (typed) => {
-		expect(changingIdHint(typed, OPERATIONS.payment.words)).toBeUndefined();
+		expect(changingIdHint(typed, WORDS)).toBeUndefined();
 	});
+});
+
+const LEFT_BEHIND =
+	'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.';
+const NOT_TEXT = 'Use an expression that gives one text, for example {{ $json.name }}.';
+const WHOLE_NUMBER =
+	'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.';
+const OTHERS =
+	'The documented members are key, name. Others go into Additional Members under Options.';
+const KEY = 'Key (creditParty.key)';
+const ID = 'External ID (external_id)';
+test.each<[string, () => unknown, string, string]>([
+	[
+		'a number that is none',
+		() => optionalText(NaN, 'creditParty.key'),
+		`${KEY} is "NaN"`,
+		LEFT_BEHIND,
+	],
+	[
+		'an endless number',
+		() => optionalText(-Infinity, 'creditParty.key'),
+		`${KEY} is "NaN"`,
+		LEFT_BEHIND,
+	],
+	[
+		'what an expression left, blanks around it',
+		() => optionalText(' undefined ', 'creditParty.key'),
+		`${KEY} is "undefined"`,
+		LEFT_BEHIND,
+	],
+	[
+		'what an expression left inside of a text',
+		() => optionalText('a __UNKNOWN__', 'creditParty.key'),
+		`${KEY} holds "__UNKNOWN__"`,
+		LEFT_BEHIND,
+	],
+	[
+		'a number that lost digits',
+		() => optionalText(2 ** 53, 'creditParty.key'),
+		`${KEY} is a number too large to keep all its digits`,
+		'Pass it as text from the start, for example as a string in the data it comes from.',
+	],
+	[
+		'a list',
+		() => optionalText(['a'], 'creditParty.key'),
+		`${KEY} must be text, but is a list`,
+		NOT_TEXT,
+	],
+	[
+		'an object',
+		() => optionalText({}, 'creditParty.key'),
+		`${KEY} must be text, but is an object`,
+		NOT_TEXT,
+	],
+	[
+		'half a character',
+		() => parseIdentifier('a\ud83d', 'creditParty.key'),
+		`${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
+		'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+	],
+	[
+		'a character that nobody sees',
+		() => parseIdentifier('a\tb', 'creditParty.key'),
+		`${KEY} holds a line break or another character that nobody sees (U+0009)`,
+		'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
+	],
+	[
+		'blanks',
+		() => optionalIdentifier(' ', 'creditParty.key'),
+		`${KEY} is missing`,
+		'Enter it, or check the expression that gives it.',
+	],
+	[
+		'nothing, where null is no text',
+		() => optionalIdentifier(null, 'creditParty.key'),
+		`${KEY} is missing`,
+		'Enter it, or check the expression that gives it.',
+	],
+	[
+		'no External ID',
+		() => parseExternalId(''),
+		`${ID} is missing`,
+		'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
+	],
+	[
+		'half an External ID',
+		() => parseExternalId(1.5),
+		`${ID} must be text or a whole number, but is 1.5`,
+		WHOLE_NUMBER,
+	],
+	[
+		'an External ID that is a switch',
+		() => parseExternalId(true),
+		`${ID} must be text or a whole number, but is true`,
+		WHOLE_NUMBER,
+	],
+	[
+		'members that are a text',
+		() => readMembers('a', 'creditParty', { key: optionalText, name: optionalText }),
+		'Recipient (creditParty) must be an object with key, name',
+		'Fill in the fields of the form.',
+	],
+	[
+		'another member',
+		() =>
+			readMembers({ key: 'a', iban: 'b' }, 'creditParty', {
+				key: optionalText,
+				name: optionalText,
+			}),
+		'Recipient (creditParty) has a member "iban", which the service does not document',
+		OTHERS,
+	],
+	[
+		'a member that is null',
+		() => readMembers({ key: null }, 'creditParty', { key: optionalText }),
+		`${KEY} is "null"`,
+		LEFT_BEHIND,
+	],
+	[
+		'a member that is undefined',
+		() => readMembers({ key: undefined }, 'creditParty', { key: optionalText }),
+		`${KEY} is "undefined"`,
+		LEFT_BEHIND,
+	],
+	[
+		'another member, where others have no place',
+		() => documentedMembers({ b: 1 }, 'split', ['a'], 'Write it so.'),
+		'Split Recipients (split) has a member "b", which the service does not document',
+		'The documented members are a.',
+	],
+])('%s is refused in these words', (_name, read, message, advice) => {
+	expect(refusalOf(read)).toMatchObject({ message, advice });
+});
+
+test('an identifier that was not typed is none', () => {
+	expect(optionalIdentifier(undefined, 'creditParty.key')).toBeUndefined();
+	expect(optionalIdentifier('', 'creditParty.key')).toBeUndefined();
+	expect(optionalIdentifier(' a ', 'creditParty.key')).toBe('a');
+});
+
+test('what looks alike has one form', () => {
+	expect(inOneForm(' caf\u0065\u0301 ')).toBe('caf\u00e9');
+});
+
+test('documented members are given as they are', () => {
+	const members = { a: 1 };
+	expect(documentedMembers(members, 'split', ['a', 'b'], '')).toBe(members);
+});
+
+test.each<[object, object | undefined]>([
+	[{}, undefined],
+	[{ a: undefined }, undefined],
+	[
+		{ a: undefined, b: null, c: '' },
+		{ b: null, c: '' },
+	],
+])('%j without what is undefined', (members, expected) => {
+	expect(withoutEmpty(members)).toStrictEqual(expected);
 });

@@ -1,6 +1,11 @@
 import {
 	awaitedProofs,
 	beginWait,
+	countWaits,
+	expectationOf,
+	giveWayBehindWait,
+	hasAsked,
+	hasGivenWay,
 	recordExpectation,
 	withdrawExpectation,
 	type ExpectationStore,
@@ -63,4 +68,81 @@ test.each<[string, string[]]>([
 	}
 	const wasEnded = ({ node }: { node: string }) => node === 'W';
 	expect(awaitedProofs(store, 'a', '42', wasEnded)).toStrictEqual(expected);
+});
+
+/** What an execution's context holds after two charges, one of each execution, and two waits. */
+function mixedStore(): ExpectationStore {
+	const store: ExpectationStore = {};
+	const status = { field: 'status', paid: ['paid'], failed: [] };
+	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first', status });
+	recordExpectation(store, { external_id: 'a', executionId: '43', hash: 'second', isSigned: true });
+	beginWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
+	beginWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
+	return store;
+}
+
+test('a wait that begins gets the hashes of all proofs before it, of other executions too, in order', () => {
+	const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 2 };
+	expect(beginWait({}, wait)).toStrictEqual([]);
+	const store = mixedStore();
+	expect(beginWait(store, wait)).toStrictEqual(['first', 'second']);
+	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, wait]);
+});
+
+test.each([
+	['42', true],
+	['43', true],
+	['44', false],
+])('execution %s has asked for a postback: %p', (executionId, expected) => {
+	expect(hasAsked(mixedStore(), executionId)).toBe(expected);
+});
+
+test('a wait alone asks for no postback, and an empty store neither', () => {
+	const store: ExpectationStore = {};
+	beginWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
+	expect(hasAsked(store, '42')).toBe(false);
+	expect(hasAsked({}, '42')).toBe(false);
+});
+
+test.each([
+	['43', 2],
+	['42', 0],
+])('execution %s has waited %d times', (executionId, expected) => {
+	expect(countWaits(mixedStore(), executionId)).toBe(expected);
+});
+
+test('in an empty store nothing has waited', () => {
+	expect(countWaits({}, '42')).toBe(0);
+});
+
+test('an execution has given way until its next wait, whatever others do', () => {
+	const store = mixedStore();
+	expect(hasGivenWay(store, '43')).toBe(false);
+	giveWayBehindWait(store, '43');
+	expect(hasGivenWay(store, '43')).toBe(true);
+	expect(hasGivenWay(store, '42')).toBe(false);
+	beginWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
+	expect(hasGivenWay(store, '43')).toBe(true);
+	beginWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 2 });
+	expect(hasGivenWay(store, '43')).toBe(false);
+});
+
+test.each<[string, object | undefined]>([
+	[
+		'first',
+		{
+			external_id: 'a',
+			executionId: '42',
+			hash: 'first',
+			status: { field: 'status', paid: ['paid'], failed: [] },
+		},
+	],
+	['second', { external_id: 'a', executionId: '43', hash: 'second', isSigned: true }],
+	['third', undefined],
+])('by the hash %s the postback is found that was asked for', (hash, expected) => {
+	expect(expectationOf(mixedStore(), hash)).toStrictEqual(expected);
+});
+
+test('in an empty store no postback is found', () => {
+	expect(expectationOf({}, 'first')).toBeUndefined();
 });

@@ -13,7 +13,7 @@ const RESUME = 'https://n8n.example.com/webhook-waiting/42';
 
 function target(
 	postback: unknown,
-	account: { postbackUrl?: string; postbackSecret?: string } = {},
+	account: Parameters<typeof readPostbackTarget>[2] = {},
 	postbackUrl = 'https://field.example/',
 	resumeUrl = `${RESUME}?signature=0123`,
 ) {
@@ -23,27 +23,56 @@ function target(
 	return { ...readPostbackTarget(read, ABOUT, account, execution, false), store };
 }
 
-const NO_ADDRESS = /^You will not be told when this is paid: the credential has no Postback URL\./;
 const CREDENTIAL = { postbackUrl: 'https://credential.example/' };
 test.each<[unknown, { postbackUrl?: string }, object]>([
 	['none', CREDENTIAL, {}],
-	['credential', CREDENTIAL, { url: 'https://credential.example/' }],
-	['credential', {}, { hint: expect.stringMatching(NO_ADDRESS) }],
-	['url', CREDENTIAL, { url: 'https://field.example/' }],
+	['credential', CREDENTIAL, { url: 'https://credential.example/', hint: undefined }],
+	[
+		'credential',
+		{},
+		{
+			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+		},
+	],
+	['url', CREDENTIAL, { url: 'https://field.example/', hint: undefined }],
 ])('%j, with %j in the credential', (choice, account, expected) => {
 	const { store: _store, ...found } = target(choice, account);
-	expect(JSON.parse(JSON.stringify(found))).toStrictEqual(
-		JSON.parse(JSON.stringify(found, Object.keys(expected))),
-	);
-	expect(found).toMatchObject(expected);
+	expect(found).toStrictEqual(expected);
 });
 
-test.each(['somewhere', '', null, undefined])('%j is none of the choices', (choice) => {
-	expect(refusalOf(() => target(choice))?.field).toBe('postback');
+test.each([
+	['somewhere', '"somewhere"'],
+	['', '""'],
+	[null, 'null'],
+	[undefined, 'undefined'],
+])('%j is none of the choices', (choice, shown) => {
+	expect(refusalOf(() => target(choice))).toMatchObject({
+		field: 'postback',
+		message: `Postback must be one of credential, none, resume, url, but is ${shown}`,
+		advice: 'Choose one from the list.',
+	});
 });
 
 test('an address that is none is refused, wherever it comes from', () => {
 	expect(refusalOf(() => target('credential', { postbackUrl: 'here' }))).toBeDefined();
+});
+
+test('the URL of a trigger without a secret gets a hint, and one with a secret none', () => {
+	const postbackUrl = 'https://n8n.example.com/webhook/7/postback';
+	const unsigned = target('credential', { postbackUrl });
+	expect(typeof unsigned.hint).toBe('string');
+	expect(target('credential', { postbackUrl, postbackSecret: SECRET }).hint).toBeUndefined();
+});
+
+test('what an execution may wait for has the words of its account, and whether it is signed', () => {
+	const status = { field: 'status', paid: ['paid'], failed: [] };
+	const expected = { external_id: 'a', executionId: '42', hash: expect.any(String), status };
+	expect(target('resume', { status }).expectation).toStrictEqual(expected);
+	expect(target('resume', { status, checksSignature: false }).expectation).toStrictEqual(expected);
+	expect(target('resume', { status, checksSignature: true }).expectation).toStrictEqual({
+		...expected,
+		isSigned: true,
+	});
 });
 
 const BY_PROXY = 'https://a.example/n8n/webhook-waiting/42?signature=0123';
@@ -97,7 +126,11 @@ test.each<[string, Parameters<typeof target>]>([
 	['? alone', ['url', SIGNED, `${RESUME}?signature=0123?`]],
 	['no token, as a credential gives it', ['credential', { postbackUrl: RESUME }]],
 ])('a resume URL that n8n 2 takes no call to is refused: %s', (_name, args) => {
-	expect(() => target(...args)).toThrow(/resume URL without n8n's token as it was/);
+	expect(refusalOf(() => target(...args))).toMatchObject({
+		field: 'postbackUrl',
+		message: "The postback URL is this execution's resume URL without n8n's token as it was",
+		advice: 'Choose "Resume This Execution" as Postback. To append parameters, begin them with &.',
+	});
 });
 
 test('what an execution keeps of its resume URLs proves nothing, and no two are alike', () => {

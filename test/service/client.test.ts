@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
-import { formPoster, postRequest } from '../../nodes/Pay/service/client';
+import { formPoster, postRequest, type Judgement } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
+import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 
 const CONNECTION = {
@@ -14,7 +15,8 @@ const CONNECTION = {
 		hideSecrets(response, ['token-of-the-test'], 'https://a.test/?pay_proof=ref.mac-of-it'),
 };
 const BODY = { amount: 1, external_id: 'x' };
-const post = async (httpRequest: HttpRequest, more: object = {}) =>
+type More = Partial<Parameters<typeof postRequest>[1]>;
+const post = async (httpRequest: HttpRequest, more: More = {}) =>
 	await postRequest(httpRequest, { ...CONNECTION, ...more }, OPERATIONS.payment, BODY);
 
 const never = async () => await new Promise<unknown>(() => undefined);
@@ -90,23 +92,97 @@ test('a body that cannot even be destroyed ends with the clock, as unknown', asy
 	expect(answer).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
 });
 
-describe('what an acceptance is', () => {
-	const answer = (body: object) => async () => ({ statusCode: 200, body: JSON.stringify(body) });
-	const doubt = (response: unknown) =>
-		(response as { status?: string }).status === 'accepted-for-good' ? undefined : 'which doubts';
+describe('what a response says counts beside its status', () => {
+	const SAID_NO: Judgement = { means: 'rejected', reason: { is: 'saidNo', path: 'ok' } };
+	const SAID_YES: Judgement = { means: 'confirmed', reason: { is: 'saidYes', path: 'ok' } };
+	const NOT_CONFIRMED: Judgement = {
+		means: 'notConfirmed',
+		reason: { is: 'notConfirmed', field: 'ok' },
+	};
 
-	test('is judged before secrets are taken out of the answer', async () => {
+	test.each<[number, Judgement | undefined, Outcome, Reason | undefined]>([
+		[200, undefined, 'accepted', undefined],
+		[200, SAID_YES, 'accepted', undefined],
+		[200, SAID_NO, 'rejected', SAID_NO.reason],
+		[200, NOT_CONFIRMED, 'unknown', NOT_CONFIRMED.reason],
+		[422, undefined, 'rejected', undefined],
+		// A gateway that says no in front of a service that says yes.
+		[422, SAID_YES, 'unknown', SAID_YES.reason],
+		[422, SAID_NO, 'rejected', SAID_NO.reason],
+		[422, NOT_CONFIRMED, 'rejected', undefined],
+		[409, SAID_NO, 'rejected', SAID_NO.reason],
+		[409, SAID_YES, 'unknown', undefined],
+		[499, SAID_NO, 'rejected', SAID_NO.reason],
+		[500, SAID_NO, 'unknown', undefined],
+		[503, SAID_YES, 'unknown', undefined],
+	])('status %d and %j', async (statusCode, judgement, outcome, reason) => {
+		const respond = async () => ({ statusCode, body: '{"ok":1}' });
+		const { reason: told, ...result } = await post(respond, { judge: () => judgement });
+		expect(result).toStrictEqual({ outcome, statusCode, response: { ok: 1 } });
+		expect(told).toStrictEqual(reason);
+	});
+
+	test('and not that of a proxy, which asks for its own password', async () => {
+		const respond = async () => ({ statusCode: 407, body: '{"ok":1}' });
+		expect(await post(respond, { judge: () => SAID_NO })).toStrictEqual({
+			outcome: 'notSent',
+			statusCode: 407,
+			response: { ok: 1 },
+			reason: { is: 'stoppedByProxy', statusCode: 407 },
+		});
+	});
+
+	test('before secrets are taken out of it', async () => {
+		const respond = async () => ({ statusCode: 200, body: '{"status":"accepted-for-good"}' });
+		const judge = jest.fn(() => undefined);
 		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
-		expect(await post(answer({ status: 'accepted-for-good' }), { hide, doubt })).toStrictEqual({
+		expect(await post(respond, { hide, judge })).toStrictEqual({
 			outcome: 'accepted',
 			statusCode: 200,
 			response: { status: '***' },
 		});
+		expect(judge.mock.calls).toStrictEqual([[{ status: 'accepted-for-good' }]]);
 	});
 
-	test('nothing else is looked at', async () => {
-		const refused = async () => ({ statusCode: 422, body: '{}' });
-		expect(await post(refused, { doubt })).toMatchObject({ outcome: 'rejected' });
+	test('a web page confirms nothing, and its title repeats no secret', async () => {
+		const body = '<html><head><title>token-of-the-test</title></head></html>';
+		expect(await post(async () => ({ statusCode: 200, body }))).toStrictEqual({
+			outcome: 'unknown',
+			statusCode: 200,
+			response: '<html><head><title>***</title></head></html>',
+			reason: { is: 'webPage', title: '***' },
+		});
+		expect(await post(async () => ({ statusCode: 422, body }))).toMatchObject({
+			outcome: 'rejected',
+		});
+	});
+});
+
+describe('the header for the External ID', () => {
+	const headersOf = async (identifier: 'its own' | 'of something else', more: More = {}) => {
+		const ask = jest.fn(async (_options: Parameters<HttpRequest>[0]) => ({
+			statusCode: 200,
+			body: '{}',
+		}));
+		const operation = { ...OPERATIONS.payment, identifier };
+		await postRequest(ask, { ...CONNECTION, ...more }, operation, BODY);
+		return ask.mock.calls[0]?.[0].headers;
+	};
+	const OWN = {
+		Authorization: 'Bearer token-of-the-test',
+		'Content-Type': 'application/json',
+		Accept: 'application/json',
+		'Accept-Encoding': 'identity',
+	};
+
+	test('carries the identifier that a request has of its own, and only where it is named', async () => {
+		const externalIdHeader = 'Idempotency-Key';
+		expect(await headersOf('its own', { externalIdHeader })).toStrictEqual({
+			...OWN,
+			'Idempotency-Key': 'x',
+		});
+		expect(await headersOf('of something else', { externalIdHeader })).toStrictEqual(OWN);
+		expect(await headersOf('its own')).toStrictEqual(OWN);
 	});
 });
 

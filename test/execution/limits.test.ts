@@ -1,0 +1,156 @@
+import { beginAttempt, endAttempt, openLedger } from '../../nodes/Pay/execution/ledger';
+import { refusedByLimits } from '../../nodes/Pay/execution/limits';
+import type { Ready } from '../../nodes/Pay/execution/read';
+import type { Limits } from '../../nodes/Pay/credential/limits';
+import { InputError } from '../../nodes/Pay/inputError';
+import type { ServiceRequest } from '../../nodes/Pay/service/contract';
+import { OPERATIONS, type Kind } from '../serviceOperations';
+
+const openEmpty = (kind: Kind = 'payment') =>
+	openLedger(
+		{},
+		{ operation: OPERATIONS[kind], node: 'Pay', run: '0', isTool: false, credentialId: '1' },
+	);
+
+/** An item as limits look at it. */
+function item(
+	request: Omit<ServiceRequest, 'external_id'> & { [member: string]: unknown },
+	limits: Limits | InputError,
+	{ index = 0, accountId = 'account', tokenId = 'token' } = {},
+): Ready {
+	return {
+		index,
+		request: { external_id: `order-${index}`, ...request },
+		account: { limits } as Ready['account'],
+		accountId,
+		tokenId,
+		fingerprint: `${index}`,
+	};
+}
+
+/** The messages of the refused items, by index. */
+const refused = (items: Ready[], ledger = openEmpty()) =>
+	[...refusedByLimits(ledger, items)].map(([{ index }, { message }]) => [index, message]);
+
+test('an account without limits lets everything out', () => {
+	expect(refused([item({ amount: 1_000_000 }, {}), item({}, {})])).toStrictEqual([]);
+});
+
+test('limits that cannot be read let no payment out, and charges go on', () => {
+	const unreadable = new InputError('highestSum', 'No money goes out', 'Correct it.');
+	const items = [item({ amount: 1 }, unreadable)];
+	expect([...refusedByLimits(openEmpty(), items)]).toStrictEqual([[items[0], unreadable]]);
+	expect(refused(items, openEmpty('qrCode'))).toStrictEqual([]);
+});
+
+test('a payment may be as high as the highest, and no higher', () => {
+	const limits = { highestPayment: 100 };
+	expect(
+		refused([
+			item({ amount: 100 }, limits, { index: 0 }),
+			item({ amount: 100.01 }, limits, { index: 1 }),
+			item({}, limits, { index: 2 }),
+		]),
+	).toStrictEqual([
+		[
+			1,
+			'Amount is 100.01, above the Highest Payment (highestPayment) of the Pay API credential: 100',
+		],
+	]);
+});
+
+describe('only listed recipients are paid', () => {
+	const limits = { onlyRecipients: new Set(['a@example.com', 'phone 123']) };
+	const IS_NOT = 'is not among the Only Recipients (onlyRecipients) of the Pay API credential';
+
+	test.each<[string, ServiceRequest['creditParty'], string | undefined]>([
+		['a listed key', { key: 'a@example.com' }, undefined],
+		['a listed key of any type', { key: 'a@example.com', keyType: 'email' }, undefined],
+		['a listed key of its type', { key: '123', keyType: 'phone' }, undefined],
+		[
+			'that key of another type',
+			{ key: '123', keyType: 'document' },
+			`Key (creditParty.key) "123" of the type "document" ${IS_NOT}`,
+		],
+		['that key of no type', { key: '123' }, `Key (creditParty.key) "123" ${IS_NOT}`],
+		['no key', {}, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
+		['a type alone', { keyType: 'phone 123' }, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
+		['nobody', undefined, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
+	])('%s', (_name, creditParty, message) => {
+		const [refusal] = refused([item({ creditParty }, limits)]);
+		expect(refusal).toStrictEqual(message === undefined ? undefined : [0, message]);
+	});
+
+	test('and no member may say another recipient', () => {
+		const creditParty = { key: 'a@example.com' };
+		expect(refused([item({ creditParty, iban: 'DE00' }, limits)])).toStrictEqual([
+			[
+				0,
+				'Additional Members (additionalMembers) holds "iban", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)',
+			],
+		]);
+		expect(refused([item({ creditParty, note: 'x' }, limits)])).toStrictEqual([]);
+		expect(refused([item({ creditParty, iban: 'DE00' }, {})])).toStrictEqual([]);
+	});
+});
+
+describe('the payments of one execution', () => {
+	const limits = { highestSum: 100 };
+	const tooMuch = (sum: string, limit = 100) =>
+		`Amount is too much: the payments of this execution would come to ${sum}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`;
+
+	test('may come to the highest sum', () => {
+		const items = [0, 1, 2].map((index) => item({ amount: 33.3 }, limits, { index }));
+		expect(refused([...items, item({ amount: 0.1 }, limits, { index: 3 })])).toStrictEqual([]);
+	});
+
+	test('are all refused where they come to more', () => {
+		const items = [60, 40.01].map((amount, index) => item({ amount }, limits, { index }));
+		expect(refused(items)).toStrictEqual([
+			[0, tooMuch('100.01')],
+			[1, tooMuch('100.01')],
+		]);
+	});
+
+	test('count by account and by pasted token', () => {
+		const amount = 60;
+		expect(
+			refused([
+				item({ amount }, limits, { index: 0 }),
+				item({ amount }, limits, { index: 1, accountId: 'another' }),
+				item({ amount }, limits, { index: 2, tokenId: 'another' }),
+			]),
+		).toStrictEqual([]);
+	});
+
+	test('obey the lowest of their limits', () => {
+		expect(
+			refused([
+				item({ amount: 30 }, { highestSum: 100 }, { index: 0 }),
+				item({ amount: 30 }, { highestSum: 50 }, { index: 1 }),
+				item({ amount: 30 }, {}, { index: 2 }),
+			]),
+		).toStrictEqual([
+			[0, tooMuch('90', 50)],
+			[1, tooMuch('90', 50)],
+			[2, tooMuch('90', 50)],
+		]);
+	});
+
+	test('count what went out before, and not one that is refused for itself', () => {
+		const ledger = openEmpty();
+		const before = item({ amount: 70 }, limits, { index: 0 });
+		endAttempt(ledger, before, beginAttempt(ledger, before), { outcome: 'accepted' });
+		const both = { highestSum: 100, highestPayment: 50 };
+		const items = [
+			item({ amount: 60 }, both, { index: 1 }),
+			item({ amount: 30 }, both, { index: 2 }),
+		];
+		expect(refused(items, ledger)).toStrictEqual([
+			[1, 'Amount is 60, above the Highest Payment (highestPayment) of the Pay API credential: 50'],
+		]);
+		expect(refused([item({ amount: 30.01 }, both, { index: 2 })], ledger)).toStrictEqual([
+			[2, tooMuch('100.01')],
+		]);
+	});
+});

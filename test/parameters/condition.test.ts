@@ -1,0 +1,138 @@
+import { conditionFields, matchOf, readCondition } from '../../nodes/Pay/parameters/condition';
+import type { StatusValues } from '../../nodes/Pay/parameters/description';
+import { refusalOf } from '../refusal';
+
+/** Reads parameters from an object, as n8n gives those of an item. */
+const reading = (values: Readonly<Record<string, unknown>>) => (name: string) => values[name];
+
+test('the fields follow the choice by its name, and are shown for one choice each', () => {
+	const fields = conditionFields({
+		displayName: 'Resume',
+		name: 'resumeWhen',
+		noDataExpression: true,
+	});
+	expect(fields.map(({ name, displayOptions }) => [name, displayOptions])).toStrictEqual([
+		['resumeWhen', undefined],
+		['anyPostbackNotice', { show: { resumeWhen: ['any'] } }],
+		['matchField', { show: { resumeWhen: ['match'] } }],
+		['matchValues', { show: { resumeWhen: ['match'] } }],
+	]);
+	expect(fields[0]).toMatchObject({ displayName: 'Resume', type: 'options', default: 'any' });
+	expect(fields.map(({ noDataExpression }) => noDataExpression)).toStrictEqual([
+		true,
+		undefined,
+		true,
+		true,
+	]);
+});
+
+test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => {
+	expect(readCondition(reading({ resumeWhen: choice }), 'resumeWhen')).toBe(choice);
+});
+
+test('the choice of a field is read with its field and values', () => {
+	const read = reading({ startWhen: 'match', matchField: ' data.status ', matchValues: ['paid'] });
+	expect(readCondition(read, 'startWhen')).toStrictEqual({
+		field: 'data.status',
+		values: ['paid'],
+	});
+});
+
+test('the choice of a field without one is refused, and the field named', () => {
+	const read = reading({ startWhen: 'match', matchField: '', matchValues: ['paid'] });
+	expect(refusalOf(() => readCondition(read, 'startWhen'))).toMatchObject({
+		field: 'matchField',
+		message: 'Field (matchField) and its values must both be there, as text',
+	});
+});
+
+test.each([
+	['Paid', '"Paid"'],
+	['', '""'],
+	[null, 'null'],
+])('%p is none of the choices', (choice, shown) => {
+	expect(
+		refusalOf(() => readCondition(reading({ resumeWhen: choice }), 'resumeWhen')),
+	).toMatchObject({
+		field: 'resumeWhen',
+		message: `Resume (resumeWhen) must be one of any, paid, paidOrFailed, match, but is ${shown}`,
+		advice: 'Choose one from the list.',
+	});
+});
+
+const STATUS: StatusValues = {
+	field: 'status',
+	paid: ['paid', 'done'],
+	failed: ['failed'],
+	compared: { amount: 'value', id: 'order' },
+};
+const FIELD = { field: 'data.status', values: ['sent'] };
+
+test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, object | undefined]>([
+	['any postback', 'any', STATUS, undefined],
+	['any postback, without words', 'any', undefined, undefined],
+	['a field of its own', FIELD, STATUS, FIELD],
+	[
+		'paid',
+		'paid',
+		STATUS,
+		{
+			field: 'status',
+			values: ['paid', 'done'],
+			compared: { amount: 'value', id: 'order' },
+		},
+	],
+	[
+		'paid, without words for failed',
+		'paid',
+		{ field: 'status', paid: ['paid'], failed: [] },
+		{ field: 'status', values: ['paid'], compared: undefined },
+	],
+	// What failed may say another amount, or none.
+	[
+		'paid or failed',
+		'paidOrFailed',
+		STATUS,
+		{
+			field: 'status',
+			values: ['paid', 'done', 'failed'],
+			compared: { id: 'order' },
+		},
+	],
+	[
+		'paid or failed, with nothing to compare',
+		'paidOrFailed',
+		{ field: 'status', paid: ['paid'], failed: ['failed'] },
+		{ field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
+	],
+])('what a postback must hold: %s', (_name, condition, status, expected) => {
+	expect(matchOf(condition, status, 'startWhen', 'this node')).toStrictEqual(expected);
+});
+
+const PAID_MISSING = {
+	field: 'startWhen',
+	message: 'No credential says which words of the service mean "paid"',
+	advice:
+		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values.',
+};
+const EITHER_MISSING = {
+	field: 'startWhen',
+	message: 'No credential says which words of the service mean "paid" and "failed"',
+	advice:
+		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+};
+
+test.each<[string, 'paid' | 'paidOrFailed', StatusValues | undefined, object]>([
+	['paid, without any words', 'paid', undefined, PAID_MISSING],
+	['paid, with words for failed', 'paid', { ...STATUS, paid: [] }, PAID_MISSING],
+	['paid or failed, without any words', 'paidOrFailed', undefined, EITHER_MISSING],
+	['paid or failed, without failed', 'paidOrFailed', { ...STATUS, failed: [] }, EITHER_MISSING],
+	['paid or failed, without paid', 'paidOrFailed', { ...STATUS, paid: [] }, EITHER_MISSING],
+])(
+	'a condition that needs words the credential lacks: %s',
+	(_name, condition, status, expected) => {
+		expect(refusalOf(() => matchOf(condition, status, 'startWhen', 'this node'))).toMatchObject(
+			expected,
+		);
+	},
+);

@@ -1,0 +1,131 @@
+import type { INodeProperties } from 'n8n-workflow';
+import {
+	amount,
+	bodyOf,
+	externalId,
+	fieldsOf,
+	group,
+	neverEmptyIn,
+	payerQuestion,
+	text,
+	textMember,
+	treeOf,
+} from '../../nodes/Pay/parameters/member';
+import { split } from '../../nodes/Pay/parameters/split';
+import { optionalIdentifier } from '../../nodes/Pay/parameters/text';
+import { refusalOf } from '../refusal';
+
+const reading = (values: Readonly<Record<string, unknown>>) => (name: string) => values[name];
+
+const KEY = { displayName: 'Key', name: 'key', description: 'Whom to pay' } as const;
+const NAME = { displayName: 'Name', name: 'name', placeholder: 'e.g. Ann' } as const;
+const BANK = { displayName: 'Bank', name: 'bank' } as const;
+const creditParty = group(
+	{ displayName: 'Recipient', name: 'creditParty' },
+	[text(KEY, { parse: optionalIdentifier, neverEmpty: true }), text(NAME), text(BANK)],
+	{ key: '' },
+);
+const NOTICE: INodeProperties = {
+	displayName: 'Read this first',
+	name: 'notice',
+	type: 'notice',
+	default: '',
+};
+const FORM = [creditParty, NOTICE, amount, externalId, payerQuestion] as const;
+
+test('a group is a collection, whose fields stand in the order of their names', () => {
+	expect(creditParty.fields).toStrictEqual([
+		{
+			displayName: 'Recipient',
+			name: 'creditParty',
+			type: 'collection',
+			placeholder: 'Add Field',
+			default: { key: '' },
+			options: [
+				{ displayName: 'Bank', name: 'bank', type: 'string', default: '' },
+				{
+					displayName: 'Key',
+					name: 'key',
+					description: 'Whom to pay',
+					type: 'string',
+					default: '',
+				},
+				{
+					displayName: 'Name',
+					name: 'name',
+					placeholder: 'e.g. Ann',
+					type: 'string',
+					default: '',
+				},
+			],
+		},
+	]);
+});
+
+test('a group opens empty unless it is said', () => {
+	expect(
+		group({ displayName: 'Payer', name: 'payer' }, [text(NAME)]).fields[0]?.default,
+	).toStrictEqual({});
+});
+
+test('a group is read member by member, each by its own rule', () => {
+	const read = (value: unknown) => creditParty.read(reading({ creditParty: value }));
+	expect(read({ key: ' a ', name: ' Ann ', bank: '' })).toStrictEqual({ key: 'a', name: ' Ann ' });
+	expect(read({})).toBeUndefined();
+	expect(refusalOf(() => read({ key: ' ' }))?.field).toBe('creditParty.key');
+});
+
+test('a text is a field and a member of the body', () => {
+	const member = textMember({ displayName: 'Reference', name: 'reference' });
+	expect(member).toMatchObject({
+		name: 'reference',
+		type: 'string',
+		fields: [{ displayName: 'Reference', name: 'reference', type: 'string', default: '' }],
+	});
+	expect(member.read(reading({ reference: 7 }))).toBe('7');
+	expect(member.read(reading({}))).toBeUndefined();
+	expect(refusalOf(() => member.read(reading({ reference: {} })))?.field).toBe('reference');
+});
+
+test('an amount is read with the decimal sign of its item', () => {
+	expect(amount.read(reading({ amount: '49.90' }))).toBe(49.9);
+	expect(amount.read(reading({ amount: '49,90', options: { decimalSign: 'comma' } }))).toBe(49.9);
+	expect(refusalOf(() => amount.read(reading({ amount: '49,90' })))?.field).toBe('amount');
+});
+
+test('what a body of a form may hold, its fields, and what must not be left empty', () => {
+	expect(treeOf([...FORM, split])).toStrictEqual({
+		creditParty: { key: 'string', name: 'string', bank: 'string' },
+		amount: 'number',
+		external_id: 'string',
+		payerQuestion: 'string',
+		split: [{ username: 'string', percentageSplit: 'number' }],
+	});
+	expect(fieldsOf(FORM).map(({ name }) => name)).toStrictEqual([
+		'creditParty',
+		'notice',
+		'amount',
+		'external_id',
+		'payerQuestion',
+	]);
+	expect(neverEmptyIn([...FORM, split])).toStrictEqual(['creditParty.key']);
+});
+
+test('a body has its single members first, objects and lists last', () => {
+	const body = bodyOf(
+		FORM,
+		reading({
+			creditParty: { key: 'a' },
+			notice: 'x',
+			amount: 5,
+			external_id: ' order-1 ',
+			payerQuestion: '',
+		}),
+	);
+	expect(Object.entries(body)).toStrictEqual([
+		['amount', 5],
+		['external_id', 'order-1'],
+		['payerQuestion', undefined],
+		['creditParty', { key: 'a' }],
+	]);
+});

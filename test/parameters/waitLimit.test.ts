@@ -1,0 +1,47 @@
+import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
+import { refusalOf } from '../refusal';
+
+const limitOf = (resumeAmount: unknown, resumeUnit: unknown, limitWaitTime: unknown = true) => {
+	const values: Record<string, unknown> = { limitWaitTime, resumeAmount, resumeUnit };
+	return readWaitLimit((name) => values[name]);
+};
+
+test.each([
+	[2, 'seconds', 2000],
+	[3, 'minutes', 180_000],
+	[1, 'hours', 3_600_000],
+	[1.5, 'days', 129_600_000],
+	[0, 'days', 0],
+	[' 15 ', 'minutes', 900_000],
+])('a wait of %j %s lasts so many milliseconds at most', (amount, unit, expected) => {
+	expect(limitOf(amount, unit)).toBe(expected);
+});
+
+test.each([false, null, 'true'])('without a limit (%j) a wait has no end', (limitWaitTime) => {
+	expect(limitOf('x', 'x', limitWaitTime)).toBe(Infinity);
+});
+
+test.each([
+	[-1, '-1'],
+	['soon', '"soon"'],
+	[' ', '" "'],
+	['', '""'],
+	[NaN, 'null'],
+	[null, 'null'],
+	[undefined, 'undefined'],
+	[[1], '[1]'],
+])('a wait of %j is refused', (amount, shown) => {
+	expect(refusalOf(() => limitOf(amount, 'minutes'))).toMatchObject({
+		field: 'resumeAmount',
+		message: `Wait at Most (resumeAmount) must be 0 or more, but is ${shown}`,
+		advice: 'Enter how long to wait.',
+	});
+});
+
+test.each(['weeks', 'toString', undefined, 5])('a wait in %j is refused', (unit) => {
+	expect(refusalOf(() => limitOf(1, unit))).toMatchObject({
+		field: 'resumeUnit',
+		message: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		advice: 'Choose one from the list.',
+	});
+});

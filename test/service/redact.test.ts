@@ -1,0 +1,49 @@
+import { redact } from '../../nodes/Pay/service/redact';
+
+/** Matches nothing. */
+const NO_FORM = /(?!)/g;
+const SECRET = 'a"b/c?d e=f';
+
+test.each<[string, string]>([
+	['as it is', SECRET],
+	['as a URL writes it', 'a%22b%2Fc%3Fd%20e%3Df'],
+	['as a URL writes it, in small letters', 'a%22b%2fc%3fd%20e%3df'],
+	['as JSON writes it', 'a\\"b/c?d e=f'],
+	['as JSON writes it, with slashes escaped', 'a\\"b\\/c?d e=f'],
+])('a secret %s is replaced, wherever it stands', (_how, written) => {
+	const text = `before ${written}, and ${written} after`;
+	const shown = 'before ***, and *** after';
+	expect(redact(text, [SECRET], NO_FORM)).toBe(shown);
+	expect(redact({ [text]: [text, { deep: text }] }, [SECRET], NO_FORM)).toStrictEqual({
+		[shown]: [shown, { deep: shown }],
+	});
+});
+
+test('a secret that is a part of another does not keep that one from being replaced whole', () => {
+	const secrets = ['12345678', '1234567890', '12345678'];
+	expect(redact('1234567890 and 12345678', secrets, NO_FORM)).toBe('*** and ***');
+});
+
+test('secrets of fewer than eight characters are words that responses are full of', () => {
+	expect(redact('1234567', ['1234567', ''], NO_FORM)).toBe('1234567');
+	expect(redact('12345678', ['12345678'], NO_FORM)).toBe('***');
+});
+
+test('a number that is a secret is replaced, one that only holds it stays', () => {
+	const response = { token: 12345678, amount: 123456789 };
+	expect(redact(response, ['12345678'], NO_FORM)).toStrictEqual({
+		token: '***',
+		amount: 123456789,
+	});
+});
+
+test('what has the form of a secret is replaced, in names too', () => {
+	const form = /proof-\d+/g;
+	expect(redact({ 'proof-1': 'a proof-2 and proof-3' }, [], form)).toStrictEqual({
+		'***': 'a *** and ***',
+	});
+});
+
+test.each([null, true, undefined, 7, '', [], {}])('%j stays as it is', (value) => {
+	expect(redact(value, ['a secret of some length'], NO_FORM)).toStrictEqual(value);
+});
