@@ -17,8 +17,15 @@ test.each([
 	expect(limitOf(amount, unit)).toBe(expected);
 });
 
-test.each([false, null, 'true'])('without a limit (%j) a wait has no end', (limitWaitTime) => {
-	expect(limitOf('x', 'x', limitWaitTime)).toBe(Infinity);
+test('without a limit a wait has no end', () => {
+	expect(limitOf('x', 'x', false)).toBe(Infinity);
+});
+
+test.each(['true', 1])('whether there is a limit cannot be %j', (limitWaitTime) => {
+	expect(refusalOf(() => limitOf(5, 'minutes', limitWaitTime))).toMatchObject({
+		field: 'limitWaitTime',
+		message: `Limit Wait Time (limitWaitTime) must be true or false, but is ${JSON.stringify(limitWaitTime)}`,
+	});
 });
 
 test.each([
