@@ -209,7 +209,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const reasonOf = (id: string) => rows.find(({ external_id }) => external_id === id)?.reason;
 		expect(reasonOf(good)).toBeNull();
 		expect(reasonOf(refused)).toMatch(/^The service rejected payment .* \(HTTP 422\)/);
-		expect(reasonOf(comma)).toMatch(/^Amount \(amount\) .*"12,00"/);
+		expect(reasonOf(comma)).toMatch(/^Amount must be a number, but is "12,00"/);
 		expect(reasonOf(gone)).toMatch(/^It is not known whether payment .* was made.*Ask the service/);
 		expect(amountsPaid()).toMatchObject({ [good]: 10.5, [cut]: 9.02 });
 		expect(sandbox.received.length - before).toBe(4);
