@@ -1,46 +1,66 @@
-import { InputError } from '../../nodes/Pay/inputError';
-import { readBatching, readTimeout, refuseMovedOptions } from '../../nodes/Pay/parameters/options';
+import {
+	batchingOption,
+	readBatching,
+	readTimeout,
+	refuseMovedOptions,
+} from '../../nodes/Pay/parameters/options';
 import { refusalOf } from '../refusal';
 
 const HOUR = 3_600_000;
-const fieldOf = (work: () => unknown) => {
-	try {
-		return work();
-	} catch (error) {
-		expect(error).toBeInstanceOf(InputError);
-		return `refused: ${(error as InputError).field}`;
-	}
-};
-const size = (batchSize: unknown) =>
-	fieldOf(() => readBatching({ batch: { batchSize } }, 7).batchSize);
+const size = (batchSize: unknown) => readBatching({ batch: { batchSize } }, 7).batchSize;
 const pause = (batchInterval: unknown) =>
-	fieldOf(() => readBatching({ batch: { batchInterval } }, 7).batchInterval);
-const timeout = (value: unknown) => fieldOf(() => readTimeout(value));
+	readBatching({ batch: { batchInterval } }, 7).batchInterval;
 
-test.each<[string, unknown, unknown]>([
-	['a batch that is not set', size(undefined), 7],
-	['an empty batch size', size(''), 7],
-	['a batch of one', size(1), 1],
-	['the largest batch', size(1000), 1000],
-	['a batch of none', size(0), 'refused: batchSize'],
-	['a batch that is too large', size(1001), 'refused: batchSize'],
-	['a batch size as text', size('5'), 'refused: batchSize'],
-	['half a batch', size(1.5), 'refused: batchSize'],
-	['a batch size of null', size(null), 'refused: batchSize'],
-	['no pause', pause(undefined), 0],
-	['a pause of nothing', pause(0), 0],
-	['an hour', pause(HOUR), HOUR],
-	['more than an hour', pause(HOUR + 1), 'refused: batchInterval'],
-	['a pause before now', pause(-1), 'refused: batchInterval'],
-	['no time-out', timeout(undefined), 60_000],
-	['the shortest time-out', timeout(1), 1],
-	['the longest time-out', timeout(HOUR), HOUR],
-	['no time at all', timeout(0), 'refused: timeout'],
-	['too much time', timeout(HOUR + 1), 'refused: timeout'],
-	['no options at all', readBatching(undefined, 3), { batchSize: 3, batchInterval: 0 }],
-	['options without a batch', readBatching({}, 3), { batchSize: 3, batchInterval: 0 }],
-])('%s', (_what, read, expected) => {
-	expect(read).toStrictEqual(expected);
+test.each<[string, (value: unknown) => unknown, unknown, unknown]>([
+	['a batch that is not set', size, undefined, 7],
+	['an empty batch size', size, '', 7],
+	['a batch of one', size, 1, 1],
+	['the largest batch', size, 1000, 1000],
+	['no pause', pause, undefined, 0],
+	['a pause of nothing', pause, 0, 0],
+	['an hour', pause, HOUR, HOUR],
+	['no time-out', readTimeout, undefined, 60_000],
+	['the shortest time-out', readTimeout, 1, 1],
+	['the longest time-out', readTimeout, HOUR, HOUR],
+])('%s', (_what, read, value, expected) => {
+	expect(read(value)).toBe(expected);
+});
+
+test.each([undefined, null, {}])('the options %j have no batch', (options) => {
+	expect(readBatching(options, 3)).toStrictEqual({ batchSize: 3, batchInterval: 0 });
+});
+
+const SIZE = 'Items per Batch (batchSize) must be a whole number from 1 to 1000';
+const PAUSE = 'Batch Interval (batchInterval) must be a whole number from 0 to 3600000';
+const TIMEOUT = 'Timeout must be a whole number from 1 to 3600000';
+test.each<[string, (value: unknown) => unknown, unknown, string]>([
+	['a batch of none', size, 0, `${SIZE}, but is 0`],
+	['a batch that is too large', size, 1001, `${SIZE}, but is 1001`],
+	['a batch size as text', size, '5', `${SIZE}, but is "5"`],
+	['half a batch', size, 1.5, `${SIZE}, but is 1.5`],
+	['a batch size of null', size, null, `${SIZE}, but is null`],
+	['a batch size that JSON does not know', size, () => 1, `${SIZE}, but is undefined`],
+	['more than an hour', pause, HOUR + 1, `${PAUSE}, but is 3600001`],
+	['a pause before now', pause, -1, `${PAUSE}, but is -1`],
+	['no time at all', readTimeout, 0, `${TIMEOUT}, but is 0`],
+	['too much time', readTimeout, HOUR + 1, `${TIMEOUT}, but is 3600001`],
+])('%s is refused', (_what, read, value, message) => {
+	expect(refusalOf(() => read(value))).toMatchObject({
+		message,
+		advice: 'Correct it under Options.',
+	});
+});
+
+test('the form takes the same bounds, and the default that is given', () => {
+	expect(batchingOption(7).options).toMatchObject([
+		{
+			name: 'batch',
+			values: [
+				{ name: 'batchSize', typeOptions: { minValue: 1, maxValue: 1000 }, default: 7 },
+				{ name: 'batchInterval', typeOptions: { minValue: 0, maxValue: HOUR }, default: 0 },
+			],
+		},
+	]);
 });
 
 describe('options that have moved', () => {
