@@ -175,7 +175,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			Buffer.from(csv('2026-11-15;caf\u00e9;cashout;10.50;confirmed;t1'), 'latin1'),
 			'Line 2: It has letters that cannot be read: set the encoding of the file. It reads: 2026-11-15;caf\ufffd;cashout;10.50;confirmed;t1',
 		],
-		['no lines', 'From a type', csv(), 'The file has no lines.'],
 	])(
 		'%s: the statement is refused with its line, and nothing changes',
 		async (_what, form, statement, problem) => {
