@@ -58,7 +58,7 @@ function isTotal(line, index) {
 
 /** A row of the book beside the lines: its amount is plain already, or as it was typed. */
 function asLine({ amount, recipient }) {
-	return { amount, recipient, plain: /^\d+(\.\d+)?$/.test(String(amount)) ? String(amount) : '' };
+	return { amount, recipient, plain: isPlain(String(amount)) ? String(amount) : '' };
 }
 
 function isAlike(one, other) {
@@ -74,9 +74,13 @@ function isAlike(one, other) {
 function plainAmount(amount) {
 	if (typeof amount === 'number') return String(amount);
 	const text = String(amount).trim();
-	if (decimalSign === 'point') return /^\d+(\.\d+)?$/.test(text) ? text : '';
+	if (decimalSign === 'point') return isPlain(text) ? text : '';
 	const isAmount = /^(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/.test(text);
 	return isAmount ? text.replaceAll('.', '').replace(',', '.') : '';
+}
+
+function isPlain(text) {
+	return /^\d+(\.\d+)?$/.test(text);
 }
 
 function numberOf(plain) {

@@ -10,7 +10,6 @@ import {
 	hasAsked,
 	recordExpectation,
 	withdrawExpectation,
-	type Expectation,
 	type ExpectationStore,
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
@@ -107,55 +106,52 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	return { index, result, finish };
 }
 
-/** Refuses the items that the limits of their accounts do not let out. */
-export function withinLimits(run: Run, items: Ready[]): Step {
-	const refused = refusedByLimits(run.ledger, items);
+/** Takes refused items out of some. */
+function withoutRefused(run: Run, items: Ready[], refused: Map<Ready, InputError>): Step {
 	return {
 		ready: items.filter((item) => !refused.has(item)),
 		done: [...refused].map(([item, error]) => refuseItem(run, item, error)),
 	};
 }
 
-/**
- * Refuses the items whose postback no wait behind this node could take, as far as the workflow says it:
- * where all of them are refused. One wait is for one of them.
- */
+/** Refuses the items that the limits of their accounts do not let out. */
+export function withinLimits(run: Run, items: Ready[]): Step {
+	return withoutRefused(run, items, refusedByLimits(run.ledger, items));
+}
+
+/** Refuses the items whose postback no wait behind this node could take, as far as the workflow says it. */
 export function refuseForWaits(run: Run, items: Ready[]): Step {
-	const unchanged: Step = { ready: items, done: [] };
+	return withoutRefused(run, items, refusedByWaits(run, items));
+}
+
+/** Why items cannot be waited for: of all that ask for it, or of none. One wait is for one of them. */
+function refusedByWaits(run: Run, items: Ready[]): Map<Ready, InputError> {
 	const { context, expectations, ledger, operation, tally } = run;
-	const asking = items.flatMap(({ expectation }) => (expectation ? [expectation] : []));
-	if (asking.length === 0 || ledger.isTool) return unchanged;
+	const refused = new Map<Ready, InputError>();
+	const asking = items.filter(({ expectation }) => expectation !== undefined);
+	if (asking.length === 0 || ledger.isTool) return refused;
 	const first = firstWaitsBehind(context);
-	if (first === undefined) return unchanged;
+	if (first === undefined) return refused;
 	if (first.waits.length === 0) {
 		tally.hints.add(noWaitBehind(operation.words));
-		return unchanged;
+		return refused;
 	}
 	const next = first.waits.find(({ isNext }) => isNext);
 	if (asking.length > 1 && next !== undefined) {
 		const refusal = severalForOneWait(next.name, asking.length, operation.words);
-		return {
-			ready: items.filter(({ expectation }) => expectation === undefined),
-			done: items
-				.filter(({ expectation }) => expectation !== undefined)
-				.map((item) => refuseItem(run, item, refusal)),
-		};
+		for (const item of asking) refused.set(item, refusal);
+		return refused;
 	}
 	// Of an item that is done, or an earlier request, it may be the postback that the wait is for.
 	const isForIt = items.length === tally.items && !hasAsked(expectations, context.getExecutionId());
-	const refusals = new Map<Expectation, InputError>();
-	for (const expectation of asking) {
+	for (const item of asking) {
+		const { expectation } = item;
+		if (expectation === undefined) continue;
 		const refusal = refusalOfWaits(first, tally.node.name, expectation, isForIt);
-		if (refusal === undefined) return unchanged;
-		refusals.set(expectation, refusal);
+		if (refusal === undefined) return new Map();
+		refused.set(item, refusal);
 	}
-	const step: Step = { ready: [], done: [] };
-	for (const item of items) {
-		const refusal = item.expectation && refusals.get(item.expectation);
-		if (refusal === undefined) step.ready.push(item);
-		else step.done.push(refuseItem(run, item, refusal));
-	}
-	return step;
+	return refused;
 }
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);

@@ -123,8 +123,8 @@ export function requireValues(
 	if (typeof typed !== 'object' || typed === null) return;
 	for (const [name, below] of Object.entries(typed)) {
 		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
-		const given = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-		requireValues(below, given, at, neverEmpty);
+		const valueBelow = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
+		requireValues(below, valueBelow, at, neverEmpty);
 	}
 }
 
