@@ -116,8 +116,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(paid()).toStrictEqual([]);
 	});
 
-	test('the list of docs/pay-people.md: one is accepted, one rejected, one in doubt', async () => {
-		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-people.md'), 'utf8');
+	test('the list of docs/pay-a-list.md: one is accepted, one rejected, one in doubt', async () => {
+		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-a-list.md'), 'utf8');
 		const [, list = ''] = /```csv\n(.*?)```/s.exec(text) ?? [];
 		const { page } = await publishWithBook();
 		const report = await page.uploadCsv(list);
