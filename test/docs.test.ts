@@ -117,7 +117,8 @@ const OTHER_NAMES = `
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
-	reference.external_id pay_proof mine differs
+	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
+	processed_data
 `
 	.trim()
 	.split(/\s+/);
@@ -157,7 +158,7 @@ const { scripts, version } = JSON.parse(read('package.json')) as {
 const scriptsIn = (path: string) =>
 	codeOf(path)
 		.flatMap((code) => all(code, /\bnpm (?:run )?([a-z][\w:]*)/g))
-		.filter((name) => !['ci', 'install', 'pack', 'publish'].includes(name));
+		.filter((name) => !['ci', 'install', 'uninstall', 'pack', 'publish'].includes(name));
 
 /** Where a file that a document names in code type may stand. */
 const PLACES = ['.', 'docs', 'test', 'examples', 'nodes/Pay'];
@@ -171,6 +172,9 @@ const SETTINGS_OF_N8N = [
 	'N8N_REINSTALL_MISSING_PACKAGES',
 	'N8N_UNVERIFIED_PACKAGES_ENABLED',
 	'N8N_PAYLOAD_SIZE_MAX',
+	'N8N_COMMUNITY_PACKAGES_MANAGED_BY_ENV',
+	'N8N_WEBHOOK_URL',
+	'N8N_GRACEFUL_SHUTDOWN_TIMEOUT',
 	'QUEUE_WORKER_MAX_STALLED_COUNT',
 	'WEBHOOK_URL',
 	'HTTPS_PROXY',

@@ -395,7 +395,7 @@ describe('the report', () => {
 });
 
 /*
- * What some version or context of n8n lacks, as the table in docs/install.md has it: without it, and
+ * What some version or context of n8n lacks, as the table in CONTRIBUTING.md has it: without it, and
  * for comparison with it.
  */
 describe('what some n8n lacks', () => {
@@ -450,11 +450,11 @@ describe('what some n8n lacks', () => {
 		getProcessedDataCount: async () => await paysOnlyWith('getProcessedDataCount'),
 	};
 
-	const document = readFileSync(join(__dirname, '..', '..', 'docs', 'install.md'), 'utf8');
+	const document = readFileSync(join(__dirname, '..', '..', 'CONTRIBUTING.md'), 'utf8');
 	const [, table = ''] = /## What some n8n lacks\n(.*?)(\n## |$)/s.exec(document) ?? [];
 	const named = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name!);
 
-	test('docs/install.md lists what is tried here, and nothing else', () => {
+	test('CONTRIBUTING.md lists what is tried here, and nothing else', () => {
 		expect(named.sort()).toStrictEqual(Object.keys(LACKING).sort());
 	});
 

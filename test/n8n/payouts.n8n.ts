@@ -116,8 +116,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(paid()).toStrictEqual([]);
 	});
 
-	test('the list of docs/pay-people.md: one is accepted, one rejected, one in doubt', async () => {
-		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-people.md'), 'utf8');
+	test('the list of docs/pay-a-list.md: one is accepted, one rejected, one in doubt', async () => {
+		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-a-list.md'), 'utf8');
 		const [, list = ''] = /```csv\n(.*?)```/s.exec(text) ?? [];
 		const { page } = await publishWithBook();
 		const report = await page.uploadCsv(list);
@@ -132,6 +132,32 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			'- Line 2: invoice-2041, 12.50 to ana@example.com.',
 		]);
 		paid();
+	});
+
+	test('a list in which n8n is killed, uploaded again: what was sent is in doubt, the rest is paid, nothing twice', async () => {
+		const { page } = await publishWithBook();
+		const invoices = Array.from(
+			{ length: 10 },
+			(_, index) => `invoice-${randomUUID()},${index + 7}`,
+		);
+		const list = new File([csv(...invoices.map((line) => `${line},a@example.com`))], 'list.csv');
+		sandbox.faultFor = () => ({ kind: 'delay', ms: 500 });
+		const broken = page.post(list).catch(() => undefined);
+		await until('four payments', async () => sandbox.bodies('payment').length >= 4);
+		await n8n.kill();
+		await broken;
+		const sent = sandbox.bodies('payment').length;
+		sandbox.faultFor = undefined;
+		await n8n.launch();
+		await until('the page', async () => (await fetch(page.url)).status === 401);
+		const { html } = await page.post(list);
+		const [, accepted, inDoubt] =
+			/(\d+) of 10 lines accepted now: .*? (\d+) in doubt\./.exec(html) ?? [];
+		expect(Number(accepted) + Number(inDoubt)).toBe(10);
+		// One may have been recorded and not sent.
+		expect([sent, sent + 1]).toContain(Number(inDoubt));
+		const arrived = paid().map(({ external_id }) => external_id);
+		expect(new Set(arrived).size).toBe(arrived.length);
 	});
 
 	test('a sheet, its columns named in Columns', async () => {

@@ -722,7 +722,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		if (version === 'n8n1') expect(told).toContain('200/200');
 	});
 
-	// docs/know-when-paid.md says what n8n 1 does.
+	// docs/waits.md says what n8n 1 does.
 	(version === 'n8n2' ? test : test.skip)(
 		"a charge outlasts, on its worker, main's timer for a limit that a postback came before",
 		async () => {

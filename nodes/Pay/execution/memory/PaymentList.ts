@@ -46,7 +46,7 @@ interface PendingBatch {
  * One node's list in n8n's duplicate store, as this process uses it. Within the process one change comes
  * after the other. Between processes n8n has no lock: the last writer wins, and what another recorded is
  * gone. So what was recorded is looked at again after a pause, and recorded again until it lasts; and the
- * process refuses its own payments whatever the list says. Why that holds: docs/scale.md.
+ * process refuses its own payments whatever the list says. Why that holds: CONTRIBUTING.md.
  */
 export class PaymentList {
 	/** How many payments are kept at least. */
