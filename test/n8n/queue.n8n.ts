@@ -13,9 +13,9 @@ import {
 } from './chargeAndWait';
 import type { Play } from './databaseProxy';
 import { deliver, deliverLate } from './deliveries';
-import { allFinished, SECRET, VERSIONS, withQueueMode, type Credential } from './nodes';
+import { allFinished, newIds, SECRET, VERSIONS, withQueueMode, type Credential } from './nodes';
 import type { QueueMode } from './queue';
-import { CONTINUE, newIds, RECORD, SAVE, WorkerPayments } from './workerPayments';
+import { CONTINUE, RECORD, SAVE, WorkerPayments } from './workerPayments';
 
 /*
  * Queue mode, each kind of trouble once. queueLong.n8n.ts has every step of every kind, many times.

@@ -3,9 +3,9 @@ import { pause, until, type N8n } from '../../dev/n8n';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { deliver } from './deliveries';
-import { allFinished, startN8n, VERSIONS, withQueueMode, type Credential } from './nodes';
+import { allFinished, newIds, startN8n, VERSIONS, withQueueMode, type Credential } from './nodes';
 import type { QueueMode } from './queue';
-import { CONTINUE, newIds, WorkerPayments, type Strike } from './workerPayments';
+import { CONTINUE, WorkerPayments, type Strike } from './workerPayments';
 
 /*
  * Queue mode, every step of every kind of trouble, many times: with PAY_QUEUE=long alone. What came of

@@ -1,10 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { itemsOf, pause, until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, splitItems, start, type Node } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
 import type { DatabaseProxy, Play } from './databaseProxy';
-import { payEach, type Credential } from './nodes';
+import { newIds, payEach, type Credential } from './nodes';
 import type { QueueMode } from './queue';
 
 /** A published workflow Start -> Items -> Pay, called through the webhook process. */
@@ -24,10 +24,6 @@ export interface MadeTwice {
 }
 
 export const CONTINUE = { onError: 'continueRegularOutput' };
-
-export function newIds(count: number): string[] {
-	return Array.from({ length: count }, () => randomUUID());
-}
 
 /** Payments in queue mode: published, sent, watched on the workers, and counted at the service. */
 export class WorkerPayments {
