@@ -520,8 +520,10 @@ export class N8n {
 
 	/** Ends the process and throws its data away, unless the caller owns the folder. */
 	async stop(): Promise<void> {
-		await this.end('SIGTERM');
-		if (this.options.userFolder === undefined) discard(this.userFolder);
+		if (this.options.userFolder !== undefined) return await this.end('SIGTERM');
+		// Data that is thrown away needs no orderly end, which takes n8n seconds.
+		await this.kill();
+		discard(this.userFolder);
 	}
 }
 

@@ -1,8 +1,8 @@
 /** What takes longest, first: begun last, it would end alone. */
 const LONGEST = [
 	// On a running n8n, minutes.
-	...['n8n/payoutRegister', 'n8n/queue', 'n8n/editor', 'n8n/waitsBegin', 'n8n/payOnce'],
-	...['n8n/money', 'n8n/examples'],
+	...['n8n/queue', 'n8n/editor', 'n8n/payoutRegister', 'n8n/examples', 'n8n/postbacks'],
+	...['n8n/practice', 'n8n/money', 'n8n/waits', 'n8n/payOnce', 'n8n/triggers', 'parts/postbacks'],
 	// Without one, seconds.
 	...['simulation/simulation', 'sandbox/rehearsals', 'wire/wire', 'engine/', 'package'],
 	...['execution/duplicateCheck', 'postback/requests', 'postback/postback', 'service/client'],

@@ -10,11 +10,9 @@ const config: Config = {
 	testMatch: ['<rootDir>/test/{n8n,parts}/**/*.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
 	globalTeardown: '<rootDir>/test/n8n/pack.end.ts',
-	// Half of the time of a file it waits for what n8n does.
-	maxWorkers: availableParallelism() + 1,
+	// Two thirds of the time of a file it waits for what n8n does.
+	maxWorkers: availableParallelism() + 2,
 	testTimeout: 1_200_000,
-	// A failed test may leave a connection open; that must not keep the whole run from ending.
-	forceExit: true,
 	reporters: ['default', ['<rootDir>/test/countReporter.js', { progress: true }]],
 };
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
@@ -25,6 +26,11 @@ export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = 
 	const home = more.userFolder === undefined ? process.env[homeOf(version)] : undefined;
 	const env = { ...WITHOUT_PAGES, ...more.env };
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, home, ...more, env });
+}
+
+/** External IDs that nobody has used. */
+export function newIds(count: number): string[] {
+	return Array.from({ length: count }, () => randomUUID());
 }
 
 export type Credential = { id: string; name: string };

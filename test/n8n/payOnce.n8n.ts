@@ -6,7 +6,7 @@ import type { QueueMode } from './queue';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
-import { VERSIONS, withQueueMode, type Credential } from './nodes';
+import { newIds, VERSIONS, withQueueMode, type Credential } from './nodes';
 import { callOf, set } from './otherNodes';
 
 /** `PAY_QUEUE=long` measures with five workers; without it, each kind once with two. */
@@ -67,7 +67,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(answer.status).toBe(200);
 		return (await answer.json()) as Answer[];
 	}
-	const ids = (count: number) => Array.from({ length: count }, () => randomUUID());
 	/** How often each external_id arrived at the service. */
 	function arrivals(): (id: string) => number {
 		const counted = new Map<string, number>();
@@ -98,7 +97,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	test('on an empty database: one item out for each that came in, in its order, and no second call pays again', async () => {
 		register.drop();
-		const [good, refused, lost, other] = ids(4) as [string, string, string, string];
+		const [good, refused, lost, other] = newIds(4) as [string, string, string, string];
 		sandbox.faultFor = ({ body }) =>
 			body.includes(refused)
 				? { kind: 'status', status: 422 }
@@ -218,7 +217,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	const CALLS = LONG ? 24 : 12;
 	test(`${CALLS} callers of two workflows at once with the same list: each is paid once, and one of them calls it its own`, async () => {
-		const list = ids(LONG ? 60 : 20);
+		const list = newIds(LONG ? 60 : 20);
 		const answers = await Promise.all(
 			Array.from({ length: CALLS }, async (_none, index) => {
 				const mine = index % 3 === 0 ? [...list].reverse() : list;
@@ -257,7 +256,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	};
 
 	test('a worker that is killed leaves at most twenty in doubt; another call pays the rest, and none twice', async () => {
-		const list = ids(45);
+		const list = newIds(45);
 		sandbox.faultFor = () => ({ kind: 'delay', ms: 300 });
 		const last = Number(queue.sql('SELECT coalesce(max(id), 0) FROM execution_entity')[0]);
 		send(list.map((id) => line(id)));
@@ -299,7 +298,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const workflow = chain('Two postbacks', [first, splitItems(), ...behind]);
 		const id = await main.importWorkflow(workflow, { payApi });
 		await main.activate(id);
-		const list = ids(LONG ? 40 : 10);
+		const list = newIds(LONG ? 40 : 10);
 		for (const one of list) await call(queue.webhook, first.webhookId, { items: [{ id: one }] });
 		await until('all to wait', async () => {
 			const waiting = queue.sql(
@@ -339,7 +338,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const workflow = ready('pay-once', { ...register.credentials, postgres });
 		const sub = await main.importWorkflow(workflow, { payApi });
 		await main.activate(sub);
-		const [held, free] = ids(2) as [string, string];
+		const [held, free] = newIds(2) as [string, string];
 		await ask([line(held)]);
 		const asking = await caller(sub);
 		const close = await queue.openTransaction(
@@ -360,7 +359,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	/** What happens to the processes while the callers call; gives what has to be done after it. */
-	const TROUBLES: Record<string, () => Promise<() => Promise<void>>> = {
+	const TROUBLES = {
 		nothing: async () => async () => undefined,
 		'a worker killed': async () => {
 			const victim = queue.workers.at(-1)!;
@@ -383,31 +382,49 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			return async () => undefined;
 		},
 	};
-	const KINDS: Array<[kind: string, lists: () => string[][]]> = [
-		['60 callers with one id each', () => ids(60).map((id) => [id])],
-		['4 lists of 50', () => [1, 2, 3, 4].map(() => ids(50))],
-		[
-			'20 callers with one id, ten times',
-			() => ids(10).flatMap((id) => Array.from({ length: 20 }, () => [id])),
-		],
+	/** So many lists are called for, by one caller after the other; each so many times. */
+	interface TroubledCalls {
+		trouble: keyof typeof TROUBLES;
+		lists: number;
+		itemsEach: number;
+		times: number;
+	}
+	const TROUBLED_CALLS: TroubledCalls[] = [
+		{ trouble: 'nothing', lists: 60, itemsEach: 1, times: 1 },
+		{ trouble: 'nothing', lists: 4, itemsEach: 50, times: 1 },
+		{ trouble: 'nothing', lists: 10, itemsEach: 1, times: 20 },
+		{ trouble: 'a worker killed', lists: 4, itemsEach: 50, times: 1 },
+		{ trouble: 'a worker frozen for 20 s', lists: 4, itemsEach: 50, times: 1 },
+		{ trouble: 'PostgreSQL restarted', lists: 4, itemsEach: 50, times: 1 },
+		{ trouble: 'Redis restarted', lists: 4, itemsEach: 50, times: 1 },
 	];
-	long.each([
-		...KINDS.map(([kind]) => ['nothing', kind] as const),
-		...Object.keys(TROUBLES)
-			.slice(1)
-			.map((trouble) => [trouble, '4 lists of 50'] as const),
-	])(
-		'%s, %s: each id arrives at most once, and once where its state says so',
-		async (trouble, kind) => {
-			const lists = KINDS.find(([name]) => name === kind)![1]();
-			const all = [...new Set(lists.flat())];
+	/** Waits until no request arrives for 8 s. */
+	async function silent() {
+		await until(
+			'nothing to arrive',
+			async () => {
+				const before = sandbox.received.length;
+				await pause(8_000);
+				return sandbox.received.length === before;
+			},
+			300,
+		);
+	}
+	long.each(TROUBLED_CALLS)(
+		'$trouble, $lists lists of $itemsEach, each $times times: each id arrives at most once, and once where its state says so',
+		async ({ trouble, lists: count, itemsEach, times }) => {
+			const lists = Array.from({ length: count }, () => newIds(itemsEach));
+			const all = lists.flat();
 			sandbox.faultFor = () => ({ kind: 'delay', ms: 100 });
 			const callAll = () => {
-				for (const [index, list] of lists.entries()) {
-					send(
-						list.map((id) => line(id)),
-						callers[index % 2],
-					);
+				let caller = 0;
+				for (const list of lists) {
+					for (let time = 0; time < times; time++) {
+						send(
+							list.map((id) => line(id)),
+							callers[caller++ % 2],
+						);
+					}
 				}
 			};
 			// Nothing here may take long: this process carries the n8ns' connections to PostgreSQL.
@@ -415,22 +432,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			refused = 0;
 			callAll();
 			await until('some to arrive', async () => sandbox.received.length > before, 300);
-			const after = await TROUBLES[trouble]!();
+			const after = await TROUBLES[trouble]();
 			await pause(1_000);
 			await after();
-			const settle = async () =>
-				await until(
-					'nothing to arrive',
-					async () => {
-						const before = sandbox.received.length;
-						await pause(8_000);
-						return sandbox.received.length === before;
-					},
-					300,
-				);
-			await settle();
+			await silent();
 			callAll();
-			await settle();
+			await silent();
 			const arrived = arrivals();
 			const most = Math.max(...all.map(arrived));
 			const stateOf = new Map(register.rows().map((row) => [row.external_id, row.state]));
@@ -438,12 +445,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			const counted = [...new Set(states)]
 				.map((state) => `${states.filter((each) => each === state).length} ${state}`)
 				.join(', ');
-			note(`${trouble} | ${kind} | ${counted} | most arrivals ${most} | ${refused} calls got 503`);
+			note(
+				`${trouble} | ${count} lists of ${itemsEach}, ${times} times | ${counted} | most arrivals ${most} | ${refused} calls got 503`,
+			);
 			expect(most).toBe(1);
 			for (const [index, id] of all.entries()) {
 				// Without its database the duplicate check fails, and a person releases what was not sent.
-				const times = { accepted: 1, notSent: 0 }[states[index]!];
-				if (times !== undefined) expect([id, arrived(id)]).toStrictEqual([id, times]);
+				const expected = { accepted: 1, notSent: 0 }[states[index]!];
+				if (expected !== undefined) expect([id, arrived(id)]).toStrictEqual([id, expected]);
 				else expect(['claimed', 'unknown']).toContain(states[index]);
 			}
 		},
@@ -466,7 +475,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 					const path = way === 'alone' ? first.webhookId : callers[0]!.path;
 					const begun = Date.now();
 					const answer = await ask(
-						ids(count).map((id) => line(id)),
+						newIds(count).map((id) => line(id)),
 						{ path },
 					);
 					took[way].push(Date.now() - begun);

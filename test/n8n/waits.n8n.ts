@@ -6,9 +6,17 @@ import { text } from 'node:stream/consumers';
 import { itemsOf, pause, until, type N8n } from '../../dev/n8n';
 import { chain, node, noOp, pay, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import type { Sandbox } from '../../sandbox/service';
+import { Sandbox } from '../../sandbox/service';
 import { deliver, deliverLate, multipart, SPELLINGS } from './deliveries';
-import { publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+import {
+	credentialFor,
+	publish,
+	SECRET,
+	startN8n,
+	VERSIONS,
+	withN8n,
+	type Credential,
+} from './nodes';
 import { set } from './otherNodes';
 import {
 	chargeAndWait,
@@ -25,7 +33,45 @@ const other = (type: string, parameters: object, typeVersion = 1) =>
 	node('Approval', `n8n-nodes-base.${type}`, parameters, { typeVersion, webhookId: randomUUID() });
 const formOf = ({ bare }: Waiting) =>
 	bare.replace('/pay-postback', '').replace('webhook-waiting', 'form-waiting');
+/** A time limit in seconds: n8n, which looks once a minute, sets its timer in that time. */
+const LIMIT = 75;
+const LIMITED = { limitWaitTime: true, resumeAmount: LIMIT, resumeUnit: 'seconds' };
+/** Until so many seconds after a moment. */
+const after = async (since: number, seconds: number) =>
+	await until('the time', async () => Date.now() > since + seconds * 1000, 2 * LIMIT);
 const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+
+/**
+ * n8n 2 with room for one execution at a time. n8n's timer of a time limit loads the execution, and waits
+ * for its place until the execution stands in its next wait. (n8n 1 runs what it loaded beside it.)
+ */
+const crowded: { n8n?: N8n; sandbox?: Sandbox; waiting?: Waiting; since: number } = { since: 0 };
+let crowdedPostback: Promise<number>;
+
+// Its limit passes while the other tests run.
+beforeAll(async () => {
+	if (!VERSIONS.includes('n8n2')) return;
+	const env = { N8N_CONCURRENCY_PRODUCTION_LIMIT: '1' };
+	const sandbox = (crowded.sandbox = await Sandbox.start());
+	const n8n = (crowded.n8n = await startN8n('n8n2', { env }));
+	const waiting = await startWaiting(n8n, sandbox, await credentialFor(sandbox, n8n), {
+		wait: LIMITED,
+		after: payoutAndSecondWait(),
+	});
+	const since = Date.now();
+	const deliverInTime = async () => {
+		await after(since, LIMIT - 8);
+		return await deliver(waiting.url);
+	};
+	crowdedPostback = deliverInTime();
+	crowdedPostback.catch(() => undefined);
+	crowded.waiting = waiting;
+	crowded.since = since;
+});
+afterAll(async () => {
+	await crowded.n8n?.stop();
+	await crowded.sandbox?.close();
+});
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
@@ -75,8 +121,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			for (const name of Object.keys(PAUSING)) pausing[name] = await startPausing(name);
 		}
 	});
-	/** What pauses behind a first wait with a limit of so many seconds: of two charges and two waits. */
-	const LIMIT = 75;
+	/** What pauses behind a first wait with a limit: of two charges and two waits. */
 	const PAUSING: Record<string, 'Charge 2' | 'Wait 2'> = {
 		'a charge': 'Charge 2',
 		'a wait': 'Wait 2',
@@ -84,8 +129,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		'a wait that is stopped': 'Wait 2',
 	};
 	const pausing: Record<string, { waiting: Waiting; since: number; postback: Promise<void> }> = {};
-	const after = async (since: number, seconds: number) =>
-		await until('the time', async () => Date.now() > since + seconds * 1000, 2 * LIMIT);
 	/** In time on a slow machine, whatever other tests do meanwhile. */
 	async function postback(name: string, { url, executionId }: Waiting, since: number) {
 		// n8n, which looks once a minute, has set its timer by now.
@@ -107,7 +150,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		wait.name = 'Wait 2';
 		const row = set('Row', '={{ $("Charge").first().json }}');
 		const waiting = await startWaiting(n8n, sandbox, payApi, {
-			wait: { limitWaitTime: true, resumeAmount: LIMIT, resumeUnit: 'seconds' },
+			wait: LIMITED,
 			...(PAUSING[name] === 'Charge 2'
 				? { after: [charge, wait, noOp('After')] }
 				: { before: [charge, row], after: [wait, noOp('After')] }),
@@ -420,3 +463,26 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 });
+
+(VERSIONS.includes('n8n2') ? describe : describe.skip)(
+	'n8n 2 with room for one execution at a time',
+	() => {
+		test("a payment and a charge behind a wait that ends shortly before its limit are made once, whatever n8n's timer does", async () => {
+			const { executionId, about } = crowded.waiting!;
+			expect(await crowdedPostback).toBe(200);
+			// The first pass comes to its second wait 5 s after the limit, and n8n begins the second pass.
+			await after(crowded.since, LIMIT + 15);
+			expect(payoutsBehind(crowded.sandbox!, crowded.waiting!)).toHaveLength(1);
+			const charges = crowded
+				.sandbox!.bodies('qrcode')
+				.filter(({ external_id }) => external_id === `${about.external_id}-2`);
+			expect(charges).toHaveLength(1);
+			const { status, data } = await crowded.n8n!.execution(executionId);
+			expect(status).toBe('error');
+			expect(data.resultData.error).toMatchObject({
+				message:
+					'n8n runs this execution a second time from an earlier wait, so no payment is sent',
+			});
+		});
+	},
+);

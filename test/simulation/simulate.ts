@@ -1,21 +1,19 @@
-import type { StdioOptions } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import * as fc from 'fast-check';
 import { startChild } from '../../dev/children';
 import { isFaultOfWaits, NAMES_OF_FAULTS } from './putBack';
-import { play, scenarios, type Playing } from './scenario';
+import { play, scenarios } from './payments/play';
 import { plan } from './waits/plan';
 import { World as WaitingWorld } from './waits/world';
-import { Violation } from './world';
+import { Violation } from './violation';
 
 /*
- * Plays SIMULATION_RUNS scenarios, a process for each core, from SIMULATION_SEED on, and as many of
- * waits. What fails is printed with a seed and a path; SIMULATION_PATH (and SIMULATION_COMMANDS) play it
- * again, SIMULATION_OF=waits one of waits. With the
- * argument `faults` it plays with one fault after the other put back, and has to find each, with ten
- * seeds and 8,000 scenarios a seed.
+ * Plays SIMULATION_RUNS scenarios of payments and as many of waits, a process for each core, from
+ * SIMULATION_SEED on. README.md says how to play a failure again. With the argument `faults` it plays
+ * with one fault after the other put back, and has to find each.
  */
 const {
 	SIMULATION_RUNS = '20000',
@@ -26,26 +24,33 @@ const {
 	SIMULATION_OF = 'payments',
 	SIMULATION_FAULT,
 } = process.env;
-const ignored = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
+const ignoredRules = new Set(SIMULATION_IGNORE.split(',').filter(Boolean));
 /** So many at a time, for progress to be seen. */
 const SLICE = 5000;
 
 /** It prints where this program does, and may send it messages. */
 const WITH_MESSAGES: StdioOptions = ['ignore', 'inherit', 'inherit', 'ipc'];
 
-/** This program in a process of its own. */
-const again = (args: string[], env: Record<string, string> = {}) =>
-	startChild(
+/** Starts this program in a process of its own. */
+function startAnother(args: string[], env: Record<string, string> = {}): ChildProcess {
+	return startChild(
 		process.execPath,
 		// With room for what is soon thrown away it takes an eighth less time.
 		['--max-semi-space-size=64', '-r', 'ts-node/register', __filename, ...args],
 		{ env: { ...process.env, ...env }, stdio: WITH_MESSAGES },
 	);
+}
 
-const property = (playing: Playing) =>
-	fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (drawn) => {
-		await play(drawn, { ignored, ...playing });
+async function exitCodeOf(child: ChildProcess): Promise<number | null> {
+	const [code] = (await once(child, 'exit')) as [number | null];
+	return code;
+}
+
+function payments(isFresh: boolean) {
+	return fc.asyncProperty(scenarios(SIMULATION_COMMANDS), async (scenario) => {
+		await play(scenario, { ignoredRules, isFresh });
 	});
+}
 
 const waits = fc.asyncProperty(fc.scheduler(), plan, async (scheduler, drawn) => {
 	await new WaitingWorld(scheduler, drawn).play();
@@ -54,7 +59,7 @@ const waits = fc.asyncProperty(fc.scheduler(), plan, async (scheduler, drawn) =>
 /** Plays a failure again, on processes that no other scenario used, down to the smallest one. */
 async function replay(seed: number, path: string, of: string): Promise<never> {
 	if (of === 'waits') await fc.assert(waits, { seed, path });
-	else await fc.assert(property({ fresh: true }), { seed, path });
+	else await fc.assert(payments(true), { seed, path });
 	throw new Error(`Scenario ${path} of seed ${seed} fails only after others`);
 }
 
@@ -65,7 +70,7 @@ async function playAll(runs: number, seed: number): Promise<void> {
 	for (let done = 0; done < runs; done += SLICE) {
 		const numRuns = Math.min(SLICE, runs - done);
 		const how = { numRuns, seed: seed + done, endOnFailure: true };
-		const sent = await fc.check(property({}), how);
+		const sent = await fc.check(payments(false), how);
 		if (sent.failed) await replay(sent.seed, sent.counterexamplePath ?? '', 'payments');
 		const waited = await fc.check(waits, how);
 		if (waited.failed) await replay(waited.seed, waited.counterexamplePath ?? '', 'waits');
@@ -78,75 +83,85 @@ const SEEDS = 10;
 const RUNS_FOR_A_FAULT = 8000;
 
 /** Plays until the fault that is put back is found, with one seed after the other; says how. */
-async function find(fault: string, seed: number): Promise<void> {
+async function find(fault: string, firstSeed: number): Promise<void> {
 	Error.stackTraceLimit = 0;
 	const begun = Date.now();
-	const needed: number[] = [];
-	let why = '';
-	for (let turn = 0; turn < SEEDS; turn++) {
-		const how = { numRuns: RUNS_FOR_A_FAULT, seed: seed + turn, endOnFailure: true };
+	const runsNeeded: number[] = [];
+	let rule = '';
+	for (let seed = firstSeed; seed < firstSeed + SEEDS; seed++) {
+		const how = { numRuns: RUNS_FOR_A_FAULT, seed, endOnFailure: true };
 		const found = isFaultOfWaits(fault)
 			? await fc.check(waits, how)
-			: await fc.check(property({}), how);
-		const error = found.errorInstance;
+			: await fc.check(payments(false), how);
+		if (!found.failed) continue;
 		// Whatever else goes wrong, an edit that no longer fits the code above all, is no find.
-		if (found.failed && !(error instanceof Violation)) {
-			console.log(`${fault}: NOT PUT BACK: ${String(error)}`);
+		if (!(found.errorInstance instanceof Violation)) {
+			console.log(`${fault}: NOT PUT BACK: ${String(found.errorInstance)}`);
 			process.exitCode = 1;
 			return;
 		}
-		if (found.failed) needed.push(found.numRuns);
-		why ||= error instanceof Violation ? error.rule : '';
+		runsNeeded.push(found.numRuns);
+		if (rule === '') rule = found.errorInstance.rule;
 	}
-	if (needed.length < SEEDS) process.exitCode = 1;
+	if (runsNeeded.length < SEEDS) process.exitCode = 1;
+	const latest = Math.max(0, ...runsNeeded);
 	const seconds = Math.round((Date.now() - begun) / 1000);
-	const most = needed.length === 0 ? '' : `, at the latest by scenario ${Math.max(...needed)}`;
 	console.log(
-		`${fault}: found with ${needed.length} of ${SEEDS} seeds from ${seed} on${most} (${why}), in ${seconds} s`,
+		`${fault}: found with ${runsNeeded.length} of ${SEEDS} seeds from ${firstSeed} on, at the latest by scenario ${latest} (${rule}), in ${seconds} s`,
 	);
 }
 
 /** Puts back each fault in a process of its own, as many at a time as there are cores. */
 async function findAll(seed: number): Promise<void> {
 	const left = [...NAMES_OF_FAULTS];
-	const work = async () => {
+	const findNext = async () => {
 		for (let fault = left.shift(); fault !== undefined; fault = left.shift()) {
-			const child = again(['faults', String(seed)], { SIMULATION_FAULT: fault });
-			if (((await once(child, 'exit')) as [number | null])[0] !== 0) process.exitCode = 1;
+			const child = startAnother(['faults', String(seed)], { SIMULATION_FAULT: fault });
+			if ((await exitCodeOf(child)) !== 0) process.exitCode = 1;
 		}
 	};
-	await Promise.all(Array.from({ length: availableParallelism() }, work));
+	await Promise.all(Array.from({ length: availableParallelism() }, findNext));
 }
 
-async function main() {
+/** How many seconds lie between two lines about progress. */
+const BETWEEN_LINES = 15;
+
+/** Shares the scenarios among as many processes as there are cores. */
+async function shareAll(runs: number, seed: number): Promise<void> {
+	const begun = Date.now();
+	const seconds = () => Math.round((Date.now() - begun) / 1000);
+	let played = 0;
+	let lastLine = 0;
+	const tellProgress = (count: unknown) => {
+		played += Number(count);
+		if (seconds() - lastLine < BETWEEN_LINES) return;
+		lastLine = seconds();
+		console.log(`${played} of ${runs} scenarios in ${lastLine} s`);
+	};
+
+	const cores = availableParallelism();
+	const children = Array.from({ length: cores }, (_, index) => {
+		const share = Math.floor(runs / cores) + (index < runs % cores ? 1 : 0);
+		const child = startAnother([String(share), String(seed + index * runs)]);
+		child.on('message', tellProgress);
+		return child;
+	});
+	const codes = await Promise.all(children.map(exitCodeOf));
+
+	const hasFailed = codes.some((code) => code !== 0);
+	const result = hasFailed ? 'FAILED' : 'nothing paid twice, resumed twice or told wrongly';
+	console.log(`${played} of ${runs} scenarios from seed ${seed} in ${seconds()} s: ${result}`);
+	if (hasFailed) process.exitCode = 1;
+}
+
+async function main(): Promise<void> {
 	const [, , share, from] = process.argv;
 	const seed = Number(from ?? SIMULATION_SEED ?? randomInt(2 ** 30));
 	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH, SIMULATION_OF);
 	if (SIMULATION_FAULT !== undefined) return await find(SIMULATION_FAULT, seed);
 	if (share === 'faults') return await findAll(seed);
 	if (share !== undefined) return await playAll(Number(share), seed);
-
-	const [runs, parts, begun] = [Number(SIMULATION_RUNS), availableParallelism(), Date.now()];
-	let [played, told] = [0, 0];
-	const seconds = () => Math.round((Date.now() - begun) / 1000);
-	const codes = await Promise.all(
-		Array.from({ length: parts }, async (_, part) => {
-			const mine = Math.floor(runs / parts) + (part < runs % parts ? 1 : 0);
-			const child = again([String(mine), String(seed + part * runs)]);
-			child.on('message', (count) => {
-				played += Number(count);
-				if (seconds() - told < 15) return;
-				told = seconds();
-				console.log(`${played} of ${runs} scenarios in ${told} s`);
-			});
-			return (await once(child, 'exit'))[0] as number | null;
-		}),
-	);
-	const failed = codes.some((code) => code !== 0);
-	console.log(
-		`${played} of ${runs} scenarios from seed ${seed} in ${seconds()} s: ${failed ? 'FAILED' : 'nothing paid twice, resumed twice or told wrongly'}`,
-	);
-	process.exitCode = failed ? 1 : 0;
+	await shareAll(Number(SIMULATION_RUNS), seed);
 }
 
 main().catch((error: unknown) => {

@@ -1,4 +1,4 @@
-import { Violation } from '../world';
+import { Violation } from '../violation';
 import type { Plan, PlannedPostback } from './plan';
 
 /*
