@@ -71,12 +71,28 @@ test('of refusals that come together the first stays', async () => {
 	await expect(gate.pass(account, asked('taken'))).resolves.toBe(REFUSAL);
 });
 
-test.each<[string, object, boolean]>([
-	['the same address, scheme and token', {}, false],
-	['another address', { baseUrl: 'https://other.example' }, true],
-	['another scheme', { schemeName: 'other' }, true],
-	['another token', { token: { pasted: 'another token' } }, true],
-])('an account of %s is another one or not', async (_name, other, expected) => {
+test.each<{ name: string; other: object; expected: boolean }>([
+	{
+		name: 'the same address, scheme and token',
+		other: {},
+		expected: false,
+	},
+	{
+		name: 'another address',
+		other: { baseUrl: 'https://other.example' },
+		expected: true,
+	},
+	{
+		name: 'another scheme',
+		other: { schemeName: 'other' },
+		expected: true,
+	},
+	{
+		name: 'another token',
+		other: { token: { pasted: 'another token' } },
+		expected: true,
+	},
+])('an account of $name is another one or not', async ({ other, expected }) => {
 	const gate = new AccountGate();
 	const account = newAccount();
 	await gate.pass(account, asked(REFUSAL));
