@@ -11,12 +11,18 @@ type Identifier = OperationContract['identifier'];
 
 const CASES: Identifier[] = ['its own', 'of something else'];
 
-test.each([
-	['its own', 'payout-7'],
-	['of something else', undefined],
-] as Array<[Identifier, string | undefined]>)(
-	'with an identifier that is %s, the header for the External ID is %s',
-	async (identifier, expected) => {
+test.each<{ identifier: Identifier; expected: string | undefined }>([
+	{
+		identifier: 'its own',
+		expected: 'payout-7',
+	},
+	{
+		identifier: 'of something else',
+		expected: undefined,
+	},
+])(
+	'with an identifier that is $identifier, the header for the External ID is $expected',
+	async ({ identifier, expected }) => {
 		let sent: Record<string, string> = {};
 		const connection = {
 			baseUrl: 'https://a.test',
