@@ -43,11 +43,11 @@ interface Posted {
 }
 
 /** A token endpoint that gives token-1, token-2 … unless it is told what to answer. */
-function endpoint(answer: (count: number) => unknown = () => ({ expires_in: 3600 })) {
+function endpoint(respond: (count: number) => unknown = () => ({ expires_in: 3600 })) {
 	const posted: Posted[] = [];
 	const post = async (url: string, headers: Record<string, string>, body: string) => {
 		posted.push({ url, headers, body });
-		const given = answer(posted.length) as Record<string, unknown>;
+		const given = respond(posted.length) as Record<string, unknown>;
 		await new Promise((resolve) => setImmediate(resolve));
 		if ('reason' in given || 'statusCode' in given) return given as FormResponse;
 		const members = { access_token: `token-${posted.length}`, token_type: 'Bearer', ...given };
@@ -416,8 +416,8 @@ describe('failures', () => {
 			type: 7,
 		},
 	])('a token whose type is $type is taken', async ({ type }) => {
-		const answer = () => (type === 'none' ? { token_type: undefined } : { token_type: type });
-		const got = await bearerToken(account(), endpoint(answer).post);
+		const respond = () => (type === 'none' ? { token_type: undefined } : { token_type: type });
+		const got = await bearerToken(account(), endpoint(respond).post);
 		expect(got.accessToken).toBe('token-1');
 	});
 
@@ -480,12 +480,12 @@ describe('failures', () => {
 
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
 		// The positive control: what it repeats is there to be found.
-		const said: string[] = [];
+		const messages: string[] = [];
 		for (const sendIn of ['header', 'body', 'json'] as const) {
 			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
 				const repeating = async (_url: string, headers: object, body: string) => {
 					const echo = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
-					said.push(echo);
+					messages.push(echo);
 					const members = { error: echo, error_description: echo, token_type: echo };
 					return {
 						statusCode,
@@ -496,12 +496,17 @@ describe('failures', () => {
 				const failure = (await bearerToken(who, repeating).catch(
 					(error: unknown) => error,
 				)) as InputError;
-				const told = JSON.stringify([failure.message, failure.advice, failure.field, failure]);
+				const everythingSaid = JSON.stringify([
+					failure.message,
+					failure.advice,
+					failure.field,
+					failure,
+				]);
 				for (const secret of secretsOf(who)) {
-					expect(said.at(-1)).toContain(SECRET);
-					expect(told).not.toContain(secret);
+					expect(messages.at(-1)).toContain(SECRET);
+					expect(everythingSaid).not.toContain(secret);
 				}
-				expect(told).not.toContain('t0ken');
+				expect(everythingSaid).not.toContain('t0ken');
 			}
 		}
 	});

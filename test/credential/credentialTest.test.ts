@@ -429,9 +429,9 @@ test('what a request function throws is told without what it holds', async () =>
 	]) {
 		const fails = async () => await Promise.reject(thrown as Error);
 		for (const data of [client, { ...client, ...PASTED }]) {
-			const said = await verdict({ ...data, clientId: randomUUID() }, fails);
-			expect(said).toContain(' cannot be reached: the connection failed. ');
-			expect(said).not.toContain(SECRET);
+			const words = await verdict({ ...data, clientId: randomUUID() }, fails);
+			expect(words).toContain(' cannot be reached: the connection failed. ');
+			expect(words).not.toContain(SECRET);
 		}
 	}
 });

@@ -57,8 +57,10 @@ describe('whose account an item is sent with', () => {
 		const run = await pay(items, { credential });
 		expect(outcomes(run)).toStrictEqual(Array(9).fill('accepted'));
 		for (const each of others) {
-			const own = items.filter(({ url }) => url === each.url);
-			expect(arrivals(each)).toStrictEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
+			const itemsOfService = items.filter(({ url }) => url === each.url);
+			expect(arrivals(each)).toStrictEqual(
+				itemsOfService.map(({ id, token }) => `${id} Bearer ${token}`),
+			);
 		}
 	});
 
@@ -388,7 +390,7 @@ describe('an answer that does not confirm (Result Field)', () => {
 		acceptedValues,
 	});
 	const credential = field('success');
-	const answer = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
+	const respondsWith = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
 
 	test.each([
 		{
@@ -408,12 +410,12 @@ describe('an answer that does not confirm (Result Field)', () => {
 			body: '',
 		},
 	])('$what: the payment is unknown, and never sent again', async ({ body }) => {
-		sandbox.faultFor = answer(body);
+		sandbox.faultFor = respondsWith(body);
 		const [items, more] = [itemsFor('a'), { credential, settings: RETRY }];
 		const run = await pay(items, more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: 'a' });
 		await pay(items, { ...more, previous: run });
-		sandbox.faultFor = answer('{"success":true}');
+		sandbox.faultFor = respondsWith('{"success":true}');
 		const next = await pay(items, more);
 		expect(errorOf(next)?.context?.data).toMatchObject({ outcome: 'duplicate' });
 		expect(sandbox.received).toHaveLength(1);
@@ -443,7 +445,7 @@ describe('an answer that does not confirm (Result Field)', () => {
 		const run = await pay(items, more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'rejected', statusCode: status });
 		expect(isRecorded('a')).toBe(false);
-		sandbox.faultFor = answer('{"code":200}');
+		sandbox.faultFor = respondsWith('{"code":200}');
 		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
 	});
 
@@ -482,9 +484,9 @@ describe('an answer that does not confirm (Result Field)', () => {
 
 	test('with words for no alone, each other 2xx is an acceptance', async () => {
 		const credential = { ...field('code', ''), rejectedValues: '402' };
-		sandbox.faultFor = answer('{"code":403}');
+		sandbox.faultFor = respondsWith('{"code":403}');
 		expect(outcomes(await pay(itemsFor('a'), { credential }))).toStrictEqual(['accepted']);
-		sandbox.faultFor = answer('{"code":402}');
+		sandbox.faultFor = respondsWith('{"code":402}');
 		const run = await pay(itemsFor('b'), { credential, settings: CONTINUE });
 		expect(outcomes(run)).toStrictEqual(['rejected']);
 	});
@@ -516,13 +518,13 @@ describe('an answer that does not confirm (Result Field)', () => {
 			described: field('data.code', '0\n1'),
 		},
 	])('$what: it is accepted', async ({ body, described }) => {
-		sandbox.faultFor = answer(body);
+		sandbox.faultFor = respondsWith(body);
 		const run = await pay(itemsFor('a'), { credential: described });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
-		sandbox.faultFor = answer('{"success":false}');
+		sandbox.faultFor = respondsWith('{"success":false}');
 		const run = await pay(itemsFor('a'), { credential, parameters: CHARGE, settings: RETRY });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
 		expect(errorOf(run)?.description).toBe(
@@ -775,15 +777,15 @@ describe('tokens by client credentials', () => {
 		const spies = (['log', 'warn', 'error', 'info', 'debug'] as const).map((method) =>
 			jest.spyOn(console, method).mockImplementation((...all) => void printed.push(all.join(' '))),
 		);
-		const kept: string[] = [];
+		const leftInRuns: string[] = [];
 		for (const settings of [CONTINUE, {}]) {
 			const run = await pay(itemsFor(...ids(12)), { credential, settings }, batches(4));
 			// The credential is the test's own input, not what the run leaves behind.
 			const error = errorOf(run);
-			kept.push(JSON.stringify(run), String(error?.stack), JSON.stringify(error ?? {}));
+			leftInRuns.push(JSON.stringify(run), String(error?.stack), JSON.stringify(error ?? {}));
 		}
 		spies.forEach((spy) => spy.mockRestore());
-		const left = [...kept, ...printed].join('\n');
+		const left = [...leftInRuns, ...printed].join('\n');
 		const tokens = service.tokens!.given;
 		expect(tokens.length).toBeGreaterThan(0);
 		const sent = [...seen].map((header) => header.replace('Bearer ', ''));

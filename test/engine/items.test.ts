@@ -503,9 +503,9 @@ describe('the fault matrix', () => {
 			expect(failed?.json.error).toMatchObject(facts);
 			expect((failed?.json.error as { message: string }).message).toContain(external_id);
 		}
-		const told = JSON.stringify([errorOf(run) ?? null, run.data.resultData.runData.Pay]);
-		expect(told).not.toContain('token-of-the-test');
-		expect(told).not.toMatch(/retry on fail|try again later|retry the request/i);
+		const everythingSaid = JSON.stringify([errorOf(run) ?? null, run.data.resultData.runData.Pay]);
+		expect(everythingSaid).not.toContain('token-of-the-test');
+		expect(everythingSaid).not.toMatch(/retry on fail|try again later|retry the request/i);
 	}
 
 	test.concurrent.each(CASES)(

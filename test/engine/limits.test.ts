@@ -36,7 +36,7 @@ const amounts = (...list: unknown[]) =>
 	list.map((amount, index): IDataObject => ({ id: 'abcdef'[index], amount: amount as number }));
 const pay = async (limits: IDataObject, items: IDataObject[], more: Partial<RunOptions> = {}) =>
 	await payItems(items, { credential: limited(limits), parameters: FIELDS, ...more });
-const told = (run: IRun, node = 'Pay', round = 0) =>
+const outcomesWithFields = (run: IRun, node = 'Pay', round = 0) =>
 	resultsOf(run, node, round).map(({ outcome, field }) =>
 		field === undefined ? outcome : `${String(outcome)}: ${String(field)}`,
 	);
@@ -103,11 +103,11 @@ test.each<{ name: string; limits: IDataObject; items: IDataObject[]; fields: str
 	},
 ])('$name: not sent, not recorded', async ({ limits, items, fields }) => {
 	const run = await pay(limits, items, { settings: CONTINUE });
-	expect(told(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
+	expect(outcomesWithFields(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
 	expect(arrived()).toStrictEqual([]);
 	// With the limits gone the same ids go out: nothing remembers them.
 	const again = await pay({ limitPayments: false }, amounts(...items.map(() => 1)));
-	expect(told(again)).toStrictEqual(items.map(() => 'accepted'));
+	expect(outcomesWithFields(again)).toStrictEqual(items.map(() => 'accepted'));
 });
 
 test.each<{ name: string; limits: IDataObject; items: IDataObject[] }>([
@@ -157,7 +157,7 @@ test.each<{ name: string; limits: IDataObject; items: IDataObject[] }>([
 		items: amounts(9, 9),
 	},
 ])('$name: sent', async ({ limits, items }) => {
-	expect(told(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
+	expect(outcomesWithFields(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
 });
 
 test.each(
@@ -199,7 +199,7 @@ test.each(
 		const run = await pay({ onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, more }], {
 			settings: CONTINUE,
 		});
-		expect(told(run)).toStrictEqual(['notSent: additionalMembers']);
+		expect(outcomesWithFields(run)).toStrictEqual(['notSent: additionalMembers']);
 		expect(resultsOf(run)[0]?.message).toBe(
 			`Additional Members (additionalMembers) holds "${at}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
 		);
@@ -289,13 +289,13 @@ test.each<{ name: string; limits: IDataObject; field: string }>([
 	},
 ])('a limit that cannot be read lets no payment out: $name', async ({ limits, field }) => {
 	const run = await pay(limits, amounts(1), { settings: CONTINUE });
-	expect(told(run)).toStrictEqual([`notSent: ${field}`]);
+	expect(outcomesWithFields(run)).toStrictEqual([`notSent: ${field}`]);
 	const [result] = resultsOf(run);
 	expect(result?.message).toContain(
 		'No money goes out, because a limit of the Pay API credential cannot be read: ',
 	);
 	const charge = await pay(limits, amounts(1), { parameters: CHARGE });
-	expect(told(charge)).toStrictEqual(['accepted']);
+	expect(outcomesWithFields(charge)).toStrictEqual(['accepted']);
 	expect(arrived()).toStrictEqual([]);
 });
 
@@ -304,8 +304,10 @@ test('a limit that reads the item lets no tool pay: the item can hold what the m
 	const parameters = { amount: 9, external_id: 'a', options: { allowAiPayments: true } };
 	const limits = { highestPayment: '={{ $json.max }}' };
 	const run = await pay(limits, [{ max: 1e6 }], { settings, parameters });
-	expect(told(run)).toStrictEqual(['notSent: highestPayment']);
-	expect(told(await pay(limits, [{ max: 1e6 }], { parameters }))).toStrictEqual(['accepted']);
+	expect(outcomesWithFields(run)).toStrictEqual(['notSent: highestPayment']);
+	expect(outcomesWithFields(await pay(limits, [{ max: 1e6 }], { parameters }))).toStrictEqual([
+		'accepted',
+	]);
 });
 
 describe('the sum of an execution', () => {
@@ -342,7 +344,7 @@ describe('the sum of an execution', () => {
 		prepare();
 		const workflow = twoNodes(CONTINUE);
 		const run = await pay({ highestSum: '6' }, [], { workflow });
-		expect(told(run, 'Next')).toStrictEqual(expected);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(expected);
 	});
 
 	test('goes on in the next round of a loop', async () => {
@@ -358,7 +360,10 @@ describe('the sum of an execution', () => {
 			Second: to(['Pay']),
 		};
 		const run = await pay({ highestSum: '3.99' }, [], { workflow: { nodes, connections } });
-		expect([...told(run), ...told(run, 'Pay', 1)]).toStrictEqual(['accepted', 'notSent: amount']);
+		expect([...outcomesWithFields(run), ...outcomesWithFields(run, 'Pay', 1)]).toStrictEqual([
+			'accepted',
+			'notSent: amount',
+		]);
 	});
 
 	test('counts a payment once, however often the node is run again', async () => {
@@ -384,14 +389,18 @@ describe('the sum of an execution', () => {
 		};
 		const more = { credential, parameters: FIELDS, settings: CONTINUE };
 		const run = await payItems(amounts(1, 1), more);
-		expect(told(run)[0]).toBe('accepted');
-		expect(told(run)[1]).not.toMatch(/notSent/);
+		expect(outcomesWithFields(run)[0]).toBe('accepted');
+		expect(outcomesWithFields(run)[1]).not.toMatch(/notSent/);
 	});
 
 	test('is of one account: another token in the same list has its own', async () => {
 		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex % 2 }}' };
 		const run = await pay(limits, amounts(1, 0.5, '0.5'), { settings: CONTINUE });
-		expect(told(run)).toStrictEqual(['notSent: amount', 'accepted', 'notSent: amount']);
+		expect(outcomesWithFields(run)).toStrictEqual([
+			'notSent: amount',
+			'accepted',
+			'notSent: amount',
+		]);
 	});
 
 	test('is of one account: another credential with another token has its own', async () => {
@@ -399,15 +408,15 @@ describe('the sum of an execution', () => {
 		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'Another account' } };
 		const accessToken = '={{ $parameter.external_id.startsWith("next") ? "token-B" : "token-A" }}';
 		const run = await pay({ highestSum: '4', accessToken }, [], { workflow });
-		expect(told(run)).toStrictEqual(['accepted', 'accepted']);
-		expect(told(run, 'Next')).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(['accepted', 'accepted']);
 	});
 
 	test('a second credential with the same token is no other account', async () => {
 		const workflow = twoNodes(CONTINUE);
 		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'The same account' } };
 		const run = await pay({ highestSum: '4' }, [], { workflow });
-		expect(told(run, 'Next')).toStrictEqual(['notSent: amount', 'notSent: amount']);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(['notSent: amount', 'notSent: amount']);
 	});
 
 	test('a token that is renewed opens no other sum, and pays nothing twice', async () => {
@@ -421,7 +430,7 @@ describe('the sum of an execution', () => {
 			...more,
 			settings: CONTINUE,
 		});
-		expect(told(raised)).toStrictEqual(['duplicate: external_id', 'notSent: amount']);
+		expect(outcomesWithFields(raised)).toStrictEqual(['duplicate: external_id', 'notSent: amount']);
 		expect(arrived()).toStrictEqual(['a', 'b']);
 	});
 
@@ -429,7 +438,7 @@ describe('the sum of an execution', () => {
 		faultOnce(401, 'b');
 		const before = await pay({ highestSum: '2', accessToken: 'old' }, amounts(1, 1));
 		const after = await pay({ highestSum: '2', accessToken: 'new' }, [], { previous: before });
-		expect(told(after)).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(after)).toStrictEqual(['accepted', 'accepted']);
 		expect(arrived()).toStrictEqual(['a', 'b', 'b']);
 	});
 });

@@ -92,9 +92,9 @@ describe('batches', () => {
 	);
 
 	test('the pause comes after a batch has finished, not beside it', async () => {
-		const came: number[] = [];
+		const arrivalTimes: number[] = [];
 		sandbox.faultFor = () => {
-			came.push(performance.now());
+			arrivalTimes.push(performance.now());
 			return { kind: 'delay', ms: 60 };
 		};
 		await pay(
@@ -102,7 +102,7 @@ describe('batches', () => {
 			{},
 			{ batching: { batch: { batchSize: 1, batchInterval: 60 } } },
 		);
-		const gaps = came.slice(1).map((at, index) => at - came[index]!);
+		const gaps = arrivalTimes.slice(1).map((at, index) => at - arrivalTimes[index]!);
 		expect(gaps).toHaveLength(2);
 		// A timer may fire a moment early.
 		for (const gap of gaps) expect(gap).toBeGreaterThan(2 * 60 - 5);
@@ -246,8 +246,8 @@ describe('a re-run of the node', () => {
 			const failed = await pay(itemsFor('first', 'second'), { parameters });
 			sandbox.faultFor = undefined;
 			const again = await pay([], { parameters, previous: failed });
-			const given = resultsOf(again).map(({ external_id }) => external_id);
-			expect(given).toStrictEqual([arrived()[0], arrived()[2]]);
+			const repeatedIds = resultsOf(again).map(({ external_id }) => external_id);
+			expect(repeatedIds).toStrictEqual([arrived()[0], arrived()[2]]);
 			expect(arrived().filter((each) => each.startsWith('first'))).toHaveLength(1);
 		});
 
@@ -382,14 +382,17 @@ describe('the duplicate check across executions', () => {
 
 describe('AI agents', () => {
 	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
-	const asked = (more: IDataObject = {}) => ({
+	const toolParameters = (more: IDataObject = {}) => ({
 		amount: 1,
 		external_id: "={{ $fromAI('id') }}",
 		...more,
 	});
 	const allowed = { options: { allowAiPayments: true } };
-	const called = async (id: string, parameters = asked(), settings: object = asTool.settings) =>
-		await pay([{ id }], { parameters, settings });
+	const called = async (
+		id: string,
+		parameters = toolParameters(),
+		settings: object = asTool.settings,
+	) => await pay([{ id }], { parameters, settings });
 
 	test('may not pay unless the node allows it', async () => {
 		const refused = await called('ai');
@@ -403,11 +406,11 @@ describe('AI agents', () => {
 			},
 		]);
 		expect(arrived()).toStrictEqual([]);
-		expect(outcomes(await called('ai', asked(allowed)))).toStrictEqual(['accepted']);
+		expect(outcomes(await called('ai', toolParameters(allowed)))).toStrictEqual(['accepted']);
 	});
 
 	test('may not allow it to themselves: an expression can hold what the model filled in', async () => {
-		const run = await called('ai', asked({ options: { allowAiPayments: '={{ true }}' } }));
+		const run = await called('ai', toolParameters({ options: { allowAiPayments: '={{ true }}' } }));
 		expect(outcomes(run, 'Pay')).toStrictEqual(['notSent']);
 		expect(arrived()).toStrictEqual([]);
 	});
@@ -415,7 +418,7 @@ describe('AI agents', () => {
 	test('are known by what n8n says of the execution, too', async () => {
 		const context = () => ({ isToolExecution: () => true });
 		const refused = await pay([{ id: 'ai' }], {
-			parameters: asked(),
+			parameters: toolParameters(),
 			context: context as RunOptions['context'],
 		});
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
@@ -431,7 +434,7 @@ describe('AI agents', () => {
 	test('are told that a payment is unknown, and it is not sent again', async () => {
 		faultOnce(503, 'ai-unknown');
 		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
-		const run = await called('ai-unknown', asked(allowed), settings);
+		const run = await called('ai-unknown', toolParameters(allowed), settings);
 		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
 		]);
@@ -463,7 +466,7 @@ describe('AI agents', () => {
 		},
 	])('ask twice for one payment under $what: it is made once', async ({ other, id, words }) => {
 		const tool = (name: string, external_id: string) =>
-			payNode(name, asked({ ...allowed, external_id }), asTool.settings);
+			payNode(name, toolParameters({ ...allowed, external_id }), asTool.settings);
 		const sources = ['Source', 'First', 'Second'].map((name) => sourceNode(name, [{}]));
 		const nodes = [...sources, tool('Pay', `={{ ["a", "${id}"][$runIndex] }}`), tool('Pay 2', id)];
 		const connections = {
@@ -487,7 +490,7 @@ describe('AI agents', () => {
 	});
 
 	test('may create QR codes', async () => {
-		const run = await called('ai', asked({ resource: 'qrCode' }));
+		const run = await called('ai', toolParameters({ resource: 'qrCode' }));
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 });

@@ -30,7 +30,7 @@ import {
 import { webhookNode } from './webhook';
 
 /** The flow context of an execution that asked for the postback of "a". */
-function asked() {
+function flowThatExpectsA() {
 	const store = {};
 	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first' });
 	return store;
@@ -40,7 +40,7 @@ function asked() {
 async function wait(
 	parameters: IDataObject,
 	{ context, ...more }: Partial<RunOptions> = {},
-	store: ExpectationStore = asked(),
+	store: ExpectationStore = flowThatExpectsA(),
 ) {
 	const till: Date[] = [];
 	const run = await runWorkflow({
@@ -258,7 +258,7 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 });
 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
-	const store: ExpectationStore = asked();
+	const store: ExpectationStore = flowThatExpectsA();
 	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
 	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'newer' });
 	const context: IDataObject = {};
@@ -275,7 +275,7 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 
 /** Runs the wait behind one whose limit is so far off, and how it ended. */
 async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', cancelled = false) {
-	const store: ExpectationStore = asked();
+	const store: ExpectationStore = flowThatExpectsA();
 	const until = Date.now() + ms;
 	beginWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
 	const items = [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }];
@@ -475,7 +475,7 @@ describe('the charge before it', () => {
 		failedValues: '\nno',
 	};
 	/** What a wait that has begun makes of a postback that says a word; its credential is not asked. */
-	async function told({ data }: IRun, word: string) {
+	async function stateAfter({ data }: IRun, word: string) {
 		const [body] = sandbox.bodies('qrcode') as [IDataObject];
 		const node = webhookNode({
 			item: { json: { external_id: 'a' } },
@@ -512,7 +512,8 @@ describe('the charge before it', () => {
 			const run = await chargeAndWait([{ id: 'a' }], undefined, { words: WORDS, resumeWhen });
 			expect(errorOf(run)).toBeUndefined();
 			expect(run.waitTill).toBeInstanceOf(Date);
-			for (const [word, state] of Object.entries(states)) expect(await told(run, word)).toBe(state);
+			for (const [word, state] of Object.entries(states))
+				expect(await stateAfter(run, word)).toBe(state);
 		},
 	);
 
@@ -594,7 +595,7 @@ describe('the charge before it', () => {
 
 	test('whose account has no words: what comes out has no state', async () => {
 		const run = await chargeAndWait([{ id: 'a' }]);
-		expect(await told(run, 'paid')).toBeUndefined();
+		expect(await stateAfter(run, 'paid')).toBeUndefined();
 	});
 
 	test.each([

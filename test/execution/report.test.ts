@@ -28,7 +28,7 @@ const NODE: INode = {
 const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
 
-const said = (
+const resultOf = (
 	answer: Partial<RequestResult> & Pick<RequestResult, 'outcome'>,
 	kind: Kind = 'payment',
 ) => resultOfAttempt(OPERATIONS[kind], REQUEST, answer) as FailedResult;
@@ -44,7 +44,7 @@ test('an acceptance is its facts alone', () => {
 
 test('a response that holds one message is quoted as that message', () => {
 	const quoted = (response: unknown) =>
-		said({ outcome: 'rejected', statusCode: 422, response }).description;
+		resultOf({ outcome: 'rejected', statusCode: 422, response }).description;
 	expect(quoted({ message: 'no funds' })).toContain('The response said: "no funds".');
 	expect(quoted({ message: 'no', code: 7 })).toContain('said: "{"message":"no","code":7}".');
 	expect(quoted({ message: { code: 7 } })).toContain('said: "{"message":{"code":7}}".');
@@ -106,15 +106,15 @@ test.each<{ statusCode: number; advice: string }>([
 			'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
 	},
 ])('a rejection with status $statusCode says what to do', ({ statusCode, advice }) => {
-	const result = said({ outcome: 'rejected', statusCode });
+	const result = resultOf({ outcome: 'rejected', statusCode });
 	expect(result).toMatchObject({ ...FACTS, outcome: 'rejected', statusCode });
 	expect(result.message).toBe(`The service rejected payment "a" (HTTP ${statusCode})`);
 	expect(result.description).toBe(advice);
-	expect(said({ outcome: 'rejected', statusCode }, 'qrCode').message).toContain('QR code "a"');
+	expect(resultOf({ outcome: 'rejected', statusCode }, 'qrCode').message).toContain('QR code "a"');
 });
 
 test('an n8n without such a workflow: its words are ours, and so is the advice', () => {
-	const { description } = said({ outcome: 'rejected', statusCode: 404, response: UNPUBLISHED });
+	const { description } = resultOf({ outcome: 'rejected', statusCode: 404, response: UNPUBLISHED });
 	expect(description).toBe(
 		'The request was sent, and the service or a proxy on the way rejected it. The response said: "n8n answered: no workflow is published at this address". Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.',
 	);
@@ -152,7 +152,7 @@ test.each<{ what: string; response: unknown; told: string }>([
 		told: ` The response said: "${'x'.repeat(500)}…".`,
 	},
 ])('of an answer with $what so much is told', ({ response, told }) => {
-	const { description } = said({ outcome: 'rejected', statusCode: 422, response });
+	const { description } = resultOf({ outcome: 'rejected', statusCode: 422, response });
 	expect(description).toBe(
 		`The request was sent, and the service or a proxy on the way rejected it.${told} Correct the item, then run again.`,
 	);
@@ -160,7 +160,7 @@ test.each<{ what: string; response: unknown; told: string }>([
 
 test('what was not sent says that the service did not get it, and why', () => {
 	const reason = { is: 'connectionFailed', code: 'ECONNREFUSED' } as const;
-	const result = said({ outcome: 'notSent', reason }, 'qrCode');
+	const result = resultOf({ outcome: 'notSent', reason }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
 	expect(result.message).toBe(
 		'The QR code "a" was not sent: the connection was refused (ECONNREFUSED)',
@@ -171,7 +171,7 @@ test('what was not sent says that the service did not get it, and why', () => {
 });
 
 test('an unknown payment is told as one: ask before it is paid again', () => {
-	const result = said({ outcome: 'unknown', statusCode: 502, response: 'bad gateway' });
+	const result = resultOf({ outcome: 'unknown', statusCode: 502, response: 'bad gateway' });
 	expect(result).toMatchObject({ ...FACTS, outcome: 'unknown', statusCode: 502 });
 	expect(result.message).toBe('It is not known whether payment "a" was made');
 	expect(result.description).toBe(
@@ -183,21 +183,28 @@ test('an unknown payment is told as one: ask before it is paid again', () => {
 	expect(result.description).toBe(
 		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 502, which does not say what the service did. The response said: "bad gateway". Ask the service whether "a" was paid: this node does not send it a second time.',
 	);
-	const lost = said({ outcome: 'unknown', reason: { is: 'timedOut' } });
+	const lost = resultOf({ outcome: 'unknown', reason: { is: 'timedOut' } });
 	expect(lost.description).toBe(
 		'Do not pay again yet. The request was sent, but no complete response came: the time-out passed. Ask the service whether "a" was paid: this node does not send it a second time.',
 	);
 });
 
 test('a payment that is answered with 409 is unknown, and the words say what that may mean', () => {
-	const { description } = said({ outcome: 'unknown', statusCode: 409, response: 'in progress' });
+	const { description } = resultOf({
+		outcome: 'unknown',
+		statusCode: 409,
+		response: 'in progress',
+	});
 	expect(description).toBe(
 		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 409, which services give to a payment that they know already or are working on. The response said: "in progress". Ask the service whether "a" was paid: this node does not send it a second time.',
 	);
 });
 
 test('an unknown QR code is told as one: it is safe to create it again', () => {
-	const result = said({ outcome: 'unknown', statusCode: 200, reason: { is: 'notJson' } }, 'qrCode');
+	const result = resultOf(
+		{ outcome: 'unknown', statusCode: 200, reason: { is: 'notJson' } },
+		'qrCode',
+	);
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'unknown', statusCode: 200 });
 	expect(result.message).toBe('It is not known whether QR code "a" was created');
 	expect(result.description).toBe(
@@ -343,12 +350,12 @@ test('every external_id stands under its outcome; what was not reached has none'
 });
 
 describe('the error that stops the node', () => {
-	const told = failed('unknown', 'lost');
-	const errorOf = (results: ItemResult[], waiting: Array<[number, string]> = [], result = told) =>
+	const lost = failed('unknown', 'lost');
+	const errorOf = (results: ItemResult[], waiting: Array<[number, string]> = [], result = lost) =>
 		stoppingError(NODE, { index: 0, result }, summaryOf(results, waiting));
 
 	test('of one item says no more than that', () => {
-		const error = errorOf([told]);
+		const error = errorOf([lost]);
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect([error.message, error.description]).toStrictEqual(['m lost', 'd lost']);
 		expect(error.stack).toBe('NodeApiError: m lost');
@@ -363,7 +370,7 @@ describe('the error that stops the node', () => {
 
 	test('of several counts them by outcome and names those that failed too', () => {
 		const results = [
-			told,
+			lost,
 			accepted('a'),
 			...(['rejected', 'unknown', 'duplicate', 'notSent'] as const).map((each) =>
 				failed(each, `of ${each}`),
@@ -376,7 +383,7 @@ describe('the error that stops the node', () => {
 				'"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) not sent; "" (line 7 of the list) not sent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
-		expect(errorOf([told, accepted('a')]).description).toBe(
+		expect(errorOf([lost, accepted('a')]).description).toBe(
 			'd lost This is about "lost" (line 1 of the list). Of 2 payments: 1 accepted, 1 unknown. ' +
 				"The error's context holds every external_id by outcome.",
 		);
@@ -384,7 +391,7 @@ describe('the error that stops the node', () => {
 
 	test('names twenty of those that failed too, and counts the rest', () => {
 		const many = (count: number) => [
-			told,
+			lost,
 			...Array.from({ length: count }, (_, index) => failed('rejected', `r${index}`)),
 		];
 		expect(errorOf(many(20)).description).toContain(
@@ -396,12 +403,12 @@ describe('the error that stops the node', () => {
 	});
 
 	test('of an answer holds its status; of an item that was refused it is an operation error', () => {
-		const rejected = errorOf([told], [], { ...failed('rejected', 'a'), statusCode: 503 });
+		const rejected = errorOf([lost], [], { ...failed('rejected', 'a'), statusCode: 503 });
 		expect(rejected).toBeInstanceOf(NodeApiError);
 		expect((rejected as NodeApiError).httpCode).toBe('503');
 		// Not n8n's own words for a 503, which advise to try again.
 		expect([rejected.message, rejected.description]).toStrictEqual(['m a', 'd a']);
-		const refused = errorOf([told], [], { ...failed('notSent', 'a'), field: 'amount' });
+		const refused = errorOf([lost], [], { ...failed('notSent', 'a'), field: 'amount' });
 		expect(refused).toBeInstanceOf(NodeOperationError);
 		expect(refused.stack).toBe('NodeOperationError: m a');
 		expect(refused.context).toMatchObject({ itemIndex: 0, data: { field: 'amount' } });

@@ -50,7 +50,7 @@ const lost: HttpRequest = async () => {
 	throw Object.assign(new Error(), { code: 'ECONNRESET' });
 };
 
-interface Asked {
+interface Calls {
 	requests: string[];
 	tokens: number;
 	recorded: string[];
@@ -69,16 +69,16 @@ function runOf(
 	httpRequest: HttpRequest,
 	{ kind = 'payment', whenRecorded, goesOn = true, signal }: Faked = {},
 ) {
-	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
+	const calls: Calls = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
 		isRunAgain: async () => false,
 		record: async (ids) => {
-			asked.recorded.push(...ids);
+			calls.recorded.push(...ids);
 			whenRecorded?.();
 			return new Set(ids.filter((id) => id.startsWith('known')));
 		},
 		remove: async (ids) => {
-			asked.removed.push([...ids]);
+			calls.removed.push([...ids]);
 			return { remembered: [] };
 		},
 		keepAll: () => undefined,
@@ -104,17 +104,17 @@ function runOf(
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
-			asked.requests.push((request.headers as { Authorization: string }).Authorization);
+			calls.requests.push((request.headers as { Authorization: string }).Authorization);
 			return await httpRequest(request);
 		},
 		postForm: async () => {
-			const body = { access_token: `token-${++asked.tokens}`, expires_in: 3600 };
+			const body = { access_token: `token-${++calls.tokens}`, expires_in: 3600 };
 			return { statusCode: 200, body };
 		},
 		signal,
 		tally: openTally({ name: 'Pay' } as INode, operation, 1, goesOn),
 	};
-	return { run, asked };
+	return { run, asked: calls };
 }
 
 const outcomes = (done: Awaited<ReturnType<typeof sendBatch>>) =>

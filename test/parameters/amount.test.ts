@@ -110,7 +110,7 @@ describe('amounts', () => {
 		expect(accepts(value)).toBeUndefined();
 	});
 
-	const told = (value: unknown) => inWords(refusalOf(() => parseAmount(value, 'amount')));
+	const refusalInWords = (value: unknown) => inWords(refusalOf(() => parseAmount(value, 'amount')));
 
 	const DIGITS =
 		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.';
@@ -134,18 +134,18 @@ describe('amounts', () => {
 		'12,345,678x',
 		'ten',
 	])('the text "%s" is no number: it is told to write digits', (text) => {
-		expect(told(text)).toBe(`Amount must be a number, but is "${text}". ${DIGITS}`);
+		expect(refusalInWords(text)).toBe(`Amount must be a number, but is "${text}". ${DIGITS}`);
 		expect(accepts(text)).toBeUndefined();
 	});
 
 	test('of a long text 60 characters are repeated', () => {
-		expect(told('x'.repeat(100))).toBe(
+		expect(refusalInWords('x'.repeat(100))).toBe(
 			`Amount must be a number, but is "${'x'.repeat(60)}". ${DIGITS}`,
 		);
 	});
 
 	test('of a long list 60 characters are repeated', () => {
-		expect(told(Array(50).fill(7))).toBe(
+		expect(refusalInWords(Array(50).fill(7))).toBe(
 			`Amount must be a number, but is [${'7,'.repeat(29)}7. Use an expression that gives one number, for example {{ $json.amount }}.`,
 		);
 	});
@@ -266,7 +266,7 @@ describe('amounts', () => {
 				'Amount has more than 15 digits: 1e+21. If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
 		},
 	])('of $value it is told what is wrong and how to correct it', ({ value, words }) => {
-		expect(told(value)).toBe(words);
+		expect(refusalInWords(value)).toBe(words);
 		expect(accepts(value)).toBeUndefined();
 	});
 
@@ -322,12 +322,12 @@ describe('amounts', () => {
 			other: '0.5',
 		},
 	])('$text can be two amounts: both spellings are offered', ({ text, one, other }) => {
-		expect(told(text)).toContain(`Write ${one} or ${other}, whichever is meant`);
+		expect(refusalInWords(text)).toContain(`Write ${one} or ${other}, whichever is meant`);
 		expect([accepts(one), accepts(other)]).toStrictEqual([Number(one), Number(other)]);
 	});
 
 	test('the text "-5" is told that it must be above 0', () => {
-		expect(told('-5')).toBe(
+		expect(refusalInWords('-5')).toBe(
 			'Amount must be above 0, but is "-5". Check the value and where it comes from.',
 		);
 		expect(accepts('-0')).toBeUndefined();
@@ -344,7 +344,7 @@ describe('amounts', () => {
 		expect(refusal('1,234.56')).toBe(
 			'Amount must be a number, but is "1,234.56". Write 1234.56, with a decimal point and without separators between thousands.',
 		);
-		expect(told('10,50')).toBe(
+		expect(refusalInWords('10,50')).toBe(
 			'Amount must be a number, but is "10,50". Write 10.50, with a decimal point.',
 		);
 	});

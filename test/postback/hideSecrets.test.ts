@@ -44,8 +44,8 @@ test('no token of any form stays in any text or name, and other answers stay as 
 		fc.property(token, fc.json(), (secret, json) => {
 			const value = JSON.parse(json) as unknown;
 			const echoed = { [`x${secret}y`]: [value, { deep: `Bearer ${secret}` }] };
-			const kept = JSON.stringify(redact(echoed, [secret]));
-			expect(kept).not.toContain(JSON.stringify(secret).slice(1, -1));
+			const untouched = JSON.stringify(redact(echoed, [secret]));
+			expect(untouched).not.toContain(JSON.stringify(secret).slice(1, -1));
 			expect(redact(value, ['no-such-secret'])).toStrictEqual(value);
 		}),
 	);

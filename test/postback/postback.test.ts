@@ -926,10 +926,10 @@ describe('what would let a reader of the execution call again is left out', () =
 				resumeToken: token,
 			}),
 		);
-		const kept = decodeURIComponent(String(headers[name]));
-		expect(kept).not.toContain(MAC);
-		expect(kept).not.toContain(token);
-		expect(kept).toContain('***');
+		const headerValue = decodeURIComponent(String(headers[name]));
+		expect(headerValue).not.toContain(MAC);
+		expect(headerValue).not.toContain(token);
+		expect(headerValue).toContain('***');
 	});
 
 	test.each([

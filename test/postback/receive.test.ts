@@ -20,7 +20,7 @@ function called(setting: {
 	const { headers = {}, request = {}, headersSent = false } = setting;
 	const written: unknown[] = [];
 	const logged: unknown[] = [];
-	const kept: unknown[] = [];
+	const stored: unknown[] = [];
 	const response = {
 		headersSent,
 		setHeader: (...all: unknown[]) => written.push(all),
@@ -39,12 +39,12 @@ function called(setting: {
 		getQueryData: () => ({ a: '1' }),
 		helpers: {
 			prepareBinaryData: async (bytes: Buffer, ...more: unknown[]) => {
-				kept.push(more);
+				stored.push(more);
 				return { data: bytes.toString('base64'), mimeType: 'x' };
 			},
 		},
 	} as unknown as IWebhookFunctions;
-	return { context, written, logged, kept };
+	return { context, written, logged, kept: stored };
 }
 
 describe('a postback that is refused', () => {

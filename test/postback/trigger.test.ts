@@ -139,14 +139,16 @@ describe('publishing it', () => {
 	) {
 		logged = [];
 		const options = { binaryData: true, ...(parameters as { options?: object }).options };
-		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
+		const allParameters = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
 			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: { options } }),
 			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
 			logger: { warn: (line: string) => void logged.push(line) },
-			getNodeParameter: (name: keyof typeof given) =>
-				name === 'startWhen' && typeof parameters === 'function' ? parameters() : given[name],
+			getNodeParameter: (name: keyof typeof allParameters) =>
+				name === 'startWhen' && typeof parameters === 'function'
+					? parameters()
+					: allParameters[name],
 			getCredentials: async () => credential(),
 		} as unknown as IHookFunctions;
 		expect(await checkExists.call(context)).toBe(false);

@@ -131,9 +131,9 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
 	receiver.close();
 
-	const told = await (await fetch(`${sandbox.url}/state`)).text();
+	const stateAsText = await (await fetch(`${sandbox.url}/state`)).text();
 	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
-	for (const text of [told, await one.text()]) {
+	for (const text of [stateAsText, await one.text()]) {
 		for (const secret of [
 			token,
 			'secret-of-the-client',
@@ -146,7 +146,7 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	}
 	// What is shortened is there: the check above looked at the right place.
 	for (const start of [`Bearer ${token.slice(0, 4)}…`, 'pay_proof=the-…', 'secr…', 'Basic ']) {
-		expect(told).toContain(start);
+		expect(stateAsText).toContain(start);
 	}
 });
 

@@ -179,7 +179,7 @@ describe('a postback', () => {
 	test('nobody is told of a charge without a postback URL', async () => {
 		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
 		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
-		const told = { status: 'paid', postbacks: [], deliveries: [] };
-		expect(sandbox.transactions[0]).toMatchObject(told);
+		const state = { status: 'paid', postbacks: [], deliveries: [] };
+		expect(sandbox.transactions[0]).toMatchObject(state);
 	});
 });

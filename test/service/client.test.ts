@@ -100,8 +100,8 @@ test('a request helper that never settles is ended by the clock, as unknown', as
 
 test('a body that cannot even be destroyed ends with the clock, as unknown', async () => {
 	const body = { [Symbol.asyncIterator]: () => ({ next: never }), destroy: boom };
-	const answer = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
-	expect(answer).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
+	const result = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
+	expect(result).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
 });
 
 describe('what a response says counts beside its status', () => {
@@ -277,12 +277,12 @@ test('a 409 leaves a payment unknown, and says nothing of a QR code but that it 
 
 // To which addresses which statuses are handed over as errors: exchange.test.ts.
 test('what goes to the request helper is this and nothing else', async () => {
-	const asked: unknown[] = [];
+	const requests: unknown[] = [];
 	await post(async (options) => {
-		asked.push(options);
+		requests.push(options);
 		return { statusCode: 200, body: '{}' };
 	});
-	expect(asked).toStrictEqual([
+	expect(requests).toStrictEqual([
 		{
 			method: 'POST',
 			url: 'https://a.test/v2/pay/payment',
@@ -478,7 +478,7 @@ test.each<{ what: string; error: object; outcome: string }>([
 });
 
 describe('an answer that n8n 2 hands over as an error', () => {
-	const answer = (
+	const responseOf = (
 		status: unknown,
 		socket: object | null,
 		data: unknown = '{"id":1}',
@@ -489,25 +489,25 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		'with status %d from outside of the tunnel was not sent',
 		async (statusCode) => {
 			const reason = { is: 'stoppedByProxy', statusCode };
-			const said = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
-			expect(await post(answer(statusCode, {}))).toStrictEqual(said);
+			const expected = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
+			expect(await post(responseOf(statusCode, {}))).toStrictEqual(expected);
 		},
 	);
 
 	test('to a request that went to a proxy in plain text may be the answer of the service', async () => {
 		const whole = 'https://a.test/v2/pay/payment';
-		expect(await post(answer(201, {}, '{}', whole))).toMatchObject({ outcome: 'accepted' });
-		expect(await post(answer(502, {}, '{}', whole))).toMatchObject({ outcome: 'unknown' });
+		expect(await post(responseOf(201, {}, '{}', whole))).toMatchObject({ outcome: 'accepted' });
+		expect(await post(responseOf(502, {}, '{}', whole))).toMatchObject({ outcome: 'unknown' });
 	});
 
 	test('to an http: address nobody can tell who gave it', async () => {
-		expect(await post(answer(502, {}), PLAIN)).toMatchObject({ ...UNKNOWN, statusCode: 502 });
-		expect(await post(answer(502, null))).toMatchObject({ ...UNKNOWN, statusCode: 502 });
+		expect(await post(responseOf(502, {}), PLAIN)).toMatchObject({ ...UNKNOWN, statusCode: 502 });
+		expect(await post(responseOf(502, null))).toMatchObject({ ...UNKNOWN, statusCode: 502 });
 	});
 
 	test('without a status is none', async () => {
 		const reason = { is: 'connectionFailed' };
-		expect(await post(answer('500', {}, ''))).toStrictEqual({ ...NOT_SENT, reason });
+		expect(await post(responseOf('500', {}, ''))).toStrictEqual({ ...NOT_SENT, reason });
 	});
 });
 
@@ -559,9 +559,9 @@ describe('a body', () => {
 			response: 'x'.repeat(10_000_000),
 		},
 	])('of $what', async ({ body, response }) => {
-		const answer = await of(body);
-		expect(answer.outcome).toBe('accepted');
-		expect(answer.response === response || answer.response).toStrictEqual(
+		const result = await of(body);
+		expect(result.outcome).toBe('accepted');
+		expect(result.response === response || result.response).toStrictEqual(
 			typeof response === 'string' ? true : response,
 		);
 	});
@@ -587,14 +587,14 @@ describe('a form to a token endpoint', () => {
 		await formPoster(httpRequest, timeout)(URL, { A: 'b' }, 'a=1');
 
 	test('goes out as it is given, uncompressed', async () => {
-		const asked: object[] = [];
-		const answer = await ask(async (options) => {
-			asked.push(options);
+		const requests: object[] = [];
+		const result = await ask(async (options) => {
+			requests.push(options);
 			return { statusCode: 200, body: '{"access_token":"t"}' };
 		});
-		expect(answer).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
+		expect(result).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
 		const headers = { A: 'b', 'Accept-Encoding': 'identity' };
-		expect(asked).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
+		expect(requests).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
 	});
 
 	const asksForPassword: HttpRequest = async () => ({ statusCode: 407, body: '' });
