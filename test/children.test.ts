@@ -26,15 +26,47 @@ function isRunning(pid: number): boolean {
 describe('a child, its child and a temporary folder are gone after', () => {
 	const stays = 'setInterval(() => {}, 1000)';
 	test.each([
-		['the end of all work', 'child.unref(); child.stdout.destroy()', undefined],
-		['an exit', 'process.exit(3)', undefined],
-		['an uncaught error', 'throw new Error()', undefined],
-		['an unhandled rejection', 'void Promise.reject(new Error())', undefined],
-		['SIGINT', stays, 'SIGINT'],
-		['SIGTERM', stays, 'SIGTERM'],
-		['SIGHUP', stays, 'SIGHUP'],
-		['SIGKILL', stays, 'SIGKILL'],
-	] as const)('%s', async (_name, then, signal) => {
+		{
+			name: 'the end of all work',
+			then: 'child.unref(); child.stdout.destroy()',
+			signal: undefined,
+		},
+		{
+			name: 'an exit',
+			then: 'process.exit(3)',
+			signal: undefined,
+		},
+		{
+			name: 'an uncaught error',
+			then: 'throw new Error()',
+			signal: undefined,
+		},
+		{
+			name: 'an unhandled rejection',
+			then: 'void Promise.reject(new Error())',
+			signal: undefined,
+		},
+		{
+			name: 'SIGINT',
+			then: stays,
+			signal: 'SIGINT',
+		},
+		{
+			name: 'SIGTERM',
+			then: stays,
+			signal: 'SIGTERM',
+		},
+		{
+			name: 'SIGHUP',
+			then: stays,
+			signal: 'SIGHUP',
+		},
+		{
+			name: 'SIGKILL',
+			then: stays,
+			signal: 'SIGKILL',
+		},
+	] as const)('$name', async ({ then, signal }) => {
 		const TMPDIR = mkdtempSync(join(tmpdir(), 'pay-children-'));
 		const parent = spawn(process.execPath, ['-r', 'ts-node/register', '-e', script(then)], {
 			cwd: ROOT,

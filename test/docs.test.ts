@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { example } from '../dev/demo';
@@ -8,74 +8,72 @@ import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
+import {
+	allIn,
+	codeOf,
+	codeSpansOf,
+	fencesOf,
+	headingsOf,
+	isFile,
+	labelsOf,
+	linksOf,
+	proseOf,
+	read,
+	rowsIn,
+	sectionOf,
+} from './markdown';
 
 const ROOT = join(__dirname, '..');
-const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
-const listed = (folder: string) => readdirSync(join(ROOT, folder));
+const filesIn = (folder: string) => readdirSync(join(ROOT, folder));
 
-const DOCUMENTS = [
-	...listed('.').filter((file) => file.endsWith('.md')),
-	...listed('docs').flatMap((file) => (file.endsWith('.md') ? [`docs/${file}`] : [])),
-];
-
-const FENCE = /^```[^\n]*\n.*?^```$/gms;
-const CODE = /`([^`\n]+)`/g;
-const withoutFences = (text: string) => text.replace(FENCE, '');
-const prose = (path: string) => withoutFences(read(path));
-const all = (text: string, pattern: RegExp) =>
-	[...text.matchAll(pattern)].map(([, found]) => found!);
-
-/** What a code span holds, and a fence, since commands stand in both. */
-const codeOf = (path: string) => [
-	...all(prose(path), CODE),
-	...(read(path).match(FENCE) ?? []).flatMap((fence) => fence.split('\n').slice(1, -1)),
-];
-
-interface Link {
-	picture: boolean;
-	text: string;
-	target: string;
+const DOCUMENTS = filesIn('.').filter((file) => file.endsWith('.md'));
+for (const file of filesIn('docs')) {
+	if (file.endsWith('.md')) DOCUMENTS.push(`docs/${file}`);
 }
-const linksOf = (path: string): Link[] =>
-	[...prose(path).matchAll(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g)].map(([, mark, text, target]) => ({
-		picture: mark === '!',
-		text: text!,
-		target: target!,
-	}));
 
-const headingsOf = (path: string) =>
-	[...prose(path).matchAll(/^(#+) (.+)$/gm)].map(([, marks, title]) => ({
-		level: marks!.length,
-		title: title!.trim(),
-	}));
-
-/** The anchor that GitHub gives a heading. */
-const anchorOf = (title: string) =>
-	title
-		.toLowerCase()
-		.replace(/[^\p{L}\p{N}\s_-]/gu, '')
-		.replace(/\s/g, '-');
-
-const cellsOf = (path: string) =>
-	prose(path)
-		.split('\n')
-		.filter((line) => /^\|(?!\s*[-:])/.test(line))
-		.map((line) => line.split('|').slice(1, -1))
-		.map((cells) => cells.map((cell) => cell.trim()));
+/** The text of all sources below a folder; not of an n8n that was installed there. */
+function sourcesBelow(folder: string): string {
+	let text = '';
+	for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+		const path = join(folder, entry.name);
+		if (entry.name === 'node_modules' || entry.name === 'pnpm-lock.yaml') continue;
+		if (entry.isDirectory()) text += sourcesBelow(path);
+		else if (/\.(ts|js|json|ya?ml)$/.test(path) && path !== 'test/docs.test.ts') text += read(path);
+	}
+	return text;
+}
+const SOURCES = sourcesBelow('nodes') + sourcesBelow('credentials');
+const SOURCES_AROUND = sourcesBelow('dev') + sourcesBelow('sandbox') + sourcesBelow('test');
 
 const NODES = [new Pay().description, new PayTrigger().description];
-const FIELDS = [...NODES, new PayApi()].flatMap(({ properties }) => fieldsIn(properties));
-const OPTIONS = FIELDS.flatMap(({ options = [] }) => options);
-const CHOICES = OPTIONS.flatMap((option) => ('value' in option ? [option] : []));
-const GROUPS = OPTIONS.flatMap((option) => ('values' in option ? [option] : []));
+const FIELDS = [
+	...fieldsIn(new Pay().description.properties),
+	...fieldsIn(new PayTrigger().description.properties),
+	...fieldsIn(new PayApi().properties),
+];
 
-/** What the form says, in the words that documents set in italics. */
-const LABELS = new Set(
-	[
-		...[...FIELDS, ...GROUPS].map(({ displayName }) => displayName),
-		...CHOICES.flatMap(({ name, ...more }) => [name, String('action' in more ? more.action : '')]),
-	].filter(Boolean),
-);
+/** The form's own words: labels as documents set them in italics, and names as they set them as code. */
+const LABELS = new Set<string>();
+const NAMES = new Set<string>();
+const GROUP_NAMES = new Set<string>();
+const ACTIONS: string[] = [];
+for (const { displayName, name, options = [] } of FIELDS) {
+	LABELS.add(displayName);
+	NAMES.add(name);
+	for (const option of options) {
+		if ('values' in option) {
+			LABELS.add(option.displayName);
+			GROUP_NAMES.add(option.name);
+		}
+		if (!('value' in option)) continue;
+		LABELS.add(option.name);
+		NAMES.add(String(option.value));
+		if (option.action === undefined) continue;
+		LABELS.add(option.action);
+		ACTIONS.push(option.action);
+	}
+}
+
 /** Words of n8n's own interface. */
 const OF_N8N = new Set([
 	'Settings',
@@ -129,42 +127,53 @@ const INVENTED_NAMES = `
 `
 	.trim()
 	.split(/\s+/);
-const NAMES = new Set([
-	...FIELDS.map(({ name }) => name),
-	...CHOICES.map(({ value }) => String(value)),
-	...OTHER_NAMES,
-	...INVENTED_NAMES,
-]);
+for (const name of OTHER_NAMES) NAMES.add(name);
+for (const name of INVENTED_NAMES) NAMES.add(name);
+for (const name of exampleNames()) NAMES.add(name);
 
-/** The text of all sources below some folders; not of an n8n that was installed there. */
-const textBelow = (...folders: string[]): string =>
-	folders
-		.flatMap((folder) =>
-			readdirSync(join(ROOT, folder), { withFileTypes: true }).map((entry) => {
-				const path = join(folder, entry.name);
-				if (entry.isDirectory()) return entry.name === 'node_modules' ? '' : textBelow(path);
-				const isSource = /\.(ts|js|json|ya?ml)$/.test(path) && entry.name !== 'pnpm-lock.yaml';
-				return isSource && path !== 'test/docs.test.ts' ? read(path) : '';
-			}),
-		)
-		.join('\n');
-const SOURCES = textBelow('nodes', 'credentials');
-const AROUND = textBelow('dev', 'sandbox', 'test');
 const { scripts, version } = JSON.parse(read('package.json')) as {
 	scripts: Record<string, string>;
 	version: string;
 };
 
-const scriptsIn = (path: string) =>
-	codeOf(path)
-		.flatMap((code) => all(code, /\bnpm (?:run )?([a-z][\w:]*)/g))
-		.filter((name) => !['ci', 'install', 'uninstall', 'pack', 'publish'].includes(name));
+/** The scripts of package.json that a document names; npm's own commands are none. */
+function scriptsOf(path: string): string[] {
+	const names: string[] = [];
+	for (const code of codeOf(path)) {
+		for (const name of allIn(code, /\bnpm (?:run )?([a-z][\w:]*)/g)) {
+			if (!['ci', 'install', 'uninstall', 'pack', 'publish'].includes(name)) names.push(name);
+		}
+	}
+	return names;
+}
+
+/** Whether code type names a file or a folder, and not the rest of a host's name. */
+function isFileName(code: string): boolean {
+	if (code.startsWith('.node.')) return false;
+	return /^[\w.][\w./-]*(\.(ts|json|ya?ml|md)|\/)$/.test(code);
+}
 
 /** Where a file that a document names in code type may stand. */
 const PLACES = ['.', 'docs', 'test', 'examples', 'nodes/Pay'];
-const isFileName = (code: string) =>
-	/^[\w.][\w./-]*(\.(ts|json|ya?ml|md)|\/)$/.test(code) && !code.startsWith('.node.');
-const isThere = (path: string) => PLACES.some((place) => existsSync(join(ROOT, place, path)));
+
+/** The files that a document names. */
+function filesOf(path: string): string[] {
+	return codeOf(path).filter(isFileName);
+}
+
+function isThere(file: string): boolean {
+	return PLACES.some((place) => isFile(join(place, file)));
+}
+
+/** The errors that a table of a document explains: its first cells, the gaps of an error left out. */
+function errorsOf(path: string): string[] {
+	const parts: string[] = [];
+	for (const [first = ''] of rowsIn(proseOf(path))) {
+		const [, error] = /^`((?!np[mx] )[^`]+ [^`]+)`$/.exec(first) ?? [];
+		if (error !== undefined) parts.push(...error.split('…').map((part) => part.trim()));
+	}
+	return parts;
+}
 
 /** n8n's own settings that documents name; ours stand in our code. */
 const SETTINGS_OF_N8N = [
@@ -186,256 +195,362 @@ const SETTINGS_OF_N8N = [
 ];
 
 describe.each(DOCUMENTS)('%s', (path) => {
-	test('every link leads to a file that is there, and to a heading in it', () => {
+	test('every link leads to a file that is there', () => {
 		for (const { target } of linksOf(path)) {
-			if (/^https:/.test(target)) continue;
-			const [file = '', anchor] = target.split('#');
-			const found = file === '' ? path : join(dirname(path), file);
-			expect([target, existsSync(join(ROOT, found))]).toStrictEqual([target, true]);
-			if (anchor !== undefined) {
-				expect(headingsOf(found).map(({ title }) => anchorOf(title))).toContain(anchor);
-			}
+			if (target.startsWith('https:') || target.startsWith('#')) continue;
+			const file = join(dirname(path), target.split('#')[0]!);
+			expect({ target, isThere: isFile(file) }).toStrictEqual({ target, isThere: true });
 		}
 	});
 
-	test('every picture is one, and has words for those who do not see it', () => {
-		for (const { picture, text, target } of linksOf(path)) {
-			if (!picture) continue;
+	test('every link to a heading leads to one that is there', () => {
+		for (const { target } of linksOf(path)) {
+			if (target.startsWith('https:')) continue;
+			const [file, anchor] = target.split('#');
+			if (anchor === undefined) continue;
+			const headings = headingsOf(file === '' ? path : join(dirname(path), file!));
+			expect(headings.map((heading) => heading.anchor)).toContain(anchor);
+		}
+	});
+
+	test('every picture is a PNG or an SVG', () => {
+		for (const { isPicture, target } of linksOf(path)) {
+			if (!isPicture) continue;
 			const bytes = readFileSync(join(ROOT, dirname(path), target));
-			expect(bytes.toString('latin1', 0, 300)).toMatch(/^\x89PNG\r\n|<svg/);
-			expect(text.split(' ').length).toBeGreaterThan(2);
+			const start = bytes.toString('latin1', 0, 300);
+			const isDrawn = start.startsWith('\x89PNG\r\n') || start.includes('<svg');
+			expect({ target, isDrawn }).toStrictEqual({ target, isDrawn: true });
 		}
 	});
 
-	test('every npm script is there', () => {
-		for (const name of scriptsIn(path)) expect(Object.keys(scripts)).toContain(name);
+	test('every picture has at least three words for those who do not see it', () => {
+		for (const { isPicture, text } of linksOf(path)) {
+			if (isPicture) expect(text.split(' ').length).toBeGreaterThan(2);
+		}
+	});
+
+	test('every npm script is one of package.json', () => {
+		for (const name of scriptsOf(path)) expect(Object.keys(scripts)).toContain(name);
 	});
 
 	test('every file is there', () => {
-		const missing = codeOf(path).filter((code) => isFileName(code) && !isThere(code));
-		expect(missing).toStrictEqual([]);
+		expect(filesOf(path).filter((file) => !isThere(file))).toStrictEqual([]);
 	});
 
-	test('every name is that of a field, an option, an outcome or a setting', () => {
-		const names = all(prose(path), CODE).filter((code) => /^[a-z][\w.]*(\(\))?$/i.test(code));
-		const settings = names.filter((name) => /^[A-Z][A-Z\d_]+$/.test(name));
-		const ours = names.filter((name) => /^[a-z]/.test(name) && !isFileName(name));
-		expect(ours.filter((name) => !NAMES.has(name) && !isExample(name))).toStrictEqual([]);
-		const unknown = settings.filter(
-			(name) => !SETTINGS_OF_N8N.includes(name) && !AROUND.includes(name),
-		);
+	test('every name is that of a field, an option, an outcome or an example', () => {
+		const unknown: string[] = [];
+		for (const code of codeSpansOf(path)) {
+			const isName = /^[a-z][\w.]*(\(\))?$/.test(code) && !isFileName(code);
+			if (isName && !NAMES.has(code)) unknown.push(code);
+		}
+		expect(unknown).toStrictEqual([]);
+	});
+
+	test("every setting in capitals is one of n8n's or of the tools around", () => {
+		const unknown: string[] = [];
+		for (const code of codeSpansOf(path)) {
+			if (!/^[A-Z][A-Z\d_]+$/.test(code)) continue;
+			if (!SETTINGS_OF_N8N.includes(code) && !SOURCES_AROUND.includes(code)) unknown.push(code);
+		}
 		expect(unknown).toStrictEqual([]);
 	});
 
 	test('every label is that of the form, or of n8n', () => {
-		const text = prose(path)
-			.replace(CODE, '`')
-			.replace(/\]\([^)]*\)/g, ']');
-		const italic = all(text, /(?<![\w`])_([^_`]+)_(?!\w)/g)
-			.flatMap((found) => found.replace(/\s+/g, ' ').split(/ → |: /))
-			.filter((found) => !LABELS.has(found) && !OF_N8N.has(found));
-		expect(italic).toStrictEqual([]);
+		const unknown = labelsOf(path).filter((label) => !LABELS.has(label) && !OF_N8N.has(label));
+		expect(unknown).toStrictEqual([]);
 	});
 
 	test('every error is told in the words of the code', () => {
-		const told = cellsOf(path)
-			.flatMap(([first = '']) => all(first, /^`((?!np[mx] )[^`]+ [^`]+)`$/g))
-			.flatMap((error) => error.split('…').map((part) => part.trim()));
-		expect(told.filter((part) => !SOURCES.includes(part))).toStrictEqual([]);
+		expect(errorsOf(path).filter((part) => !SOURCES.includes(part))).toStrictEqual([]);
 	});
 
 	test('every cell of a table has at most 120 characters', () => {
-		expect(
-			cellsOf(path).flatMap((cells) => cells.filter(({ length }) => length > 120)),
-		).toStrictEqual([]);
+		for (const cells of rowsIn(proseOf(path))) {
+			for (const cell of cells) expect(cell.length).toBeLessThanOrEqual(120);
+		}
 	});
 });
 
-const isExample = (name: string) => existsSync(join(ROOT, 'examples', `${name}.json`));
+describe('the checks above find something to check:', () => {
+	/** What all documents hold of something, together. */
+	function inAll<Found>(foundIn: (path: string) => Found[]): Found[] {
+		return DOCUMENTS.flatMap(foundIn);
+	}
 
-test('the checks above find something to check', () => {
-	const found = {
-		links: DOCUMENTS.flatMap(linksOf).length,
-		scripts: new Set(DOCUMENTS.flatMap(scriptsIn)).size,
-		files: DOCUMENTS.flatMap(codeOf).filter(isFileName).length,
-		names: DOCUMENTS.flatMap(codeOf).filter((code) => NAMES.has(code)).length,
-		errors: cellsOf('docs/troubleshooting.md').filter(([first = '']) => /^`.* .*`$/.test(first))
-			.length,
-		cells: DOCUMENTS.flatMap(cellsOf).length,
-	};
-	for (const [what, count] of Object.entries(found))
-		expect([what, count >= 5]).toStrictEqual([what, true]);
+	test('links', () => expect(inAll(linksOf).length).toBeGreaterThan(50));
+	test('scripts', () => expect(inAll(scriptsOf).length).toBeGreaterThan(10));
+	test('files', () => expect(inAll(filesOf).length).toBeGreaterThan(20));
+	test('names', () => {
+		expect(inAll(codeSpansOf).filter((code) => NAMES.has(code)).length).toBeGreaterThan(50);
+	});
+	test('labels', () => expect(inAll(labelsOf).length).toBeGreaterThan(50));
+	test('errors', () => expect(errorsOf('docs/troubleshooting.md').length).toBeGreaterThan(4));
+	test('rows', () => expect(inAll((path) => rowsIn(proseOf(path))).length).toBeGreaterThan(50));
+});
+
+describe('docs/safety.md', () => {
+	const [, ...promises] = rowsIn(sectionOf('docs/safety.md', '## The promises'));
+
+	test('makes promises', () => expect(promises.length).toBeGreaterThan(10));
+
+	test.each(promises)('"%s" is held by tests that are there: %s', (_promise, cell) => {
+		const files = allIn(cell!, /`([^`]+)`/g);
+		expect(files.length).toBeGreaterThan(0);
+		for (const file of files) {
+			expect(file).toMatch(/\.(test|n8n)\.ts$/);
+			expect(read(`test/${file}`)).toMatch(/\btest(\.each)?\(/);
+		}
+	});
+
+	test.each(['## The outcomes, exactly', '## Retries: the ledger', '## A proxy that repeats'])(
+		'"%s" names the test that holds it',
+		(heading) => {
+			const files = allIn(sectionOf('docs/safety.md', heading), /`(test\/[^`]+\.ts)`/g);
+			expect(files.length).toBeGreaterThan(0);
+			for (const file of files) expect(read(file)).toMatch(/\btest(\.each)?\(/);
+		},
+	);
+
+	test('is where SECURITY.md sends who asks what is promised', () => {
+		const links = linksOf('SECURITY.md').map(({ target }) => target);
+		expect(links).toContain('docs/safety.md');
+	});
 });
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
 	expect(withSources(name)).toStrictEqual(example(name));
 });
 
-test('the examples with a register run its one file in "Set up", and call its functions in one line each', () => {
+describe('the examples with a register', () => {
 	const register = read('examples/payout-register/register.sql').trimEnd();
 	const withRegister = exampleNames().filter((name) =>
 		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
 	);
-	expect(withRegister).toHaveLength(4);
-	for (const name of withRegister) {
+
+	test('are four', () => expect(withRegister).toHaveLength(4));
+
+	test.each(withRegister)('%s runs its one file in "Set up"', (name) => {
+		const setUp = example(name).nodes.find((node) => node.name === 'Set up')!;
+		expect(setUp.parameters).toMatchObject({ query: register });
+	});
+
+	test.each(withRegister)('%s calls its functions in one line each', (name) => {
 		for (const node of example(name).nodes) {
 			const { query } = node.parameters as { query?: string };
-			if (query === undefined) continue;
-			if (node.name === 'Set up') expect([name, query]).toStrictEqual([name, register]);
-			else expect([name, query]).toStrictEqual([name, expect.stringMatching(/^SELECT .+$/)]);
+			if (query === undefined || node.name === 'Set up') continue;
+			expect(query).toMatch(/^SELECT .+$/);
 		}
-	}
+	});
 });
 
 describe('README', () => {
-	test('has the two commands as they are known, and CI or a test runs each script it names', () => {
+	test('has the two commands as they are known', () => {
 		expect(read('README.md')).toContain('\nnpm ci && npm run demo\nnpm ci && npm test\n');
-		const runs = read('.ci/run') + read('test/n8n/commands.n8n.ts');
-		const unrun = scriptsIn('README.md').filter(
-			(name) => !new RegExp(`npm (run )?${name}\\b|'${name}'`).test(runs),
-		);
-		expect(unrun).toStrictEqual([]);
 	});
 
-	/** How many sentences each paragraph, step and cell has, in the order of the page. */
-	function sentencesOf(path: string): number[] {
-		const blocks = prose(path).split(/\n\n+|\n(?=\s*(?:- |\d\. |\|))/);
-		const cells = blocks.flatMap((block) => block.split(/\s\|\s/));
-		return cells.map((cell) => all(cell, /([.?!:])(?=[\s*)\]]|$)/g).length);
-	}
-
-	test('is the same in Portuguese: sentence by sentence, headings, commands, pictures, links, labels and names', () => {
-		const shape = (path: string) => ({
-			headings: headingsOf(path).map(({ level }) => level),
-			commands: read(path).match(FENCE),
-			links: linksOf(path)
-				.map(({ target }) =>
-					/^#|README/.test(target) || /^https:/.test(target)
-						? target.replace(/^#.*|.*README.*/, 'here')
-						: join(dirname(path), target),
-				)
-				.sort(),
-			rows: cellsOf(path).length,
-			sentences: sentencesOf(path),
-			labels: all(prose(path), /(?<![\w`])_([^_`]+)_(?!\w)/g)
-				.map((label) => label.replace(/\s+/g, ' '))
-				.sort(),
-			names: all(prose(path), CODE).sort(),
-		});
-		expect(shape('docs/README.pt-BR.md')).toStrictEqual(shape('README.md'));
+	test('names no script that neither CI nor a test runs', () => {
+		const runs = read('.ci/run') + read('test/n8n/commands.n8n.ts');
+		for (const name of scriptsOf('README.md')) {
+			const isRun =
+				runs.includes(`npm ${name}`) ||
+				runs.includes(`npm run ${name}`) ||
+				runs.includes(`'${name}'`);
+			expect({ name, isRun }).toStrictEqual({ name, isRun: true });
+		}
 	});
 
 	test('has the headings that n8n links to', () => {
-		const addresses = [
-			...all(SOURCES, /https:\/\/[^'"]+#([\w-]+)/g),
-			...all(SOURCES, /"url": "[^"]+#([\w-]+)"/g),
-		];
-		const anchors = new Set(addresses.filter((anchor) => anchor !== 'readme'));
+		const anchors = new Set([
+			...allIn(SOURCES, /https:\/\/[^'"]+#([\w-]+)/g),
+			...allIn(SOURCES, /"url": "[^"]+#([\w-]+)"/g),
+		]);
+		// The top of a page on npm.
+		anchors.delete('readme');
 		expect(anchors.size).toBeGreaterThan(0);
-		const headings = headingsOf('README.md').map(({ title }) => anchorOf(title));
+		const headings = headingsOf('README.md').map(({ anchor }) => anchor);
 		for (const anchor of anchors) expect(headings).toContain(anchor);
 	});
 });
 
-test.each(DOCUMENTS.filter((path) => !/README|CHANGELOG/.test(path)))(
-	'%s says first whom it is for',
-	(path) => {
-		const [, first] = prose(path).split(/\n\n+/);
-		expect(first).toMatch(/^For /);
-	},
-);
+describe('README in Portuguese is the same as in English:', () => {
+	const [ENGLISH, PORTUGUESE] = ['README.md', 'docs/README.pt-BR.md'];
 
-test('docs/workflow-json.md has every field and every value of the nodes, and no other', () => {
-	const path = 'docs/workflow-json.md';
-	const nodes = jsonBlocksOf(read(path)).flatMap((block) => block.nodes ?? [block]);
-	const ours = nodes.filter(({ type }) => type.startsWith('n8n-nodes-pay.'));
-	/** The names of all members, at any depth. */
-	const namesOf = (value: unknown): string[] =>
-		typeof value !== 'object' || value === null
-			? []
-			: Object.entries(value).flatMap(([name, below]) =>
-					Array.isArray(value) ? namesOf(below) : [name, ...namesOf(below)],
-				);
-	const named = new Set(ours.flatMap(({ parameters }) => namesOf(parameters)));
-	const fields = NODES.flatMap(({ properties }) => fieldsIn(properties)).filter(
-		({ type }) => type !== 'notice',
-	);
-	const known = new Set([...fields, ...GROUPS].map(({ name }) => name));
-	expect([...named].filter((name) => !known.has(name))).toStrictEqual([]);
-	const words = new Set([...named, ...all(read(path), CODE).flatMap((code) => code.split('.'))]);
-	expect([...known].filter((name) => !words.has(name))).toStrictEqual([]);
-	const values = fields.flatMap(({ options = [] }) =>
-		options.flatMap((option) => ('value' in option ? [String(option.value)] : [])),
-	);
-	const written = ours.flatMap(({ parameters }) => Object.values(parameters)).map(String);
-	const missing = values.filter((value) => !words.has(value) && !written.includes(value));
-	expect(missing).toStrictEqual([]);
-	expect(ours.length).toBeGreaterThan(8);
+	/** How many sentences each paragraph, step and cell has, in the order of the page. */
+	function sentencesOf(path: string): number[] {
+		const counts: number[] = [];
+		for (const block of proseOf(path).split(/\n\n+|\n(?=\s*(?:- |\d\. |\|))/)) {
+			for (const cell of block.split(/\s\|\s/)) {
+				counts.push(allIn(cell, /([.?!:])(?=[\s*)\]]|$)/g).length);
+			}
+		}
+		return counts;
+	}
+
+	/** Where the links lead, from the root; to the page itself and to the other one are alike. */
+	function targetsOf(path: string): string[] {
+		const targets: string[] = [];
+		for (const { target } of linksOf(path)) {
+			if (target.startsWith('https:')) targets.push(target.replace(/.*README.*/, 'the page'));
+			else if (target.startsWith('#') || target.includes('README')) targets.push('the page');
+			else targets.push(join(dirname(path), target));
+		}
+		return targets.sort();
+	}
+
+	test('headings', () => {
+		const levels = headingsOf(PORTUGUESE).map(({ level }) => level);
+		expect(levels).toStrictEqual(headingsOf(ENGLISH).map(({ level }) => level));
+	});
+	test('commands', () => expect(fencesOf(PORTUGUESE)).toStrictEqual(fencesOf(ENGLISH)));
+	test('links and pictures', () => expect(targetsOf(PORTUGUESE)).toStrictEqual(targetsOf(ENGLISH)));
+	test('rows of tables', () => {
+		expect(rowsIn(proseOf(PORTUGUESE))).toHaveLength(rowsIn(proseOf(ENGLISH)).length);
+	});
+	test('sentences', () => expect(sentencesOf(PORTUGUESE)).toStrictEqual(sentencesOf(ENGLISH)));
+	test('labels', () => {
+		expect(labelsOf(PORTUGUESE).sort()).toStrictEqual(labelsOf(ENGLISH).sort());
+	});
+	test('names', () => {
+		expect(codeSpansOf(PORTUGUESE).sort()).toStrictEqual(codeSpansOf(ENGLISH).sort());
+	});
+});
+
+const FOR_A_READER = DOCUMENTS.filter(
+	(path) => !path.includes('README') && !path.includes('CHANGELOG'),
+);
+test.each(FOR_A_READER)('%s says first whom it is for', (path) => {
+	const [, first] = proseOf(path).split(/\n\n+/);
+	expect(first!.startsWith('For ')).toBe(true);
+});
+
+describe('docs/workflow-json.md', () => {
+	const PATH = 'docs/workflow-json.md';
+	const shownNodes = [];
+	for (const block of jsonBlocksOf(read(PATH))) {
+		for (const node of block.nodes ?? [block]) {
+			if (node.type.startsWith('n8n-nodes-pay.')) shownNodes.push(node);
+		}
+	}
+
+	/** The names of all members of a value, at any depth. */
+	function memberNames(value: unknown): string[] {
+		const names: string[] = [];
+		if (typeof value !== 'object' || value === null) return names;
+		for (const [name, below] of Object.entries(value)) {
+			if (!Array.isArray(value)) names.push(name);
+			names.push(...memberNames(below));
+		}
+		return names;
+	}
+
+	const shownNames = new Set<string>();
+	const shownValues = new Set<string>();
+	for (const { parameters } of shownNodes) {
+		for (const name of memberNames(parameters)) shownNames.add(name);
+		for (const value of Object.values(parameters)) shownValues.add(String(value));
+	}
+	const words = new Set(shownNames);
+	for (const code of codeSpansOf(PATH)) {
+		for (const word of code.split('.')) words.add(word);
+	}
+	const fieldNames = new Set<string>();
+	const fieldValues = new Set<string>();
+	for (const { properties } of NODES) {
+		for (const { type, name, options = [] } of fieldsIn(properties)) {
+			if (type === 'notice') continue;
+			fieldNames.add(name);
+			for (const option of options) {
+				if ('value' in option) fieldValues.add(String(option.value));
+			}
+		}
+	}
+
+	test('shows more than eight nodes', () => expect(shownNodes.length).toBeGreaterThan(8));
+
+	test('shows no field that the nodes do not have', () => {
+		const unknown = [...shownNames].filter(
+			(name) => !fieldNames.has(name) && !GROUP_NAMES.has(name),
+		);
+		expect(unknown).toStrictEqual([]);
+	});
+
+	test('names every field of the nodes', () => {
+		expect([...fieldNames].filter((name) => !words.has(name))).toStrictEqual([]);
+	});
+
+	test('names or shows every value of the nodes', () => {
+		const missing = [...fieldValues].filter(
+			(value) => !words.has(value) && !shownValues.has(value),
+		);
+		expect(missing).toStrictEqual([]);
+	});
 });
 
 test('every picture is in a document', () => {
-	const linked = new Set(DOCUMENTS.flatMap((path) => linksOf(path).map(({ target }) => target)));
-	const pictures = listed('docs/screenshots').map((file) => `screenshots/${file}`);
+	const linked = new Set<string>();
+	for (const path of DOCUMENTS) {
+		for (const { target } of linksOf(path)) linked.add(join(dirname(path), target));
+	}
+	const pictures = filesIn('docs/screenshots').map((file) => `docs/screenshots/${file}`);
 	expect(pictures.length).toBeGreaterThan(10);
-	const unused = pictures.filter((each) => !linked.has(each) && !linked.has(`docs/${each}`));
-	expect(unused).toStrictEqual([]);
+	expect(pictures.filter((picture) => !linked.has(picture))).toStrictEqual([]);
 });
 
 test('every npm script is in a document', () => {
-	const named = new Set(DOCUMENTS.flatMap(scriptsIn));
-	expect(Object.keys(scripts).filter((name) => !named.has(name))).toStrictEqual([]);
+	const named = DOCUMENTS.flatMap(scriptsOf);
+	expect(Object.keys(scripts).filter((name) => !named.includes(name))).toStrictEqual([]);
 });
 
 test('every example is described, and no other', () => {
-	const described = cellsOf('docs/examples.md').flatMap(([first = '']) => all(first, CODE));
+	const described: string[] = [];
+	for (const [first = ''] of rowsIn(proseOf('docs/examples.md'))) {
+		described.push(...allIn(first, /`([^`]+)`/g));
+	}
 	expect(described.sort()).toStrictEqual(exampleNames().map((name) => `${name}.json`));
 });
 
-test('the words of the forms are as n8n wants them, and schemes can be searched for', () => {
+test('every placeholder begins with "e.g.", as n8n asks for, but for the commands of buttons', () => {
 	const placeholders = FIELDS.flatMap(({ placeholder }) => placeholder ?? []);
 	expect(placeholders.length).toBeGreaterThan(5);
-	// Those of a list's button are commands.
-	expect(placeholders.filter((each) => !/^(e\.g\. |Add )/.test(each))).toStrictEqual([]);
-	const actions = CHOICES.flatMap((choice) => ('action' in choice ? String(choice.action) : []));
-	expect(actions.sort()).toStrictEqual(['Create QR code', 'Make payment', 'Wait for postback']);
-	for (const file of ['package.json', 'nodes/Pay/Pay.node.json']) {
-		expect([file, read(file)]).toStrictEqual([
-			file,
-			expect.stringMatching(/"pix",\s+"copia e cola"/i),
-		]);
+	for (const placeholder of placeholders) {
+		expect(placeholder.startsWith('e.g. ') || placeholder.startsWith('Add ')).toBe(true);
 	}
 });
 
+test('the actions are named without articles, as n8n asks for', () => {
+	expect(ACTIONS.sort()).toStrictEqual(['Create QR code', 'Make payment', 'Wait for postback']);
+});
+
+test.each(['package.json', 'nodes/Pay/Pay.node.json'])(
+	'schemes can be searched for in %s',
+	(file) => {
+		expect(read(file)).toMatch(/"pix",\s+"copia e cola"/i);
+	},
+);
+
 test('every section of the document that the code cites is a heading of docs/service.md', () => {
-	const sections = headingsOf('docs/service.md').flatMap(({ title }) =>
-		all(title, /^(\d(?:\.\d)?)/g),
-	);
-	expect(sections).toStrictEqual([
-		'1',
-		'2',
-		'2.1',
-		'2.2',
-		'2.3',
-		'3',
-		'4',
-		'4.1',
-		'4.2',
-		'5',
-		'6',
-		'7',
-		'8',
-		'9',
-	]);
-	const cited = all(SOURCES, /(?<!RFC \d+, )sections? (\d(?:\.\d)?)(?![\d.]*\d)/g);
+	const sections: string[] = [];
+	for (const { title } of headingsOf('docs/service.md')) {
+		sections.push(...allIn(title, /^(\d(?:\.\d)?)/g));
+	}
+	const cited = allIn(SOURCES, /(?<!RFC \d+, )sections? (\d(?:\.\d)?)(?![\d.]*\d)/g);
 	expect(cited.length).toBeGreaterThan(10);
 	expect(cited.filter((section) => !sections.includes(section))).toStrictEqual([]);
 });
 
-test('the changelog has the version of the package under a date, as the release asks for it', () => {
-	expect(read('CHANGELOG.md')).toMatch(/^## \[Unreleased\]$/m);
-	expect(read('CHANGELOG.md')).toMatch(
-		new RegExp(`^## \\[${version.replaceAll('.', '\\.')}\\] - \\d{4}-\\d\\d-\\d\\d$`, 'm'),
-	);
-	expect(obstacles(`v${version}`).filter((one) => one.includes('CHANGELOG'))).toStrictEqual([]);
-	expect(read('.github/workflows/publish.yml')).toContain('dev/release.ts "$GITHUB_REF_NAME"');
+describe('the changelog', () => {
+	const headings = headingsOf('CHANGELOG.md').map(({ title }) => title);
+
+	test('has a place for what is not released', () => expect(headings).toContain('[Unreleased]'));
+
+	test('has the version of the package under a date', () => {
+		const heading = headings.find((title) => title.startsWith(`[${version}] - `));
+		expect(heading?.slice(`[${version}] - `.length)).toMatch(/^\d{4}-\d\d-\d\d$/);
+	});
+
+	test('is what a release asks for', () => {
+		const open = obstacles(`v${version}`).filter((obstacle) => obstacle.includes('CHANGELOG'));
+		expect(open).toStrictEqual([]);
+		expect(read('.github/workflows/publish.yml')).toContain('dev/release.ts "$GITHUB_REF_NAME"');
+	});
 });

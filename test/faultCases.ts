@@ -16,10 +16,10 @@ export interface FaultCase {
 	outcome: Outcome;
 	/** Whether a single request of it arrives at the service. */
 	arrives: boolean;
-	/** Played by the sandbox for external_ids that begin with the case's name. */
+	/** What the sandbox does, for external_ids that begin with the case's name. */
 	fault?: Fault;
-	/** Played by a server that knows nothing of HTTP's rules, once the request came whole. */
-	play?: (socket: Socket) => void;
+	/** What a server that knows nothing of HTTP's rules does, once the request came whole. */
+	onRequest?: (socket: Socket) => unknown;
 	/** Resets the connection on the request's headers, before its body was read. */
 	resetOnHead?: true;
 	/** Where the request goes, when neither to the sandbox nor to that server. */
@@ -72,7 +72,7 @@ async function deafPort(): Promise<{ port: number; close(): void }> {
 	};
 }
 
-/** Answers the faults that `play` and `resetOnHead` describe; the first part of the path is the id. */
+/** Does what `onRequest` and `resetOnHead` describe; the first part of the path is the id. */
 function oddServer(arrived: string[]) {
 	return createHttpServer((request) => {
 		const [, id = ''] = (request.url ?? '').split('/');
@@ -86,79 +86,319 @@ function oddServer(arrived: string[]) {
 		}
 		request.resume().on('end', () => {
 			arrived.push(external_id);
-			fault?.play?.(socket);
+			fault?.onRequest?.(socket);
 		});
 	});
 }
 
-function status(
-	code: number,
-	outcome: Outcome,
-	more: Partial<Fault> = {},
-	name = `${code}`,
-): FaultCase {
-	const fault = { kind: 'status', status: code, ...more } as Fault;
-	return { name, outcome, arrives: true, statusCode: code, fault };
-}
-
-function odd(name: string, play: (socket: Socket) => void): FaultCase {
-	return { name, outcome: 'unknown', arrives: true, timeout: 3000, play };
-}
-
-const drips = (line: string) => (socket: Socket) => {
-	socket.write(`HTTP/1.1 ${line}\r\nContent-Length: 100000\r\n\r\n`);
+/** Begins a response, and then writes a byte now and then for ever. */
+function respondForEver(socket: Socket, status: string) {
+	socket.write(`HTTP/1.1 ${status}\r\nContent-Length: 100000\r\n\r\n`);
 	const timer = setInterval(() => socket.write('x'), 50);
 	socket.on('close', () => clearInterval(timer));
-};
-
-const nowhere = (name: string, address: Address, timeout?: number): FaultCase => ({
-	name,
-	outcome: 'notSent',
-	arrives: false,
-	address,
-	timeout,
-});
-const lost = (name: string, kind: 'no-answer' | 'reset-after-body' | 'hang-up' | 'garbage') => ({
-	...({ name, outcome: 'unknown', arrives: true } as const),
-	fault: { kind } as Fault,
-});
+}
 
 export const CASES: FaultCase[] = [
-	nowhere('DNS', 'unknownHost'),
-	nowhere('refused', 'closed'),
-	nowhere('unreachable', 'unreachable'),
-	nowhere('TLS self-signed', 'selfSigned'),
-	nowhere('TLS to a plain port', 'tlsToPlain'),
-	nowhere('time-out connecting', 'deaf', 500),
-	{ ...lost('time-out answering', 'no-answer'), timeout: 3000 },
-	{ name: 'reset before the body', outcome: 'unknown', arrives: true, resetOnHead: true },
-	lost('reset after the body', 'reset-after-body'),
-	lost('hang-up mid-response', 'hang-up'),
-	lost('not HTTP', 'garbage'),
-	odd('dripping 200', drips('200 OK')),
-	odd('dripping 422', drips('422 No')),
-	odd('101', (socket) =>
-		socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
-	),
-	odd('102 and nothing more', (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n')),
-	odd('103, then the end', (socket) => socket.end('HTTP/1.1 103 Hints\r\n\r\n')),
-	status(200, 'accepted', { body: '{"error":""}' }, '200 with error ""'),
-	status(200, 'accepted', { body: '{"error":{"message":"x"}}' }, '200 with error object'),
-	status(200, 'unknown', { body: '<html>', contentType: 'text/html' }, '200 HTML'),
-	status(200, 'accepted', { body: '' }, '200 empty'),
-	status(200, 'unknown', { body: '{"id":' }, '200 broken JSON'),
-	status(201, 'accepted'),
-	status(204, 'accepted', { body: '' }),
-	...[300, 301, 302, 303].map((code) =>
-		status(code, 'unknown', { location: ELSEWHERE }, `${code} to another host`),
-	),
-	status(304, 'unknown', { body: '' }),
-	...[307, 308].map((code) =>
-		status(code, 'rejected', { location: ELSEWHERE }, `${code} to another host`),
-	),
-	...[400, 401, 403, 404, 422, 429].map((code) => status(code, 'rejected')),
-	status(407, 'notSent', {}, '407, a proxy'),
-	...[408, 409, 499, 500, 502, 503, 504].map((code) => status(code, 'unknown')),
+	{
+		name: 'DNS',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'unknownHost',
+	},
+	{
+		name: 'refused',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'closed',
+	},
+	{
+		name: 'unreachable',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'unreachable',
+	},
+	{
+		name: 'TLS self-signed',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'selfSigned',
+	},
+	{
+		name: 'TLS to a plain port',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'tlsToPlain',
+	},
+	{
+		name: 'time-out connecting',
+		outcome: 'notSent',
+		arrives: false,
+		address: 'deaf',
+		timeout: 500,
+	},
+	{
+		name: 'time-out answering',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'no-answer' },
+		timeout: 3000,
+	},
+	{
+		name: 'reset before the body',
+		outcome: 'unknown',
+		arrives: true,
+		resetOnHead: true,
+	},
+	{
+		name: 'reset after the body',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'reset-after-body' },
+	},
+	{
+		name: 'hang-up mid-response',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'hang-up' },
+	},
+	{
+		name: 'not HTTP',
+		outcome: 'unknown',
+		arrives: true,
+		fault: { kind: 'garbage' },
+	},
+	{
+		name: 'dripping 200',
+		outcome: 'unknown',
+		arrives: true,
+		timeout: 3000,
+		onRequest: (socket) => respondForEver(socket, '200 OK'),
+	},
+	{
+		name: 'dripping 422',
+		outcome: 'unknown',
+		arrives: true,
+		timeout: 3000,
+		onRequest: (socket) => respondForEver(socket, '422 No'),
+	},
+	{
+		name: '101',
+		outcome: 'unknown',
+		arrives: true,
+		timeout: 3000,
+		onRequest: (socket) =>
+			socket.write('HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+	},
+	{
+		name: '102 and nothing more',
+		outcome: 'unknown',
+		arrives: true,
+		timeout: 3000,
+		onRequest: (socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n'),
+	},
+	{
+		name: '103, then the end',
+		outcome: 'unknown',
+		arrives: true,
+		timeout: 3000,
+		onRequest: (socket) => socket.end('HTTP/1.1 103 Hints\r\n\r\n'),
+	},
+	{
+		name: '200 with error ""',
+		outcome: 'accepted',
+		arrives: true,
+		statusCode: 200,
+		fault: { kind: 'status', status: 200, body: '{"error":""}' },
+	},
+	{
+		name: '200 with error object',
+		outcome: 'accepted',
+		arrives: true,
+		statusCode: 200,
+		fault: { kind: 'status', status: 200, body: '{"error":{"message":"x"}}' },
+	},
+	{
+		name: '200 HTML',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 200,
+		fault: { kind: 'status', status: 200, body: '<html>', contentType: 'text/html' },
+	},
+	{
+		name: '200 empty',
+		outcome: 'accepted',
+		arrives: true,
+		statusCode: 200,
+		fault: { kind: 'status', status: 200, body: '' },
+	},
+	{
+		name: '200 broken JSON',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 200,
+		fault: { kind: 'status', status: 200, body: '{"id":' },
+	},
+	{
+		name: '201',
+		outcome: 'accepted',
+		arrives: true,
+		statusCode: 201,
+		fault: { kind: 'status', status: 201 },
+	},
+	{
+		name: '204',
+		outcome: 'accepted',
+		arrives: true,
+		statusCode: 204,
+		fault: { kind: 'status', status: 204, body: '' },
+	},
+	{
+		name: '300 to another host',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 300,
+		fault: { kind: 'status', status: 300, location: ELSEWHERE },
+	},
+	{
+		name: '301 to another host',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 301,
+		fault: { kind: 'status', status: 301, location: ELSEWHERE },
+	},
+	{
+		name: '302 to another host',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 302,
+		fault: { kind: 'status', status: 302, location: ELSEWHERE },
+	},
+	{
+		name: '303 to another host',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 303,
+		fault: { kind: 'status', status: 303, location: ELSEWHERE },
+	},
+	{
+		name: '304',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 304,
+		fault: { kind: 'status', status: 304, body: '' },
+	},
+	{
+		name: '307 to another host',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 307,
+		fault: { kind: 'status', status: 307, location: ELSEWHERE },
+	},
+	{
+		name: '308 to another host',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 308,
+		fault: { kind: 'status', status: 308, location: ELSEWHERE },
+	},
+	{
+		name: '400',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 400,
+		fault: { kind: 'status', status: 400 },
+	},
+	{
+		name: '401',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 401,
+		fault: { kind: 'status', status: 401 },
+	},
+	{
+		name: '403',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 403,
+		fault: { kind: 'status', status: 403 },
+	},
+	{
+		name: '404',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 404,
+		fault: { kind: 'status', status: 404 },
+	},
+	{
+		name: '422',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 422,
+		fault: { kind: 'status', status: 422 },
+	},
+	{
+		name: '429',
+		outcome: 'rejected',
+		arrives: true,
+		statusCode: 429,
+		fault: { kind: 'status', status: 429 },
+	},
+	{
+		name: '407, a proxy',
+		outcome: 'notSent',
+		arrives: true,
+		statusCode: 407,
+		fault: { kind: 'status', status: 407 },
+	},
+	{
+		name: '408',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 408,
+		fault: { kind: 'status', status: 408 },
+	},
+	{
+		name: '409',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 409,
+		fault: { kind: 'status', status: 409 },
+	},
+	{
+		name: '499',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 499,
+		fault: { kind: 'status', status: 499 },
+	},
+	{
+		name: '500',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 500,
+		fault: { kind: 'status', status: 500 },
+	},
+	{
+		name: '502',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 502,
+		fault: { kind: 'status', status: 502 },
+	},
+	{
+		name: '503',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 503,
+		fault: { kind: 'status', status: 503 },
+	},
+	{
+		name: '504',
+		outcome: 'unknown',
+		arrives: true,
+		statusCode: 504,
+		fault: { kind: 'status', status: 504 },
+	},
 ];
 
 /** Starts the service and the servers around it that the cases need. */
@@ -193,9 +433,9 @@ export async function startFaults(): Promise<Faults> {
 	return {
 		sandbox,
 		elsewhere,
-		baseUrl: ({ address, play, resetOnHead }, external_id) => {
+		baseUrl: ({ address, onRequest, resetOnHead }, external_id) => {
 			if (address !== undefined) return addresses[address];
-			return play || resetOnHead
+			return onRequest || resetOnHead
 				? `http://${LOOPBACK}:${oddPort}/${encodeURIComponent(external_id)}`
 				: sandbox.url;
 		},
@@ -211,12 +451,14 @@ export async function startFaults(): Promise<Faults> {
 }
 
 /** The settings of a node that decide what n8n does after a failure. */
-export const SETTINGS = [false, true].flatMap((retryOnFail) =>
-	(['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'] as const).map((onError) => ({
-		retryOnFail,
-		onError,
-	})),
-);
+export const SETTINGS = [
+	{ retryOnFail: false, onError: 'stopWorkflow' },
+	{ retryOnFail: false, onError: 'continueRegularOutput' },
+	{ retryOnFail: false, onError: 'continueErrorOutput' },
+	{ retryOnFail: true, onError: 'stopWorkflow' },
+	{ retryOnFail: true, onError: 'continueRegularOutput' },
+	{ retryOnFail: true, onError: 'continueErrorOutput' },
+] as const;
 export const MAX_TRIES = 3;
 
 /** How often a payment may arrive: only what was certainly not carried out is sent again. */

@@ -11,16 +11,28 @@ test('an input that is refused has its field, what is wrong and what to do', () 
 	});
 });
 
-test.each<[string, unknown, string]>([
-	[
-		'an input that is refused',
-		new InputError('amount', 'Amount is missing', 'Enter a number.'),
-		'Amount is missing. Enter a number.',
-	],
-	['any other error', new TypeError('no such member'), 'no such member'],
-	['a text', 'it failed', 'it failed'],
-	['nothing', undefined, 'undefined'],
-])('%s in one text', (_name, error, expected) => {
+test.each<{ name: string; error: unknown; expected: string }>([
+	{
+		name: 'an input that is refused',
+		error: new InputError('amount', 'Amount is missing', 'Enter a number.'),
+		expected: 'Amount is missing. Enter a number.',
+	},
+	{
+		name: 'any other error',
+		error: new TypeError('no such member'),
+		expected: 'no such member',
+	},
+	{
+		name: 'a text',
+		error: 'it failed',
+		expected: 'it failed',
+	},
+	{
+		name: 'nothing',
+		error: undefined,
+		expected: 'undefined',
+	},
+])('$name in one text', ({ error, expected }) => {
 	expect(inWords(error)).toBe(expected);
 });
 

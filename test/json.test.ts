@@ -1,13 +1,37 @@
 import { isMembers, isTooDeep, jsonOrText, parseTypedJson, valueAt } from '../nodes/Pay/json';
 
-test.each<[string, unknown, boolean]>([
-	['an object', {}, true],
-	['an object without a prototype', Object.create(null), true],
-	['a list', [], false],
-	['null', null, false],
-	['a text', 'a', false],
-	['nothing', undefined, false],
-])('%s has members or not', (_name, value, expected) => {
+test.each<{ name: string; value: unknown; expected: boolean }>([
+	{
+		name: 'an object',
+		value: {},
+		expected: true,
+	},
+	{
+		name: 'an object without a prototype',
+		value: Object.create(null),
+		expected: true,
+	},
+	{
+		name: 'a list',
+		value: [],
+		expected: false,
+	},
+	{
+		name: 'null',
+		value: null,
+		expected: false,
+	},
+	{
+		name: 'a text',
+		value: 'a',
+		expected: false,
+	},
+	{
+		name: 'nothing',
+		value: undefined,
+		expected: false,
+	},
+])('$name has members or not', ({ value, expected }) => {
 	expect(isMembers(value)).toBe(expected);
 });
 
@@ -18,16 +42,56 @@ function nested(levels: number): unknown {
 	return value;
 }
 
-test.each<[string, unknown, number | undefined, boolean]>([
-	['a text', 'a', 0, false],
-	['null', null, 0, false],
-	['an object, where no level may be', {}, 0, true],
-	['an object, where one may be', { a: 1 }, 1, false],
-	['a list in an object, where one may be', { a: 1, b: [] }, 1, true],
-	['a list in an object, where two may be', { a: 1, b: [] }, 2, false],
-	['a hundred levels', nested(100), undefined, false],
-	['a hundred and one levels', nested(101), undefined, true],
-])('%s is too deep or not', (_name, value, levels, expected) => {
+test.each<{ name: string; value: unknown; levels: number | undefined; expected: boolean }>([
+	{
+		name: 'a text',
+		value: 'a',
+		levels: 0,
+		expected: false,
+	},
+	{
+		name: 'null',
+		value: null,
+		levels: 0,
+		expected: false,
+	},
+	{
+		name: 'an object, where no level may be',
+		value: {},
+		levels: 0,
+		expected: true,
+	},
+	{
+		name: 'an object, where one may be',
+		value: { a: 1 },
+		levels: 1,
+		expected: false,
+	},
+	{
+		name: 'a list in an object, where one may be',
+		value: { a: 1, b: [] },
+		levels: 1,
+		expected: true,
+	},
+	{
+		name: 'a list in an object, where two may be',
+		value: { a: 1, b: [] },
+		levels: 2,
+		expected: false,
+	},
+	{
+		name: 'a hundred levels',
+		value: nested(100),
+		levels: undefined,
+		expected: false,
+	},
+	{
+		name: 'a hundred and one levels',
+		value: nested(101),
+		levels: undefined,
+		expected: true,
+	},
+])('$name is too deep or not', ({ value, levels, expected }) => {
 	expect(isTooDeep(value, levels)).toBe(expected);
 });
 
@@ -35,26 +99,78 @@ describe('JSON or text', () => {
 	const INSIDE = `${'['.repeat(50)}1${']'.repeat(50)}`;
 	const brackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
-	test.each<[string, string, unknown]>([
-		['an object', ' {"a": [1, true, null]} ', { a: [1, true, null] }],
-		['a text that is no JSON', 'a=1', 'a=1'],
-		['an empty text', '', ''],
-		['the largest safe integer', '{"a":9007199254740991}', { a: 9007199254740991 }],
-		['an integer beyond it', '{"a":9007199254740993}', { a: '9007199254740993' }],
-		['a negative one', '[-9007199254740993]', ['-9007199254740993']],
-		['a long fraction', '[0.1234567890123456]', [0.1234567890123456]],
-		['a number beyond all', '[1e999,1234567890123456]', ['1e999', 1234567890123456]],
-		['a name that comes twice', '{"a":1234567890123456,"a":2}', { a: 2 }],
-		['a long integer in broken JSON', '[1234567890123456', '[1234567890123456'],
-		['lists beside each other', `[${INSIDE},${INSIDE},${INSIDE}]`, [0, 1, 2].map(() => nested(50))],
-		['brackets in a text', JSON.stringify('[{'.repeat(200)), '[{'.repeat(200)],
-		[
-			'brackets behind an escaped quote',
-			JSON.stringify(`"${'['.repeat(200)}`),
-			`"${'['.repeat(200)}`,
-		],
-		['commas in a text', JSON.stringify(','.repeat(100_002)), ','.repeat(100_002)],
-	])('%s', (_name, text, expected) => {
+	test.each<{ name: string; text: string; expected: unknown }>([
+		{
+			name: 'an object',
+			text: ' {"a": [1, true, null]} ',
+			expected: { a: [1, true, null] },
+		},
+		{
+			name: 'a text that is no JSON',
+			text: 'a=1',
+			expected: 'a=1',
+		},
+		{
+			name: 'an empty text',
+			text: '',
+			expected: '',
+		},
+		{
+			name: 'the largest safe integer',
+			text: '{"a":9007199254740991}',
+			expected: { a: 9007199254740991 },
+		},
+		{
+			name: 'an integer beyond it',
+			text: '{"a":9007199254740993}',
+			expected: { a: '9007199254740993' },
+		},
+		{
+			name: 'a negative one',
+			text: '[-9007199254740993]',
+			expected: ['-9007199254740993'],
+		},
+		{
+			name: 'a long fraction',
+			text: '[0.1234567890123456]',
+			expected: [0.1234567890123456],
+		},
+		{
+			name: 'a number beyond all',
+			text: '[1e999,1234567890123456]',
+			expected: ['1e999', 1234567890123456],
+		},
+		{
+			name: 'a name that comes twice',
+			text: '{"a":1234567890123456,"a":2}',
+			expected: { a: 2 },
+		},
+		{
+			name: 'a long integer in broken JSON',
+			text: '[1234567890123456',
+			expected: '[1234567890123456',
+		},
+		{
+			name: 'lists beside each other',
+			text: `[${INSIDE},${INSIDE},${INSIDE}]`,
+			expected: [0, 1, 2].map(() => nested(50)),
+		},
+		{
+			name: 'brackets in a text',
+			text: JSON.stringify('[{'.repeat(200)),
+			expected: '[{'.repeat(200),
+		},
+		{
+			name: 'brackets behind an escaped quote',
+			text: JSON.stringify(`"${'['.repeat(200)}`),
+			expected: `"${'['.repeat(200)}`,
+		},
+		{
+			name: 'commas in a text',
+			text: JSON.stringify(','.repeat(100_002)),
+			expected: ','.repeat(100_002),
+		},
+	])('$name', ({ text, expected }) => {
 		expect(jsonOrText(text)).toStrictEqual(expected);
 	});
 
@@ -88,25 +204,110 @@ test('typed JSON is parsed, or gives its mistake', () => {
 	expect(typeof mistake).toBe('string');
 });
 
-test.each<[string, unknown, string, unknown]>([
-	['a member', { status: 'paid' }, 'status', 'paid'],
-	['a member of a member', { data: { status: 'paid' } }, 'data.status', 'paid'],
-	['a member of a list', { data: [{ status: 'paid' }] }, 'data.0.status', 'paid'],
-	['a key with a dot', { 'data.status': 'paid' }, 'data.status', 'paid'],
-	['the key before the levels', { 'a.b': 1, a: { b: 2 } }, 'a.b', 1],
-	['the key before the levels, in any order', { a: { b: 2 }, 'a.b': 1 }, 'a.b', 1],
-	['a key with a dot on the way', { 'a.b': { c: 1 } }, 'a.b.c', 1],
-	['a key with a dot at the end', { a: { 'b.c': 1 } }, 'a.b.c', 1],
-	['a way that ends, then another', { 'a.b': {}, a: { b: { c: 1 } } }, 'a.b.c', 1],
-	['null', { a: null }, 'a', null],
-	['nothing inherited', {}, 'constructor.name', undefined],
-	['nothing of a text', { a: 'text' }, 'a.length', undefined],
-	['an own __proto__', JSON.parse('{"__proto__":{"a":1}}'), '__proto__.a', 1],
-	['nothing at an empty path', { '': 1 }, '', undefined],
-	['nothing of null', null, 'a', undefined],
-	['nothing under a name that only begins so', { ab: 1 }, 'a', undefined],
-	['nothing under a longer name', { a: { b: 1 } }, 'ab', undefined],
-])('valueAt finds %s', (_name, value, path, expected) => {
+test.each<{ name: string; value: unknown; path: string; expected: unknown }>([
+	{
+		name: 'a member',
+		value: { status: 'paid' },
+		path: 'status',
+		expected: 'paid',
+	},
+	{
+		name: 'a member of a member',
+		value: { data: { status: 'paid' } },
+		path: 'data.status',
+		expected: 'paid',
+	},
+	{
+		name: 'a member of a list',
+		value: { data: [{ status: 'paid' }] },
+		path: 'data.0.status',
+		expected: 'paid',
+	},
+	{
+		name: 'a key with a dot',
+		value: { 'data.status': 'paid' },
+		path: 'data.status',
+		expected: 'paid',
+	},
+	{
+		name: 'the key before the levels',
+		value: { 'a.b': 1, a: { b: 2 } },
+		path: 'a.b',
+		expected: 1,
+	},
+	{
+		name: 'the key before the levels, in any order',
+		value: { a: { b: 2 }, 'a.b': 1 },
+		path: 'a.b',
+		expected: 1,
+	},
+	{
+		name: 'a key with a dot on the way',
+		value: { 'a.b': { c: 1 } },
+		path: 'a.b.c',
+		expected: 1,
+	},
+	{
+		name: 'a key with a dot at the end',
+		value: { a: { 'b.c': 1 } },
+		path: 'a.b.c',
+		expected: 1,
+	},
+	{
+		name: 'a way that ends, then another',
+		value: { 'a.b': {}, a: { b: { c: 1 } } },
+		path: 'a.b.c',
+		expected: 1,
+	},
+	{
+		name: 'null',
+		value: { a: null },
+		path: 'a',
+		expected: null,
+	},
+	{
+		name: 'nothing inherited',
+		value: {},
+		path: 'constructor.name',
+		expected: undefined,
+	},
+	{
+		name: 'nothing of a text',
+		value: { a: 'text' },
+		path: 'a.length',
+		expected: undefined,
+	},
+	{
+		name: 'an own __proto__',
+		value: JSON.parse('{"__proto__":{"a":1}}'),
+		path: '__proto__.a',
+		expected: 1,
+	},
+	{
+		name: 'nothing at an empty path',
+		value: { '': 1 },
+		path: '',
+		expected: undefined,
+	},
+	{
+		name: 'nothing of null',
+		value: null,
+		path: 'a',
+		expected: undefined,
+	},
+	{
+		name: 'nothing under a name that only begins so',
+		value: { ab: 1 },
+		path: 'a',
+		expected: undefined,
+	},
+	{
+		name: 'nothing under a longer name',
+		value: { a: { b: 1 } },
+		path: 'ab',
+		expected: undefined,
+	},
+])('valueAt finds $name', ({ value, path, expected }) => {
 	expect(valueAt(value, path)).toStrictEqual(expected);
 });
 

@@ -11,80 +11,109 @@ import { ADDRESSES, obstacles } from '../dev/release';
 import { MATRIX, numberOf } from '../dev/versions';
 import manifest from '../package.json';
 import { fieldsIn } from './fields';
+import { allIn, read, rowsIn, sectionOf } from './markdown';
 
 const ROOT = join(__dirname, '..');
-const run = (command: string, args: string[]) =>
-	execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
 
-test('the package, as it was built, is small and holds nothing else', () => {
+function run(command: string, args: string[]): string {
+	return execFileSync(command, args, {
+		cwd: ROOT,
+		encoding: 'utf8',
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+}
+
+describe('the package, as it was built,', () => {
 	const packed = run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts']);
 	const [{ size, files }] = JSON.parse(packed) as [
 		{ size: number; files: Array<{ path: string }> },
 	];
 	const paths = files.map(({ path }) => path);
-	for (const path of [...manifest.n8n.nodes, ...manifest.n8n.credentials]) {
-		expect(paths).toContain(path);
-	}
+
 	// 117,602 when it was measured.
-	expect(size).toBeLessThan(130_000);
-	expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
-		'CHANGELOG.md',
-		'LICENSE',
-		'README.md',
-		'index.js',
-		'package.json',
-	]);
+	test('is small', () => expect(size).toBeLessThan(130_000));
+
+	test.each([...manifest.n8n.nodes, ...manifest.n8n.credentials])('has %s', (path) => {
+		expect(paths).toContain(path);
+	});
+
+	test('holds nothing else beside dist/', () => {
+		expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
+			'CHANGELOG.md',
+			'LICENSE',
+			'README.md',
+			'index.js',
+			'package.json',
+		]);
+	});
+
+	test('loads one file for both nodes: what draws images and reads XML waits for its first use', () => {
+		const script = `
+			for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
+			console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
+		const loaded = run('node', ['-e', script]).trim().split(',');
+		expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
+			'Pay.node.js',
+			'PayTrigger.node.js',
+			'nodes.js',
+		]);
+	});
 });
 
-test('both nodes are one file, and what draws images and reads XML waits for its first use', () => {
-	const script = `
-		for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
-		console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
-	const loaded = run('node', ['-e', script]).trim().split(',');
-	expect(loaded.map((file) => basename(file)).sort()).toStrictEqual([
-		'Pay.node.js',
-		'PayTrigger.node.js',
-		'nodes.js',
-	]);
-});
-
-test('the package, as it was built, can be read: short lines, and every source by its name', () => {
-	const programs = readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' })
-		.filter((file) => file.endsWith('.js'))
-		.map((file) => readFileSync(join(ROOT, 'dist', file), 'utf8').split('\n'));
-	const lines = programs.flat();
-	expect(lines.filter((line) => line.length > 2_000)).toStrictEqual([]);
-	const named = lines.filter((line) => /^\/\/ \S+\.[jt]s$/.test(line)).map((line) => line.slice(3));
-	expect(named.filter((name) => name.startsWith('..'))).toStrictEqual([]);
-	// Of some sources only the types are used.
-	for (const file of manifest.n8n.nodes) {
-		expect(named).toContain(file.replace(/^dist\//, '').replace(/js$/, 'ts'));
+describe('the built programs', () => {
+	const lines: string[] = [];
+	for (const file of readdirSync(join(ROOT, 'dist'), { recursive: true, encoding: 'utf8' })) {
+		if (file.endsWith('.js')) lines.push(...read(`dist/${file}`).split('\n'));
 	}
-	expect(named.filter((name) => name.startsWith('nodes/')).length).toBeGreaterThan(40);
+	/** The sources that their comments name. */
+	const sources = allIn(lines.join('\n'), /^\/\/ (\S+\.[jt]s)$/gm);
+
+	test('have short lines, so that they can be read', () => {
+		expect(lines.filter((line) => line.length > 2_000)).toStrictEqual([]);
+	});
+
+	test('name no source outside of the project', () => {
+		expect(sources.filter((source) => source.startsWith('..'))).toStrictEqual([]);
+	});
+
+	test('name their sources, but for those of which only the types are used', () => {
+		expect(sources).toEqual(
+			expect.arrayContaining(['nodes/Pay/Pay.node.ts', 'nodes/Pay/PayTrigger.node.ts']),
+		);
+		expect(sources.filter((source) => source.startsWith('nodes/')).length).toBeGreaterThan(40);
+	});
 });
 
-test('every bundled library is in the bill of materials, under its version and license', () => {
-	const read = (file: string) => readFileSync(join(ROOT, 'dist', file), 'utf8');
-	const bundled = ['nodes.js', 'qr/image.js', 'postback/body/xml.js'].flatMap((file) =>
-		[...read(`nodes/Pay/${file}`).matchAll(/^\/\/ node_modules\/((@[^/]+\/)?[^/]+)\//gm)].map(
-			([, name]) => name!,
-		),
-	);
-	const { components } = JSON.parse(read('bom.cdx.json')) as {
+describe('the bill of materials', () => {
+	const { components } = JSON.parse(read('dist/bom.cdx.json')) as {
 		components: Array<{ name: string; version: string; purl: string; licenses: unknown }>;
 	};
-	expect(components.map(({ name }) => name).sort()).toStrictEqual([...new Set(bundled)].sort());
-	expect(components.length).toBeGreaterThan(3);
-	const texts = read('THIRD-PARTY-LICENSES.txt');
-	const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+	const lock = JSON.parse(read('package-lock.json')) as {
 		packages: Record<string, { version: string }>;
 	};
-	for (const { name, version, purl, licenses } of components) {
+
+	test('holds every bundled library, and no other', () => {
+		const bundled = new Set<string>();
+		for (const file of ['nodes.js', 'qr/image.js', 'postback/body/xml.js']) {
+			const program = read(`dist/nodes/Pay/${file}`);
+			for (const name of allIn(program, /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)) {
+				bundled.add(name);
+			}
+		}
+		expect(components.length).toBeGreaterThan(3);
+		expect(components.map(({ name }) => name).sort()).toStrictEqual([...bundled].sort());
+	});
+
+	test.each(components)('has $name under its version', ({ name, version, purl }) => {
 		expect(version).toBe(lock.packages[`node_modules/${name}`]!.version);
 		expect(decodeURIComponent(purl)).toBe(`pkg:npm/${name}@${version}`);
-		expect(licenses).toStrictEqual([{ license: { id: expect.stringMatching(/^\S+$/) } }]);
-		expect(texts).toContain(`${name} ${version}\n`);
-	}
+	});
+
+	test.each(components)('has $name under its license, whose text is there', (component) => {
+		const { name, version, licenses } = component;
+		expect(licenses).toStrictEqual([{ license: { id: expect.any(String) } }]);
+		expect(read('dist/THIRD-PARTY-LICENSES.txt')).toContain(`${name} ${version}\n`);
+	});
 });
 
 test("the project's address is the same wherever it stands", () => {
@@ -128,23 +157,21 @@ describe('the workflows of GitHub', () => {
 		return Object.values((parse(text) as { jobs: Record<string, Job> }).jobs);
 	};
 
-	test('give .ci/run longer than its own limits are together', () => {
-		const script = readFileSync(join(ROOT, '.ci', 'run'), 'utf8');
-		const limits = [...script.matchAll(/^timeout --kill-after=\d+ (\d+)/gm)].map(([, s]) =>
-			Number(s),
-		);
-		expect(limits.length).toBeGreaterThan(3);
-		const jobs = ['checks.yml', 'publish.yml', 'watch.yml']
-			.flatMap(jobsOf)
-			.filter(({ steps }) => steps.some((step) => step.run === '.ci/run'));
-		expect(jobs).toHaveLength(3);
-		for (const job of jobs) {
-			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
-			expect(60 * job['timeout-minutes']).toBeGreaterThan(
-				limits.reduce((sum, limit) => sum + limit, 15 * 60),
+	test.each(['checks.yml', 'publish.yml', 'watch.yml'])(
+		'%s gives .ci/run longer than its own limits are together',
+		(file) => {
+			let seconds = 0;
+			for (const limit of allIn(read('.ci/run'), /^timeout --kill-after=\d+ (\d+)/gm)) {
+				seconds += Number(limit);
+			}
+			expect(seconds).toBeGreaterThan(0);
+			const [job] = jobsOf(file).filter(({ steps }) =>
+				steps.some((step) => step.run === '.ci/run'),
 			);
-		}
-	});
+			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
+			expect(60 * job!['timeout-minutes']).toBeGreaterThan(seconds + 15 * 60);
+		},
+	);
 
 	test.each(readdirSync(join(ROOT, '.github', 'workflows')))(
 		'%s takes actions by their commit, leaves no token behind, and may write nothing by default',
@@ -169,20 +196,29 @@ describe('the workflows of GitHub', () => {
 	});
 
 	test.each([
-		['has passed all security checks', 0],
-		['has failed security checks', 1],
-	])('a published package of which the scan says "%s": the step ends with %d', (says, code) => {
-		const { run } = jobsOf('publish.yml')
-			.flatMap(({ steps }) => steps)
-			.find(({ name }) => name === 'It was published with its provenance')!;
-		// n8n's command exits with 0 in either case.
-		const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
-		const cwd = temporaryFolder('publish');
-		writeFileSync(join(cwd, 'package.json'), '{}');
-		const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
-		rmSync(cwd, { recursive: true });
-		expect(status).toBe(code);
-	});
+		{
+			says: 'has passed all security checks',
+			code: 0,
+		},
+		{
+			says: 'has failed security checks',
+			code: 1,
+		},
+	])(
+		'a published package of which the scan says "$says": the step ends with $code',
+		({ says, code }) => {
+			const { run } = jobsOf('publish.yml')
+				.flatMap(({ steps }) => steps)
+				.find(({ name }) => name === 'It was published with its provenance')!;
+			// n8n's command exits with 0 in either case.
+			const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
+			const cwd = temporaryFolder('publish');
+			writeFileSync(join(cwd, 'package.json'), '{}');
+			const { status } = spawnSync('bash', ['-eo', 'pipefail', '-c', stubs + run], { cwd });
+			rmSync(cwd, { recursive: true });
+			expect(status).toBe(code);
+		},
+	);
 });
 
 test('every field takes an expression, but for a choice of resource or operation, what a trigger starts at and responds, and what allows an agent to pay', () => {
@@ -284,32 +320,37 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 	// What pnpm printed on 2026-11-23.
 	const said =
 		'ERR_PNPM_NO_MATCHING_VERSION  No matching version found for @n8n/agents@0.26.2 while fetching it';
-	expect(whyNot('2.41.3', new Error(said))).toMatch(
-		/^2\.41\.3 cannot be installed as it was published: it needs @n8n\/agents@0\.26\.2, which npm/,
+	expect(whyNot('2.41.3', new Error(said))).toBe(
+		'2.41.3 cannot be installed as it was published: it needs @n8n/agents@0.26.2, which npm does not have. n8n may not be done with publishing it: try again in a day.',
 	);
 	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
 });
 
-test("each of n8n's insides that CONTRIBUTING lists is named in its test", () => {
-	const text = readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8');
-	const [, section = ''] = /## What is used of n8n's insides\n(.*?)\n## /s.exec(text) ?? [];
-	const rows = [...section.matchAll(/^\| ([^|]*`[^|]*|The timer [^|]*)\|.*`(\S+\.ts)` +\|$/gm)];
-	expect(rows).toHaveLength(9);
-	for (const [, inside = '', file = ''] of rows) {
-		const [, name = 'timer'] = /`([^`]+)`/.exec(inside) ?? [];
-		expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name);
-	}
+describe("n8n's insides that CONTRIBUTING lists", () => {
+	const section = sectionOf('CONTRIBUTING.md', "## What is used of n8n's insides");
+	const [, ...insides] = rowsIn(section);
+
+	test('are nine', () => expect(insides).toHaveLength(9));
+
+	test.each(insides)('%s: its test names it', (inside, _use, _otherwise, cell) => {
+		const [name = 'timer'] = allIn(inside!, /`([^`]+)`/g);
+		const [file] = allIn(cell!, /`([^`]+)`/g);
+		expect(read(`test/${file}`)).toContain(name);
+	});
 });
 
-test('the lowest n8n is the same wherever it stands', () => {
+describe('the lowest n8n is the same', () => {
 	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
-	const files = ['README.md', 'CHANGELOG.md', 'docs/install.md'];
-	for (const file of [...files, 'nodes/Pay/lowestN8n.ts']) {
-		const text = readFileSync(join(ROOT, file), 'utf8');
-		expect([file, text.includes(`n8n ${lowest}`)]).toStrictEqual([file, true]);
-	}
-	const table = readFileSync(join(ROOT, 'docs/install.md'), 'utf8').split('<!-- versions -->')[1];
-	expect(/\| n8n +\| (\d+\.\d+)/.exec(table!)?.[1]).toBe(lowest);
+
+	test.each(['README.md', 'CHANGELOG.md', 'docs/install.md', 'nodes/Pay/lowestN8n.ts'])(
+		'in %s',
+		(file) => expect(read(file)).toContain(`n8n ${lowest}`),
+	);
+
+	test('in the table of what was tried', () => {
+		const [, table = ''] = read('docs/install.md').split('<!-- versions -->');
+		expect(allIn(table, /\| n8n +\| (\d+\.\d+)/g)[0]).toBe(lowest);
+	});
 });
 
 describe('an n8n before 1.99', () => {

@@ -21,7 +21,8 @@ function openRequest() {
 	return { ask, end };
 }
 
-const asked = (standing: Standing) => jest.fn(async () => ({ result: 'response', standing }));
+const requestThatGives = (standing: Standing) =>
+	jest.fn(async () => ({ result: 'response', standing }));
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test('until an account was taken one item asks at a time, then all', async () => {
@@ -48,19 +49,21 @@ test('until an account was taken one item asks at a time, then all', async () =>
 test('an account that was refused is not asked again in that run, and its first refusal stays', async () => {
 	const gate = new AccountGate();
 	const account = newAccount();
-	await expect(gate.pass(account, asked(REFUSAL))).resolves.toBe('response');
-	const again = asked('taken');
+	await expect(gate.pass(account, requestThatGives(REFUSAL))).resolves.toBe('response');
+	const again = requestThatGives('taken');
 	await expect(gate.pass(account, again)).resolves.toBe(REFUSAL);
 	await expect(gate.pass({ ...account }, again)).resolves.toBe(REFUSAL);
 	expect(again).not.toHaveBeenCalled();
-	await expect(gate.pass(newAccount(), asked('taken'))).resolves.toBe('response');
-	await expect(new AccountGate().pass(account, asked('taken'))).resolves.toBe('response');
+	await expect(gate.pass(newAccount(), requestThatGives('taken'))).resolves.toBe('response');
+	await expect(new AccountGate().pass(account, requestThatGives('taken'))).resolves.toBe(
+		'response',
+	);
 });
 
 test('of refusals that come together the first stays', async () => {
 	const gate = new AccountGate();
 	const account = newAccount();
-	await gate.pass(account, asked('taken'));
+	await gate.pass(account, requestThatGives('taken'));
 	const [first, second] = [openRequest(), openRequest()];
 	const both = [gate.pass(account, first.ask), gate.pass(account, second.ask)];
 	await settle();
@@ -68,19 +71,35 @@ test('of refusals that come together the first stays', async () => {
 	await settle();
 	second.end(new InputError('accessToken', 'Another', ''));
 	await Promise.all(both);
-	await expect(gate.pass(account, asked('taken'))).resolves.toBe(REFUSAL);
+	await expect(gate.pass(account, requestThatGives('taken'))).resolves.toBe(REFUSAL);
 });
 
-test.each<[string, object, boolean]>([
-	['the same address, scheme and token', {}, false],
-	['another address', { baseUrl: 'https://other.example' }, true],
-	['another scheme', { schemeName: 'other' }, true],
-	['another token', { token: { pasted: 'another token' } }, true],
-])('an account of %s is another one or not', async (_name, other, expected) => {
+test.each<{ name: string; other: object; expected: boolean }>([
+	{
+		name: 'the same address, scheme and token',
+		other: {},
+		expected: false,
+	},
+	{
+		name: 'another address',
+		other: { baseUrl: 'https://other.example' },
+		expected: true,
+	},
+	{
+		name: 'another scheme',
+		other: { schemeName: 'other' },
+		expected: true,
+	},
+	{
+		name: 'another token',
+		other: { token: { pasted: 'another token' } },
+		expected: true,
+	},
+])('an account of $name is another one or not', async ({ other, expected }) => {
 	const gate = new AccountGate();
 	const account = newAccount();
-	await gate.pass(account, asked(REFUSAL));
-	const ask = asked('taken');
+	await gate.pass(account, requestThatGives(REFUSAL));
+	const ask = requestThatGives('taken');
 	await gate.pass({ ...account, ...other } as Account, ask);
 	expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
 });
@@ -90,7 +109,7 @@ test('a request that throws lets the next item ask', async () => {
 	const account = newAccount();
 	const thrown = gate.pass(account, () => Promise.reject(new Error('it broke')));
 	await expect(thrown).rejects.toThrow('it broke');
-	await expect(gate.pass(account, asked('taken'))).resolves.toBe('response');
+	await expect(gate.pass(account, requestThatGives('taken'))).resolves.toBe('response');
 });
 
 /** How many of two items of a new run ask at once. */
@@ -110,7 +129,7 @@ test('for a minute after an account was taken, runs ask with several items at on
 	const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
 	const account = newAccount();
 	expect(await askingAtOnce(account)).toBe(1);
-	await new AccountGate().pass(account, asked('taken'));
+	await new AccountGate().pass(account, requestThatGives('taken'));
 	now += 59_999;
 	// What a request tells nothing of its account by changes nothing.
 	expect(await askingAtOnce(account)).toBe(2);
@@ -122,19 +141,19 @@ test('for a minute after an account was taken, runs ask with several items at on
 
 test('a refusal ends that minute', async () => {
 	const account = newAccount();
-	await new AccountGate().pass(account, asked('taken'));
-	await new AccountGate().pass(account, asked(REFUSAL));
+	await new AccountGate().pass(account, requestThatGives('taken'));
+	await new AccountGate().pass(account, requestThatGives(REFUSAL));
 	expect(await askingAtOnce(account)).toBe(1);
 });
 
 test('a process remembers the 200 accounts that were taken last', async () => {
 	const accounts = Array.from({ length: 201 }, newAccount);
-	for (const account of accounts) await new AccountGate().pass(account, asked('taken'));
+	for (const account of accounts) await new AccountGate().pass(account, requestThatGives('taken'));
 	expect(await askingAtOnce(accounts[0]!)).toBe(1);
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	// Asked again, it is the last of them.
-	await new AccountGate().pass(accounts[1]!, asked('taken'));
-	await new AccountGate().pass(newAccount(), asked('taken'));
+	await new AccountGate().pass(accounts[1]!, requestThatGives('taken'));
+	await new AccountGate().pass(newAccount(), requestThatGives('taken'));
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	expect(await askingAtOnce(accounts[2]!)).toBe(1);
 });

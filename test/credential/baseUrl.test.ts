@@ -2,46 +2,139 @@ import { parseBaseUrl, parseSchemeName } from '../../nodes/Pay/credential/baseUr
 import { refusalOf } from '../refusal';
 
 test.each([
-	['https://api.example.com', 'https://api.example.com'],
-	[' https://api.example.com/// ', 'https://api.example.com'],
-	['https://api.example.com/v2/pay/qrcode', 'https://api.example.com'],
-	['https://api.example.com/v2', 'https://api.example.com/v2'],
-	['https://gw.example.com/v2/tenant', 'https://gw.example.com/v2/tenant'],
-	['https://gw.example.com/v2/tenant/v2/pay/qrcode', 'https://gw.example.com/v2/tenant'],
-	['https://api.example.com/bank/v2/pay/payment/', 'https://api.example.com/bank'],
-	['https://api.example.com:8443/v20', 'https://api.example.com:8443/v20'],
-	['http://localhost:8787', 'http://localhost:8787'],
-	['http://127.0.0.1:8787/', 'http://127.0.0.1:8787'],
-	['http://127.100.20.255', 'http://127.100.20.255'],
-	['http://pay.localhost', 'http://pay.localhost'],
-	['https://api.example.com/v2/pay/qrcode/more', 'https://api.example.com/v2/pay/qrcode/more'],
-	['http://[::1]:8787', 'http://[::1]:8787'],
-])('%p is used as %p', (given, used) => {
+	{
+		given: 'https://api.example.com',
+		used: 'https://api.example.com',
+	},
+	{
+		given: ' https://api.example.com/// ',
+		used: 'https://api.example.com',
+	},
+	{
+		given: 'https://api.example.com/v2/pay/qrcode',
+		used: 'https://api.example.com',
+	},
+	{
+		given: 'https://api.example.com/v2',
+		used: 'https://api.example.com/v2',
+	},
+	{
+		given: 'https://gw.example.com/v2/tenant',
+		used: 'https://gw.example.com/v2/tenant',
+	},
+	{
+		given: 'https://gw.example.com/v2/tenant/v2/pay/qrcode',
+		used: 'https://gw.example.com/v2/tenant',
+	},
+	{
+		given: 'https://api.example.com/bank/v2/pay/payment/',
+		used: 'https://api.example.com/bank',
+	},
+	{
+		given: 'https://api.example.com:8443/v20',
+		used: 'https://api.example.com:8443/v20',
+	},
+	{
+		given: 'http://localhost:8787',
+		used: 'http://localhost:8787',
+	},
+	{
+		given: 'http://127.0.0.1:8787/',
+		used: 'http://127.0.0.1:8787',
+	},
+	{
+		given: 'http://127.100.20.255',
+		used: 'http://127.100.20.255',
+	},
+	{
+		given: 'http://pay.localhost',
+		used: 'http://pay.localhost',
+	},
+	{
+		given: 'https://api.example.com/v2/pay/qrcode/more',
+		used: 'https://api.example.com/v2/pay/qrcode/more',
+	},
+	{
+		given: 'http://[::1]:8787',
+		used: 'http://[::1]:8787',
+	},
+])('$given is used as $used', ({ given, used }) => {
 	expect(parseBaseUrl(given, false, 'pay')).toBe(used);
 });
 
 test.each([
-	['', /empty/],
-	[' \n', /empty/],
-	[undefined, /empty/],
-	['api.example.com', /must be an absolute URL/],
-	['/v2/pay', /must be an absolute URL/],
-	['ftp://api.example.com', /https:/],
-	['file:///etc/passwd', /https:/],
-	['http://api.example.com', /unencrypted/],
-	['http://127.0.0.1.example.com', /unencrypted/],
-	['http://localhost.example.com', /unencrypted/],
-	['http://localhost.', /unencrypted/],
-	['http://127.0.0.1.nip.example', /unencrypted/],
-	['https://user:word@api.example.com', /user name/],
-	['https://user@api.example.com', /user name/],
-	['https://:word@api.example.com', /password/],
-	['https://api.example.com/#a', /fragment/],
-	['https://api.example.com/?a=1', /query/],
-])('%p is refused', (given, why) => {
+	{
+		given: '',
+		why: 'The Base URL of the Pay API credential is empty',
+	},
+	{
+		given: ' \n',
+		why: 'The Base URL of the Pay API credential is empty',
+	},
+	{
+		given: undefined,
+		why: 'The Base URL of the Pay API credential is empty',
+	},
+	{
+		given: 'api.example.com',
+		why: 'The Base URL of the Pay API credential must be an absolute URL',
+	},
+	{
+		given: '/v2/pay',
+		why: 'The Base URL of the Pay API credential must be an absolute URL',
+	},
+	{
+		given: 'ftp://api.example.com',
+		why: 'The Base URL of the Pay API credential must start with https://',
+	},
+	{
+		given: 'file:///etc/passwd',
+		why: 'The Base URL of the Pay API credential must start with https://',
+	},
+	{
+		given: 'http://api.example.com',
+		why: 'The Base URL of the Pay API credential uses http:, which would send secrets unencrypted to api.example.com',
+	},
+	{
+		given: 'http://127.0.0.1.example.com',
+		why: 'The Base URL of the Pay API credential uses http:, which would send secrets unencrypted to 127.0.0.1.example.com',
+	},
+	{
+		given: 'http://localhost.example.com',
+		why: 'The Base URL of the Pay API credential uses http:, which would send secrets unencrypted to localhost.example.com',
+	},
+	{
+		given: 'http://localhost.',
+		why: 'The Base URL of the Pay API credential uses http:, which would send secrets unencrypted to localhost.',
+	},
+	{
+		given: 'http://127.0.0.1.nip.example',
+		why: 'The Base URL of the Pay API credential uses http:, which would send secrets unencrypted to 127.0.0.1.nip.example',
+	},
+	{
+		given: 'https://user:word@api.example.com',
+		why: 'The Base URL of the Pay API credential must hold no user name, password or fragment',
+	},
+	{
+		given: 'https://user@api.example.com',
+		why: 'The Base URL of the Pay API credential must hold no user name, password or fragment',
+	},
+	{
+		given: 'https://:word@api.example.com',
+		why: 'The Base URL of the Pay API credential must hold no user name, password or fragment',
+	},
+	{
+		given: 'https://api.example.com/#a',
+		why: 'The Base URL of the Pay API credential must hold no user name, password or fragment',
+	},
+	{
+		given: 'https://api.example.com/?a=1',
+		why: 'The Base URL of the Pay API credential must hold no query',
+	},
+])('$given is refused', ({ given, why }) => {
 	expect(refusalOf(() => parseBaseUrl(given, false, 'pay'))).toMatchObject({
 		field: 'baseUrl',
-		message: expect.stringMatching(why),
+		message: why,
 	});
 });
 
@@ -50,20 +143,43 @@ test('http: to another host needs the person to allow it', () => {
 });
 
 test.each([
-	['https://api.example.com/v2/other/qrcode', 'pay', 'other'],
-	['https://api.example.com/v2/pay/payment', 'other', 'pay'],
-])('%p with the scheme name %p says to enter %p', (given, schemeName, right) => {
-	expect(() => parseBaseUrl(given, false, schemeName)).toThrow(
-		expect.objectContaining({ field: 'schemeName', advice: expect.stringContaining(`"${right}"`) }),
-	);
-	expect(parseBaseUrl(given, false, right)).toBe('https://api.example.com');
-});
+	{
+		given: 'https://api.example.com/v2/other/qrcode',
+		schemeName: 'pay',
+		right: 'other',
+	},
+	{
+		given: 'https://api.example.com/v2/pay/payment',
+		schemeName: 'other',
+		right: 'pay',
+	},
+])(
+	'$given with the scheme name $schemeName says to enter $right',
+	({ given, schemeName, right }) => {
+		expect(() => parseBaseUrl(given, false, schemeName)).toThrow(
+			expect.objectContaining({
+				field: 'schemeName',
+				advice: expect.stringContaining(`"${right}"`),
+			}),
+		);
+		expect(parseBaseUrl(given, false, right)).toBe('https://api.example.com');
+	},
+);
 
 test.each([
-	[undefined, 'pay'],
-	['pay', 'pay'],
-	[' other-1 ', 'other-1'],
-])('the scheme name %p is %p', (given, used) => {
+	{
+		given: undefined,
+		used: 'pay',
+	},
+	{
+		given: 'pay',
+		used: 'pay',
+	},
+	{
+		given: ' other-1 ',
+		used: 'other-1',
+	},
+])('the scheme name $given is $used', ({ given, used }) => {
 	expect(parseSchemeName(given)).toBe(used);
 });
 

@@ -26,14 +26,26 @@ test('a credential of the document’s own fields: scheme name pay, a pasted tok
 });
 
 test.each([
-	['Idempotency-Key', 'Idempotency-Key'],
-	[' X-Request-Id\n', 'X-Request-Id'],
-	['', undefined],
-])('the header for the External ID %p is %p', (externalIdHeader, expected) => {
-	expect(readAccount({ ...BASE, describeService: true, externalIdHeader }).externalIdHeader).toBe(
-		expected,
-	);
-});
+	{
+		externalIdHeader: 'Idempotency-Key',
+		expected: 'Idempotency-Key',
+	},
+	{
+		externalIdHeader: ' X-Request-Id\n',
+		expected: 'X-Request-Id',
+	},
+	{
+		externalIdHeader: '',
+		expected: undefined,
+	},
+])(
+	'the header for the External ID $externalIdHeader is $expected',
+	({ externalIdHeader, expected }) => {
+		expect(readAccount({ ...BASE, describeService: true, externalIdHeader }).externalIdHeader).toBe(
+			expected,
+		);
+	},
+);
 
 test('what stands behind Describe the Service is not in force while that is off', () => {
 	const hidden = { schemeName: 'fast', externalIdHeader: 'Idempotency-Key' };
@@ -56,33 +68,68 @@ test.each(['describeService', 'schemeName', 'externalIdHeader', 'resultField', '
 	},
 );
 
-const NO_NAME = /must be the name of a header/;
-test.each<[string, RegExp]>([
-	['Idempotency Key', /must be the name of a header, without a colon or spaces/],
-	...['Idempotency-Key:', 'Schlüssel', 'a\r\nb'].map((name): [string, RegExp] => [name, NO_NAME]),
-	['Host', /must not be Host, which has another meaning/],
-	...`Authorization content-type Proxy-Authorization Cookie If-Match Accept-Encoding Content-Length
-		X-Forwarded-For Expect User-Agent`
-		.split(/\s+/)
-		.map((name): [string, RegExp] => [name, new RegExp(`not be ${name}, which has another`)]),
-])('the header for the External ID %p is refused', (externalIdHeader, words) => {
-	expect(
-		refusalOf(() => readAccount({ ...BASE, describeService: true, externalIdHeader })),
-	).toMatchObject({
+test.each(['Idempotency Key', 'Idempotency-Key:', 'Schlüssel', 'a\r\nb'])(
+	'the header for the External ID %p is refused: it is no name of a header',
+	(externalIdHeader) => {
+		const credential = { ...BASE, describeService: true, externalIdHeader };
+		expect(refusalOf(() => readAccount(credential))).toMatchObject({
+			field: 'externalIdHeader',
+			message:
+				'The Header for the External ID of the Pay API credential must be the name of a header, without a colon or spaces',
+		});
+	},
+);
+
+test.each([
+	'Host',
+	'Authorization',
+	'content-type',
+	'Proxy-Authorization',
+	'Cookie',
+	'If-Match',
+	'Accept-Encoding',
+	'Content-Length',
+	'X-Forwarded-For',
+	'Expect',
+	'User-Agent',
+])('the header for the External ID %p is refused: it has another meaning', (externalIdHeader) => {
+	const credential = { ...BASE, describeService: true, externalIdHeader };
+	expect(refusalOf(() => readAccount(credential))).toMatchObject({
 		field: 'externalIdHeader',
-		message: expect.stringMatching(words),
+		message: `The Header for the External ID of the Pay API credential must not be ${externalIdHeader}, which has another meaning`,
 	});
 });
 
 test.each([
-	['abc', 'abc'],
-	[' abc\n', 'abc'],
-	['Bearer abc', 'abc'],
-	['bearer  abc', 'abc'],
-	['Bearerabc', 'Bearerabc'],
-	['abcBearer', 'abcBearer'],
-	['abcBearer=', 'abcBearer='],
-])('the pasted token %p is sent as %p', (accessToken, pasted) => {
+	{
+		accessToken: 'abc',
+		pasted: 'abc',
+	},
+	{
+		accessToken: ' abc\n',
+		pasted: 'abc',
+	},
+	{
+		accessToken: 'Bearer abc',
+		pasted: 'abc',
+	},
+	{
+		accessToken: 'bearer  abc',
+		pasted: 'abc',
+	},
+	{
+		accessToken: 'Bearerabc',
+		pasted: 'Bearerabc',
+	},
+	{
+		accessToken: 'abcBearer',
+		pasted: 'abcBearer',
+	},
+	{
+		accessToken: 'abcBearer=',
+		pasted: 'abcBearer=',
+	},
+])('the pasted token $accessToken is sent as $pasted', ({ accessToken, pasted }) => {
 	expect(readAccount({ ...BASE, accessToken }).token).toStrictEqual({ pasted });
 });
 
@@ -92,23 +139,43 @@ test('client credentials: spaces around them go, and the header is the default',
 	expect(readAccount(CLIENT).token).toStrictEqual({ clientCredentials: { tokenUrl, ...client } });
 });
 
-test.each<[string, object, object]>([
-	['a number that an expression gives as the client ID', { clientId: 42 }, { clientId: '42' }],
-	['scopes with spaces around them', { scope: ' a b\n' }, { scope: 'a b' }],
-	['secrets sent in the body', { clientAuthentication: 'body' }, { sendIn: 'body' }],
-])('client credentials: %s', (_what, more, expected) => {
+test.each<{ what: string; more: object; expected: object }>([
+	{
+		what: 'a number that an expression gives as the client ID',
+		more: { clientId: 42 },
+		expected: { clientId: '42' },
+	},
+	{
+		what: 'scopes with spaces around them',
+		more: { scope: ' a b\n' },
+		expected: { scope: 'a b' },
+	},
+	{
+		what: 'secrets sent in the body',
+		more: { clientAuthentication: 'body' },
+		expected: { sendIn: 'body' },
+	},
+])('client credentials: $what', ({ more, expected }) => {
 	const { token } = readAccount({ ...CLIENT, ...more });
 	expect(token).toMatchObject({ clientCredentials: expected });
 });
 
-test.each<[string, object, string]>([
-	['the base URL', BASE, 'baseUrl'],
-	['the token URL', CLIENT, 'tokenUrl'],
-])('%s: http: is for this machine, or with Allow HTTP', (_what, credential, field) => {
+test.each<{ what: string; credential: object; field: string }>([
+	{
+		what: 'the base URL',
+		credential: BASE,
+		field: 'baseUrl',
+	},
+	{
+		what: 'the token URL',
+		credential: CLIENT,
+		field: 'tokenUrl',
+	},
+])('$what: http: is for this machine, or with Allow HTTP', ({ credential, field }) => {
 	const read = (address: string, allowHttp?: boolean) =>
 		readAccount({ ...credential, [field]: address, allowHttp });
-	expect(() => read('http://pay.internal/x')).toThrow(/URL .*unencrypted/);
-	expect(() => read('http://pay.internal/x', false)).toThrow(/URL .*unencrypted/);
+	expect(() => read('http://pay.internal/x')).toThrow('unencrypted');
+	expect(() => read('http://pay.internal/x', false)).toThrow('unencrypted');
 	expect(() => read('http://localhost:1/x')).not.toThrow();
 	expect(() => read('http://pay.internal/x', true)).not.toThrow();
 });
@@ -116,26 +183,78 @@ test.each<[string, object, string]>([
 const SECRET = 'the postback secret of the test';
 const SHORT = { postbackSecret: SECRET, previousPostbackSecret: 'abc' };
 
-test.each<[string, object, string, RegExp]>([
-	['of fifteen letters', { postbackSecret: 'fifteen letters' }, 'postbackSecret', /at least 16/],
-	['of spaces', { postbackSecret: ' '.repeat(20) }, 'postbackSecret', /at least 16/],
-	['that is a number', { postbackSecret: 12345 }, 'postbackSecret', /at least 16/],
-	['that lost digits', { postbackSecret: 1e20 }, 'postbackSecret', /too large to keep/],
-	['that is not text', { postbackSecret: ['x'] }, 'postbackSecret', /must be text, but is a list/],
-	['before it of three letters', SHORT, 'previousPostbackSecret', /^The Previous .* at least 16/],
-	['before it alone', { previousPostbackSecret: SECRET }, 'postbackSecret', /Secret .*is empty/],
-])('a Postback Secret %s is refused', (_what, fields, field, words) => {
+test.each<{ what: string; fields: object; field: string; words: string }>([
+	{
+		what: 'of fifteen letters',
+		fields: { postbackSecret: 'fifteen letters' },
+		field: 'postbackSecret',
+		words: 'The Postback Secret of the Pay API credential must have at least 16 characters',
+	},
+	{
+		what: 'of spaces',
+		fields: { postbackSecret: ' '.repeat(20) },
+		field: 'postbackSecret',
+		words: 'The Postback Secret of the Pay API credential must have at least 16 characters',
+	},
+	{
+		what: 'that is a number',
+		fields: { postbackSecret: 12345 },
+		field: 'postbackSecret',
+		words: 'The Postback Secret of the Pay API credential must have at least 16 characters',
+	},
+	{
+		what: 'that lost digits',
+		fields: { postbackSecret: 1e20 },
+		field: 'postbackSecret',
+		words: 'Postback Secret (postbackSecret) is a number too large to keep all its digits',
+	},
+	{
+		what: 'that is not text',
+		fields: { postbackSecret: ['x'] },
+		field: 'postbackSecret',
+		words: 'Postback Secret (postbackSecret) must be text, but is a list',
+	},
+	{
+		what: 'before it of three letters',
+		fields: SHORT,
+		field: 'previousPostbackSecret',
+		words:
+			'The Previous Postback Secret of the Pay API credential must have at least 16 characters',
+	},
+	{
+		what: 'before it alone',
+		fields: { previousPostbackSecret: SECRET },
+		field: 'postbackSecret',
+		words: 'The Postback Secret of the Pay API credential is empty',
+	},
+])('a Postback Secret $what is refused', ({ fields, field, words }) => {
 	const refusal = refusalOf(() => readAccount({ ...BASE, ...fields } as never));
-	expect(refusal).toMatchObject({ field, message: expect.stringMatching(words) });
+	expect(refusal).toMatchObject({ field, message: words });
 });
 
 const [A, B] = ['a', 'b'].map((which) => `the secret of the test: ${which}`) as [string, string];
-test.each<[string, object, { current: string; taken: string[] }]>([
-	['both', { postbackSecret: A, previousPostbackSecret: B }, { current: A, taken: [A, B] }],
-	['the new one alone', { postbackSecret: A }, { current: A, taken: [A] }],
-	['the previous one alone', { previousPostbackSecret: B }, { current: '', taken: [B] }],
-	['empty ones', { postbackSecret: '', previousPostbackSecret: '' }, { current: '', taken: [] }],
-])('a trigger takes what was signed with %s of its secrets', (_which, fields, expected) => {
+test.each<{ which: string; fields: object; expected: { current: string; taken: string[] } }>([
+	{
+		which: 'both',
+		fields: { postbackSecret: A, previousPostbackSecret: B },
+		expected: { current: A, taken: [A, B] },
+	},
+	{
+		which: 'the new one alone',
+		fields: { postbackSecret: A },
+		expected: { current: A, taken: [A] },
+	},
+	{
+		which: 'the previous one alone',
+		fields: { previousPostbackSecret: B },
+		expected: { current: '', taken: [B] },
+	},
+	{
+		which: 'empty ones',
+		fields: { postbackSecret: '', previousPostbackSecret: '' },
+		expected: { current: '', taken: [] },
+	},
+])('a trigger takes what was signed with $which of its secrets', ({ fields, expected }) => {
 	expect(parseSecrets(fields as never)).toStrictEqual(expected);
 });
 
@@ -154,37 +273,123 @@ test('the Postback URL and Secret of the credential are handed on; empty ones ar
 
 const IN_QUERY = { ...CLIENT, clientAuthentication: 'query' };
 const WITH_PASSWORD = { ...CLIENT, tokenUrl: 'https://a:b@id.example.com' };
-test.each<[string, object, string, RegExp]>([
-	['no access token', { ...BASE, accessToken: undefined }, 'accessToken', /is empty/],
-	['an access token of spaces', { ...BASE, accessToken: ' \n' }, 'accessToken', /is empty/],
-	['"Bearer" for an access token', { ...BASE, accessToken: 'Bearer' }, 'accessToken', /is empty/],
-	['an access token of two words', { ...BASE, accessToken: 'a b' }, 'accessToken', /a space/],
-	['no token URL', { ...CLIENT, tokenUrl: undefined }, 'tokenUrl', /is empty/],
-	['no client ID', { ...CLIENT, clientId: undefined }, 'clientId', /is empty/],
-	['a client ID that is a list', { ...CLIENT, clientId: ['shop'] }, 'clientId', /is empty/],
-	['a client secret of spaces', { ...CLIENT, clientSecret: ' ' }, 'clientSecret', /is empty/],
-	['secrets in the query', IN_QUERY, 'clientAuthentication', /./],
-	['a token URL with a password', WITH_PASSWORD, 'tokenUrl', /password/],
-	['another way of authentication', { ...BASE, authentication: 'basic' }, 'authentication', /./],
-])('%s is refused, and the field named', (_what, credential, field, message) => {
+test.each<{ what: string; credential: object; field: string; message: string }>([
+	{
+		what: 'no access token',
+		credential: { ...BASE, accessToken: undefined },
+		field: 'accessToken',
+		message: 'The Access Token of the Pay API credential is empty',
+	},
+	{
+		what: 'an access token of spaces',
+		credential: { ...BASE, accessToken: ' \n' },
+		field: 'accessToken',
+		message: 'The Access Token of the Pay API credential is empty',
+	},
+	{
+		what: '"Bearer" for an access token',
+		credential: { ...BASE, accessToken: 'Bearer' },
+		field: 'accessToken',
+		message: 'The Access Token of the Pay API credential is empty',
+	},
+	{
+		what: 'an access token of two words',
+		credential: { ...BASE, accessToken: 'a b' },
+		field: 'accessToken',
+		message:
+			'The Access Token of the Pay API credential holds a space or a character that no token has',
+	},
+	{
+		what: 'no token URL',
+		credential: { ...CLIENT, tokenUrl: undefined },
+		field: 'tokenUrl',
+		message: 'The Token URL of the Pay API credential is empty',
+	},
+	{
+		what: 'no client ID',
+		credential: { ...CLIENT, clientId: undefined },
+		field: 'clientId',
+		message: 'The Client ID of the Pay API credential is empty',
+	},
+	{
+		what: 'a client ID that is a list',
+		credential: { ...CLIENT, clientId: ['shop'] },
+		field: 'clientId',
+		message: 'The Client ID of the Pay API credential is empty',
+	},
+	{
+		what: 'a client secret of spaces',
+		credential: { ...CLIENT, clientSecret: ' ' },
+		field: 'clientSecret',
+		message: 'The Client Secret of the Pay API credential is empty',
+	},
+	{
+		what: 'secrets in the query',
+		credential: IN_QUERY,
+		field: 'clientAuthentication',
+		message: 'Client Authentication of the Pay API credential must be header, body or json',
+	},
+	{
+		what: 'a token URL with a password',
+		credential: WITH_PASSWORD,
+		field: 'tokenUrl',
+		message: 'The Token URL of the Pay API credential must hold no user name, password or fragment',
+	},
+	{
+		what: 'another way of authentication',
+		credential: { ...BASE, authentication: 'basic' },
+		field: 'authentication',
+		message: 'Authentication of the Pay API credential must be accessToken or clientCredentials',
+	},
+])('$what is refused, and the field named', ({ credential, field, message }) => {
 	const refusal = refusalOf(() => readAccount(credential as never));
-	const expected = { name: 'InputError', field, message: expect.stringMatching(message) };
+	const expected = { name: 'InputError', field, message: message };
 	expect(refusal).toMatchObject(expected);
 });
 
 const PASTED = 'sk-l1ve-t0ken';
 test.each([
-	['as the base URL', { ...BASE, baseUrl: PASTED }],
-	['as the base URL, with a colon', { ...BASE, baseUrl: `${PASTED}:x` }],
-	['as the base URL, behind a colon', { ...BASE, baseUrl: `x:${PASTED}` }],
-	['as the password of the base URL', { ...BASE, baseUrl: `https://a:${PASTED}@example.com` }],
-	['in the query of the base URL', { ...BASE, baseUrl: `https://example.com?token=${PASTED}` }],
-	['as the token URL', { ...CLIENT, tokenUrl: `${PASTED}:x` }],
-	['as the scheme name', { ...BASE, describeService: true, schemeName: `${PASTED}/` }],
-	['with a word behind it', { ...BASE, accessToken: `${PASTED} x` }],
-	['as the way of authentication', { ...BASE, authentication: PASTED }],
-	['as the way to send it', { ...CLIENT, clientAuthentication: PASTED }],
-])('a secret that was pasted %s is in no error', (_where, credential) => {
+	{
+		where: 'as the base URL',
+		credential: { ...BASE, baseUrl: PASTED },
+	},
+	{
+		where: 'as the base URL, with a colon',
+		credential: { ...BASE, baseUrl: `${PASTED}:x` },
+	},
+	{
+		where: 'as the base URL, behind a colon',
+		credential: { ...BASE, baseUrl: `x:${PASTED}` },
+	},
+	{
+		where: 'as the password of the base URL',
+		credential: { ...BASE, baseUrl: `https://a:${PASTED}@example.com` },
+	},
+	{
+		where: 'in the query of the base URL',
+		credential: { ...BASE, baseUrl: `https://example.com?token=${PASTED}` },
+	},
+	{
+		where: 'as the token URL',
+		credential: { ...CLIENT, tokenUrl: `${PASTED}:x` },
+	},
+	{
+		where: 'as the scheme name',
+		credential: { ...BASE, describeService: true, schemeName: `${PASTED}/` },
+	},
+	{
+		where: 'with a word behind it',
+		credential: { ...BASE, accessToken: `${PASTED} x` },
+	},
+	{
+		where: 'as the way of authentication',
+		credential: { ...BASE, authentication: PASTED },
+	},
+	{
+		where: 'as the way to send it',
+		credential: { ...CLIENT, clientAuthentication: PASTED },
+	},
+])('a secret that was pasted $where is in no error', ({ credential }) => {
 	const { message, advice, field } = refusalOf(() => readAccount(credential))!;
 	expect([message, advice, field].join()).not.toContain(PASTED);
 });
@@ -195,13 +400,37 @@ const handedOver = (saved: Record<string, string | boolean>) =>
 
 const BY_CLIENT = { baseUrl: 'https://a.example', authentication: 'clientCredentials' };
 const TOKENS = { tokenUrl: 'http://10.0.0.7/token' };
-test.each<[string, Record<string, string>, true | undefined]>([
-	['an http: address', { baseUrl: 'http://10.0.0.7' }, true],
-	['one in capitals, after a space', { baseUrl: ' HTTP://10.0.0.7' }, true],
-	['an address by expression', { baseUrl: '={{ $vars.address }}' }, true],
-	['an https: address with tokens from an http: one', { ...BY_CLIENT, ...TOKENS }, true],
-	['tokens that nobody fetches', { baseUrl: 'https://a.example', ...TOKENS }, undefined],
-	['an https: address', { baseUrl: 'https://a.example' }, undefined],
-])('Allow HTTP for %s: %j comes as %s', (_what, saved, expected) => {
+test.each<{ what: string; saved: Record<string, string>; expected: true | undefined }>([
+	{
+		what: 'an http: address',
+		saved: { baseUrl: 'http://10.0.0.7' },
+		expected: true,
+	},
+	{
+		what: 'one in capitals, after a space',
+		saved: { baseUrl: ' HTTP://10.0.0.7' },
+		expected: true,
+	},
+	{
+		what: 'an address by expression',
+		saved: { baseUrl: '={{ $vars.address }}' },
+		expected: true,
+	},
+	{
+		what: 'an https: address with tokens from an http: one',
+		saved: { ...BY_CLIENT, ...TOKENS },
+		expected: true,
+	},
+	{
+		what: 'tokens that nobody fetches',
+		saved: { baseUrl: 'https://a.example', ...TOKENS },
+		expected: undefined,
+	},
+	{
+		what: 'an https: address',
+		saved: { baseUrl: 'https://a.example' },
+		expected: undefined,
+	},
+])('Allow HTTP for $what: $saved comes as $expected', ({ saved, expected }) => {
 	expect(handedOver({ ...saved, allowHttp: true })?.allowHttp).toBe(expected);
 });

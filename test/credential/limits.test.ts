@@ -4,10 +4,16 @@ import { readLimits } from '../../nodes/Pay/credential/limits';
 const limitsOf = (fields: object, unresolved = {}) =>
 	readLimits({ limitPayments: true, ...fields }, unresolved);
 
-test.each<[string, object]>([
-	['nothing is said', {}],
-	['they are off', { limitPayments: false, highestPayment: 'no amount' }],
-])('there are no limits where %s', (_name, fields) => {
+test.each<{ name: string; fields: object }>([
+	{
+		name: 'nothing is said',
+		fields: {},
+	},
+	{
+		name: 'they are off',
+		fields: { limitPayments: false, highestPayment: 'no amount' },
+	},
+])('there are no limits where $name', ({ fields }) => {
 	expect(readLimits({ highestSum: 'no amount', ...fields })).toStrictEqual({});
 });
 
@@ -25,86 +31,107 @@ test('limits are read, and each may be left empty', () => {
 });
 
 test.each([
-	['one a line', 'a@example.com\r\nb@example.com', ['a@example.com', 'b@example.com']],
-	['blank lines left out', '\n a@example.com \n\n \r', ['a@example.com']],
-	[
-		'a key type and its key',
-		'email  a@example.com',
-		['email a@example.com', 'email  a@example.com'],
-	],
-	['a number', 12345678, ['12345678']],
-])('the recipients that may be paid: %s', (_name, onlyRecipients, expected) => {
+	{
+		name: 'one a line',
+		onlyRecipients: 'a@example.com\r\nb@example.com',
+		expected: ['a@example.com', 'b@example.com'],
+	},
+	{
+		name: 'blank lines left out',
+		onlyRecipients: '\n a@example.com \n\n \r',
+		expected: ['a@example.com'],
+	},
+	{
+		name: 'a key type and its key',
+		onlyRecipients: 'email  a@example.com',
+		expected: ['email a@example.com', 'email  a@example.com'],
+	},
+	{
+		name: 'a number',
+		onlyRecipients: 12345678,
+		expected: ['12345678'],
+	},
+])('the recipients that may be paid: $name', ({ onlyRecipients, expected }) => {
 	expect(limitsOf({ onlyRecipients })).toMatchObject({ onlyRecipients: new Set(expected) });
 });
 
 const CANNOT_BE_READ =
 	'No money goes out, because a limit of the Pay API credential cannot be read: ';
-test.each<[string, object, object, string, string, string]>([
-	[
-		'an amount that is none',
-		{ highestPayment: 'much' },
-		{},
-		'highestPayment',
-		'Highest Payment (highestPayment) must be a number, but is "much"',
-		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
-	],
-	[
-		'a sum of 0',
-		{ highestSum: '0' },
-		{},
-		'highestSum',
-		'Highest Sum per Execution (highestSum) must be above 0, but is "0"',
-		'Check the value and where it comes from.',
-	],
-	[
-		'an amount that an expression leaves empty',
-		{ highestPayment: '', highestSum: 5 },
-		{ highestPayment: '={{ $vars.most }}' },
-		'highestPayment',
-		'Highest Payment (highestPayment) is missing',
-		'Enter a number above 0. If it comes from an expression, check that the input item has the value the expression asks for.',
-	],
-	[
-		'recipients that an expression leaves empty',
-		{ onlyRecipients: '' },
-		{ onlyRecipients: '={{ $vars.keys }}' },
-		'onlyRecipients',
-		'Only Recipients (onlyRecipients) holds no key',
-		'Enter the keys that may be paid, one a line.',
-	],
-	[
-		'recipients that are blank',
-		{ onlyRecipients: ' \n' },
-		{},
-		'onlyRecipients',
-		'Only Recipients (onlyRecipients) holds no key',
-		'Enter the keys that may be paid, one a line.',
-	],
-	[
-		'limits of nothing',
-		{ highestPayment: '', highestSum: '', onlyRecipients: '' },
-		{},
-		'limitPayments',
-		'Limit Payments (limitPayments) is on without a limit',
-		'Enter a limit, or turn it off.',
-	],
-	[
-		'a switch that is neither on nor off',
-		{ limitPayments: 'yes', highestPayment: 5 },
-		{},
-		'limitPayments',
-		'Limit Payments (limitPayments) must be on or off',
-		'Let the expression give true or false.',
-	],
-	[
-		'a switch that an expression leaves undefined',
-		{ limitPayments: undefined },
-		{},
-		'limitPayments',
-		'Limit Payments (limitPayments) must be on or off',
-		'Let the expression give true or false.',
-	],
-])('nothing goes out with %s', (_name, fields, unresolved, field, why, advice) => {
+test.each<{
+	name: string;
+	fields: object;
+	unresolved: object;
+	field: string;
+	why: string;
+	advice: string;
+}>([
+	{
+		name: 'an amount that is none',
+		fields: { highestPayment: 'much' },
+		unresolved: {},
+		field: 'highestPayment',
+		why: 'Highest Payment (highestPayment) must be a number, but is "much"',
+		advice:
+			'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
+	},
+	{
+		name: 'a sum of 0',
+		fields: { highestSum: '0' },
+		unresolved: {},
+		field: 'highestSum',
+		why: 'Highest Sum per Execution (highestSum) must be above 0, but is "0"',
+		advice: 'Check the value and where it comes from.',
+	},
+	{
+		name: 'an amount that an expression leaves empty',
+		fields: { highestPayment: '', highestSum: 5 },
+		unresolved: { highestPayment: '={{ $vars.most }}' },
+		field: 'highestPayment',
+		why: 'Highest Payment (highestPayment) is missing',
+		advice:
+			'Enter a number above 0. If it comes from an expression, check that the input item has the value the expression asks for.',
+	},
+	{
+		name: 'recipients that an expression leaves empty',
+		fields: { onlyRecipients: '' },
+		unresolved: { onlyRecipients: '={{ $vars.keys }}' },
+		field: 'onlyRecipients',
+		why: 'Only Recipients (onlyRecipients) holds no key',
+		advice: 'Enter the keys that may be paid, one a line.',
+	},
+	{
+		name: 'recipients that are blank',
+		fields: { onlyRecipients: ' \n' },
+		unresolved: {},
+		field: 'onlyRecipients',
+		why: 'Only Recipients (onlyRecipients) holds no key',
+		advice: 'Enter the keys that may be paid, one a line.',
+	},
+	{
+		name: 'limits of nothing',
+		fields: { highestPayment: '', highestSum: '', onlyRecipients: '' },
+		unresolved: {},
+		field: 'limitPayments',
+		why: 'Limit Payments (limitPayments) is on without a limit',
+		advice: 'Enter a limit, or turn it off.',
+	},
+	{
+		name: 'a switch that is neither on nor off',
+		fields: { limitPayments: 'yes', highestPayment: 5 },
+		unresolved: {},
+		field: 'limitPayments',
+		why: 'Limit Payments (limitPayments) must be on or off',
+		advice: 'Let the expression give true or false.',
+	},
+	{
+		name: 'a switch that an expression leaves undefined',
+		fields: { limitPayments: undefined },
+		unresolved: {},
+		field: 'limitPayments',
+		why: 'Limit Payments (limitPayments) must be on or off',
+		advice: 'Let the expression give true or false.',
+	},
+])('nothing goes out with $name', ({ fields, unresolved, field, why, advice }) => {
 	const limits = limitsOf(fields, unresolved);
 	expect(limits).toBeInstanceOf(InputError);
 	expect(limits).toMatchObject({ field, message: CANNOT_BE_READ + why, advice });

@@ -30,16 +30,40 @@ beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW));
 afterEach(() => jest.restoreAllMocks());
 
 describe('a genuine signature is taken', () => {
-	test.each<[string, string]>([
-		['hexadecimal', mac('hex')],
-		['hexadecimal in capitals', mac('hex').toUpperCase()],
-		['base64', mac('base64')],
-		['base64url', mac('base64url')],
-		['with a prefix', `sha256=${mac('hex')}`],
-		['base64 with a prefix', `v1=${mac('base64')}`],
-		['among others', `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`],
-		['with a time beside it', `t=${SECONDS},v1=${mac('hex')}`],
-	])('%s', (_what, header) => {
+	test.each<{ what: string; header: string }>([
+		{
+			what: 'hexadecimal',
+			header: mac('hex'),
+		},
+		{
+			what: 'hexadecimal in capitals',
+			header: mac('hex').toUpperCase(),
+		},
+		{
+			what: 'base64',
+			header: mac('base64'),
+		},
+		{
+			what: 'base64url',
+			header: mac('base64url'),
+		},
+		{
+			what: 'with a prefix',
+			header: `sha256=${mac('hex')}`,
+		},
+		{
+			what: 'base64 with a prefix',
+			header: `v1=${mac('base64')}`,
+		},
+		{
+			what: 'among others',
+			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
+		},
+		{
+			what: 'with a time beside it',
+			header: `t=${SECONDS},v1=${mac('hex')}`,
+		},
+	])('$what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
 	});
 
@@ -60,12 +84,27 @@ describe('a genuine signature is taken', () => {
 	});
 
 	test.each([
-		['seconds', SECONDS],
-		['milliseconds', String(NOW)],
-		['ISO 8601', '2026-11-25T12:00:00Z'],
-		['five minutes ago', String(NOW / 1000 - 300)],
-		['in five minutes', String(NOW / 1000 + 300)],
-	])('with a time: %s', (_what, time) => {
+		{
+			what: 'seconds',
+			time: SECONDS,
+		},
+		{
+			what: 'milliseconds',
+			time: String(NOW),
+		},
+		{
+			what: 'ISO 8601',
+			time: '2026-11-25T12:00:00Z',
+		},
+		{
+			what: 'five minutes ago',
+			time: String(NOW / 1000 - 300),
+		},
+		{
+			what: 'in five minutes',
+			time: String(NOW / 1000 + 300),
+		},
+	])('with a time: $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
 	});
@@ -79,27 +118,79 @@ describe('a genuine signature is taken', () => {
 
 describe('anything else is refused', () => {
 	const NONE = 'the header x-signature holds no signature of this body';
-	test.each<[string, Record<string, unknown>, string]>([
-		['no header', {}, 'the header x-signature is missing'],
-		['an empty one', { 'x-signature': ' ' }, 'the header x-signature is missing'],
-		['another secret', { 'x-signature': mac('hex', { secret: 'another' }) }, NONE],
-		['another body', { 'x-signature': mac('hex', { body: Buffer.from('x') }) }, NONE],
-		['half a signature', { 'x-signature': mac('hex').slice(0, 32) }, NONE],
-		['more than a signature', { 'x-signature': `${mac('hex')}00` }, NONE],
-		['no signature', { 'x-signature': 'sha256=' }, NONE],
-		['zeros', { 'x-signature': '0'.repeat(64) }, NONE],
-		['the right one behind too many', { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` }, NONE],
-	])('%s', (_what, headers, fault) => {
+	test.each<{ what: string; headers: Record<string, unknown>; fault: string }>([
+		{
+			what: 'no header',
+			headers: {},
+			fault: 'the header x-signature is missing',
+		},
+		{
+			what: 'an empty one',
+			headers: { 'x-signature': ' ' },
+			fault: 'the header x-signature is missing',
+		},
+		{
+			what: 'another secret',
+			headers: { 'x-signature': mac('hex', { secret: 'another' }) },
+			fault: NONE,
+		},
+		{
+			what: 'another body',
+			headers: { 'x-signature': mac('hex', { body: Buffer.from('x') }) },
+			fault: NONE,
+		},
+		{
+			what: 'half a signature',
+			headers: { 'x-signature': mac('hex').slice(0, 32) },
+			fault: NONE,
+		},
+		{
+			what: 'more than a signature',
+			headers: { 'x-signature': `${mac('hex')}00` },
+			fault: NONE,
+		},
+		{
+			what: 'no signature',
+			headers: { 'x-signature': 'sha256=' },
+			fault: NONE,
+		},
+		{
+			what: 'zeros',
+			headers: { 'x-signature': '0'.repeat(64) },
+			fault: NONE,
+		},
+		{
+			what: 'the right one behind too many',
+			headers: { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` },
+			fault: NONE,
+		},
+	])('$what', ({ headers, fault }) => {
 		expect(faultOf(SIGNED, headers)).toBe(fault);
 	});
 
 	const OLD = 'the time in the header x-timestamp is not now';
-	test.each<[string, string | undefined, string]>([
-		['no time', undefined, 'the header x-timestamp is missing'],
-		['a time of before', String(NOW / 1000 - 301), OLD],
-		['a time to come', String(NOW / 1000 + 301), OLD],
-		['no time at all', 'yesterday', OLD],
-	])('%s', (_what, time, fault) => {
+	test.each<{ what: string; time: string | undefined; fault: string }>([
+		{
+			what: 'no time',
+			time: undefined,
+			fault: 'the header x-timestamp is missing',
+		},
+		{
+			what: 'a time of before',
+			time: String(NOW / 1000 - 301),
+			fault: OLD,
+		},
+		{
+			what: 'a time to come',
+			time: String(NOW / 1000 + 301),
+			fault: OLD,
+		},
+		{
+			what: 'no time at all',
+			time: 'yesterday',
+			fault: OLD,
+		},
+	])('$what', ({ time, fault }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
 	});
@@ -116,25 +207,54 @@ test('nothing is checked where the switch is off', () => {
 	expect(readSignatureRule({ ...SIGNED, verifySignature: false })).toBeUndefined();
 });
 
-test.each<[PayCredential, string]>([
-	[{ verifySignature: 'yes' }, 'verifySignature'],
-	[{ ...SIGNED, signatureSecret: '' }, 'signatureSecret'],
-	[{ ...SIGNED, signatureSecret: undefined }, 'signatureSecret'],
-	[{ ...SIGNED, signatureHeader: '' }, 'signatureHeader'],
-	[{ ...SIGNED, signatureHeader: 'X-Signature:' }, 'signatureHeader'],
-	[{ ...SIGNED, signatureAlgorithm: 'md5' }, 'signatureAlgorithm'],
-	[{ ...SIGNED, signedContent: 'url' }, 'signedContent'],
-	[{ ...TIMED, timestampHeader: '' }, 'timestampHeader'],
-])('%j is refused, by the name of its field and without the secret', (credential, field) => {
-	expect(() => readSignatureRule(credential)).toThrow(
-		expect.objectContaining({ name: 'InputError', field }),
-	);
-	expect(() => readSignatureRule(credential)).not.toThrow(SECRET);
-});
+test.each<{ credential: PayCredential; field: string }>([
+	{
+		credential: { verifySignature: 'yes' },
+		field: 'verifySignature',
+	},
+	{
+		credential: { ...SIGNED, signatureSecret: '' },
+		field: 'signatureSecret',
+	},
+	{
+		credential: { ...SIGNED, signatureSecret: undefined },
+		field: 'signatureSecret',
+	},
+	{
+		credential: { ...SIGNED, signatureHeader: '' },
+		field: 'signatureHeader',
+	},
+	{
+		credential: { ...SIGNED, signatureHeader: 'X-Signature:' },
+		field: 'signatureHeader',
+	},
+	{
+		credential: { ...SIGNED, signatureAlgorithm: 'md5' },
+		field: 'signatureAlgorithm',
+	},
+	{
+		credential: { ...SIGNED, signedContent: 'url' },
+		field: 'signedContent',
+	},
+	{
+		credential: { ...TIMED, timestampHeader: '' },
+		field: 'timestampHeader',
+	},
+])(
+	'$credential is refused, by the name of its field and without the secret',
+	({ credential, field }) => {
+		expect(() => readSignatureRule(credential)).toThrow(
+			expect.objectContaining({ name: 'InputError', field }),
+		);
+		expect(() => readSignatureRule(credential)).not.toThrow(SECRET);
+	},
+);
 
 test('the signature of no body is refused: it would be true of every request without one', () => {
 	const header = mac('hex', { body: Buffer.alloc(0) });
-	expect(faultOf(SIGNED, { 'x-signature': header }, Buffer.alloc(0))).toMatch(/no body/);
+	expect(faultOf(SIGNED, { 'x-signature': header }, Buffer.alloc(0))).toBe(
+		'there is no body that could be signed',
+	);
 });
 
 describe('a time whose point was moved into the body', () => {
@@ -144,17 +264,31 @@ describe('a time whose point was moved into the body', () => {
 		faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time }, Buffer.from(body));
 
 	test.each([
-		['2026-11-25T12:00:00.921Z', '2026-11-25T12:00:00', '921Z.{"a":1}'],
-		[`${SECONDS}.921`, SECONDS, '921.{"a":1}'],
-	])('%s is refused', (whole, time, rest) => {
+		{
+			whole: '2026-11-25T12:00:00.921Z',
+			time: '2026-11-25T12:00:00',
+			rest: '921Z.{"a":1}',
+		},
+		{
+			whole: `${SECONDS}.921`,
+			time: SECONDS,
+			rest: '921.{"a":1}',
+		},
+	])('$whole is refused', ({ whole, time, rest }) => {
 		expect(faultAt(time, rest, signed(whole, '{"a":1}'))).toBeDefined();
 	});
 
 	test.each([
-		['2026-11-25T12:00:00.921Z'],
-		['2026-11-25T09:00:00-03:00'],
-		['Wed, 25 Nov 2026 12:00:00 GMT'],
-	])('a whole one is taken: %s', (time) => {
+		{
+			time: '2026-11-25T12:00:00.921Z',
+		},
+		{
+			time: '2026-11-25T09:00:00-03:00',
+		},
+		{
+			time: 'Wed, 25 Nov 2026 12:00:00 GMT',
+		},
+	])('a whole one is taken: $time', ({ time }) => {
 		expect(faultAt(time, '{"a":1}', signed(time, '{"a":1}'))).toBeUndefined();
 	});
 });

@@ -57,8 +57,10 @@ describe('whose account an item is sent with', () => {
 		const run = await pay(items, { credential });
 		expect(outcomes(run)).toStrictEqual(Array(9).fill('accepted'));
 		for (const each of others) {
-			const own = items.filter(({ url }) => url === each.url);
-			expect(arrivals(each)).toStrictEqual(own.map(({ id, token }) => `${id} Bearer ${token}`));
+			const itemsOfService = items.filter(({ url }) => url === each.url);
+			expect(arrivals(each)).toStrictEqual(
+				itemsOfService.map(({ id, token }) => `${id} Bearer ${token}`),
+			);
 		}
 	});
 
@@ -79,27 +81,31 @@ describe('whose account an item is sent with', () => {
 		);
 	});
 
-	test.each<[string, IDataObject, IDataObject]>([
-		[
-			'whose field was not stored',
-			{ accessToken: undefined },
-			{ accessToken: '={{ $json.token }}' },
-		],
-		['whose field was stored empty', { accessToken: '' }, { accessToken: '={{ $json.token }}' }],
+	test.each<{ what: string; stored: IDataObject; overwrite: IDataObject }>([
+		{
+			what: 'whose field was not stored',
+			stored: { accessToken: undefined },
+			overwrite: { accessToken: '={{ $json.token }}' },
+		},
+		{
+			what: 'whose field was stored empty',
+			stored: { accessToken: '' },
+			overwrite: { accessToken: '={{ $json.token }}' },
+		},
 		// The first item's is what the field has by itself.
-		[
-			'that gives the first item a default',
-			{ describeService: true, schemeName: undefined },
-			{ schemeName: '={{ $json.scheme ?? "pay" }}' },
-		],
-		[
-			'that gives the first item nothing',
-			{ describeService: true, externalIdHeader: '' },
-			{ externalIdHeader: '={{ $json.header ?? "" }}' },
-		],
+		{
+			what: 'that gives the first item a default',
+			stored: { describeService: true, schemeName: undefined },
+			overwrite: { schemeName: '={{ $json.scheme ?? "pay" }}' },
+		},
+		{
+			what: 'that gives the first item nothing',
+			stored: { describeService: true, externalIdHeader: '' },
+			overwrite: { externalIdHeader: '={{ $json.header ?? "" }}' },
+		},
 	])(
-		'an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA) %s',
-		async (_what, stored, overwrite) => {
+		'an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA) $what',
+		async ({ stored, overwrite }) => {
 			const items = itemsFor(...ids(3)).map((item, index) => ({
 				...item,
 				token: `token-${index}`,
@@ -158,15 +164,36 @@ describe('whose account an item is sent with', () => {
 			};
 			return getParameterValue(fields);
 		}) as GetDecrypted;
-	test.each<[string, RunOptions['context']]>([
-		['gives it', undefined],
-		['has no way to it', () => ({ additionalData: undefined }) as object],
-		['has no function for it', helper(undefined)],
-		['throws', helper(async () => await Promise.reject(new Error('not here')))],
-		['resolves it in another way', helper(async () => ({ accessToken: 'token-0' }))],
-		['gives another one', helper(handsOver({ accessToken: 'token-0', baseUrl: 'https://b.c' }))],
-		['gives a part of it', helper(handsOver({}))],
-	])('each item has its own account where n8n, asked for its text, %s', async (_n8n, context) => {
+	test.each<{ n8n: string; context: RunOptions['context'] }>([
+		{
+			n8n: 'gives it',
+			context: undefined,
+		},
+		{
+			n8n: 'has no way to it',
+			context: () => ({ additionalData: undefined }) as object,
+		},
+		{
+			n8n: 'has no function for it',
+			context: helper(undefined),
+		},
+		{
+			n8n: 'throws',
+			context: helper(async () => await Promise.reject(new Error('not here'))),
+		},
+		{
+			n8n: 'resolves it in another way',
+			context: helper(async () => ({ accessToken: 'token-0' })),
+		},
+		{
+			n8n: 'gives another one',
+			context: helper(handsOver({ accessToken: 'token-0', baseUrl: 'https://b.c' })),
+		},
+		{
+			n8n: 'gives a part of it',
+			context: helper(handsOver({})),
+		},
+	])('each item has its own account where n8n, asked for its text, $n8n', async ({ context }) => {
 		const items = itemsFor(...ids(3));
 		const accessToken = '={{ "token-" + ($itemIndex === 1 ? 1 : 0) }}';
 		await pay(items, { credential: { accessToken }, context });
@@ -193,10 +220,18 @@ describe('whose account an item is sent with', () => {
 		expect(outcomes(run)).toStrictEqual(['notSent', 'accepted']);
 	});
 
-	test.each<[string, IDataObject, number]>([
-		['once without an expression', { accessToken: 'token' }, 1],
-		['for each item with one in any field', { postbackUrl: '={{ "" }}' }, 4],
-	])('the account is read %s', async (_when, credential, expected) => {
+	test.each<{ when: string; credential: IDataObject; expected: number }>([
+		{
+			when: 'once without an expression',
+			credential: { accessToken: 'token' },
+			expected: 1,
+		},
+		{
+			when: 'for each item with one in any field',
+			credential: { postbackUrl: '={{ "" }}' },
+			expected: 4,
+		},
+	])('the account is read $when', async ({ credential, expected }) => {
 		const read = jest.fn();
 		const context: RunOptions['context'] = (real) => ({
 			getCredentials: async (...asked) => {
@@ -250,43 +285,79 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	const field = (parameters: IDataObject) => () => ({ parameters });
 
 	// What else each field refuses: test/credential, test/parameters and values.test.ts.
-	test.each<[string, () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>, RegExp]>([
-		['no base URL', account({ baseUrl: '' }), /^baseUrl: .*Base URL .* empty/],
-		[
-			'a scheme name that climbs',
-			account({ describeService: true, schemeName: '..' }),
-			/^schemeName: .*Scheme Name/,
-		],
-		['no access token', account({ accessToken: '' }), /^accessToken: .*Access Token/],
-		['a short postback secret', account({ postbackSecret: 'abc' }), /^postbackSecret: .*least 16/],
-		['a postback URL that is none', account({ postbackUrl: 'here' }), /^postbackUrl: .*absolute/],
-		[
-			'an acceptance without values',
-			account({ describeService: true, resultField: 'ok' }),
-			/^resultField: .*Result Field .* must both be there/,
-		],
-		[
-			'a token URL where nobody is',
-			tokens({ tokenUrl: 'http://127.0.0.1:1/' }),
-			/^tokenUrl: .*token endpoint cannot be reached/,
-		],
-		['a wrong client secret', tokens({ clientSecret: 'wrong' }), /^clientSecret: .*the client/],
-		['a wrong scope', tokens({ scope: 'everything' }), /^scope: .*refused the scope/],
-		['a batch of none', field({ options: batches(0) }), /^batchSize: /],
-		['an unknown postback', field({ postback: '={{ "x" }}', postbackUrl: 'y' }), /^postback: /],
-		[
-			'a decimal comma',
-			field({ amount: '10,50' }),
-			/^amount: Amount must be a number, but is "10,50"/,
-		],
-	])('%s', async (_what, wrong, why) => {
+	test.each<{
+		what: string;
+		wrong: () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>;
+		why: string;
+	}>([
+		{
+			what: 'no base URL',
+			wrong: account({ baseUrl: '' }),
+			why: 'baseUrl: The Base URL of the Pay API credential is empty',
+		},
+		{
+			what: 'a scheme name that climbs',
+			wrong: account({ describeService: true, schemeName: '..' }),
+			why: 'schemeName: Scheme Name in Paths of the Pay API credential must be one segment of a path',
+		},
+		{
+			what: 'no access token',
+			wrong: account({ accessToken: '' }),
+			why: 'accessToken: The Access Token of the Pay API credential is empty',
+		},
+		{
+			what: 'a short postback secret',
+			wrong: account({ postbackSecret: 'abc' }),
+			why: 'postbackSecret: The Postback Secret of the Pay API credential must have at least 16 characters',
+		},
+		{
+			what: 'a postback URL that is none',
+			wrong: account({ postbackUrl: 'here' }),
+			why: 'postbackUrl: The postback URL must be an absolute URL: "here"',
+		},
+		{
+			what: 'an acceptance without values',
+			wrong: account({ describeService: true, resultField: 'ok' }),
+			why: 'resultField: The Result Field of the Pay API credential and its values must both be there, as text',
+		},
+		{
+			what: 'a token URL where nobody is',
+			wrong: tokens({ tokenUrl: 'http://127.0.0.1:1/' }),
+			why: 'tokenUrl: Could not get an access token: the token endpoint cannot be reached: the connection was refused (ECONNREFUSED)',
+		},
+		{
+			what: 'a wrong client secret',
+			wrong: tokens({ clientSecret: 'wrong' }),
+			why: 'clientSecret: Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client)',
+		},
+		{
+			what: 'a wrong scope',
+			wrong: tokens({ scope: 'everything' }),
+			why: 'scope: Could not get an access token: the token endpoint refused the scope (HTTP 400, invalid_scope)',
+		},
+		{
+			what: 'a batch of none',
+			wrong: field({ options: batches(0) }),
+			why: 'batchSize: Items per Batch (batchSize) must be a whole number from 1 to 1000, but is 0',
+		},
+		{
+			what: 'an unknown postback',
+			wrong: field({ postback: '={{ "x" }}', postbackUrl: 'y' }),
+			why: 'postback: Postback must be one of credential, none, resume, url, but is "x"',
+		},
+		{
+			what: 'a decimal comma',
+			wrong: field({ amount: '10,50' }),
+			why: 'amount: Amount must be a number, but is "10,50"',
+		},
+	])('$what', async ({ wrong, why }) => {
 		const items = itemsFor(...ids(3));
 		const { credential, parameters } = wrong();
 		const more = { credential: { baseUrl: service.url, ...credential }, parameters };
 		const stopped = await pay(items, more);
 		const error = errorOf(stopped);
 		const { field } = error?.context?.data as IDataObject;
-		expect(`${field as string}: ${error?.message}`).toMatch(why);
+		expect(`${field as string}: ${error?.message}`).toBe(why);
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
 
 		const continued = await pay(items, { ...more, settings: { onError: 'continueErrorOutput' } });
@@ -319,21 +390,32 @@ describe('an answer that does not confirm (Result Field)', () => {
 		acceptedValues,
 	});
 	const credential = field('success');
-	const answer = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
+	const respondsWith = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
 
 	test.each([
-		['false', '{"success":false}'],
-		['no such field', '{"ok":true}'],
-		['no JSON', 'success: true'],
-		['nothing', ''],
-	])('%s: the payment is unknown, and never sent again', async (_what, body) => {
-		sandbox.faultFor = answer(body);
+		{
+			what: 'false',
+			body: '{"success":false}',
+		},
+		{
+			what: 'no such field',
+			body: '{"ok":true}',
+		},
+		{
+			what: 'no JSON',
+			body: 'success: true',
+		},
+		{
+			what: 'nothing',
+			body: '',
+		},
+	])('$what: the payment is unknown, and never sent again', async ({ body }) => {
+		sandbox.faultFor = respondsWith(body);
 		const [items, more] = [itemsFor('a'), { credential, settings: RETRY }];
 		const run = await pay(items, more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: 'a' });
-		expect(errorOf(run)?.description).toMatch(/"success" does not confirm/);
 		await pay(items, { ...more, previous: run });
-		sandbox.faultFor = answer('{"success":true}');
+		sandbox.faultFor = respondsWith('{"success":true}');
 		const next = await pay(items, more);
 		expect(errorOf(next)?.context?.data).toMatchObject({ outcome: 'duplicate' });
 		expect(sandbox.received).toHaveLength(1);
@@ -342,27 +424,48 @@ describe('an answer that does not confirm (Result Field)', () => {
 	const words = { ...field('code', '200'), rejectedValues: '402\nlimit_exceeded' };
 
 	test.each([
-		['a 200 that says "no funds"', 200, '{"code":402,"message":"no funds"}'],
-		['a 409 that says "above your limit"', 409, '{"code":"LIMIT_EXCEEDED"}'],
-		['a 408', 408, '{"code":402}'],
-	])('%s: rejected, so it may be sent again', async (_what, status, body) => {
+		{
+			what: 'a 200 that says "no funds"',
+			status: 200,
+			body: '{"code":402,"message":"no funds"}',
+		},
+		{
+			what: 'a 409 that says "above your limit"',
+			status: 409,
+			body: '{"code":"LIMIT_EXCEEDED"}',
+		},
+		{
+			what: 'a 408',
+			status: 408,
+			body: '{"code":402}',
+		},
+	])('$what: rejected, so it may be sent again', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const [items, more] = [itemsFor('a'), { credential: words }];
 		const run = await pay(items, more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'rejected', statusCode: status });
-		expect(errorOf(run)?.description).toMatch(
-			/^The request was sent, and the service rejected it: "code" has one of the Rejected Values of the Pay API credential\./,
-		);
 		expect(isRecorded('a')).toBe(false);
-		sandbox.faultFor = answer('{"code":200}');
+		sandbox.faultFor = respondsWith('{"code":200}');
 		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
 	});
 
 	test.each([
-		['a 500', 500, '{"code":402}'],
-		['another word', 200, '{"code":403}'],
-		['no word', 200, '{}'],
-	])('%s with words for no: unknown, as without them', async (_what, status, body) => {
+		{
+			what: 'a 500',
+			status: 500,
+			body: '{"code":402}',
+		},
+		{
+			what: 'another word',
+			status: 200,
+			body: '{"code":403}',
+		},
+		{
+			what: 'no word',
+			status: 200,
+			body: '{}',
+		},
+	])('$what with words for no: unknown, as without them', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const run = await pay(itemsFor('a'), { credential: words });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
@@ -373,36 +476,60 @@ describe('an answer that does not confirm (Result Field)', () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
 		const run = await pay(itemsFor('a'), { credential });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', statusCode: 422 });
-		expect(errorOf(run)?.description).toMatch(/"status" has one of the Accepted Values/);
+		expect(errorOf(run)?.description).toBe(
+			'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 422: "status" has one of the Accepted Values of the Pay API credential. The response said: "{"status":"processing"}". Ask the service whether "a" was paid: this node does not send it a second time.',
+		);
 		expect(isRecorded('a')).toBe(true);
 	});
 
 	test('with words for no alone, each other 2xx is an acceptance', async () => {
 		const credential = { ...field('code', ''), rejectedValues: '402' };
-		sandbox.faultFor = answer('{"code":403}');
+		sandbox.faultFor = respondsWith('{"code":403}');
 		expect(outcomes(await pay(itemsFor('a'), { credential }))).toStrictEqual(['accepted']);
-		sandbox.faultFor = answer('{"code":402}');
+		sandbox.faultFor = respondsWith('{"code":402}');
 		const run = await pay(itemsFor('b'), { credential, settings: CONTINUE });
 		expect(outcomes(run)).toStrictEqual(['rejected']);
 	});
 
 	test.each([
-		['true', '{"success":true}', credential],
-		['the second of its paths', '{"ok":"true"}', field('success\nok')],
-		['"true"', '{"success":"true"}', credential],
-		['its field as the output shows it', '{"success":true}', field('response.success')],
-		['a number, one level down', '{"data":{"code":0}}', field('data.code', '0\n1')],
-	])('%s: it is accepted', async (_what, body, described) => {
-		sandbox.faultFor = answer(body);
+		{
+			what: 'true',
+			body: '{"success":true}',
+			described: credential,
+		},
+		{
+			what: 'the second of its paths',
+			body: '{"ok":"true"}',
+			described: field('success\nok'),
+		},
+		{
+			what: '"true"',
+			body: '{"success":"true"}',
+			described: credential,
+		},
+		{
+			what: 'its field as the output shows it',
+			body: '{"success":true}',
+			described: field('response.success'),
+		},
+		{
+			what: 'a number, one level down',
+			body: '{"data":{"code":0}}',
+			described: field('data.code', '0\n1'),
+		},
+	])('$what: it is accepted', async ({ body, described }) => {
+		sandbox.faultFor = respondsWith(body);
 		const run = await pay(itemsFor('a'), { credential: described });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
-		sandbox.faultFor = answer('{"success":false}');
+		sandbox.faultFor = respondsWith('{"success":false}');
 		const run = await pay(itemsFor('a'), { credential, parameters: CHARGE, settings: RETRY });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
-		expect(errorOf(run)?.description).toMatch(/A second QR code does no harm unless both are paid/);
+		expect(errorOf(run)?.description).toBe(
+			'The request was sent, but the response, from the service or a proxy on the way, was HTTP 200: "success" does not confirm it (Result Field). The response said: "{"success":false}". A second QR code does no harm unless both are paid: run this item again.',
+		);
 		expect(sandbox.received).toHaveLength(3);
 	});
 });
@@ -414,9 +541,15 @@ describe('an account that is refused is asked once', () => {
 	const fresh = () => ({ accessToken: randomUUID() });
 
 	test.each([
-		['payments', {}],
-		['QR codes', CHARGE],
-	])('30 %s with a token that has expired', async (_what, parameters) => {
+		{
+			what: 'payments',
+			parameters: {},
+		},
+		{
+			what: 'QR codes',
+			parameters: CHARGE,
+		},
+	])('30 $what with a token that has expired', async ({ parameters }) => {
 		sandbox.faultFor = refuse;
 		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });
 		expect(sandbox.received).toHaveLength(1);
@@ -469,15 +602,29 @@ describe('an account that is refused is asked once', () => {
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
 		const messages = new Set(errorsOf(run).map(({ message }) => message));
-		expect([...messages]).toStrictEqual([expect.stringMatching(/refused the client/)]);
+		expect([...messages]).toStrictEqual([
+			'Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client)',
+		]);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
 	test.each([
-		['200 that says invalid_client', 200, '{"error":"invalid_client"}'],
-		['429', 429, '{}'],
-		['404', 404, '{}'],
-	])('30 payments whose token endpoint responds %s', async (_, status, body) => {
+		{
+			what: '200 that says invalid_client',
+			status: 200,
+			body: '{"error":"invalid_client"}',
+		},
+		{
+			what: '429',
+			status: 429,
+			body: '{}',
+		},
+		{
+			what: '404',
+			status: 404,
+			body: '{}',
+		},
+	])('30 payments whose token endpoint responds $what', async ({ status, body }) => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
@@ -523,7 +670,9 @@ describe('an account that is refused is asked once', () => {
 		expect(errorOf(run)?.message).toBe(
 			'Could not get an access token: the token endpoint refused the request (HTTP 415)',
 		);
-		expect(errorOf(run)?.description).toMatch(/The endpoint said: "Send JSON"\. Check Client Auth/);
+		expect(errorOf(run)?.description).toBe(
+			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+		);
 	});
 
 	test('a 403 throws a token away that may have expired, and nothing is sent again for it', async () => {
@@ -628,15 +777,15 @@ describe('tokens by client credentials', () => {
 		const spies = (['log', 'warn', 'error', 'info', 'debug'] as const).map((method) =>
 			jest.spyOn(console, method).mockImplementation((...all) => void printed.push(all.join(' '))),
 		);
-		const kept: string[] = [];
+		const leftInRuns: string[] = [];
 		for (const settings of [CONTINUE, {}]) {
 			const run = await pay(itemsFor(...ids(12)), { credential, settings }, batches(4));
 			// The credential is the test's own input, not what the run leaves behind.
 			const error = errorOf(run);
-			kept.push(JSON.stringify(run), String(error?.stack), JSON.stringify(error ?? {}));
+			leftInRuns.push(JSON.stringify(run), String(error?.stack), JSON.stringify(error ?? {}));
 		}
 		spies.forEach((spy) => spy.mockRestore());
-		const left = [...kept, ...printed].join('\n');
+		const left = [...leftInRuns, ...printed].join('\n');
 		const tokens = service.tokens!.given;
 		expect(tokens.length).toBeGreaterThan(0);
 		const sent = [...seen].map((header) => header.replace('Bearer ', ''));

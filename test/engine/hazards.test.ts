@@ -40,8 +40,8 @@ describe('options hold for the whole run', () => {
 
 	test('an item whose options differ stops the run before anything is sent', async () => {
 		const run = await pay(items, {}, options);
-		expect(errorOf(run)?.message).toMatch(
-			/Options of this item differ from those of the first item/,
+		expect(errorOf(run)?.message).toBe(
+			'The Options of this item differ from those of the first item, and they hold for the whole run',
 		);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 1, data: { field: 'options' } });
 		expect(arrived()).toStrictEqual([]);
@@ -66,16 +66,25 @@ describe('options hold for the whole run', () => {
 });
 
 test.each([
-	[{ operation: 'nothing' }, /There is no operation "nothing" of "payment", only create$/],
-	[{ resource: 'charge' }, /There is no resource "charge", only payment, postback, qrCode$/],
-])('under "continue" an unknown choice is a failed item: %j', async (parameters, message) => {
-	const item = { id: 'a', amount: 1, outcome: 'accepted' };
-	const run = await pay([item], { parameters, settings: CONTINUE });
-	const { error } = outputOf(run, 'Pay')[0]!.json;
-	expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([{ error }]);
-	expect(error).toMatchObject({ message: expect.stringMatching(message) });
-	expect(sandbox.received).toStrictEqual([]);
-});
+	{
+		parameters: { operation: 'nothing' },
+		message: 'There is no operation "nothing" of "payment", only create',
+	},
+	{
+		parameters: { resource: 'charge' },
+		message: 'There is no resource "charge", only payment, postback, qrCode',
+	},
+])(
+	'under "continue" an unknown choice is a failed item: $parameters',
+	async ({ parameters, message }) => {
+		const item = { id: 'a', amount: 1, outcome: 'accepted' };
+		const run = await pay([item], { parameters, settings: CONTINUE });
+		const { error } = outputOf(run, 'Pay')[0]!.json;
+		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([{ error }]);
+		expect(error).toMatchObject({ message: message });
+		expect(sandbox.received).toStrictEqual([]);
+	},
+);
 
 describe('the memory of payments', () => {
 	test('is a list of each node: two that record one id at once each remember it', async () => {
@@ -104,10 +113,16 @@ describe('the memory of payments', () => {
 		expect([...rows]).toStrictEqual([expect.stringMatching(/^workflow-\d+ n:Pay$/)]);
 	});
 
-	test.each<[string, unknown]>([
-		['an error', new Error('database is locked')],
-		['what is no error', 'database is locked'],
-	])('that throws %s lets no payment pass', async (_what, thrown) => {
+	test.each<{ what: string; thrown: unknown }>([
+		{
+			what: 'an error',
+			thrown: new Error('database is locked'),
+		},
+		{
+			what: 'what is no error',
+			thrown: 'database is locked',
+		},
+	])('that throws $what lets no payment pass', async ({ thrown }) => {
 		storeHooks.before = async () => await Promise.reject(thrown as Error);
 		const run = await pay(itemsFor('b'));
 		expect(errorOf(run)?.message).toBe('The duplicate check failed: database is locked');
@@ -128,7 +143,7 @@ describe('the memory of payments', () => {
 		const run = await pay(itemsFor('a'), { parameters });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 		expect(hintsOf(run)).toStrictEqual([
-			expect.stringMatching(/may forget "a".*database is locked/),
+			'n8n may forget "a": the duplicate check could not make sure that they stay recorded (database is locked). Do not send them again without asking the service.',
 		]);
 	});
 
@@ -144,7 +159,7 @@ describe('the memory of payments', () => {
 		const run = await pay(itemsFor('next', 'paid'), { context }, batches(2));
 		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'duplicate' } });
 		expect(hints).toContainEqual(
-			expect.stringMatching(/still remembers "next", because n8n's database failed \(disk full\)/),
+			`The duplicate check still remembers "next", because n8n's database failed (disk full): to send it, use a new External ID.`,
 		);
 		expect(arrived()).toStrictEqual(['paid']);
 	});
@@ -176,13 +191,21 @@ describe('what was accepted is never hidden', () => {
 		});
 		const run = await pay(itemsFor('a'), { parameters: charge, context });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
-		expect(hintsOf(run)).toContainEqual(expect.stringMatching(/"a", which was accepted: ENOSPC/));
+		expect(hintsOf(run)).toContainEqual(
+			'No QR image for "a", which was accepted: ENOSPC: no space left on device',
+		);
 	});
 
-	test.each<[string, (context: IExecuteFunctions) => Partial<IExecuteFunctions>]>([
-		['fails to show hints', () => ({ addExecutionHints: () => void fail() })],
-		['fails to highlight', () => ({ customData: { set: fail } }) as never],
-	])('an n8n that %s still hears "accepted"', async (_what, context) => {
+	test.each<{ what: string; context: (context: IExecuteFunctions) => Partial<IExecuteFunctions> }>([
+		{
+			what: 'fails to show hints',
+			context: () => ({ addExecutionHints: () => void fail() }),
+		},
+		{
+			what: 'fails to highlight',
+			context: () => ({ customData: { set: fail } }) as never,
+		},
+	])('an n8n that $what still hears "accepted"', async ({ context }) => {
 		// Without a key of the recipient there is a hint to show.
 		const run = await pay(itemsFor('a'), { context });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
@@ -203,17 +226,31 @@ describe('a re-run', () => {
 	};
 	const to = (key: string) => ({ creditParty: { key } });
 
-	test.each<[string, IDataObject, IDataObject]>([
-		['another recipient', to('wrong'), to('right')],
-		['another amount', {}, { amount: 7 }],
-		['another additional member', {}, { options: { additionalMembers: '{"x":1}' } }],
-	])('to %s is a duplicate, not an acceptance', async (_what, first, second) => {
+	test.each<{ what: string; first: IDataObject; second: IDataObject }>([
+		{
+			what: 'another recipient',
+			first: to('wrong'),
+			second: to('right'),
+		},
+		{
+			what: 'another amount',
+			first: {},
+			second: { amount: 7 },
+		},
+		{
+			what: 'another additional member',
+			first: {},
+			second: { options: { additionalMembers: '{"x":1}' } },
+		},
+	])('to $what is a duplicate, not an acceptance', async ({ first, second }) => {
 		const run = await twice(first, second);
 		expect(errorOf(run)?.context).toMatchObject({
 			itemIndex: 0,
 			data: { outcome: 'duplicate', external_id: 'a' },
 		});
-		expect(errorOf(run)?.message).toMatch(/accepted in an earlier try .* with other details/);
+		expect(errorOf(run)?.message).toBe(
+			'The payment "a" was already accepted in an earlier try of this item, with other details (amount 1)',
+		);
 		expect(arrived()).toStrictEqual(['a', 'b']);
 	});
 
@@ -225,11 +262,20 @@ describe('a re-run', () => {
 	});
 
 	const client = { authentication: 'clientCredentials', clientId: 'b', clientSecret: 's' };
-	test.each<[string, (other: Sandbox) => IDataObject]>([
-		['at another address', ({ url }) => ({ baseUrl: url })],
-		['under another scheme name', () => ({ describeService: true, schemeName: 'fast' })],
-		['as another client', ({ url }) => ({ ...client, tokenUrl: `${url}/token` })],
-	])('%s is a duplicate, and not sent', async (_what, credential) => {
+	test.each<{ what: string; credential: (other: Sandbox) => IDataObject }>([
+		{
+			what: 'at another address',
+			credential: ({ url }) => ({ baseUrl: url }),
+		},
+		{
+			what: 'under another scheme name',
+			credential: () => ({ describeService: true, schemeName: 'fast' }),
+		},
+		{
+			what: 'as another client',
+			credential: ({ url }) => ({ ...client, tokenUrl: `${url}/token` }),
+		},
+	])('$what is a duplicate, and not sent', async ({ credential }) => {
 		const other = await Sandbox.start();
 		faultOnce(422, 'b');
 		const items = itemsFor('a', 'b');
@@ -264,7 +310,7 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	});
 	const where = { workflowId: expect.any(String), executionId: '42', node: 'Pay' };
 	expect(logged[0]).toStrictEqual([
-		expect.stringMatching(/cancelled/),
+		'Pay: the execution was cancelled. Requests in flight are still awaited.',
 		{ ...where, accepted: ['a'], unknown: [], inFlight: ['b'], notReached: ['c'] },
 	]);
 	expect(logged[1]?.[1]).toStrictEqual({
@@ -363,7 +409,7 @@ describe('the report', () => {
 		const hints = async (...list: string[]) => hintsOf(await pay(itemsFor(...list), more));
 		expect(await hints('a', 'b')).toStrictEqual([
 			'"a", "b": A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.',
-			expect.stringMatching(/^You will not be told when this is paid/),
+			'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		]);
 		expect(await hints('a', 'b')).toStrictEqual([
 			'Of 2 payments: none accepted in this run, 2 duplicate.',
@@ -412,7 +458,9 @@ describe('what some n8n lacks', () => {
 			helpers: { ...helpers, [name]: undefined },
 		});
 		const refused = await payOne({ context });
-		expect(errorOf(refused)?.message).toMatch(/no store/);
+		expect(errorOf(refused)?.message).toBe(
+			'This n8n has no store for the duplicate check here, so no payment can be made',
+		);
 		expect(errorOf(refused)?.context).toMatchObject({ data: { outcome: 'notSent' } });
 		expect(arrived()).toStrictEqual([]);
 		expect(outcomes(await payOne({ parameters: CHARGE, context }))).toStrictEqual(['accepted']);
@@ -440,7 +488,9 @@ describe('what some n8n lacks', () => {
 		isToolExecution: async () => {
 			const context = without('isToolExecution');
 			const refused = await payOne({ context, ...TOOL });
-			expect(resultsOf(refused)[0]?.message).toMatch(/AI agent/);
+			expect(resultsOf(refused)[0]?.message).toBe(
+				'An AI agent asked for a payment, which this node does not allow',
+			);
 			expect(arrived()).toStrictEqual([]);
 			await paysWithout('isToolExecution');
 		},

@@ -6,7 +6,6 @@ import {
 	errorOf,
 	faultOnce,
 	FIELDS as ITEM,
-	outputOf,
 	pay as payItems,
 	payNode,
 	resultsOf,
@@ -37,72 +36,128 @@ const amounts = (...list: unknown[]) =>
 	list.map((amount, index): IDataObject => ({ id: 'abcdef'[index], amount: amount as number }));
 const pay = async (limits: IDataObject, items: IDataObject[], more: Partial<RunOptions> = {}) =>
 	await payItems(items, { credential: limited(limits), parameters: FIELDS, ...more });
-const told = (run: IRun, node = 'Pay', round = 0) =>
+const outcomesWithFields = (run: IRun, node = 'Pay', round = 0) =>
 	resultsOf(run, node, round).map(({ outcome, field }) =>
 		field === undefined ? outcome : `${String(outcome)}: ${String(field)}`,
 	);
-test.each<[string, IDataObject, IDataObject[], string[]]>([
-	['an amount above the highest payment', { highestPayment: '10.50' }, amounts(1050), ['amount']],
-	['one just above it', { highestPayment: '10.50' }, amounts('10.51'), ['amount']],
-	['another key', { onlyRecipients: 'bob\n anan ' }, amounts(1), ['creditParty.key']],
-	['a key in another case', { onlyRecipients: 'Ana' }, amounts(1), ['creditParty.key']],
-	['no key', { onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, key: '' }], ['creditParty.key']],
-	[
-		'a listed key under another type',
-		{ onlyRecipients: 'phone ana' },
-		[{ id: 'a', amount: 1, keyType: 'cpf' }],
-		['creditParty.key'],
-	],
-	[
-		'a listed key without its type',
-		{ onlyRecipients: 'phone ana' },
-		amounts(1),
-		['creditParty.key'],
-	],
-	['a list above the sum, whole', { highestSum: '2' }, amounts(1, 1, 1), Array(3).fill('amount')],
-	['0.1 + 0.2 above 0.3', { highestSum: 0.29 }, amounts(0.1, 0.2), Array(2).fill('amount')],
-	['the 15th digit', { highestSum: '3' }, amounts(3, '0.00000000000001'), Array(2).fill('amount')],
-])('%s: not sent, not recorded', async (_name, limits, items, fields) => {
+test.each<{ name: string; limits: IDataObject; items: IDataObject[]; fields: string[] }>([
+	{
+		name: 'an amount above the highest payment',
+		limits: { highestPayment: '10.50' },
+		items: amounts(1050),
+		fields: ['amount'],
+	},
+	{
+		name: 'one just above it',
+		limits: { highestPayment: '10.50' },
+		items: amounts('10.51'),
+		fields: ['amount'],
+	},
+	{
+		name: 'another key',
+		limits: { onlyRecipients: 'bob\n anan ' },
+		items: amounts(1),
+		fields: ['creditParty.key'],
+	},
+	{
+		name: 'a key in another case',
+		limits: { onlyRecipients: 'Ana' },
+		items: amounts(1),
+		fields: ['creditParty.key'],
+	},
+	{
+		name: 'no key',
+		limits: { onlyRecipients: 'ana' },
+		items: [{ id: 'a', amount: 1, key: '' }],
+		fields: ['creditParty.key'],
+	},
+	{
+		name: 'a listed key under another type',
+		limits: { onlyRecipients: 'phone ana' },
+		items: [{ id: 'a', amount: 1, keyType: 'cpf' }],
+		fields: ['creditParty.key'],
+	},
+	{
+		name: 'a listed key without its type',
+		limits: { onlyRecipients: 'phone ana' },
+		items: amounts(1),
+		fields: ['creditParty.key'],
+	},
+	{
+		name: 'a list above the sum, whole',
+		limits: { highestSum: '2' },
+		items: amounts(1, 1, 1),
+		fields: Array(3).fill('amount'),
+	},
+	{
+		name: '0.1 + 0.2 above 0.3',
+		limits: { highestSum: 0.29 },
+		items: amounts(0.1, 0.2),
+		fields: Array(2).fill('amount'),
+	},
+	{
+		name: 'the 15th digit',
+		limits: { highestSum: '3' },
+		items: amounts(3, '0.00000000000001'),
+		fields: Array(2).fill('amount'),
+	},
+])('$name: not sent, not recorded', async ({ limits, items, fields }) => {
 	const run = await pay(limits, items, { settings: CONTINUE });
-	expect(told(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
+	expect(outcomesWithFields(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
 	expect(arrived()).toStrictEqual([]);
 	// With the limits gone the same ids go out: nothing remembers them.
 	const again = await pay({ limitPayments: false }, amounts(...items.map(() => 1)));
-	expect(told(again)).toStrictEqual(items.map(() => 'accepted'));
+	expect(outcomesWithFields(again)).toStrictEqual(items.map(() => 'accepted'));
 });
 
-test.each<[string, IDataObject, IDataObject[]]>([
-	['an amount that is the highest', { highestPayment: '10.50' }, amounts('10.5', 1)],
-	['listed keys', { onlyRecipients: 'bob\r\n\r\n ana \r\n' }, amounts(1e6)],
-	[
-		'a listed key of a listed type',
-		{ onlyRecipients: 'bob\nphone \t ana' },
-		[{ id: 'a', amount: 1, keyType: 'phone' }],
-	],
-	[
-		'a key that is listed without a type, under any',
-		{ onlyRecipients: 'ana' },
-		[{ id: 'a', amount: 1, keyType: 'cpf' }],
-	],
-	[
-		'a key that holds a space',
-		{ onlyRecipients: '+55 11 98765' },
-		[{ id: 'a', amount: 1, key: '+55 11 98765', keyType: 'phone' }],
-	],
-	[
-		'additional members that name no recipient',
-		{ onlyRecipients: 'ana' },
-		[{ id: 'a', amount: 1, more: '{ "due": "2026-12-01", "tags": [{ "note": 1 }] }' }],
-	],
-	[
-		'additional members that do, where any recipient may be paid',
-		{ highestPayment: '1' },
-		[{ id: 'a', amount: 1, more: '{ "creditParty": { "account": "0001" } }' }],
-	],
-	['a sum that is the highest', { highestSum: '0.3' }, amounts(0.1, 0.2)],
-	['limits that are off', { limitPayments: false, highestSum: '1,5' }, amounts(9, 9)],
-])('%s: sent', async (_name, limits, items) => {
-	expect(told(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
+test.each<{ name: string; limits: IDataObject; items: IDataObject[] }>([
+	{
+		name: 'an amount that is the highest',
+		limits: { highestPayment: '10.50' },
+		items: amounts('10.5', 1),
+	},
+	{
+		name: 'listed keys',
+		limits: { onlyRecipients: 'bob\r\n\r\n ana \r\n' },
+		items: amounts(1e6),
+	},
+	{
+		name: 'a listed key of a listed type',
+		limits: { onlyRecipients: 'bob\nphone \t ana' },
+		items: [{ id: 'a', amount: 1, keyType: 'phone' }],
+	},
+	{
+		name: 'a key that is listed without a type, under any',
+		limits: { onlyRecipients: 'ana' },
+		items: [{ id: 'a', amount: 1, keyType: 'cpf' }],
+	},
+	{
+		name: 'a key that holds a space',
+		limits: { onlyRecipients: '+55 11 98765' },
+		items: [{ id: 'a', amount: 1, key: '+55 11 98765', keyType: 'phone' }],
+	},
+	{
+		name: 'additional members that name no recipient',
+		limits: { onlyRecipients: 'ana' },
+		items: [{ id: 'a', amount: 1, more: '{ "due": "2026-12-01", "tags": [{ "note": 1 }] }' }],
+	},
+	{
+		name: 'additional members that do, where any recipient may be paid',
+		limits: { highestPayment: '1' },
+		items: [{ id: 'a', amount: 1, more: '{ "creditParty": { "account": "0001" } }' }],
+	},
+	{
+		name: 'a sum that is the highest',
+		limits: { highestSum: '0.3' },
+		items: amounts(0.1, 0.2),
+	},
+	{
+		name: 'limits that are off',
+		limits: { limitPayments: false, highestSum: '1,5' },
+		items: amounts(9, 9),
+	},
+])('$name: sent', async ({ limits, items }) => {
+	expect(outcomesWithFields(await pay(limits, items))).toStrictEqual(items.map(() => 'accepted'));
 });
 
 test.each(
@@ -144,7 +199,7 @@ test.each(
 		const run = await pay({ onlyRecipients: 'ana' }, [{ id: 'a', amount: 1, more }], {
 			settings: CONTINUE,
 		});
-		expect(told(run)).toStrictEqual(['notSent: additionalMembers']);
+		expect(outcomesWithFields(run)).toStrictEqual(['notSent: additionalMembers']);
 		expect(resultsOf(run)[0]?.message).toBe(
 			`Additional Members (additionalMembers) holds "${at}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
 		);
@@ -166,26 +221,81 @@ test('what is refused names the field, the value and the limit, and where to cha
 	]);
 });
 
-test.each<[string, IDataObject, string]>([
-	['1.000,00', { highestPayment: '1.000,00' }, 'highestPayment'],
-	['1.000', { highestSum: '1.000' }, 'highestSum'],
-	['0', { highestSum: '0' }, 'highestSum'],
-	['an expression that finds nothing', { highestPayment: '={{ $json.no }}' }, 'highestPayment'],
-	['an empty text', { highestSum: '9', highestPayment: '={{ "" }}' }, 'highestPayment'],
-	['null', { highestSum: '={{ null }}' }, 'highestSum'],
-	['recipients that are not found', { onlyRecipients: '={{ $json.no }}' }, 'onlyRecipients'],
-	['a list of recipients', { onlyRecipients: '={{ ["ana"] }}' }, 'onlyRecipients'],
-	['no recipient', { onlyRecipients: ' \n ' }, 'onlyRecipients'],
-	['a leftover among them', { onlyRecipients: 'ana\nundefined' }, 'onlyRecipients'],
-	['a switch that finds nothing', { limitPayments: '={{ $json.no }}' }, 'limitPayments'],
-	['a switch that is a text', { limitPayments: '={{ "false" }}' }, 'limitPayments'],
-	['no limit at all', {}, 'limitPayments'],
-])('a limit that cannot be read lets no payment out: %s', async (_name, limits, field) => {
+test.each<{ name: string; limits: IDataObject; field: string }>([
+	{
+		name: '1.000,00',
+		limits: { highestPayment: '1.000,00' },
+		field: 'highestPayment',
+	},
+	{
+		name: '1.000',
+		limits: { highestSum: '1.000' },
+		field: 'highestSum',
+	},
+	{
+		name: '0',
+		limits: { highestSum: '0' },
+		field: 'highestSum',
+	},
+	{
+		name: 'an expression that finds nothing',
+		limits: { highestPayment: '={{ $json.no }}' },
+		field: 'highestPayment',
+	},
+	{
+		name: 'an empty text',
+		limits: { highestSum: '9', highestPayment: '={{ "" }}' },
+		field: 'highestPayment',
+	},
+	{
+		name: 'null',
+		limits: { highestSum: '={{ null }}' },
+		field: 'highestSum',
+	},
+	{
+		name: 'recipients that are not found',
+		limits: { onlyRecipients: '={{ $json.no }}' },
+		field: 'onlyRecipients',
+	},
+	{
+		name: 'a list of recipients',
+		limits: { onlyRecipients: '={{ ["ana"] }}' },
+		field: 'onlyRecipients',
+	},
+	{
+		name: 'no recipient',
+		limits: { onlyRecipients: ' \n ' },
+		field: 'onlyRecipients',
+	},
+	{
+		name: 'a leftover among them',
+		limits: { onlyRecipients: 'ana\nundefined' },
+		field: 'onlyRecipients',
+	},
+	{
+		name: 'a switch that finds nothing',
+		limits: { limitPayments: '={{ $json.no }}' },
+		field: 'limitPayments',
+	},
+	{
+		name: 'a switch that is a text',
+		limits: { limitPayments: '={{ "false" }}' },
+		field: 'limitPayments',
+	},
+	{
+		name: 'no limit at all',
+		limits: {},
+		field: 'limitPayments',
+	},
+])('a limit that cannot be read lets no payment out: $name', async ({ limits, field }) => {
 	const run = await pay(limits, amounts(1), { settings: CONTINUE });
-	expect(told(run)).toStrictEqual([`notSent: ${field}`]);
-	expect(JSON.stringify(outputOf(run, 'Pay'))).toMatch(/cannot be read/);
+	expect(outcomesWithFields(run)).toStrictEqual([`notSent: ${field}`]);
+	const [result] = resultsOf(run);
+	expect(result?.message).toContain(
+		'No money goes out, because a limit of the Pay API credential cannot be read: ',
+	);
 	const charge = await pay(limits, amounts(1), { parameters: CHARGE });
-	expect(told(charge)).toStrictEqual(['accepted']);
+	expect(outcomesWithFields(charge)).toStrictEqual(['accepted']);
 	expect(arrived()).toStrictEqual([]);
 });
 
@@ -194,8 +304,10 @@ test('a limit that reads the item lets no tool pay: the item can hold what the m
 	const parameters = { amount: 9, external_id: 'a', options: { allowAiPayments: true } };
 	const limits = { highestPayment: '={{ $json.max }}' };
 	const run = await pay(limits, [{ max: 1e6 }], { settings, parameters });
-	expect(told(run)).toStrictEqual(['notSent: highestPayment']);
-	expect(told(await pay(limits, [{ max: 1e6 }], { parameters }))).toStrictEqual(['accepted']);
+	expect(outcomesWithFields(run)).toStrictEqual(['notSent: highestPayment']);
+	expect(outcomesWithFields(await pay(limits, [{ max: 1e6 }], { parameters }))).toStrictEqual([
+		'accepted',
+	]);
 });
 
 describe('the sum of an execution', () => {
@@ -212,15 +324,27 @@ describe('the sum of an execution', () => {
 		connections: { Source: to(['Pay']), Pay: to(['Next']) },
 	});
 
-	test.each<[string, () => void, string[]]>([
-		['accepted counts', () => undefined, ['notSent: amount', 'notSent: amount']],
-		['unknown counts', () => faultOnce(500, 'a', 'b'), ['notSent: amount', 'notSent: amount']],
-		['rejected does not count', () => faultOnce(422, 'a'), ['accepted', 'accepted']],
-	])('goes on in the next node: %s', async (_name, prepare, expected) => {
+	test.each<{ name: string; prepare: () => void; expected: string[] }>([
+		{
+			name: 'accepted counts',
+			prepare: () => undefined,
+			expected: ['notSent: amount', 'notSent: amount'],
+		},
+		{
+			name: 'unknown counts',
+			prepare: () => faultOnce(500, 'a', 'b'),
+			expected: ['notSent: amount', 'notSent: amount'],
+		},
+		{
+			name: 'rejected does not count',
+			prepare: () => faultOnce(422, 'a'),
+			expected: ['accepted', 'accepted'],
+		},
+	])('goes on in the next node: $name', async ({ prepare, expected }) => {
 		prepare();
 		const workflow = twoNodes(CONTINUE);
 		const run = await pay({ highestSum: '6' }, [], { workflow });
-		expect(told(run, 'Next')).toStrictEqual(expected);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(expected);
 	});
 
 	test('goes on in the next round of a loop', async () => {
@@ -236,7 +360,10 @@ describe('the sum of an execution', () => {
 			Second: to(['Pay']),
 		};
 		const run = await pay({ highestSum: '3.99' }, [], { workflow: { nodes, connections } });
-		expect([...told(run), ...told(run, 'Pay', 1)]).toStrictEqual(['accepted', 'notSent: amount']);
+		expect([...outcomesWithFields(run), ...outcomesWithFields(run, 'Pay', 1)]).toStrictEqual([
+			'accepted',
+			'notSent: amount',
+		]);
 	});
 
 	test('counts a payment once, however often the node is run again', async () => {
@@ -262,14 +389,18 @@ describe('the sum of an execution', () => {
 		};
 		const more = { credential, parameters: FIELDS, settings: CONTINUE };
 		const run = await payItems(amounts(1, 1), more);
-		expect(told(run)[0]).toBe('accepted');
-		expect(told(run)[1]).not.toMatch(/notSent/);
+		expect(outcomesWithFields(run)[0]).toBe('accepted');
+		expect(outcomesWithFields(run)[1]).not.toMatch(/notSent/);
 	});
 
 	test('is of one account: another token in the same list has its own', async () => {
 		const limits = { highestSum: '1', accessToken: '={{ "token-" + $itemIndex % 2 }}' };
 		const run = await pay(limits, amounts(1, 0.5, '0.5'), { settings: CONTINUE });
-		expect(told(run)).toStrictEqual(['notSent: amount', 'accepted', 'notSent: amount']);
+		expect(outcomesWithFields(run)).toStrictEqual([
+			'notSent: amount',
+			'accepted',
+			'notSent: amount',
+		]);
 	});
 
 	test('is of one account: another credential with another token has its own', async () => {
@@ -277,15 +408,15 @@ describe('the sum of an execution', () => {
 		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'Another account' } };
 		const accessToken = '={{ $parameter.external_id.startsWith("next") ? "token-B" : "token-A" }}';
 		const run = await pay({ highestSum: '4', accessToken }, [], { workflow });
-		expect(told(run)).toStrictEqual(['accepted', 'accepted']);
-		expect(told(run, 'Next')).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(run)).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(['accepted', 'accepted']);
 	});
 
 	test('a second credential with the same token is no other account', async () => {
 		const workflow = twoNodes(CONTINUE);
 		workflow.nodes[2]!.credentials = { payApi: { id: '2', name: 'The same account' } };
 		const run = await pay({ highestSum: '4' }, [], { workflow });
-		expect(told(run, 'Next')).toStrictEqual(['notSent: amount', 'notSent: amount']);
+		expect(outcomesWithFields(run, 'Next')).toStrictEqual(['notSent: amount', 'notSent: amount']);
 	});
 
 	test('a token that is renewed opens no other sum, and pays nothing twice', async () => {
@@ -299,7 +430,7 @@ describe('the sum of an execution', () => {
 			...more,
 			settings: CONTINUE,
 		});
-		expect(told(raised)).toStrictEqual(['duplicate: external_id', 'notSent: amount']);
+		expect(outcomesWithFields(raised)).toStrictEqual(['duplicate: external_id', 'notSent: amount']);
 		expect(arrived()).toStrictEqual(['a', 'b']);
 	});
 
@@ -307,7 +438,7 @@ describe('the sum of an execution', () => {
 		faultOnce(401, 'b');
 		const before = await pay({ highestSum: '2', accessToken: 'old' }, amounts(1, 1));
 		const after = await pay({ highestSum: '2', accessToken: 'new' }, [], { previous: before });
-		expect(told(after)).toStrictEqual(['accepted', 'accepted']);
+		expect(outcomesWithFields(after)).toStrictEqual(['accepted', 'accepted']);
 		expect(arrived()).toStrictEqual(['a', 'b', 'b']);
 	});
 });

@@ -14,14 +14,44 @@ const otherClient = (clientId: string, clientSecret: string) =>
 	({ ...PASTED, token: { clientCredentials: { clientId, clientSecret } } }) as Account;
 const REQUEST = { external_id: 'order-1', amount: 5, payerQuestion: 'Thanks' };
 
-test.each<[string, Account, Account, boolean]>([
-	['another pasted token', PASTED, { ...PASTED, token: { pasted: 'another' } }, true],
-	['another secret of the client', FETCHED, otherClient('client', 'another'), true],
-	['another client', FETCHED, otherClient('another', 'a secret'), false],
-	['another address', PASTED, { ...PASTED, baseUrl: 'https://other.example' }, false],
-	['another scheme', PASTED, { ...PASTED, schemeName: 'other' }, false],
-	['a client in place of a token', PASTED, FETCHED, false],
-])('with %s it is the same account or not', (_name, one, other, expected) => {
+test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
+	{
+		name: 'another pasted token',
+		one: PASTED,
+		other: { ...PASTED, token: { pasted: 'another' } },
+		expected: true,
+	},
+	{
+		name: 'another secret of the client',
+		one: FETCHED,
+		other: otherClient('client', 'another'),
+		expected: true,
+	},
+	{
+		name: 'another client',
+		one: FETCHED,
+		other: otherClient('another', 'a secret'),
+		expected: false,
+	},
+	{
+		name: 'another address',
+		one: PASTED,
+		other: { ...PASTED, baseUrl: 'https://other.example' },
+		expected: false,
+	},
+	{
+		name: 'another scheme',
+		one: PASTED,
+		other: { ...PASTED, schemeName: 'other' },
+		expected: false,
+	},
+	{
+		name: 'a client in place of a token',
+		one: PASTED,
+		other: FETCHED,
+		expected: false,
+	},
+])('with $name it is the same account or not', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
 	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, 'its own'));
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
@@ -40,14 +70,38 @@ test('a pasted token is told apart by six characters, a fetched one by none', ()
 	expect(tokenIdOf(FETCHED)).toBe('');
 });
 
-test.each<[string, object, boolean]>([
-	['another description', { payerQuestion: 'Thank you' }, true],
-	['another postback URL', { postbackUrl: 'https://n8n.example/1' }, true],
-	['another external_id', { external_id: 'order-2' }, true],
-	['another amount', { amount: 6 }, false],
-	['a recipient', { creditParty: { key: 'a@example.com' } }, false],
-	['another member', { due: '2026-12-01' }, false],
-])('with %s it is the same request or not', (_name, changed, expected) => {
+test.each<{ name: string; changed: object; expected: boolean }>([
+	{
+		name: 'another description',
+		changed: { payerQuestion: 'Thank you' },
+		expected: true,
+	},
+	{
+		name: 'another postback URL',
+		changed: { postbackUrl: 'https://n8n.example/1' },
+		expected: true,
+	},
+	{
+		name: 'another external_id',
+		changed: { external_id: 'order-2' },
+		expected: true,
+	},
+	{
+		name: 'another amount',
+		changed: { amount: 6 },
+		expected: false,
+	},
+	{
+		name: 'a recipient',
+		changed: { creditParty: { key: 'a@example.com' } },
+		expected: false,
+	},
+	{
+		name: 'another member',
+		changed: { due: '2026-12-01' },
+		expected: false,
+	},
+])('with $name it is the same request or not', ({ changed, expected }) => {
 	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, 'its own');
 	expect(other === fingerprintOf(PASTED, REQUEST, 'its own')).toBe(expected);
 });

@@ -116,12 +116,42 @@ describe('a sum', () => {
 	};
 
 	test.each([
-		['the same token', 'old', '1', ['old'], 5],
-		['the same token in another credential', 'old', '2', ['old'], 5],
-		['a token that replaced it in the credential', 'new', '1', ['new'], 5],
-		['another token, beside it in one run', 'new', '1', ['new', 'old'], 0],
-		['another token in another credential', 'new', '2', ['new'], 0],
-	])('counts what went out for %s: %s', (_what, tokenId, credentialId, tokenIds, amount) => {
+		{
+			what: 'the same token',
+			tokenId: 'old',
+			credentialId: '1',
+			tokenIds: ['old'],
+			amount: 5,
+		},
+		{
+			what: 'the same token in another credential',
+			tokenId: 'old',
+			credentialId: '2',
+			tokenIds: ['old'],
+			amount: 5,
+		},
+		{
+			what: 'a token that replaced it in the credential',
+			tokenId: 'new',
+			credentialId: '1',
+			tokenIds: ['new'],
+			amount: 5,
+		},
+		{
+			what: 'another token, beside it in one run',
+			tokenId: 'new',
+			credentialId: '1',
+			tokenIds: ['new', 'old'],
+			amount: 0,
+		},
+		{
+			what: 'another token in another credential',
+			tokenId: 'new',
+			credentialId: '2',
+			tokenIds: ['new'],
+			amount: 0,
+		},
+	])('counts what went out for $what: $tokenId', ({ tokenId, credentialId, tokenIds, amount }) => {
 		const about = { operation: OPERATIONS.payment, node: 'Pay', run: '1', isTool: false };
 		const ledger = open(paid('old', '1'), { ...about, credentialId });
 		for (const each of tokenIds) ledger.tokenIds.add(each);
@@ -149,15 +179,23 @@ describe('an attempt as 0.1.0 stored it', () => {
 		});
 	};
 
-	test.each<[string, string, Attempt['place']]>([
-		['an item', 'Pay, run 3, item 12', { isTool: false, node: 'Pay', run: '3', item: 12 }],
-		['a tool', 'Pay, tool', { isTool: true, node: 'Pay' }],
-		[
-			'a node whose name has commas',
-			'Pay, run 1, item 2, run 3, item 4',
-			{ isTool: false, node: 'Pay, run 1, item 2', run: '3', item: 4 },
-		],
-	])('has the place of %s', (_name, by, place) => {
+	test.each<{ name: string; by: string; place: Attempt['place'] }>([
+		{
+			name: 'an item',
+			by: 'Pay, run 3, item 12',
+			place: { isTool: false, node: 'Pay', run: '3', item: 12 },
+		},
+		{
+			name: 'a tool',
+			by: 'Pay, tool',
+			place: { isTool: true, node: 'Pay' },
+		},
+		{
+			name: 'a node whose name has commas',
+			by: 'Pay, run 1, item 2, run 3, item 4',
+			place: { isTool: false, node: 'Pay, run 1, item 2', run: '3', item: 4 },
+		},
+	])('has the place of $name', ({ by, place }) => {
 		const { store } = opened(by);
 		expect(store.attempts['payment a']).toStrictEqual({
 			kind: 'payment',
@@ -180,10 +218,22 @@ describe('an attempt as 0.1.0 stored it', () => {
 	});
 
 	test.each([
-		['its own item', 'Pay, run 0, item 0', 'replay'],
-		['another item', 'Pay, run 0, item 1', 'refuse'],
-		['another node', 'Pay, again, run 0, item 0', 'refuse'],
-	])('of %s: %s, so it is to %s', (_name, by, verdict) => {
+		{
+			name: 'its own item',
+			by: 'Pay, run 0, item 0',
+			verdict: 'replay',
+		},
+		{
+			name: 'another item',
+			by: 'Pay, run 0, item 1',
+			verdict: 'refuse',
+		},
+		{
+			name: 'another node',
+			by: 'Pay, again, run 0, item 0',
+			verdict: 'refuse',
+		},
+	])('of $name: $by, so it is to $verdict', ({ by, verdict }) => {
 		expect(consult(opened(by), entry(0, 'a', 5)).do).toBe(verdict);
 	});
 });
@@ -206,17 +256,35 @@ describe('an external_id that changes with each try', () => {
 		return ledger;
 	};
 
-	test.each<[Outcome | undefined, string]>([
-		['accepted', 'accepted'],
-		['unknown', 'unknown'],
-		[undefined, 'unknown'],
-		['rejected', 'send'],
-		['notSent', 'send'],
-	])('the same request of an item that is %s: %s, under the first id', (result, does) => {
-		const verdict = consult(first(result), entry(0, 'second', 5));
-		expect('outcome' in verdict ? verdict.outcome : verdict.do).toBe(does);
-		if (verdict.do !== 'send') expect(verdict.attempt.external_id).toBe('first');
-	});
+	test.each<{ result: Outcome | undefined; does: string }>([
+		{
+			result: 'accepted',
+			does: 'accepted',
+		},
+		{
+			result: 'unknown',
+			does: 'unknown',
+		},
+		{
+			result: undefined,
+			does: 'unknown',
+		},
+		{
+			result: 'rejected',
+			does: 'send',
+		},
+		{
+			result: 'notSent',
+			does: 'send',
+		},
+	])(
+		'the same request of an item that is $result: $does, under the first id',
+		({ result, does }) => {
+			const verdict = consult(first(result), entry(0, 'second', 5));
+			expect('outcome' in verdict ? verdict.outcome : verdict.do).toBe(does);
+			if (verdict.do !== 'send') expect(verdict.attempt.external_id).toBe('first');
+		},
+	);
 
 	test('a QR code is created again: a second one harms nobody', () => {
 		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');

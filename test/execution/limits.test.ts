@@ -63,20 +63,52 @@ describe('only listed recipients are paid', () => {
 	const limits = { onlyRecipients: new Set(['a@example.com', 'phone 123']) };
 	const IS_NOT = 'is not among the Only Recipients (onlyRecipients) of the Pay API credential';
 
-	test.each<[string, ServiceRequest['creditParty'], string | undefined]>([
-		['a listed key', { key: 'a@example.com' }, undefined],
-		['a listed key of any type', { key: 'a@example.com', keyType: 'email' }, undefined],
-		['a listed key of its type', { key: '123', keyType: 'phone' }, undefined],
-		[
-			'that key of another type',
-			{ key: '123', keyType: 'document' },
-			`Key (creditParty.key) "123" of the type "document" ${IS_NOT}`,
-		],
-		['that key of no type', { key: '123' }, `Key (creditParty.key) "123" ${IS_NOT}`],
-		['no key', {}, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
-		['a type alone', { keyType: 'phone 123' }, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
-		['nobody', undefined, `Key (creditParty.key) is empty, so it ${IS_NOT}`],
-	])('%s', (_name, creditParty, message) => {
+	test.each<{
+		name: string;
+		creditParty: ServiceRequest['creditParty'];
+		message: string | undefined;
+	}>([
+		{
+			name: 'a listed key',
+			creditParty: { key: 'a@example.com' },
+			message: undefined,
+		},
+		{
+			name: 'a listed key of any type',
+			creditParty: { key: 'a@example.com', keyType: 'email' },
+			message: undefined,
+		},
+		{
+			name: 'a listed key of its type',
+			creditParty: { key: '123', keyType: 'phone' },
+			message: undefined,
+		},
+		{
+			name: 'that key of another type',
+			creditParty: { key: '123', keyType: 'document' },
+			message: `Key (creditParty.key) "123" of the type "document" ${IS_NOT}`,
+		},
+		{
+			name: 'that key of no type',
+			creditParty: { key: '123' },
+			message: `Key (creditParty.key) "123" ${IS_NOT}`,
+		},
+		{
+			name: 'no key',
+			creditParty: {},
+			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
+		},
+		{
+			name: 'a type alone',
+			creditParty: { keyType: 'phone 123' },
+			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
+		},
+		{
+			name: 'nobody',
+			creditParty: undefined,
+			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
+		},
+	])('$name', ({ creditParty, message }) => {
 		const [refusal] = refused([item({ creditParty }, limits)]);
 		expect(refusal).toStrictEqual(message === undefined ? undefined : [0, message]);
 	});

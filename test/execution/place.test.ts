@@ -5,18 +5,36 @@ import {
 	type Place,
 } from '../../nodes/Pay/execution/place';
 
-test.each<[string, Place]>([
-	['Pay, run 0, item 12', { isTool: false, node: 'Pay', run: '0', item: 12 }],
-	['Pay, tool', { isTool: true, node: 'Pay' }],
-	['Pay, run 1, item 2, tool', { isTool: true, node: 'Pay, run 1, item 2' }],
-	['a\nb, run 1, item 2', { isTool: false, node: 'a\nb', run: '1', item: 2 }],
-	['a\nb, tool', { isTool: true, node: 'a\nb' }],
-	[
-		'Pay, run 1, item 2, run 13, item 4',
-		{ isTool: false, node: 'Pay, run 1, item 2', run: '13', item: 4 },
-	],
-	['a tool, run 0, item 0', { isTool: false, node: 'a tool', run: '0', item: 0 }],
-])('%j is the place that 0.1.0 stored so', (text, place) => {
+test.each<{ text: string; place: Place }>([
+	{
+		text: 'Pay, run 0, item 12',
+		place: { isTool: false, node: 'Pay', run: '0', item: 12 },
+	},
+	{
+		text: 'Pay, tool',
+		place: { isTool: true, node: 'Pay' },
+	},
+	{
+		text: 'Pay, run 1, item 2, tool',
+		place: { isTool: true, node: 'Pay, run 1, item 2' },
+	},
+	{
+		text: 'a\nb, run 1, item 2',
+		place: { isTool: false, node: 'a\nb', run: '1', item: 2 },
+	},
+	{
+		text: 'a\nb, tool',
+		place: { isTool: true, node: 'a\nb' },
+	},
+	{
+		text: 'Pay, run 1, item 2, run 13, item 4',
+		place: { isTool: false, node: 'Pay, run 1, item 2', run: '13', item: 4 },
+	},
+	{
+		text: 'a tool, run 0, item 0',
+		place: { isTool: false, node: 'a tool', run: '0', item: 0 },
+	},
+])('$text is the place that 0.1.0 stored so', ({ text, place }) => {
 	expect(placeInStoredText(text)).toStrictEqual(place);
 	expect(placeKey(place)).toBe(text);
 });
@@ -30,15 +48,55 @@ test.each(['of another form', 'Pay, run x, item 1', 'Pay, run 1, item 1 and more
 
 const ITEM: Place = { isTool: false, node: 'Pay', run: '0', item: 1 };
 const TOOL: Place = { isTool: true, node: 'Pay' };
-test.each<[string, Place, Place, boolean]>([
-	['an item and itself', ITEM, { ...ITEM }, true],
-	['a tool and itself', TOOL, { ...TOOL }, true],
-	['an item and a tool', ITEM, TOOL, false],
-	['a tool and an item', TOOL, ITEM, false],
-	['items of two nodes', ITEM, { ...ITEM, node: 'Pay again' }, false],
-	['tools of two nodes', TOOL, { ...TOOL, node: 'Pay again' }, false],
-	['two runs', ITEM, { ...ITEM, run: '1' }, false],
-	['two items', ITEM, { ...ITEM, item: 2 }, false],
-])('%s are one place or not', (_name, one, other, expected) => {
+test.each<{ name: string; one: Place; other: Place; expected: boolean }>([
+	{
+		name: 'an item and itself',
+		one: ITEM,
+		other: { ...ITEM },
+		expected: true,
+	},
+	{
+		name: 'a tool and itself',
+		one: TOOL,
+		other: { ...TOOL },
+		expected: true,
+	},
+	{
+		name: 'an item and a tool',
+		one: ITEM,
+		other: TOOL,
+		expected: false,
+	},
+	{
+		name: 'a tool and an item',
+		one: TOOL,
+		other: ITEM,
+		expected: false,
+	},
+	{
+		name: 'items of two nodes',
+		one: ITEM,
+		other: { ...ITEM, node: 'Pay again' },
+		expected: false,
+	},
+	{
+		name: 'tools of two nodes',
+		one: TOOL,
+		other: { ...TOOL, node: 'Pay again' },
+		expected: false,
+	},
+	{
+		name: 'two runs',
+		one: ITEM,
+		other: { ...ITEM, run: '1' },
+		expected: false,
+	},
+	{
+		name: 'two items',
+		one: ITEM,
+		other: { ...ITEM, item: 2 },
+		expected: false,
+	},
+])('$name are one place or not', ({ one, other, expected }) => {
 	expect(isSamePlace(one, other)).toBe(expected);
 });

@@ -15,24 +15,72 @@ const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 	outcome,
 });
 
-test.each<[string, InputError, string]>([
-	['notPermittedToAgents', refusals.notPermittedToAgents(words, PERMISSION), 'allowAiPayments'],
-	['noDuplicateStore', refusals.noDuplicateStore(words), ''],
-	['sameIdAsItem', refusals.sameIdAsItem(words, 1, 2, 'a'), 'external_id'],
-	['sentInThisExecution', refusals.sentInThisExecution(words, attempt()), 'external_id'],
-	[
-		'acceptedWithOtherDetails',
-		refusals.acceptedWithOtherDetails(words, attempt('accepted')),
-		'external_id',
-	],
-	['sentUnderAnotherId', refusals.sentUnderAnotherId(words, attempt('accepted')), 'external_id'],
-	['recordedBefore', refusals.recordedBefore(words, 'a'), 'external_id'],
-	['checkFailed', refusals.checkFailed(words, new Error('it broke')), ''],
-	['cancelled', refusals.cancelled(), ''],
-	['abovePayment', refusals.abovePayment(2, 1), 'amount'],
-	['otherRecipient', refusals.otherRecipient({ key: 'eve' }), 'creditParty.key'],
-	['mayNameOtherRecipient', refusals.mayNameOtherRecipient('to'), 'additionalMembers'],
-	['aboveSum', refusals.aboveSum(words, 2n, 1), 'amount'],
-])('%s names its field', (_name, error, field) => {
+test.each<{ name: string; error: InputError; field: string }>([
+	{
+		name: 'notPermittedToAgents',
+		error: refusals.notPermittedToAgents(words, PERMISSION),
+		field: 'allowAiPayments',
+	},
+	{
+		name: 'noDuplicateStore',
+		error: refusals.noDuplicateStore(words),
+		field: '',
+	},
+	{
+		name: 'sameIdAsItem',
+		error: refusals.sameIdAsItem(words, 1, 2, 'a'),
+		field: 'external_id',
+	},
+	{
+		name: 'sentInThisExecution',
+		error: refusals.sentInThisExecution(words, attempt()),
+		field: 'external_id',
+	},
+	{
+		name: 'acceptedWithOtherDetails',
+		error: refusals.acceptedWithOtherDetails(words, attempt('accepted')),
+		field: 'external_id',
+	},
+	{
+		name: 'sentUnderAnotherId',
+		error: refusals.sentUnderAnotherId(words, attempt('accepted')),
+		field: 'external_id',
+	},
+	{
+		name: 'recordedBefore',
+		error: refusals.recordedBefore(words, 'a'),
+		field: 'external_id',
+	},
+	{
+		name: 'checkFailed',
+		error: refusals.checkFailed(words, new Error('it broke')),
+		field: '',
+	},
+	{
+		name: 'cancelled',
+		error: refusals.cancelled(),
+		field: '',
+	},
+	{
+		name: 'abovePayment',
+		error: refusals.abovePayment(2, 1),
+		field: 'amount',
+	},
+	{
+		name: 'otherRecipient',
+		error: refusals.otherRecipient({ key: 'eve' }),
+		field: 'creditParty.key',
+	},
+	{
+		name: 'mayNameOtherRecipient',
+		error: refusals.mayNameOtherRecipient('to'),
+		field: 'additionalMembers',
+	},
+	{
+		name: 'aboveSum',
+		error: refusals.aboveSum(words, 2n, 1),
+		field: 'amount',
+	},
+])('$name names its field', ({ error, field }) => {
 	expect(error.field).toBe(field);
 });

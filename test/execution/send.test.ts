@@ -50,7 +50,7 @@ const lost: HttpRequest = async () => {
 	throw Object.assign(new Error(), { code: 'ECONNRESET' });
 };
 
-interface Asked {
+interface Calls {
 	requests: string[];
 	tokens: number;
 	recorded: string[];
@@ -69,16 +69,16 @@ function runOf(
 	httpRequest: HttpRequest,
 	{ kind = 'payment', whenRecorded, goesOn = true, signal }: Faked = {},
 ) {
-	const asked: Asked = { requests: [], tokens: 0, recorded: [], removed: [] };
+	const calls: Calls = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
 		isRunAgain: async () => false,
 		record: async (ids) => {
-			asked.recorded.push(...ids);
+			calls.recorded.push(...ids);
 			whenRecorded?.();
 			return new Set(ids.filter((id) => id.startsWith('known')));
 		},
 		remove: async (ids) => {
-			asked.removed.push([...ids]);
+			calls.removed.push([...ids]);
 			return { remembered: [] };
 		},
 		keepAll: () => undefined,
@@ -104,17 +104,17 @@ function runOf(
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
-			asked.requests.push((request.headers as { Authorization: string }).Authorization);
+			calls.requests.push((request.headers as { Authorization: string }).Authorization);
 			return await httpRequest(request);
 		},
 		postForm: async () => {
-			const body = { access_token: `token-${++asked.tokens}`, expires_in: 3600 };
+			const body = { access_token: `token-${++calls.tokens}`, expires_in: 3600 };
 			return { statusCode: 200, body };
 		},
 		signal,
 		tally: openTally({ name: 'Pay' } as INode, operation, 1, goesOn),
 	};
-	return { run, asked };
+	return { run, asked: calls };
 }
 
 const outcomes = (done: Awaited<ReturnType<typeof sendBatch>>) =>
@@ -210,19 +210,50 @@ describe('with a token that was kept', () => {
 		return { run, asked, token, result, requests: asked.requests.slice(1) };
 	}
 
-	test.each<[string, number, HttpRequest]>([
-		['a 401', 2, status(401)],
-		['a 400', 1, status(400)],
-		['a 403', 1, status(403)],
-		['a 422', 1, status(422)],
-		['a 500', 1, status(500)],
-		["a proxy's 401", 1, status(401, 'proxy')],
-		['a lost answer', 1, lost],
-	])('%s to a QR code: %i requests, each with a token of its own', async (_, times, refused) => {
-		const { requests, asked } = await second('qrCode', refused);
-		expect(requests).toStrictEqual(['Bearer token-1', 'Bearer token-2'].slice(0, times));
-		expect(asked.tokens).toBe(times);
-	});
+	test.each<{ what: string; times: number; refused: HttpRequest }>([
+		{
+			what: 'a 401',
+			times: 2,
+			refused: status(401),
+		},
+		{
+			what: 'a 400',
+			times: 1,
+			refused: status(400),
+		},
+		{
+			what: 'a 403',
+			times: 1,
+			refused: status(403),
+		},
+		{
+			what: 'a 422',
+			times: 1,
+			refused: status(422),
+		},
+		{
+			what: 'a 500',
+			times: 1,
+			refused: status(500),
+		},
+		{
+			what: "a proxy's 401",
+			times: 1,
+			refused: status(401, 'proxy'),
+		},
+		{
+			what: 'a lost answer',
+			times: 1,
+			refused: lost,
+		},
+	])(
+		'$what to a QR code: $times requests, each with a token of its own',
+		async ({ times, refused }) => {
+			const { requests, asked } = await second('qrCode', refused);
+			expect(requests).toStrictEqual(['Bearer token-1', 'Bearer token-2'].slice(0, times));
+			expect(asked.tokens).toBe(times);
+		},
+	);
 
 	test('a 401 to a payment: one request, it is rejected, and the next item has a new token', async () => {
 		const { run, requests, result, token, asked } = await second('payment', status(401));

@@ -1,7 +1,8 @@
 import { median } from '../../dev/bench/figures';
 import { pause, until, type N8n } from '../../dev/n8n';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
-import type { Sandbox } from '../../sandbox/service';
+import type { Fault } from '../../sandbox/faults';
+import { Sandbox } from '../../sandbox/service';
 import { deliver } from './deliveries';
 import { allFinished, newIds, startN8n, VERSIONS, withQueueMode, type Credential } from './nodes';
 import type { QueueMode } from './queue';
@@ -145,6 +146,87 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 			const again = `${payments.countPaid(all)} paid, ${payments.countPaidTwice(all)} twice`;
 			print(`${workers} workers, one frozen for 20 s`, `${first}; again: ${again}`);
 			expect(payments.countPaidTwice(all)).toBe(0);
+		},
+	);
+
+	/** What a service says of each payment of a list, in a response with status 200. */
+	function splitByResponse(all: string[]) {
+		return {
+			accepted: all.filter((_, index) => index % 3 === 0),
+			rejected: all.filter((_, index) => index % 3 === 1),
+			/** With a word that nobody named: the payment may have been made. */
+			unclear: all.filter((_, index) => index % 3 === 2),
+		};
+	}
+
+	const withStatus200 = (body: object): Fault => ({
+		kind: 'status',
+		status: 200,
+		body: JSON.stringify(body),
+	});
+
+	test.each([
+		{ name: 'all awake', freezes: false },
+		{ name: 'one frozen for 20 s', freezes: true },
+	])(
+		'5 workers, a service that says no with status 200, $name: what it rejected is paid once when sent again',
+		async ({ name, freezes }) => {
+			while (queue.workers.length < 5) await queue.addWorker();
+			const service = await Sandbox.start({ saysSuccess: true });
+			const described = await main.createCredential({
+				baseUrl: service.url,
+				accessToken: 'token',
+				describeService: true,
+				resultField: 'success\nresult.code',
+				acceptedValues: 'true',
+				rejectedValues: 'false',
+			});
+			const made = (external_id: string) =>
+				service.transactions.filter((each) => each.external_id === external_id).length;
+			const asked = (external_id: string) =>
+				service.received.filter(({ body }) => body.includes(`"${external_id}"`)).length;
+			const options = { batching: { batch: { batchSize: 10, batchInterval: 0 } } };
+			const list = await payments.publishWarmList({ options }, CONTINUE, described);
+			const lists = Array.from({ length: 6 }, () => newIds(50));
+			const { accepted, rejected, unclear } = splitByResponse(lists.flat());
+			service.faultFor = ({ body }) => {
+				const { external_id } = JSON.parse(body) as { external_id: string };
+				if (rejected.includes(external_id)) return withStatus200({ success: false });
+				if (unclear.includes(external_id)) return withStatus200({ result: { code: 'runs' } });
+				return { kind: 'delay', ms: 250 };
+			};
+
+			await Promise.all(lists.map(list.send));
+			if (freezes) {
+				await until('thirty to be made', async () => service.transactions.length >= 30);
+				const victim = await until('a worker of them', async () =>
+					queue.workerOf((await main.executionIds(list.id, 1))[0]!),
+				);
+				victim.freeze();
+				await pause(20_000);
+				victim.thaw();
+			}
+			// n8n calls a frozen worker's execution ended while that worker goes on with it.
+			for (const each of await payments.settled(list.id, 7, 600)) {
+				await payments.endedOnWorkers(each);
+			}
+			expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
+			expect(rejected.map(made)).toStrictEqual(rejected.map(() => 0));
+
+			service.faultFor = undefined;
+			await Promise.all(lists.map(list.send));
+			await payments.settled(list.id, 13, 600);
+			const paidNow = rejected.filter((each) => made(each) === 1).length;
+			print(
+				`5 workers, 100 of 300 rejected with status 200, ${name}, all sent again`,
+				`${paidNow} of the 100 paid, ${unclear.filter((each) => asked(each) > 1).length} unclear ones sent twice`,
+			);
+			expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
+			expect(unclear.map(asked)).toStrictEqual(unclear.map(() => 1));
+			expect(Math.max(...rejected.map(made))).toBe(1);
+			// A thawed worker can write an old list back: what it holds is then a duplicate, and not paid.
+			if (!freezes) expect(paidNow).toBe(100);
+			await service.close();
 		},
 	);
 

@@ -11,12 +11,18 @@ type Identifier = OperationContract['identifier'];
 
 const CASES: Identifier[] = ['its own', 'of something else'];
 
-test.each([
-	['its own', 'payout-7'],
-	['of something else', undefined],
-] as Array<[Identifier, string | undefined]>)(
-	'with an identifier that is %s, the header for the External ID is %s',
-	async (identifier, expected) => {
+test.each<{ identifier: Identifier; expected: string | undefined }>([
+	{
+		identifier: 'its own',
+		expected: 'payout-7',
+	},
+	{
+		identifier: 'of something else',
+		expected: undefined,
+	},
+])(
+	'with an identifier that is $identifier, the header for the External ID is $expected',
+	async ({ identifier, expected }) => {
 		let sent: Record<string, string> = {};
 		const connection = {
 			baseUrl: 'https://a.test',
@@ -56,12 +62,12 @@ test('an operation says what to do after a status that means something else for 
 		...OPERATIONS.payment.words,
 		whenRejected: { 404: (id: string) => `The service does not know "${id}".` },
 	};
-	const said = (statusCode: number) =>
+	const resultWith = (statusCode: number) =>
 		rejectedInWords(words, 'payout-7', { outcome: 'rejected', statusCode }).description;
-	expect(said(404)).toBe(
+	expect(resultWith(404)).toBe(
 		'The request was sent, and the service or a proxy on the way rejected it. The service does not know "payout-7".',
 	);
-	expect(said(429)).toBe(
+	expect(resultWith(429)).toBe(
 		'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
 	);
 });

@@ -61,9 +61,15 @@ function uncleanIn(value: unknown, name: string): string[] {
 }
 
 test.each([
-	['qrCode', qrCode.readRequest],
-	['payment', payment.readRequest],
-])('a %s body holds documented, filled fields only', (name, readRequest) => {
+	{
+		name: 'qrCode',
+		readRequest: qrCode.readRequest,
+	},
+	{
+		name: 'payment',
+		readRequest: payment.readRequest,
+	},
+])('a $name body holds documented, filled fields only', ({ name, readRequest }) => {
 	let built = 0;
 	fc.assert(
 		fc.property(parameters, (given) => {
@@ -115,16 +121,48 @@ test('no choice is no split, nor is No Split, whatever stands in its fields', ()
 	}
 });
 
-test.each<[string, unknown, unknown]>([
-	['fields that were never opened', 'fields', undefined],
-	['fields without a recipient', 'fields', {}],
-	['fields with recipients that are null', 'fields', { recipient: null }],
-	['fields with an empty recipient', 'fields', { recipient: [{}] }],
-	['an empty JSON text', 'json', ''],
-	['a JSON text of spaces', 'json', ' \n'],
-	['a JSON null', 'json', 'null'],
-	['an empty JSON list', 'json', '[]'],
-])('a split of %s is refused: it has no recipient', (_what, specifySplit, value) => {
+test.each<{ what: string; specifySplit: unknown; value: unknown }>([
+	{
+		what: 'fields that were never opened',
+		specifySplit: 'fields',
+		value: undefined,
+	},
+	{
+		what: 'fields without a recipient',
+		specifySplit: 'fields',
+		value: {},
+	},
+	{
+		what: 'fields with recipients that are null',
+		specifySplit: 'fields',
+		value: { recipient: null },
+	},
+	{
+		what: 'fields with an empty recipient',
+		specifySplit: 'fields',
+		value: { recipient: [{}] },
+	},
+	{
+		what: 'an empty JSON text',
+		specifySplit: 'json',
+		value: '',
+	},
+	{
+		what: 'a JSON text of spaces',
+		specifySplit: 'json',
+		value: ' \n',
+	},
+	{
+		what: 'a JSON null',
+		specifySplit: 'json',
+		value: 'null',
+	},
+	{
+		what: 'an empty JSON list',
+		specifySplit: 'json',
+		value: '[]',
+	},
+])('a split of $what is refused: it has no recipient', ({ specifySplit, value }) => {
 	const read = () => chargeOf({ specifySplit, split: value, splitJson: value });
 	expect(refusalOf(read)).toBeDefined();
 });
@@ -139,19 +177,43 @@ describe('split from JSON', () => {
 	});
 
 	test.each([
-		['[{"username":"a",}]', /position \d+/],
-		['[', /position \d+/],
-		['{}', /must be a list/],
-		['["a"]', /splitJson\[0\]\) must be an object/],
-		['[{"user":"a"}]', /"user".*not document/],
-		[
-			'[{"username":"a","percentageSplit":1},{"username":"b","percentageSplit":"10,5"}]',
-			/splitJson\[1\]\.percentageSplit.*"10,5"/,
-		],
-		['[{"username":"undefined"}]', /splitJson\[0\]\.username\) is "undefined"/],
-		['[{"username":" null "}]', /splitJson\[0\]\.username\) is "null"/],
-		['[{"username":"a","percentageSplit":null}]', /splitJson\[0\]\.percentageSplit\) is missing/],
-	])('%p is refused with its place', (text, why) => {
+		{
+			text: '[{"username":"a",}]',
+			why: /position \d+/,
+		},
+		{
+			text: '[',
+			why: /position \d+/,
+		},
+		{
+			text: '{}',
+			why: /must be a list/,
+		},
+		{
+			text: '["a"]',
+			why: /splitJson\[0\]\) must be an object/,
+		},
+		{
+			text: '[{"user":"a"}]',
+			why: /"user".*not document/,
+		},
+		{
+			text: '[{"username":"a","percentageSplit":1},{"username":"b","percentageSplit":"10,5"}]',
+			why: /splitJson\[1\]\.percentageSplit.*"10,5"/,
+		},
+		{
+			text: '[{"username":"undefined"}]',
+			why: /splitJson\[0\]\.username\) is "undefined"/,
+		},
+		{
+			text: '[{"username":" null "}]',
+			why: /splitJson\[0\]\.username\) is "null"/,
+		},
+		{
+			text: '[{"username":"a","percentageSplit":null}]',
+			why: /splitJson\[0\]\.percentageSplit\) is missing/,
+		},
+	])('$text is refused with its place', ({ text, why }) => {
 		expect(() => read(text)).toThrow(why);
 	});
 });

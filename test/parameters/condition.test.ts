@@ -47,10 +47,19 @@ test('the choice of a field without one is refused, and the field named', () => 
 });
 
 test.each([
-	['Paid', '"Paid"'],
-	['', '""'],
-	[null, 'null'],
-])('%p is none of the choices', (choice, shown) => {
+	{
+		choice: 'Paid',
+		shown: '"Paid"',
+	},
+	{
+		choice: '',
+		shown: '""',
+	},
+	{
+		choice: null,
+		shown: 'null',
+	},
+])('$choice is none of the choices', ({ choice, shown }) => {
 	expect(
 		refusalOf(() => readCondition(reading({ resumeWhen: choice }), 'resumeWhen')),
 	).toMatchObject({
@@ -68,44 +77,64 @@ const STATUS: StatusValues = {
 };
 const FIELD = { field: 'data.status', values: ['sent'] };
 
-test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, object | undefined]>([
-	['any postback', 'any', STATUS, undefined],
-	['any postback, without words', 'any', undefined, undefined],
-	['a field of its own', FIELD, STATUS, FIELD],
-	[
-		'paid',
-		'paid',
-		STATUS,
-		{
+test.each<{
+	name: string;
+	condition: Parameters<typeof matchOf>[0];
+	status: StatusValues | undefined;
+	expected: object | undefined;
+}>([
+	{
+		name: 'any postback',
+		condition: 'any',
+		status: STATUS,
+		expected: undefined,
+	},
+	{
+		name: 'any postback, without words',
+		condition: 'any',
+		status: undefined,
+		expected: undefined,
+	},
+	{
+		name: 'a field of its own',
+		condition: FIELD,
+		status: STATUS,
+		expected: FIELD,
+	},
+	{
+		name: 'paid',
+		condition: 'paid',
+		status: STATUS,
+		expected: {
 			field: 'status',
 			values: ['paid', 'done'],
 			compared: { amount: 'value', id: 'order' },
 		},
-	],
-	[
-		'paid, without words for failed',
-		'paid',
-		{ field: 'status', paid: ['paid'], failed: [] },
-		{ field: 'status', values: ['paid'], compared: undefined },
-	],
+	},
+	{
+		name: 'paid, without words for failed',
+		condition: 'paid',
+		status: { field: 'status', paid: ['paid'], failed: [] },
+		expected: { field: 'status', values: ['paid'], compared: undefined },
+	},
 	// What failed may say another amount, or none.
-	[
-		'paid or failed',
-		'paidOrFailed',
-		STATUS,
-		{
+	{
+		name: 'paid or failed',
+		condition: 'paidOrFailed',
+		status: STATUS,
+		expected: {
 			field: 'status',
 			values: ['paid', 'done', 'failed'],
 			compared: { id: 'order' },
 		},
-	],
-	[
-		'paid or failed, with nothing to compare',
-		'paidOrFailed',
-		{ field: 'status', paid: ['paid'], failed: ['failed'] },
-		{ field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
-	],
-])('what a postback must hold: %s', (_name, condition, status, expected) => {
+	},
+	{
+		name: 'paid or failed, with nothing to compare',
+		condition: 'paidOrFailed',
+		status: { field: 'status', paid: ['paid'], failed: ['failed'] },
+		expected: { field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
+	},
+])('what a postback must hold: $name', ({ condition, status, expected }) => {
 	expect(matchOf(condition, status, 'startWhen', 'this node')).toStrictEqual(expected);
 });
 
@@ -122,15 +151,45 @@ const EITHER_MISSING = {
 		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 };
 
-test.each<[string, 'paid' | 'paidOrFailed', StatusValues | undefined, object]>([
-	['paid, without any words', 'paid', undefined, PAID_MISSING],
-	['paid, with words for failed', 'paid', { ...STATUS, paid: [] }, PAID_MISSING],
-	['paid or failed, without any words', 'paidOrFailed', undefined, EITHER_MISSING],
-	['paid or failed, without failed', 'paidOrFailed', { ...STATUS, failed: [] }, EITHER_MISSING],
-	['paid or failed, without paid', 'paidOrFailed', { ...STATUS, paid: [] }, EITHER_MISSING],
+test.each<{
+	name: string;
+	condition: 'paid' | 'paidOrFailed';
+	status: StatusValues | undefined;
+	expected: object;
+}>([
+	{
+		name: 'paid, without any words',
+		condition: 'paid',
+		status: undefined,
+		expected: PAID_MISSING,
+	},
+	{
+		name: 'paid, with words for failed',
+		condition: 'paid',
+		status: { ...STATUS, paid: [] },
+		expected: PAID_MISSING,
+	},
+	{
+		name: 'paid or failed, without any words',
+		condition: 'paidOrFailed',
+		status: undefined,
+		expected: EITHER_MISSING,
+	},
+	{
+		name: 'paid or failed, without failed',
+		condition: 'paidOrFailed',
+		status: { ...STATUS, failed: [] },
+		expected: EITHER_MISSING,
+	},
+	{
+		name: 'paid or failed, without paid',
+		condition: 'paidOrFailed',
+		status: { ...STATUS, paid: [] },
+		expected: EITHER_MISSING,
+	},
 ])(
-	'a condition that needs words the credential lacks: %s',
-	(_name, condition, status, expected) => {
+	'a condition that needs words the credential lacks: $name',
+	({ condition, status, expected }) => {
 		expect(refusalOf(() => matchOf(condition, status, 'startWhen', 'this node'))).toMatchObject(
 			expected,
 		);

@@ -1,12 +1,27 @@
 import { isBodyLeft, LEAVE_BODY, leaveBodyOption } from '../../nodes/Pay/parameters/leaveBody';
 
-test.each<[unknown, boolean]>([
-	[LEAVE_BODY, true],
-	[{ binaryData: false }, false],
-	[{ binaryData: 'true' }, false],
-	[{}, false],
-	[undefined, false],
-])('the body is left to a node with the options %j: %p', (options, expected) => {
+test.each<{ options: unknown; expected: boolean }>([
+	{
+		options: LEAVE_BODY,
+		expected: true,
+	},
+	{
+		options: { binaryData: false },
+		expected: false,
+	},
+	{
+		options: { binaryData: 'true' },
+		expected: false,
+	},
+	{
+		options: {},
+		expected: false,
+	},
+	{
+		options: undefined,
+		expected: false,
+	},
+])('the body is left to a node with the options $options: $expected', ({ options, expected }) => {
 	expect(isBodyLeft(options)).toBe(expected);
 });
 

@@ -11,18 +11,68 @@ const size = (batchSize: unknown) => readBatching({ batch: { batchSize } }, 7).b
 const pause = (batchInterval: unknown) =>
 	readBatching({ batch: { batchInterval } }, 7).batchInterval;
 
-test.each<[string, (value: unknown) => unknown, unknown, unknown]>([
-	['a batch that is not set', size, undefined, 7],
-	['an empty batch size', size, '', 7],
-	['a batch of one', size, 1, 1],
-	['the largest batch', size, 1000, 1000],
-	['no pause', pause, undefined, 0],
-	['a pause of nothing', pause, 0, 0],
-	['an hour', pause, HOUR, HOUR],
-	['no time-out', readTimeout, undefined, 60_000],
-	['the shortest time-out', readTimeout, 1, 1],
-	['the longest time-out', readTimeout, HOUR, HOUR],
-])('%s', (_what, read, value, expected) => {
+test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; expected: unknown }>([
+	{
+		what: 'a batch that is not set',
+		read: size,
+		value: undefined,
+		expected: 7,
+	},
+	{
+		what: 'an empty batch size',
+		read: size,
+		value: '',
+		expected: 7,
+	},
+	{
+		what: 'a batch of one',
+		read: size,
+		value: 1,
+		expected: 1,
+	},
+	{
+		what: 'the largest batch',
+		read: size,
+		value: 1000,
+		expected: 1000,
+	},
+	{
+		what: 'no pause',
+		read: pause,
+		value: undefined,
+		expected: 0,
+	},
+	{
+		what: 'a pause of nothing',
+		read: pause,
+		value: 0,
+		expected: 0,
+	},
+	{
+		what: 'an hour',
+		read: pause,
+		value: HOUR,
+		expected: HOUR,
+	},
+	{
+		what: 'no time-out',
+		read: readTimeout,
+		value: undefined,
+		expected: 60_000,
+	},
+	{
+		what: 'the shortest time-out',
+		read: readTimeout,
+		value: 1,
+		expected: 1,
+	},
+	{
+		what: 'the longest time-out',
+		read: readTimeout,
+		value: HOUR,
+		expected: HOUR,
+	},
+])('$what', ({ read, value, expected }) => {
 	expect(read(value)).toBe(expected);
 });
 
@@ -33,18 +83,68 @@ test.each([undefined, null, {}])('the options %j have no batch', (options) => {
 const SIZE = 'Items per Batch (batchSize) must be a whole number from 1 to 1000';
 const PAUSE = 'Batch Interval (batchInterval) must be a whole number from 0 to 3600000';
 const TIMEOUT = 'Timeout must be a whole number from 1 to 3600000';
-test.each<[string, (value: unknown) => unknown, unknown, string]>([
-	['a batch of none', size, 0, `${SIZE}, but is 0`],
-	['a batch that is too large', size, 1001, `${SIZE}, but is 1001`],
-	['a batch size as text', size, '5', `${SIZE}, but is "5"`],
-	['half a batch', size, 1.5, `${SIZE}, but is 1.5`],
-	['a batch size of null', size, null, `${SIZE}, but is null`],
-	['a batch size that JSON does not know', size, () => 1, `${SIZE}, but is undefined`],
-	['more than an hour', pause, HOUR + 1, `${PAUSE}, but is 3600001`],
-	['a pause before now', pause, -1, `${PAUSE}, but is -1`],
-	['no time at all', readTimeout, 0, `${TIMEOUT}, but is 0`],
-	['too much time', readTimeout, HOUR + 1, `${TIMEOUT}, but is 3600001`],
-])('%s is refused', (_what, read, value, message) => {
+test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; message: string }>([
+	{
+		what: 'a batch of none',
+		read: size,
+		value: 0,
+		message: `${SIZE}, but is 0`,
+	},
+	{
+		what: 'a batch that is too large',
+		read: size,
+		value: 1001,
+		message: `${SIZE}, but is 1001`,
+	},
+	{
+		what: 'a batch size as text',
+		read: size,
+		value: '5',
+		message: `${SIZE}, but is "5"`,
+	},
+	{
+		what: 'half a batch',
+		read: size,
+		value: 1.5,
+		message: `${SIZE}, but is 1.5`,
+	},
+	{
+		what: 'a batch size of null',
+		read: size,
+		value: null,
+		message: `${SIZE}, but is null`,
+	},
+	{
+		what: 'a batch size that JSON does not know',
+		read: size,
+		value: () => 1,
+		message: `${SIZE}, but is undefined`,
+	},
+	{
+		what: 'more than an hour',
+		read: pause,
+		value: HOUR + 1,
+		message: `${PAUSE}, but is 3600001`,
+	},
+	{
+		what: 'a pause before now',
+		read: pause,
+		value: -1,
+		message: `${PAUSE}, but is -1`,
+	},
+	{
+		what: 'no time at all',
+		read: readTimeout,
+		value: 0,
+		message: `${TIMEOUT}, but is 0`,
+	},
+	{
+		what: 'too much time',
+		read: readTimeout,
+		value: HOUR + 1,
+		message: `${TIMEOUT}, but is 3600001`,
+	},
+])('$what is refused', ({ read, value, message }) => {
 	expect(refusalOf(() => read(value))).toMatchObject({
 		message,
 		advice: 'Correct it under Options.',
@@ -65,11 +165,23 @@ test('the form takes the same bounds, and the default that is given', () => {
 
 describe('options that have moved', () => {
 	test.each([
-		['acceptedField', 'Result Field in the Pay API credential, under Describe the Service'],
-		['acceptedValues', 'Accepted Values in the Pay API credential, under Describe the Service'],
-		['qrCodePath', 'QR Code Path in the Pay API credential, under Describe the Service'],
-		['startWhen', 'the field Start, above the options'],
-	])('%s is refused with its place', (name, place) => {
+		{
+			name: 'acceptedField',
+			place: 'Result Field in the Pay API credential, under Describe the Service',
+		},
+		{
+			name: 'acceptedValues',
+			place: 'Accepted Values in the Pay API credential, under Describe the Service',
+		},
+		{
+			name: 'qrCodePath',
+			place: 'QR Code Path in the Pay API credential, under Describe the Service',
+		},
+		{
+			name: 'startWhen',
+			place: 'the field Start, above the options',
+		},
+	])('$name is refused with its place', ({ name, place }) => {
 		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toMatchObject({
 			field: `options.${name}`,
 			message: `The options hold "${name}", which has moved`,

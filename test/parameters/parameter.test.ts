@@ -56,30 +56,68 @@ test('fields are shown for one resource and operation, and where they were shown
 describe('collections are filled in field by field', () => {
 	const FORM = [TEXT, COLLECTION, LIST];
 
-	test.each<[string, object]>([
-		['nothing typed', {}],
-		['a text that is an expression', { name: '={{ 1 }}' }],
-		['a member that is one', { payer: { name: '={{ 1 }}' } }],
-		['a group that was not opened', { split: {} }],
-		['one entry', { split: { recipient: { name: 'a' } } }],
-		['entries', { split: { recipient: [{ name: 'a' }, { payer: { name: 'b' } }] } }],
-	])('%s is taken', (_name, typed) => {
+	test.each<{ name: string; typed: object }>([
+		{
+			name: 'nothing typed',
+			typed: {},
+		},
+		{
+			name: 'a text that is an expression',
+			typed: { name: '={{ 1 }}' },
+		},
+		{
+			name: 'a member that is one',
+			typed: { payer: { name: '={{ 1 }}' } },
+		},
+		{
+			name: 'a group that was not opened',
+			typed: { split: {} },
+		},
+		{
+			name: 'one entry',
+			typed: { split: { recipient: { name: 'a' } } },
+		},
+		{
+			name: 'entries',
+			typed: { split: { recipient: [{ name: 'a' }, { payer: { name: 'b' } }] } },
+		},
+	])('$name is taken', ({ typed }) => {
 		expect(refusalOf(() => requireFieldByField(FORM, typed))).toBeUndefined();
 	});
 
 	const MESSAGE = 'must be filled in field by field, not as one expression';
-	test.each<[string, object, string, string]>([
-		['a collection', { payer: '={{ $json.payer }}' }, 'payer', 'Payer'],
-		['a list', { split: '={{ 1 }}' }, 'split', 'Split Recipients (split)'],
-		['a group', { split: { recipient: '=' } }, 'split', 'Split Recipients (split)'],
-		['the second entry', { split: { recipient: [{}, '='] } }, 'split', 'Split Recipients (split)'],
-		[
-			'a collection of an entry',
-			{ split: { recipient: [{ payer: '=' }] } },
-			'split.payer',
-			'Payer (split.payer)',
-		],
-	])('%s that is one expression is refused', (_name, typed, field, label) => {
+	test.each<{ name: string; typed: object; field: string; label: string }>([
+		{
+			name: 'a collection',
+			typed: { payer: '={{ $json.payer }}' },
+			field: 'payer',
+			label: 'Payer',
+		},
+		{
+			name: 'a list',
+			typed: { split: '={{ 1 }}' },
+			field: 'split',
+			label: 'Split Recipients (split)',
+		},
+		{
+			name: 'a group',
+			typed: { split: { recipient: '=' } },
+			field: 'split',
+			label: 'Split Recipients (split)',
+		},
+		{
+			name: 'the second entry',
+			typed: { split: { recipient: [{}, '='] } },
+			field: 'split',
+			label: 'Split Recipients (split)',
+		},
+		{
+			name: 'a collection of an entry',
+			typed: { split: { recipient: [{ payer: '=' }] } },
+			field: 'split.payer',
+			label: 'Payer (split.payer)',
+		},
+	])('$name that is one expression is refused', ({ typed, field, label }) => {
 		expect(refusalOf(() => requireFieldByField(FORM, typed))).toMatchObject({
 			field,
 			message: `${label} ${MESSAGE}`,
@@ -94,18 +132,48 @@ describe('collections are filled in field by field', () => {
 	});
 });
 
-test.each<[unknown, boolean]>([
-	['=a', true],
-	['a', false],
-	['a=b', false],
-	['', false],
-	[undefined, true],
-	[null, false],
-	[7, false],
-	[{ a: 'x', b: ['y', '={{ 1 }}'] }, true],
-	[{ a: 'x', b: ['y'] }, false],
-	[{}, false],
-])('%j may be an expression: %p', (typed, expected) => {
+test.each<{ typed: unknown; expected: boolean }>([
+	{
+		typed: '=a',
+		expected: true,
+	},
+	{
+		typed: 'a',
+		expected: false,
+	},
+	{
+		typed: 'a=b',
+		expected: false,
+	},
+	{
+		typed: '',
+		expected: false,
+	},
+	{
+		typed: undefined,
+		expected: true,
+	},
+	{
+		typed: null,
+		expected: false,
+	},
+	{
+		typed: 7,
+		expected: false,
+	},
+	{
+		typed: { a: 'x', b: ['y', '={{ 1 }}'] },
+		expected: true,
+	},
+	{
+		typed: { a: 'x', b: ['y'] },
+		expected: false,
+	},
+	{
+		typed: {},
+		expected: false,
+	},
+])('$typed may be an expression: $expected', ({ typed, expected }) => {
 	expect(mayBeExpression(typed)).toBe(expected);
 });
 
@@ -131,15 +199,36 @@ describe('in a tool', () => {
 		});
 	});
 
-	test.each<[string, unknown]>([
-		['what the model fills in', "={{ $fromAI('amount') }}"],
-		['the first item of a node', "={{ $('Invoice').first().json.amount }}"],
-		['the items of a node', "={{ $('Invoice').items }}"],
-		['a text that only looks so', '$json.amount'],
-		['a longer name', '={{ $jsonText }}'],
-		['nothing', null],
-		['no value', undefined],
-	])('%s is taken', (_name, typed) => {
+	test.each<{ name: string; typed: unknown }>([
+		{
+			name: 'what the model fills in',
+			typed: "={{ $fromAI('amount') }}",
+		},
+		{
+			name: 'the first item of a node',
+			typed: "={{ $('Invoice').first().json.amount }}",
+		},
+		{
+			name: 'the items of a node',
+			typed: "={{ $('Invoice').items }}",
+		},
+		{
+			name: 'a text that only looks so',
+			typed: '$json.amount',
+		},
+		{
+			name: 'a longer name',
+			typed: '={{ $jsonText }}',
+		},
+		{
+			name: 'nothing',
+			typed: null,
+		},
+		{
+			name: 'no value',
+			typed: undefined,
+		},
+	])('$name is taken', ({ typed }) => {
 		expect(refusalOf(() => refuseItemDataInTool(['amount'], { amount: typed }))).toBeUndefined();
 	});
 
@@ -159,41 +248,114 @@ describe('an expression that gives nothing is refused', () => {
 
 	const DESCRIPTION = 'Description (payerQuestion) is missing: its expression gives nothing';
 	const KEY = 'Key (creditParty.key) is missing: its expression gives nothing';
-	test.each<[string, unknown, unknown, string, string]>([
-		['undefined', '={{ $json.a }}', undefined, 'payerQuestion', DESCRIPTION],
-		['null', '={{ $json.a }}', null, 'payerQuestion', DESCRIPTION],
-		['an empty text, where none may be', { key: '=' }, { key: '' }, 'creditParty', KEY],
-		['blanks, where none may be', { key: '=' }, { key: ' ' }, 'creditParty', KEY],
-		['a collection that is gone', { key: '=' }, undefined, 'creditParty', KEY],
-	])('%s', (_name, typed, value, path, message) => {
+	test.each<{ name: string; typed: unknown; value: unknown; path: string; message: string }>([
+		{
+			name: 'undefined',
+			typed: '={{ $json.a }}',
+			value: undefined,
+			path: 'payerQuestion',
+			message: DESCRIPTION,
+		},
+		{
+			name: 'null',
+			typed: '={{ $json.a }}',
+			value: null,
+			path: 'payerQuestion',
+			message: DESCRIPTION,
+		},
+		{
+			name: 'an empty text, where none may be',
+			typed: { key: '=' },
+			value: { key: '' },
+			path: 'creditParty',
+			message: KEY,
+		},
+		{
+			name: 'blanks, where none may be',
+			typed: { key: '=' },
+			value: { key: ' ' },
+			path: 'creditParty',
+			message: KEY,
+		},
+		{
+			name: 'a collection that is gone',
+			typed: { key: '=' },
+			value: undefined,
+			path: 'creditParty',
+			message: KEY,
+		},
+	])('$name', ({ typed, value, path, message }) => {
 		expect(refused(typed, value, path)?.message).toBe(message);
 	});
 
-	test.each<[string, unknown, unknown, string]>([
-		['an empty text elsewhere', '={{ $json.a }}', '', 'payerQuestion'],
-		['0, where no empty text may be', { key: '=' }, { key: 0 }, 'creditParty'],
-		['false', '=', false, 'a'],
-		['nothing that was typed as nothing', null, undefined, 'a'],
-		['a text that is no expression', 'a', undefined, 'a'],
-		['a number that was typed', 7, undefined, 'a'],
-	])('not %s', (_name, typed, value, path) => {
+	test.each<{ name: string; typed: unknown; value: unknown; path: string }>([
+		{
+			name: 'an empty text elsewhere',
+			typed: '={{ $json.a }}',
+			value: '',
+			path: 'payerQuestion',
+		},
+		{
+			name: '0, where no empty text may be',
+			typed: { key: '=' },
+			value: { key: 0 },
+			path: 'creditParty',
+		},
+		{
+			name: 'false',
+			typed: '=',
+			value: false,
+			path: 'a',
+		},
+		{
+			name: 'nothing that was typed as nothing',
+			typed: null,
+			value: undefined,
+			path: 'a',
+		},
+		{
+			name: 'a text that is no expression',
+			typed: 'a',
+			value: undefined,
+			path: 'a',
+		},
+		{
+			name: 'a number that was typed',
+			typed: 7,
+			value: undefined,
+			path: 'a',
+		},
+	])('not $name', ({ typed, value, path }) => {
 		expect(refused(typed, value, path)).toBeUndefined();
 	});
 
 	test.each([
-		[{ batching: '=' }, 'options', 'batching', 'Batching'],
-		[
-			{ recipient: [{ username: 'a' }, { username: '=' }] },
-			'split',
-			'split.recipient[1].username',
-			'Username (split.recipient[1].username)',
-		],
-		[{ options: '=' }, 'a', 'a.options', 'Options (a.options)'],
-	])('it is named by its path, an option by its own name: %j', (typed, path, field, label) => {
-		expect(refused(typed, {}, path)).toMatchObject({
-			field,
-			message: `${label} is missing: its expression gives nothing`,
-			advice: 'Check that the input item has the field that the expression asks for.',
-		});
-	});
+		{
+			typed: { batching: '=' },
+			path: 'options',
+			field: 'batching',
+			label: 'Batching',
+		},
+		{
+			typed: { recipient: [{ username: 'a' }, { username: '=' }] },
+			path: 'split',
+			field: 'split.recipient[1].username',
+			label: 'Username (split.recipient[1].username)',
+		},
+		{
+			typed: { options: '=' },
+			path: 'a',
+			field: 'a.options',
+			label: 'Options (a.options)',
+		},
+	])(
+		'it is named by its path, an option by its own name: $typed',
+		({ typed, path, field, label }) => {
+			expect(refused(typed, {}, path)).toMatchObject({
+				field,
+				message: `${label} is missing: its expression gives nothing`,
+				advice: 'Check that the input item has the field that the expression asks for.',
+			});
+		},
+	);
 });

@@ -31,16 +31,30 @@ test('a percentage with a decimal comma is read where the comma was chosen, and 
 });
 
 test.each([
-	['as text', ' [{ "username": "shop", "percentageSplit": 10 }] '],
-	['as a list of an expression', [{ username: 'shop', percentageSplit: 10 }]],
-])('recipients in JSON are read %s', (_how, typed) => {
+	{
+		how: 'as text',
+		typed: ' [{ "username": "shop", "percentageSplit": 10 }] ',
+	},
+	{
+		how: 'as a list of an expression',
+		typed: [{ username: 'shop', percentageSplit: 10 }],
+	},
+])('recipients in JSON are read $how', ({ typed }) => {
 	expect(inJson(typed)).toStrictEqual([{ username: 'shop', percentageSplit: 10 }]);
 });
 
 test.each([
-	['fields', '"Fields"', 'Fields'],
-	['nothing', 'null', null],
-])('a split by %s that is no choice is refused', (_name, shown, specifySplit) => {
+	{
+		name: 'fields',
+		shown: '"Fields"',
+		specifySplit: 'Fields',
+	},
+	{
+		name: 'nothing',
+		shown: 'null',
+		specifySplit: null,
+	},
+])('a split by $name that is no choice is refused', ({ shown, specifySplit }) => {
 	expect(refusalOf(() => readSplit({ specifySplit }))).toMatchObject({
 		field: 'specifySplit',
 		message: `Split (specifySplit) must be one of none, fields, json, but is ${shown}`,
@@ -52,76 +66,88 @@ const AS_OBJECT = 'Write each recipient as { "username": "…", "percentageSplit
 const AS_LIST = 'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].';
 const ADD = 'Add one, or choose No Split.';
 const ENTER = 'Enter it, or check the expression that gives it.';
-test.each<[string, () => unknown, object]>([
-	[
-		'fields without a recipient',
-		() => inFields([]),
-		{ field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
-	],
-	[
-		'fields that were not opened',
-		() => readSplit({ specifySplit: 'fields' }),
-		{ field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
-	],
-	[
-		'JSON without a recipient',
-		() => inJson('[]'),
-		{ field: 'splitJson', message: 'Split (JSON) (splitJson) has no recipient', advice: ADD },
-	],
-	[
-		'JSON that is blank',
-		() => inJson(' '),
-		{ field: 'splitJson', message: 'Split (JSON) (splitJson) has no recipient', advice: ADD },
-	],
-	[
-		'JSON that is an object',
-		() => inJson('{}'),
-		{ field: 'splitJson', message: 'Split (JSON) (splitJson) must be a list', advice: AS_LIST },
-	],
-	[
-		'a recipient that is a text',
-		() => inJson('["shop"]'),
-		{
+test.each<{ name: string; read: () => unknown; expected: object }>([
+	{
+		name: 'fields without a recipient',
+		read: () => inFields([]),
+		expected: { field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
+	},
+	{
+		name: 'fields that were not opened',
+		read: () => readSplit({ specifySplit: 'fields' }),
+		expected: { field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
+	},
+	{
+		name: 'JSON without a recipient',
+		read: () => inJson('[]'),
+		expected: {
+			field: 'splitJson',
+			message: 'Split (JSON) (splitJson) has no recipient',
+			advice: ADD,
+		},
+	},
+	{
+		name: 'JSON that is blank',
+		read: () => inJson(' '),
+		expected: {
+			field: 'splitJson',
+			message: 'Split (JSON) (splitJson) has no recipient',
+			advice: ADD,
+		},
+	},
+	{
+		name: 'JSON that is an object',
+		read: () => inJson('{}'),
+		expected: {
+			field: 'splitJson',
+			message: 'Split (JSON) (splitJson) must be a list',
+			advice: AS_LIST,
+		},
+	},
+	{
+		name: 'a recipient that is a text',
+		read: () => inJson('["shop"]'),
+		expected: {
 			field: 'splitJson[0]',
 			message: 'Split (JSON) (splitJson[0]) must be an object with username, percentageSplit',
 			advice: AS_OBJECT,
 		},
-	],
-	[
-		'a recipient with another member',
-		() => inJson('[{ "username": "shop", "percentageSplit": 1, "share": 2 }]'),
-		{
+	},
+	{
+		name: 'a recipient with another member',
+		read: () => inJson('[{ "username": "shop", "percentageSplit": 1, "share": 2 }]'),
+		expected: {
 			field: 'splitJson[0]',
 			message:
 				'Split (JSON) (splitJson[0]) has a member "share", which the service does not document',
 		},
-	],
-	[
-		'a recipient without a name',
-		() => inFields([{ username: 'shop', percentageSplit: 1 }, { percentageSplit: 1 }]),
-		{
+	},
+	{
+		name: 'a recipient without a name',
+		read: () => inFields([{ username: 'shop', percentageSplit: 1 }, { percentageSplit: 1 }]),
+		expected: {
 			field: 'split[1].username',
 			message: 'Username (split[1].username) is missing',
 			advice: ENTER,
 		},
-	],
-	[
-		'a percentage below 0',
-		() => inFields([{ username: 'shop', percentageSplit: -1 }]),
-		{
+	},
+	{
+		name: 'a percentage below 0',
+		read: () => inFields([{ username: 'shop', percentageSplit: -1 }]),
+		expected: {
 			field: 'split[0].percentageSplit',
 			message: 'Percentage (split[0].percentageSplit) must be 0 or more, but is -1',
 		},
-	],
-	[
-		'a recipient without a percentage',
-		() => inFields([{ username: 'shop' }]),
-		{
+	},
+	{
+		name: 'a recipient without a percentage',
+		read: () => inFields([{ username: 'shop' }]),
+		expected: {
 			field: 'split[0].percentageSplit',
 			message: 'Percentage (split[0].percentageSplit) is missing',
 		},
-	],
-])('%s is refused', (_name, read, expected) => {
+	},
+])('$name is refused', ({ read, expected }) => {
 	expect(refusalOf(read)).toMatchObject(expected);
 });
 

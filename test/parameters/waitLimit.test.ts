@@ -7,13 +7,37 @@ const limitOf = (resumeAmount: unknown, resumeUnit: unknown, limitWaitTime: unkn
 };
 
 test.each([
-	[2, 'seconds', 2000],
-	[3, 'minutes', 180_000],
-	[1, 'hours', 3_600_000],
-	[1.5, 'days', 129_600_000],
-	[0, 'days', 0],
-	[' 15 ', 'minutes', 900_000],
-])('a wait of %j %s lasts so many milliseconds at most', (amount, unit, expected) => {
+	{
+		amount: 2,
+		unit: 'seconds',
+		expected: 2000,
+	},
+	{
+		amount: 3,
+		unit: 'minutes',
+		expected: 180_000,
+	},
+	{
+		amount: 1,
+		unit: 'hours',
+		expected: 3_600_000,
+	},
+	{
+		amount: 1.5,
+		unit: 'days',
+		expected: 129_600_000,
+	},
+	{
+		amount: 0,
+		unit: 'days',
+		expected: 0,
+	},
+	{
+		amount: ' 15 ',
+		unit: 'minutes',
+		expected: 900_000,
+	},
+])('a wait of $amount $unit lasts so many milliseconds at most', ({ amount, unit, expected }) => {
 	expect(limitOf(amount, unit)).toBe(expected);
 });
 
@@ -29,15 +53,39 @@ test.each(['true', 1])('whether there is a limit cannot be %j', (limitWaitTime) 
 });
 
 test.each([
-	[-1, '-1'],
-	['soon', '"soon"'],
-	[' ', '" "'],
-	['', '""'],
-	[NaN, 'null'],
-	[null, 'null'],
-	[undefined, 'undefined'],
-	[[1], '[1]'],
-])('a wait of %j is refused', (amount, shown) => {
+	{
+		amount: -1,
+		shown: '-1',
+	},
+	{
+		amount: 'soon',
+		shown: '"soon"',
+	},
+	{
+		amount: ' ',
+		shown: '" "',
+	},
+	{
+		amount: '',
+		shown: '""',
+	},
+	{
+		amount: NaN,
+		shown: 'null',
+	},
+	{
+		amount: null,
+		shown: 'null',
+	},
+	{
+		amount: undefined,
+		shown: 'undefined',
+	},
+	{
+		amount: [1],
+		shown: '[1]',
+	},
+])('a wait of $amount is refused', ({ amount, shown }) => {
 	expect(refusalOf(() => limitOf(amount, 'minutes'))).toMatchObject({
 		field: 'resumeAmount',
 		message: `Wait at Most (resumeAmount) must be 0 or more, but is ${shown}`,

@@ -17,13 +17,38 @@ for (const external_id of ['a', '__proto__', 'toString']) {
 }
 const never = () => false;
 
-test.each<[string, string, string, string[]]>([
-	['its own', 'a', '42', ['first']],
-	["another's", 'b', '42', []],
-	["another execution's", 'a', '43', []],
-	['what every object has, not asked for', 'constructor', '42', []],
-	['what every object has, asked for', '__proto__', '42', ['first']],
-])('a wait for %s', (_name, external_id, executionId, expected) => {
+test.each<{ name: string; external_id: string; executionId: string; expected: string[] }>([
+	{
+		name: 'its own',
+		external_id: 'a',
+		executionId: '42',
+		expected: ['first'],
+	},
+	{
+		name: "another's",
+		external_id: 'b',
+		executionId: '42',
+		expected: [],
+	},
+	{
+		name: "another execution's",
+		external_id: 'a',
+		executionId: '43',
+		expected: [],
+	},
+	{
+		name: 'what every object has, not asked for',
+		external_id: 'constructor',
+		executionId: '42',
+		expected: [],
+	},
+	{
+		name: 'what every object has, asked for',
+		external_id: '__proto__',
+		executionId: '42',
+		expected: ['first'],
+	},
+])('a wait for $name', ({ external_id, executionId, expected }) => {
 	// As n8n stores it.
 	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
 	expect(awaitedProofs(store, external_id, executionId, never)).toStrictEqual(expected);
@@ -34,25 +59,76 @@ test.each<[string, string, string, string[]]>([
  * What may end the next wait for "a": C is a charge of it, R one that was rejected, W a wait that a
  * postback ended, L one that its limit did.
  */
-test.each<[string, string[]]>([
-	['C', ['0']],
-	['C W', ['0']],
-	['C L', ['0']],
-	['C C', ['0', '1']],
-	['C L C', ['0', '2']],
-	['C W C', ['2']],
-	['C L C W', ['0', '2']],
-	['C L C W C', ['4']],
-	['C W L C', ['3']],
-	['C W W', ['0']],
-	['W C', ['1']],
-	['R', []],
-	['R C', ['1']],
-	['C R', ['0']],
-	['C L R', ['0']],
-	['C W R', []],
-	['C W R C', ['3']],
-])('after %s', (events, expected) => {
+test.each<{ events: string; expected: string[] }>([
+	{
+		events: 'C',
+		expected: ['0'],
+	},
+	{
+		events: 'C W',
+		expected: ['0'],
+	},
+	{
+		events: 'C L',
+		expected: ['0'],
+	},
+	{
+		events: 'C C',
+		expected: ['0', '1'],
+	},
+	{
+		events: 'C L C',
+		expected: ['0', '2'],
+	},
+	{
+		events: 'C W C',
+		expected: ['2'],
+	},
+	{
+		events: 'C L C W',
+		expected: ['0', '2'],
+	},
+	{
+		events: 'C L C W C',
+		expected: ['4'],
+	},
+	{
+		events: 'C W L C',
+		expected: ['3'],
+	},
+	{
+		events: 'C W W',
+		expected: ['0'],
+	},
+	{
+		events: 'W C',
+		expected: ['1'],
+	},
+	{
+		events: 'R',
+		expected: [],
+	},
+	{
+		events: 'R C',
+		expected: ['1'],
+	},
+	{
+		events: 'C R',
+		expected: ['0'],
+	},
+	{
+		events: 'C L R',
+		expected: ['0'],
+	},
+	{
+		events: 'C W R',
+		expected: [],
+	},
+	{
+		events: 'C W R C',
+		expected: ['3'],
+	},
+])('after $events', ({ events, expected }) => {
 	const store: ExpectationStore = {};
 	for (const [index, event] of events.split(' ').entries()) {
 		// Another identifier's in between, and another execution's, count for nothing.
@@ -90,10 +166,19 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 });
 
 test.each([
-	['42', true],
-	['43', true],
-	['44', false],
-])('execution %s has asked for a postback: %p', (executionId, expected) => {
+	{
+		executionId: '42',
+		expected: true,
+	},
+	{
+		executionId: '43',
+		expected: true,
+	},
+	{
+		executionId: '44',
+		expected: false,
+	},
+])('execution $executionId has asked for a postback: $expected', ({ executionId, expected }) => {
 	expect(hasAsked(mixedStore(), executionId)).toBe(expected);
 });
 
@@ -105,9 +190,15 @@ test('a wait alone asks for no postback, and an empty store neither', () => {
 });
 
 test.each([
-	['43', 2],
-	['42', 0],
-])('execution %s has waited %d times', (executionId, expected) => {
+	{
+		executionId: '43',
+		expected: 2,
+	},
+	{
+		executionId: '42',
+		expected: 0,
+	},
+])('execution $executionId has waited $expected times', ({ executionId, expected }) => {
 	expect(countWaits(mixedStore(), executionId)).toBe(expected);
 });
 
@@ -127,19 +218,25 @@ test('an execution has given way until its next wait, whatever others do', () =>
 	expect(hasGivenWay(store, '43')).toBe(false);
 });
 
-test.each<[string, object | undefined]>([
-	[
-		'first',
-		{
+test.each<{ hash: string; expected: object | undefined }>([
+	{
+		hash: 'first',
+		expected: {
 			external_id: 'a',
 			executionId: '42',
 			hash: 'first',
 			status: { field: 'status', paid: ['paid'], failed: [] },
 		},
-	],
-	['second', { external_id: 'a', executionId: '43', hash: 'second', isSigned: true }],
-	['third', undefined],
-])('by the hash %s the postback is found that was asked for', (hash, expected) => {
+	},
+	{
+		hash: 'second',
+		expected: { external_id: 'a', executionId: '43', hash: 'second', isSigned: true },
+	},
+	{
+		hash: 'third',
+		expected: undefined,
+	},
+])('by the hash $hash the postback is found that was asked for', ({ hash, expected }) => {
 	expect(expectationOf(mixedStore(), hash)).toStrictEqual(expected);
 });
 

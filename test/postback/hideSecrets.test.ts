@@ -16,7 +16,7 @@ const HIDDEN: Array<[string, string]> = [
 test.each(HIDDEN)('a token %s is replaced, and what stands around it stays', (_, written) => {
 	const text = `before ${written} after`;
 	const shown = JSON.stringify(redact({ a: [{ [text]: text }] }, [TOKEN]));
-	expect(shown).toMatch(/before .*\*\*\*.* after/);
+	expect(shown).toBe('{"a":[{"before *** after":"before *** after"}]}');
 	expect(shown).not.toContain(JSON.stringify(TOKEN).slice(1, -1));
 });
 
@@ -44,20 +44,35 @@ test('no token of any form stays in any text or name, and other answers stay as 
 		fc.property(token, fc.json(), (secret, json) => {
 			const value = JSON.parse(json) as unknown;
 			const echoed = { [`x${secret}y`]: [value, { deep: `Bearer ${secret}` }] };
-			const kept = JSON.stringify(redact(echoed, [secret]));
-			expect(kept).not.toContain(JSON.stringify(secret).slice(1, -1));
+			const untouched = JSON.stringify(redact(echoed, [secret]));
+			expect(untouched).not.toContain(JSON.stringify(secret).slice(1, -1));
 			expect(redact(value, ['no-such-secret'])).toStrictEqual(value);
 		}),
 	);
 });
 
 test.each([
-	['https://a.test/?x=1&pay_proof=reference.mac-of-it', ['reference.mac-of-it', 'mac-of-it']],
-	['https://n8n.test/webhook-waiting/1?signature=that-of-n8n', ['that-of-n8n']],
-	['https://a.test/?pay_reference=reference', []],
-	['no URL', []],
-	[undefined, []],
-])('of %p, what proves something is replaced', (url, proofs) => {
+	{
+		url: 'https://a.test/?x=1&pay_proof=reference.mac-of-it',
+		proofs: ['reference.mac-of-it', 'mac-of-it'],
+	},
+	{
+		url: 'https://n8n.test/webhook-waiting/1?signature=that-of-n8n',
+		proofs: ['that-of-n8n'],
+	},
+	{
+		url: 'https://a.test/?pay_reference=reference',
+		proofs: [],
+	},
+	{
+		url: 'no URL',
+		proofs: [],
+	},
+	{
+		url: undefined,
+		proofs: [],
+	},
+])('of $url, what proves something is replaced', ({ url, proofs }) => {
 	const text = ['reference.mac-of-it', 'mac-of-it', 'that-of-n8n', 'reference'];
 	const kept = text.filter((each) => redact(each, [], url) === each);
 	expect(text.filter((each) => !kept.includes(each))).toStrictEqual(proofs);

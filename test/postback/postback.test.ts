@@ -79,17 +79,37 @@ describe('a body whose signature was verified', () => {
 	});
 
 	test.each([
-		['a form', 'state=paid', 'application/x-www-form-urlencoded', { state: 'paid' }],
-		['JSON of no type', '{"state":"paid"}', '', { state: 'paid' }],
-		['JSON with a byte order mark', `${BOM}{"state":"paid"}`, '', { state: 'paid' }],
-		[
-			'JSON in ISO-8859-1',
-			Buffer.from('{"n":"é"}', 'latin1'),
-			'application/json; charset=iso-8859-1',
-			{ n: 'é' },
-		],
-		['JSON in UTF-16', Buffer.from(`${BOM}{"n":"é"}`, 'utf16le'), 'application/json', { n: 'é' }],
-	])('may be %s', (_what, body, type, read) => {
+		{
+			what: 'a form',
+			body: 'state=paid',
+			type: 'application/x-www-form-urlencoded',
+			read: { state: 'paid' },
+		},
+		{
+			what: 'JSON of no type',
+			body: '{"state":"paid"}',
+			type: '',
+			read: { state: 'paid' },
+		},
+		{
+			what: 'JSON with a byte order mark',
+			body: `${BOM}{"state":"paid"}`,
+			type: '',
+			read: { state: 'paid' },
+		},
+		{
+			what: 'JSON in ISO-8859-1',
+			body: Buffer.from('{"n":"é"}', 'latin1'),
+			type: 'application/json; charset=iso-8859-1',
+			read: { n: 'é' },
+		},
+		{
+			what: 'JSON in UTF-16',
+			body: Buffer.from(`${BOM}{"n":"é"}`, 'utf16le'),
+			type: 'application/json',
+			read: { n: 'é' },
+		},
+	])('may be $what', ({ body, type, read }) => {
 		expect(signedBody(body, type)).toStrictEqual(read);
 	});
 });
@@ -115,58 +135,238 @@ test('a fixed secret that a service sends is not shown, whatever it is called', 
 const FORM = 'application/x-www-form-urlencoded';
 
 test.each([
-	['application/json', '{"a":1}', { a: 1 }],
-	['application/vnd.pay+json', '{"a":1}', { a: 1 }],
-	['Application/JSON;', '{"a":1}', { a: 1 }],
-	['application/x-json', '"paid"', 'paid'],
-	['text/json', '{"a":1}', { a: 1 }],
-	['text/plain', '{"a":1}', { a: 1 }],
-	['text/plain', '[{"a":1}]', [{ a: 1 }]],
-	['text/plain', '007', '007'],
-	['text/plain', '42', '42'],
-	['text/plain', 'null', 'null'],
-	['text/html', '<p>paid</p>', '<p>paid</p>'],
-	['text/x; a=multipart/form-data', '5', '5'],
-	['text/x; application/x-www-form-urlencoded', 'a=1', 'a=1'],
-	['text/x; a=b/xml', '<a>1</a>', '<a>1</a>'],
-	['text/xml ; charset=utf-8', '<a>1</a>', { a: '1' }],
-	['text/xmlish', '<a>1</a>', '<a>1</a>'],
-	['xjson', '5', '5'],
-	['text/x; json', '5', '5'],
-	['json', '5', 5],
-	['json ; a=b', '5', 5],
-	['application/jsonx', '5', '5'],
-	[' application/json ', '5', 5],
-	[' ', '5', 5],
-	['application/json', `${BOM}{"a":1}`, { a: 1 }],
-	['application/json', 'null', null],
-	['application/json', '{"a":', '{"a":'],
-	[undefined, '{"a":1}', { a: 1 }],
-	[undefined, 'plain', 'plain'],
-	['application/octet-stream', 'x', 'x'],
-	[FORM, 'a=1&b=J%C3%B3+o&c=1&c=2', { a: '1', b: 'Jó o', c: ['1', '2'] }],
-	[FORM, 'data.status=paid', { 'data.status': 'paid' }],
-	[FORM, '{"status":"paid"}', { status: 'paid' }],
-	['application/json', '{"id":12345678901234567890}', { id: '12345678901234567890' }],
-	['application/json', '{"id":9007199254740991,"x":1.5}', { id: 9007199254740991, x: 1.5 }],
-	[undefined, '', ''],
-])('a body of type %p: %p', (type, text, body) => {
+	{
+		type: 'application/json',
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: 'application/vnd.pay+json',
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: 'Application/JSON;',
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: 'application/x-json',
+		text: '"paid"',
+		body: 'paid',
+	},
+	{
+		type: 'text/json',
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: 'text/plain',
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: 'text/plain',
+		text: '[{"a":1}]',
+		body: [{ a: 1 }],
+	},
+	{
+		type: 'text/plain',
+		text: '007',
+		body: '007',
+	},
+	{
+		type: 'text/plain',
+		text: '42',
+		body: '42',
+	},
+	{
+		type: 'text/plain',
+		text: 'null',
+		body: 'null',
+	},
+	{
+		type: 'text/html',
+		text: '<p>paid</p>',
+		body: '<p>paid</p>',
+	},
+	{
+		type: 'text/x; a=multipart/form-data',
+		text: '5',
+		body: '5',
+	},
+	{
+		type: 'text/x; application/x-www-form-urlencoded',
+		text: 'a=1',
+		body: 'a=1',
+	},
+	{
+		type: 'text/x; a=b/xml',
+		text: '<a>1</a>',
+		body: '<a>1</a>',
+	},
+	{
+		type: 'text/xml ; charset=utf-8',
+		text: '<a>1</a>',
+		body: { a: '1' },
+	},
+	{
+		type: 'text/xmlish',
+		text: '<a>1</a>',
+		body: '<a>1</a>',
+	},
+	{
+		type: 'xjson',
+		text: '5',
+		body: '5',
+	},
+	{
+		type: 'text/x; json',
+		text: '5',
+		body: '5',
+	},
+	{
+		type: 'json',
+		text: '5',
+		body: 5,
+	},
+	{
+		type: 'json ; a=b',
+		text: '5',
+		body: 5,
+	},
+	{
+		type: 'application/jsonx',
+		text: '5',
+		body: '5',
+	},
+	{
+		type: ' application/json ',
+		text: '5',
+		body: 5,
+	},
+	{
+		type: ' ',
+		text: '5',
+		body: 5,
+	},
+	{
+		type: 'application/json',
+		text: `${BOM}{"a":1}`,
+		body: { a: 1 },
+	},
+	{
+		type: 'application/json',
+		text: 'null',
+		body: null,
+	},
+	{
+		type: 'application/json',
+		text: '{"a":',
+		body: '{"a":',
+	},
+	{
+		type: undefined,
+		text: '{"a":1}',
+		body: { a: 1 },
+	},
+	{
+		type: undefined,
+		text: 'plain',
+		body: 'plain',
+	},
+	{
+		type: 'application/octet-stream',
+		text: 'x',
+		body: 'x',
+	},
+	{
+		type: FORM,
+		text: 'a=1&b=J%C3%B3+o&c=1&c=2',
+		body: { a: '1', b: 'Jó o', c: ['1', '2'] },
+	},
+	{
+		type: FORM,
+		text: 'data.status=paid',
+		body: { 'data.status': 'paid' },
+	},
+	{
+		type: FORM,
+		text: '{"status":"paid"}',
+		body: { status: 'paid' },
+	},
+	{
+		type: 'application/json',
+		text: '{"id":12345678901234567890}',
+		body: { id: '12345678901234567890' },
+	},
+	{
+		type: 'application/json',
+		text: '{"id":9007199254740991,"x":1.5}',
+		body: { id: 9007199254740991, x: 1.5 },
+	},
+	{
+		type: undefined,
+		text: '',
+		body: '',
+	},
+])('a body of type $type: $text', ({ type, text, body }) => {
 	expect(bodyOf(text, type)).toEqual(body);
 });
 
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
 test.each([
-	['utf-16le', 'application/json; charset=utf-16le', Buffer.from('{"a":"é"}', 'utf16le')],
-	['utf-16', 'application/json; charset="UTF-16"', Buffer.from('{"a":"é"}', 'utf16le')],
-	['utf-16le by its mark', 'application/json', Buffer.from(`${BOM}{"a":"é"}`, 'utf16le')],
-	['utf-16be by its mark', 'text/plain', utf16be(`${BOM}{"a":"é"}`)],
-	['latin1', 'application/json;charset=iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
-	['latin1, spaced', 'text/plain;  charset = iso-8859-1', Buffer.from('{"a":"é"}', 'latin1')],
-	['latin1, quoted', 'text/plain; charset="latin1"; a=b', Buffer.from('{"a":"é"}', 'latin1')],
-	['windows-1252', 'text/plain; charset=windows-1252', Buffer.from('{"a":"é"}', 'latin1')],
-	['utf-8, said to be unknown', 'application/json; charset=utf8mb4', Buffer.from('{"a":"é"}')],
-	['utf-8 by its mark', 'text/json; charset=latin1', Buffer.from(`${BOM}{"a":"é"}`)],
-])('a body in %s', (_name, type, bytes) => {
+	{
+		name: 'utf-16le',
+		type: 'application/json; charset=utf-16le',
+		bytes: Buffer.from('{"a":"é"}', 'utf16le'),
+	},
+	{
+		name: 'utf-16',
+		type: 'application/json; charset="UTF-16"',
+		bytes: Buffer.from('{"a":"é"}', 'utf16le'),
+	},
+	{
+		name: 'utf-16le by its mark',
+		type: 'application/json',
+		bytes: Buffer.from(`${BOM}{"a":"é"}`, 'utf16le'),
+	},
+	{
+		name: 'utf-16be by its mark',
+		type: 'text/plain',
+		bytes: utf16be(`${BOM}{"a":"é"}`),
+	},
+	{
+		name: 'latin1',
+		type: 'application/json;charset=iso-8859-1',
+		bytes: Buffer.from('{"a":"é"}', 'latin1'),
+	},
+	{
+		name: 'latin1, spaced',
+		type: 'text/plain;  charset = iso-8859-1',
+		bytes: Buffer.from('{"a":"é"}', 'latin1'),
+	},
+	{
+		name: 'latin1, quoted',
+		type: 'text/plain; charset="latin1"; a=b',
+		bytes: Buffer.from('{"a":"é"}', 'latin1'),
+	},
+	{
+		name: 'windows-1252',
+		type: 'text/plain; charset=windows-1252',
+		bytes: Buffer.from('{"a":"é"}', 'latin1'),
+	},
+	{
+		name: 'utf-8, said to be unknown',
+		type: 'application/json; charset=utf8mb4',
+		bytes: Buffer.from('{"a":"é"}'),
+	},
+	{
+		name: 'utf-8 by its mark',
+		type: 'text/json; charset=latin1',
+		bytes: Buffer.from(`${BOM}{"a":"é"}`),
+	},
+])('a body in $name', ({ type, bytes }) => {
 	expect(parsed(request(bytes, type))).toMatchObject({ body: { a: 'é' }, rawBody: '{"a":"é"}' });
 });
 
@@ -188,25 +388,57 @@ test('JSON of any shape is taken as it was sent', () => {
 
 const ENTITY = '<!DOCTYPE l [<!ENTITY a "x">]><l>&a;</l>';
 test.each([
-	['an element', '<Pay><Status> paid </Status></Pay>', { pay: { status: 'paid' } }],
-	['a text alone', '<a>1</a>', { a: '1' }],
-	[
-		'attributes',
-		'<a id="1">x<b k="v"/></a>',
-		{ a: { $: { id: '1' }, _: 'x', b: { $: { k: 'v' } } } },
-	],
-	['repeated elements', '<a><b>1</b><b>2</b></a>', { a: { b: ['1', '2'] } }],
-	['an empty element', '<a><b/></a>', { a: { b: '' } }],
-	['a prefix, CDATA and entities', '<n:a><![CDATA[1<2]]> &amp; 3</n:a>', { 'n:a': '1<2 & 3' }],
-	[
-		'keys of the prototype',
-		'<constructor><__proto__>1</__proto__></constructor>',
-		JSON.parse('{"constructor":{"__proto__":"1"}}'),
-	],
-	['no XML', 'no < xml', 'no < xml'],
-	['entities of its own', ENTITY, ENTITY],
-	['nothing', '', ''],
-])('XML with %s', (_name, text, body) => {
+	{
+		name: 'an element',
+		text: '<Pay><Status> paid </Status></Pay>',
+		body: { pay: { status: 'paid' } },
+	},
+	{
+		name: 'a text alone',
+		text: '<a>1</a>',
+		body: { a: '1' },
+	},
+	{
+		name: 'attributes',
+		text: '<a id="1">x<b k="v"/></a>',
+		body: { a: { $: { id: '1' }, _: 'x', b: { $: { k: 'v' } } } },
+	},
+	{
+		name: 'repeated elements',
+		text: '<a><b>1</b><b>2</b></a>',
+		body: { a: { b: ['1', '2'] } },
+	},
+	{
+		name: 'an empty element',
+		text: '<a><b/></a>',
+		body: { a: { b: '' } },
+	},
+	{
+		name: 'a prefix, CDATA and entities',
+		text: '<n:a><![CDATA[1<2]]> &amp; 3</n:a>',
+		body: { 'n:a': '1<2 & 3' },
+	},
+	{
+		name: 'keys of the prototype',
+		text: '<constructor><__proto__>1</__proto__></constructor>',
+		body: JSON.parse('{"constructor":{"__proto__":"1"}}'),
+	},
+	{
+		name: 'no XML',
+		text: 'no < xml',
+		body: 'no < xml',
+	},
+	{
+		name: 'entities of its own',
+		text: ENTITY,
+		body: ENTITY,
+	},
+	{
+		name: 'nothing',
+		text: '',
+		body: '',
+	},
+])('XML with $name', ({ text, body }) => {
 	expect(bodyOf(text, 'application/soap+xml; charset=utf-8')).toEqual(body);
 });
 
@@ -252,41 +484,125 @@ describe('a multipart form', () => {
 	const json = 'Content-Type: application/json';
 	const base64 = 'Content-Transfer-Encoding: BASE64';
 
-	test.each<[string, Request, object]>([
-		['text', multipart(part('name="a"', 'b')), { a: 'b' }],
-		['no parts', multipart(''), {}],
-		['an empty part', multipart(part('name="a"', '')), { a: '' }],
-		['UTF-8', multipart(part(`name="${utf8('é')}"`, utf8('ü'))), { é: 'ü' }],
-		['the charset of the form', multipart(part('name="é"', 'ü'), '; charset=latin1'), { é: 'ü' }],
-		['the charset of a part', multipart(part(`name="a"\r\n${html}`, 'é')), { a: 'é' }],
-		['JSON', multipart(part(`name=a\r\n${json}`, '{"b":1}')), { a: { b: 1 } }],
-		['Base64', multipart(part(`name="a"\r\n${base64}`, 'aGk=')), { a: 'hi' }],
-		['a name twice', multipart(part('name="a"', '1') + part('name="a"', '2')), { a: ['1', '2'] }],
-		['brackets', multipart(part('name="data[status]"', 'paid')), { data: { status: 'paid' } }],
-		['quotes in a name', multipart(part('name="a\\"b"', '1')), { 'a"b': '1' }],
-		['U+2028 in a name', multipart(part(`name="${utf8('a\u2028 ')}"`, '1')), { 'a\u2028 ': '1' }],
-		[
-			'a nameless part',
-			multipart(part('nothing=x', '1') + part('name="a"', '2')),
-			{ '': '1', a: '2' },
-		],
-		['the boundary in a value', multipart(part('name="a"', 'x\r\n--Bx')), { a: 'x\r\n--Bx' }],
-		['text around it', multipart(`before\r\n${part('name="a"', '1')}`), { a: '1' }],
-		['a file that nobody chose', multipart(part('name="f"; filename=""', '')), {}],
-	])('with %s', (_what, of, body) => {
+	test.each<{ what: string; of: Request; body: object }>([
+		{
+			what: 'text',
+			of: multipart(part('name="a"', 'b')),
+			body: { a: 'b' },
+		},
+		{
+			what: 'no parts',
+			of: multipart(''),
+			body: {},
+		},
+		{
+			what: 'an empty part',
+			of: multipart(part('name="a"', '')),
+			body: { a: '' },
+		},
+		{
+			what: 'UTF-8',
+			of: multipart(part(`name="${utf8('é')}"`, utf8('ü'))),
+			body: { é: 'ü' },
+		},
+		{
+			what: 'the charset of the form',
+			of: multipart(part('name="é"', 'ü'), '; charset=latin1'),
+			body: { é: 'ü' },
+		},
+		{
+			what: 'the charset of a part',
+			of: multipart(part(`name="a"\r\n${html}`, 'é')),
+			body: { a: 'é' },
+		},
+		{
+			what: 'JSON',
+			of: multipart(part(`name=a\r\n${json}`, '{"b":1}')),
+			body: { a: { b: 1 } },
+		},
+		{
+			what: 'Base64',
+			of: multipart(part(`name="a"\r\n${base64}`, 'aGk=')),
+			body: { a: 'hi' },
+		},
+		{
+			what: 'a name twice',
+			of: multipart(part('name="a"', '1') + part('name="a"', '2')),
+			body: { a: ['1', '2'] },
+		},
+		{
+			what: 'brackets',
+			of: multipart(part('name="data[status]"', 'paid')),
+			body: { data: { status: 'paid' } },
+		},
+		{
+			what: 'quotes in a name',
+			of: multipart(part('name="a\\"b"', '1')),
+			body: { 'a"b': '1' },
+		},
+		{
+			what: 'U+2028 in a name',
+			of: multipart(part(`name="${utf8('a\u2028 ')}"`, '1')),
+			body: { 'a\u2028 ': '1' },
+		},
+		{
+			what: 'a nameless part',
+			of: multipart(part('nothing=x', '1') + part('name="a"', '2')),
+			body: { '': '1', a: '2' },
+		},
+		{
+			what: 'the boundary in a value',
+			of: multipart(part('name="a"', 'x\r\n--Bx')),
+			body: { a: 'x\r\n--Bx' },
+		},
+		{
+			what: 'text around it',
+			of: multipart(`before\r\n${part('name="a"', '1')}`),
+			body: { a: '1' },
+		},
+		{
+			what: 'a file that nobody chose',
+			of: multipart(part('name="f"; filename=""', '')),
+			body: {},
+		},
+	])('with $what', ({ of, body }) => {
 		const postback = parsed(of);
 		expect(postback).toMatchObject({ rawBody: '', files: [] });
 		expect(postback.body).toStrictEqual(body);
 	});
 
 	test.each([
-		['name="f"; filename="../a/b.pdf"', 'b.pdf', undefined],
-		['name="f"; filename="C:\\slips\\b.pdf"', 'b.pdf', undefined],
-		['name="f"; filename=".."', 'f', undefined],
-		['name="f"; filename="é.txt"\r\nContent-Type: text/plain', 'é.txt', 'text/plain'],
-		[`name="f"; filename="x"; filename*=UTF-8''%C3%A9.txt`, 'é.txt', undefined],
-		['name="f"\r\nContent-Type: image/png', 'f', 'image/png'],
-	])('with a file: %s', (headers, filename, type) => {
+		{
+			headers: 'name="f"; filename="../a/b.pdf"',
+			filename: 'b.pdf',
+			type: undefined,
+		},
+		{
+			headers: 'name="f"; filename="C:\\slips\\b.pdf"',
+			filename: 'b.pdf',
+			type: undefined,
+		},
+		{
+			headers: 'name="f"; filename=".."',
+			filename: 'f',
+			type: undefined,
+		},
+		{
+			headers: 'name="f"; filename="é.txt"\r\nContent-Type: text/plain',
+			filename: 'é.txt',
+			type: 'text/plain',
+		},
+		{
+			headers: `name="f"; filename="x"; filename*=UTF-8''%C3%A9.txt`,
+			filename: 'é.txt',
+			type: undefined,
+		},
+		{
+			headers: 'name="f"\r\nContent-Type: image/png',
+			filename: 'f',
+			type: 'image/png',
+		},
+	])('with a file: $headers', ({ headers, filename, type }) => {
 		const { body, files } = parsed(multipart(part(headers, '\xff\x00\r\n')));
 		const bytes = Buffer.from('\xff\x00\r\n', 'latin1');
 		expect(body).toStrictEqual({});
@@ -340,14 +656,38 @@ describe('a multipart form', () => {
 		expect(new Set([form, ...others].map((each) => id(multipart(each)))).size).toBe(4);
 	});
 
-	test.each<[string, number, Request]>([
-		['no end', 400, request(part('name="a"', '1'), 'multipart/form-data; boundary=B')],
-		['another boundary', 400, request('--C--', 'multipart/form-data; boundary=B')],
-		['no boundary', 400, request('--B--', 'multipart/form-data')],
-		['a part without the end of its headers', 400, multipart('--B\r\na: b\r\n')],
-		['headers of 5 kB', 400, multipart(part(`name="${'a'.repeat(5000)}"`, '1'))],
-		['1,001 parts', 413, multipart(part('name="a"', '1').repeat(1001))],
-	])('with %s is refused: %d', (_what, statusCode, of) => {
+	test.each<{ what: string; statusCode: number; of: Request }>([
+		{
+			what: 'no end',
+			statusCode: 400,
+			of: request(part('name="a"', '1'), 'multipart/form-data; boundary=B'),
+		},
+		{
+			what: 'another boundary',
+			statusCode: 400,
+			of: request('--C--', 'multipart/form-data; boundary=B'),
+		},
+		{
+			what: 'no boundary',
+			statusCode: 400,
+			of: request('--B--', 'multipart/form-data'),
+		},
+		{
+			what: 'a part without the end of its headers',
+			statusCode: 400,
+			of: multipart('--B\r\na: b\r\n'),
+		},
+		{
+			what: 'headers of 5 kB',
+			statusCode: 400,
+			of: multipart(part(`name="${'a'.repeat(5000)}"`, '1')),
+		},
+		{
+			what: '1,001 parts',
+			statusCode: 413,
+			of: multipart(part('name="a"', '1').repeat(1001)),
+		},
+	])('with $what is refused: $statusCode', ({ statusCode, of }) => {
 		expect(() => parsed(of)).toThrow(expect.objectContaining({ name: 'BodyError', statusCode }));
 	});
 
@@ -383,10 +723,18 @@ test('a form means what the same query means to n8n', () => {
 	);
 });
 
-test.each<[string, string, object | undefined]>([
-	['fields', 'a&'.repeat(runs(8_000_000)), undefined],
-	['a value of =', `a=${'='.repeat(runs(16_000_000))}`, { a: '='.repeat(runs(16_000_000)) }],
-])('a form of 16 MB with %s holds nobody up', (_what, text, expected) => {
+test.each<{ what: string; text: string; expected: object | undefined }>([
+	{
+		what: 'fields',
+		text: 'a&'.repeat(runs(8_000_000)),
+		expected: undefined,
+	},
+	{
+		what: 'a value of =',
+		text: `a=${'='.repeat(runs(16_000_000))}`,
+		expected: { a: '='.repeat(runs(16_000_000)) },
+	},
+])('a form of 16 MB with $what holds nobody up', ({ text, expected }) => {
 	const of = request(text, 'application/x-www-form-urlencoded');
 	const begun = process.cpuUsage();
 	if (expected) expect(parsed(of).body).toStrictEqual(expected);
@@ -423,33 +771,80 @@ test.each([
 });
 
 test.each([
-	['a[b=1', { 'a[b': '1' }],
-	['a[b]c=1', { 'a[b]c': '1' }],
-	['[a]=1', { '[a]': '1' }],
-	['a[b][c][d][e][f][g]=1', { 'a[b][c][d][e][f][g]': '1' }],
-	['=1&a=%zz&b=%', { '': '1', a: '%zz', b: '%' }],
-])('the form %s keeps what has no one meaning', (text, body) => {
+	{
+		text: 'a[b=1',
+		body: { 'a[b': '1' },
+	},
+	{
+		text: 'a[b]c=1',
+		body: { 'a[b]c': '1' },
+	},
+	{
+		text: '[a]=1',
+		body: { '[a]': '1' },
+	},
+	{
+		text: 'a[b][c][d][e][f][g]=1',
+		body: { 'a[b][c][d][e][f][g]': '1' },
+	},
+	{
+		text: '=1&a=%zz&b=%',
+		body: { '': '1', a: '%zz', b: '%' },
+	},
+])('the form $text keeps what has no one meaning', ({ text, body }) => {
 	expect(bodyOf(text, FORM)).toEqual(body);
 });
 
 test.each([
-	['n=Jos%E9&m=Jos\xe9', 'iso-8859-1', 'José'],
-	['n=Jos%E9&m=Jos\xe9', 'windows-1252', 'José'],
-	['n=Jos%C3%A9&m=Jos\xc3\xa9', 'utf-8', 'José'],
-	['n=Jos%c3%a9&m=Jos%C3%A9', 'unknown-1', 'José'],
+	{
+		text: 'n=Jos%E9&m=Jos\xe9',
+		charset: 'iso-8859-1',
+		name: 'José',
+	},
+	{
+		text: 'n=Jos%E9&m=Jos\xe9',
+		charset: 'windows-1252',
+		name: 'José',
+	},
+	{
+		text: 'n=Jos%C3%A9&m=Jos\xc3\xa9',
+		charset: 'utf-8',
+		name: 'José',
+	},
+	{
+		text: 'n=Jos%c3%a9&m=Jos%C3%A9',
+		charset: 'unknown-1',
+		name: 'José',
+	},
 	// The second byte is the letter A.
-	['n=%83A&m=\x83A', 'shift_jis', 'ア'],
-])('a form %j in %s', (text, charset, name) => {
+	{
+		text: 'n=%83A&m=\x83A',
+		charset: 'shift_jis',
+		name: 'ア',
+	},
+])('a form $text in $charset', ({ text, charset, name }) => {
 	const type = `application/x-www-form-urlencoded; charset=${charset}`;
 	expect(bodyOf(Buffer.from(text, 'latin1'), type)).toEqual({ n: name, m: name });
 });
 
 test.each([
-	['<?xml version="1.0" encoding="ISO-8859-1"?>', 'text/xml'],
-	["<?xml version='1.0' encoding='windows-1252'?>", 'application/xml'],
-	['<?xml version="1.0" encoding="UTF-8"?>', 'text/xml; charset=iso-8859-1'],
-	['', 'text/xml; charset=us-ascii'],
-])('XML %s of the type %s is read in its charset', (declaration, type) => {
+	{
+		declaration: '<?xml version="1.0" encoding="ISO-8859-1"?>',
+		type: 'text/xml',
+	},
+	{
+		declaration: "<?xml version='1.0' encoding='windows-1252'?>",
+		type: 'application/xml',
+	},
+	{
+		declaration: '<?xml version="1.0" encoding="UTF-8"?>',
+		type: 'text/xml; charset=iso-8859-1',
+	},
+	{
+		declaration: '',
+		type: 'text/xml; charset=us-ascii',
+	},
+])('XML $declaration of the type $type is read in its charset', ({ declaration, type }) => {
 	expect(bodyOf(Buffer.from(`${declaration}<a>é</a>`, 'latin1'), type)).toEqual({ a: 'é' });
 });
 
@@ -474,7 +869,7 @@ test('the same postback has the same eventId; any difference that matters gives 
 	const id = (more: Partial<Request>, about: Reference | null = ABOUT) =>
 		toJson(parsed({ ...base, ...more }), { reference: about }).eventId;
 	const same = id({});
-	expect(same).toMatch(/^[0-9a-f]{64}$/);
+	expect(same).toBe('819d877bd5e8d6f4a8e7a28e3cc2838beaa1273953f986c3a72a1900abb87cad');
 	expect(id({ headers: { 'x-try': '2' } })).toBe(same);
 	expect(id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
 	const others = [
@@ -495,14 +890,35 @@ describe('what would let a reader of the execution call again is left out', () =
 	const percent = [...PROOF].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 
 	test.each([
-		['x-original-url', path],
-		['x-forwarded-uri', `${path}&signature=${token}`],
-		['x-envoy-original-path', path],
-		['referer', `${SIGNED}?status=paid`],
-		['x-percent', `/x?pay_proof=${percent}&a=1`],
-		['x-encoded-whole', encodeURIComponent(SIGNED)],
-		['x-bare', MAC],
-	])('in the header %s', (name, value) => {
+		{
+			name: 'x-original-url',
+			value: path,
+		},
+		{
+			name: 'x-forwarded-uri',
+			value: `${path}&signature=${token}`,
+		},
+		{
+			name: 'x-envoy-original-path',
+			value: path,
+		},
+		{
+			name: 'referer',
+			value: `${SIGNED}?status=paid`,
+		},
+		{
+			name: 'x-percent',
+			value: `/x?pay_proof=${percent}&a=1`,
+		},
+		{
+			name: 'x-encoded-whole',
+			value: encodeURIComponent(SIGNED),
+		},
+		{
+			name: 'x-bare',
+			value: MAC,
+		},
+	])('in the header $name', ({ name, value }) => {
 		const { headers } = parsed(
 			request('', undefined, {
 				headers: { [name]: value },
@@ -510,17 +926,29 @@ describe('what would let a reader of the execution call again is left out', () =
 				resumeToken: token,
 			}),
 		);
-		const kept = decodeURIComponent(String(headers[name]));
-		expect(kept).not.toContain(MAC);
-		expect(kept).not.toContain(token);
-		expect(kept).toContain('***');
+		const headerValue = decodeURIComponent(String(headers[name]));
+		expect(headerValue).not.toContain(MAC);
+		expect(headerValue).not.toContain(token);
+		expect(headerValue).toContain('***');
 	});
 
 	test.each([
-		['JSON', 'application/json', JSON.stringify({ postbackUrl: SIGNED, [SIGNED]: [SIGNED] })],
-		['a form', FORM, `url=${encodeURIComponent(SIGNED)}`],
-		['a text', 'text/plain', SIGNED],
-	])('in a body of %s that repeats the URL', (_name, type, body) => {
+		{
+			name: 'JSON',
+			type: 'application/json',
+			body: JSON.stringify({ postbackUrl: SIGNED, [SIGNED]: [SIGNED] }),
+		},
+		{
+			name: 'a form',
+			type: FORM,
+			body: `url=${encodeURIComponent(SIGNED)}`,
+		},
+		{
+			name: 'a text',
+			type: 'text/plain',
+			body: SIGNED,
+		},
+	])('in a body of $name that repeats the URL', ({ type, body }) => {
 		const postback = parsed(request(body, type, { query: { pay_proof: PROOF } }));
 		expect(JSON.stringify({ ...postback, content: '' })).not.toContain(MAC);
 		expect(postback.rawBody).toContain('***');
@@ -551,15 +979,43 @@ const OTHER_URL = signUrl('https://a.example/x', { ...ABOUT, kind: 'qrCode' }, '
 const OTHER = OTHER_URL.split('pay_proof=')[1]!;
 const OTHER_MAC = OTHER.split('.')[1]!;
 
-test.each<[string, string, string]>([
-	['a URL', JSON.stringify({ url: OTHER_URL, paid: true }), 'application/json'],
-	['a URL in a URL', `next=${encodeURIComponent(OTHER_URL)}&paid=true`, 'text/plain'],
-	['a form', `url=${encodeURIComponent(OTHER_URL)}&paid=true`, FORM],
-	['a member of its own', JSON.stringify({ pay_proof: OTHER, paid: true }), 'application/json'],
-	['a text', `the proof is ${OTHER}, paid: true`, 'text/plain'],
-	['a name', JSON.stringify({ [OTHER]: 1, paid: true }), 'application/json'],
-	['a list in XML', `<a><b>${OTHER_URL}</b><c>paid true</c></a>`, 'text/xml'],
-])("another charge's proof in %s is not kept", (_what, text, type) => {
+test.each<{ what: string; text: string; type: string }>([
+	{
+		what: 'a URL',
+		text: JSON.stringify({ url: OTHER_URL, paid: true }),
+		type: 'application/json',
+	},
+	{
+		what: 'a URL in a URL',
+		text: `next=${encodeURIComponent(OTHER_URL)}&paid=true`,
+		type: 'text/plain',
+	},
+	{
+		what: 'a form',
+		text: `url=${encodeURIComponent(OTHER_URL)}&paid=true`,
+		type: FORM,
+	},
+	{
+		what: 'a member of its own',
+		text: JSON.stringify({ pay_proof: OTHER, paid: true }),
+		type: 'application/json',
+	},
+	{
+		what: 'a text',
+		text: `the proof is ${OTHER}, paid: true`,
+		type: 'text/plain',
+	},
+	{
+		what: 'a name',
+		text: JSON.stringify({ [OTHER]: 1, paid: true }),
+		type: 'application/json',
+	},
+	{
+		what: 'a list in XML',
+		text: `<a><b>${OTHER_URL}</b><c>paid true</c></a>`,
+		type: 'text/xml',
+	},
+])("another charge's proof in $what is not kept", ({ text, type }) => {
 	const { content: _content, ...kept } = parsed(request(text, type));
 	expect(JSON.stringify(kept)).not.toContain(OTHER_MAC);
 	expect(JSON.stringify(kept)).toMatch(/\*\*\*.*paid\W+true/);

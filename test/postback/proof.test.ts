@@ -57,13 +57,16 @@ describe('a signed postback URL', () => {
 	});
 
 	// Made with Python's hmac: URLs that are out must verify in every later version.
-	test.each([
-		[ABOUT, 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21'],
-		[
-			{ external_id: 'é', kind: 'qrCode', amount: 10 },
-			'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
-		],
-	] as Array<[Reference, string]>)('about %j is this one for good', (about, proof) => {
+	test.each<{ about: Reference; proof: string }>([
+		{
+			about: ABOUT,
+			proof: 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21',
+		},
+		{
+			about: { external_id: 'é', kind: 'qrCode', amount: 10 },
+			proof: 'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
+		},
+	])('about $about is this one for good', ({ about, proof }) => {
 		expect(signUrl('https://a.example/x', about, SECRET)).toBe(
 			`https://a.example/x?pay_proof=${proof}`,
 		);
@@ -98,30 +101,90 @@ describe('a signed postback URL', () => {
 	const proof = proofOf(signed);
 	const percent = [...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 	test.each([
-		['?status=paid appended', `${signed}?status=paid`, { status: 'paid' }],
-		['&x=1 appended', `${signed}&x=1`, { x: '1' }],
-		['&x appended', `${signed}&x`, { x: '' }],
-		['/ appended', `${signed}/`, {}],
-		['& appended', `${signed}&`, {}],
-		['a space appended', `${signed}%20`, {}],
-		['a parameter before it', `https://a.example/x?x=1&pay_proof=${proof}`, { x: '1' }],
-		['every letter percent-encoded', `https://a.example/x?pay_proof=${percent}`, {}],
-		['its name percent-encoded', `https://a.example/x?pay%5Fproof=${proof}`, {}],
-	])('verifies with %s, and nothing of that is lost', (_name, url, query) => {
+		{
+			name: '?status=paid appended',
+			url: `${signed}?status=paid`,
+			query: { status: 'paid' },
+		},
+		{
+			name: '&x=1 appended',
+			url: `${signed}&x=1`,
+			query: { x: '1' },
+		},
+		{
+			name: '&x appended',
+			url: `${signed}&x`,
+			query: { x: '' },
+		},
+		{
+			name: '/ appended',
+			url: `${signed}/`,
+			query: {},
+		},
+		{
+			name: '& appended',
+			url: `${signed}&`,
+			query: {},
+		},
+		{
+			name: 'a space appended',
+			url: `${signed}%20`,
+			query: {},
+		},
+		{
+			name: 'a parameter before it',
+			url: `https://a.example/x?x=1&pay_proof=${proof}`,
+			query: { x: '1' },
+		},
+		{
+			name: 'every letter percent-encoded',
+			url: `https://a.example/x?pay_proof=${percent}`,
+			query: {},
+		},
+		{
+			name: 'its name percent-encoded',
+			url: `https://a.example/x?pay%5Fproof=${proof}`,
+			query: {},
+		},
+	])('verifies with $name, and nothing of that is lost', ({ url, query }) => {
 		expect(verify(queryOf(url), [SECRET])).toStrictEqual(ABOUT);
 		expect(withoutProof(queryOf(url)).query).toStrictEqual(query);
 	});
 
 	test.each([
-		['lower-cased', `?pay_proof=${proof.toLowerCase()}`],
-		['its name in capitals', `?PAY_PROOF=${proof}`],
-		['given twice', `?pay_proof=${proof}&pay_proof=${proof}`],
-		['one letter short', `?pay_proof=${proof.slice(0, -1)}`],
-		['one letter long', `?pay_proof=${proof}A`],
-		['without its mac', `?pay_proof=${proof.split('.')[0]}`],
-		['without its reference', `?pay_proof=.${proof.split('.')[1]}`],
-		['empty', '?pay_proof='],
-	])('is refused %s', (_name, query) => {
+		{
+			name: 'lower-cased',
+			query: `?pay_proof=${proof.toLowerCase()}`,
+		},
+		{
+			name: 'its name in capitals',
+			query: `?PAY_PROOF=${proof}`,
+		},
+		{
+			name: 'given twice',
+			query: `?pay_proof=${proof}&pay_proof=${proof}`,
+		},
+		{
+			name: 'one letter short',
+			query: `?pay_proof=${proof.slice(0, -1)}`,
+		},
+		{
+			name: 'one letter long',
+			query: `?pay_proof=${proof}A`,
+		},
+		{
+			name: 'without its mac',
+			query: `?pay_proof=${proof.split('.')[0]}`,
+		},
+		{
+			name: 'without its reference',
+			query: `?pay_proof=.${proof.split('.')[1]}`,
+		},
+		{
+			name: 'empty',
+			query: '?pay_proof=',
+		},
+	])('is refused $name', ({ query }) => {
 		expect(verify(queryOf(query), [SECRET])).toBeNull();
 	});
 
@@ -220,11 +283,31 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		['given twice', [proof, proof], undefined, {}],
-		['given as a list of one', [proof], undefined, {}],
-		['followed by an odd text', `${proof}%&x=1`, proof.split('.')[1], { '%': '', x: '1' }],
-		['followed by slashes', `${proof}//x=1`, proof.split('.')[1], { x: '1' }],
-	])('%s: what else the query says, and its mac', (_name, given, mac, query) => {
+		{
+			name: 'given twice',
+			given: [proof, proof],
+			mac: undefined,
+			query: {},
+		},
+		{
+			name: 'given as a list of one',
+			given: [proof],
+			mac: undefined,
+			query: {},
+		},
+		{
+			name: 'followed by an odd text',
+			given: `${proof}%&x=1`,
+			mac: proof.split('.')[1],
+			query: { '%': '', x: '1' },
+		},
+		{
+			name: 'followed by slashes',
+			given: `${proof}//x=1`,
+			mac: proof.split('.')[1],
+			query: { x: '1' },
+		},
+	])('$name: what else the query says, and its mac', ({ given, mac, query }) => {
 		expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, mac });
 	});
 

@@ -20,7 +20,7 @@ function called(setting: {
 	const { headers = {}, request = {}, headersSent = false } = setting;
 	const written: unknown[] = [];
 	const logged: unknown[] = [];
-	const kept: unknown[] = [];
+	const stored: unknown[] = [];
 	const response = {
 		headersSent,
 		setHeader: (...all: unknown[]) => written.push(all),
@@ -39,12 +39,12 @@ function called(setting: {
 		getQueryData: () => ({ a: '1' }),
 		helpers: {
 			prepareBinaryData: async (bytes: Buffer, ...more: unknown[]) => {
-				kept.push(more);
+				stored.push(more);
 				return { data: bytes.toString('base64'), mimeType: 'x' };
 			},
 		},
 	} as unknown as IWebhookFunctions;
-	return { context, written, logged, kept };
+	return { context, written, logged, kept: stored };
 }
 
 describe('a postback that is refused', () => {
@@ -77,17 +77,53 @@ describe('work that fails', () => {
 		return written[1];
 	};
 
-	test.each<[string, unknown, number]>([
-		["n8n's own status", { httpStatusCode: 413 }, 413],
-		["the body parser's status", { statusCode: 400 }, 400],
-		['the last status of a refusal', { statusCode: 499 }, 499],
-		['a status that is no refusal', { statusCode: 399 }, 500],
-		['a status of a failure', { httpStatusCode: 500, statusCode: 400 }, 500],
-		['a status that is a text', { statusCode: '404' }, 500],
-		['no status', new Error('x'), 500],
-		['nothing', undefined, 500],
-		['null', null, 500],
-	])('with %s is answered with a status of its own', async (_what, error, status) => {
+	test.each<{ what: string; error: unknown; status: number }>([
+		{
+			what: "n8n's own status",
+			error: { httpStatusCode: 413 },
+			status: 413,
+		},
+		{
+			what: "the body parser's status",
+			error: { statusCode: 400 },
+			status: 400,
+		},
+		{
+			what: 'the last status of a refusal',
+			error: { statusCode: 499 },
+			status: 499,
+		},
+		{
+			what: 'a status that is no refusal',
+			error: { statusCode: 399 },
+			status: 500,
+		},
+		{
+			what: 'a status of a failure',
+			error: { httpStatusCode: 500, statusCode: 400 },
+			status: 500,
+		},
+		{
+			what: 'a status that is a text',
+			error: { statusCode: '404' },
+			status: 500,
+		},
+		{
+			what: 'no status',
+			error: new Error('x'),
+			status: 500,
+		},
+		{
+			what: 'nothing',
+			error: undefined,
+			status: 500,
+		},
+		{
+			what: 'null',
+			error: null,
+			status: 500,
+		},
+	])('with $what is answered with a status of its own', async ({ error, status }) => {
 		expect(await failing(error)).toBe(status);
 	});
 
@@ -143,17 +179,32 @@ test('a postback without the field that is asked for is not awaited', () => {
 	expect(whyNotAwaited(undefined, postback, null)).toBeUndefined();
 });
 
-test.each<[string, string, number | undefined, string | undefined]>([
-	['its amount', '{"state":"paid","amount":"49.90"}', 49.9, undefined],
-	[
-		'another amount',
-		'{"state":"paid","amount":0.01}',
-		49.9,
-		'the field "amount" has another amount than the charge or payment',
-	],
-	['no amount', '{"state":"paid"}', 49.9, 'the field "amount" is missing'],
-	['no amount to compare with', '{"state":"paid"}', undefined, undefined],
-])('"paid" of %s', (_what, body, amount, why) => {
+test.each<{ what: string; body: string; amount: number | undefined; why: string | undefined }>([
+	{
+		what: 'its amount',
+		body: '{"state":"paid","amount":"49.90"}',
+		amount: 49.9,
+		why: undefined,
+	},
+	{
+		what: 'another amount',
+		body: '{"state":"paid","amount":0.01}',
+		amount: 49.9,
+		why: 'the field "amount" has another amount than the charge or payment',
+	},
+	{
+		what: 'no amount',
+		body: '{"state":"paid"}',
+		amount: 49.9,
+		why: 'the field "amount" is missing',
+	},
+	{
+		what: 'no amount to compare with',
+		body: '{"state":"paid"}',
+		amount: undefined,
+		why: undefined,
+	},
+])('"paid" of $what', ({ body, amount, why }) => {
 	const postback = postbackOf(body);
 	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };

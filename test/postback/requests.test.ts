@@ -270,11 +270,27 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 
 describe('what cannot be verified is answered, and moves nothing', () => {
 	test.each([
-		['the wait, which wrote down nothing', waiting({ awaited: undefined }), 401],
-		['the wait, which awaits no charge', waiting({ awaited: { proofs: [] } }), 401],
-		['the wait, its notes in another form', waiting({ awaited: { charges: ['a'] } }), 401],
-		['the wait, its notes broken', waiting({ awaited: { proofs: 5 } }), 500],
-	])('%s', async (_name, node, expected) => {
+		{
+			name: 'the wait, which wrote down nothing',
+			node: waiting({ awaited: undefined }),
+			expected: 401,
+		},
+		{
+			name: 'the wait, which awaits no charge',
+			node: waiting({ awaited: { proofs: [] } }),
+			expected: 401,
+		},
+		{
+			name: 'the wait, its notes in another form',
+			node: waiting({ awaited: { charges: ['a'] } }),
+			expected: 401,
+		},
+		{
+			name: 'the wait, its notes broken',
+			node: waiting({ awaited: { proofs: 5 } }),
+			expected: 500,
+		},
+	])('$name', async ({ node, expected }) => {
 		const post = { method: 'POST', headers: {}, rawBody: Buffer.from('{}') };
 		for (const proof of [signed(ABOUT, SECRET), proofIn(own.url)]) {
 			const query = { pay_proof: proof, signature: TOKEN };

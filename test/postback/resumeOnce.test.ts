@@ -104,21 +104,38 @@ test('an execution that still waits is resumed by a late body, and not by "pendi
 });
 
 test.each([
-	['has passed', -1, 409],
-	['has not passed', 60_000, undefined],
-])('a time limit that %s by the end of the body', async (_what, ms, status) => {
+	{
+		what: 'has passed',
+		ms: -1,
+		status: 409,
+	},
+	{
+		what: 'has not passed',
+		ms: 60_000,
+		status: undefined,
+	},
+])('a time limit that $what by the end of the body', async ({ ms, status }) => {
 	const { send } = waiting({ awaited: { until: Date.now() + ms } });
 	expect((await send('paid')).status).toBe(status);
 });
 
 test.each([
-	[500, true],
-	[200, false],
-])('where n8n responds %i to the one that resumes, the next may: %s', async (statusOfN8n, may) => {
-	const { send } = waiting({ statusOfN8n });
-	expect(resumes(await send('paid'))).toBe(true);
-	expect(resumes(await send('paid'))).toBe(may);
-});
+	{
+		statusOfN8n: 500,
+		may: true,
+	},
+	{
+		statusOfN8n: 200,
+		may: false,
+	},
+])(
+	'where n8n responds $statusOfN8n to the one that resumes, the next may: $may',
+	async ({ statusOfN8n, may }) => {
+		const { send } = waiting({ statusOfN8n });
+		expect(resumes(await send('paid'))).toBe(true);
+		expect(resumes(await send('paid'))).toBe(may);
+	},
+);
 
 test('a wait that 0.1.0 began, without an id, is resumed once', async () => {
 	const { send } = waiting({ awaited: { id: undefined } });

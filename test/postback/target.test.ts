@@ -24,28 +24,52 @@ function target(
 }
 
 const CREDENTIAL = { postbackUrl: 'https://credential.example/' };
-test.each<[unknown, { postbackUrl?: string }, object]>([
-	['none', CREDENTIAL, {}],
-	['credential', CREDENTIAL, { url: 'https://credential.example/', hint: undefined }],
-	[
-		'credential',
-		{},
-		{
+test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object }>([
+	{
+		choice: 'none',
+		account: CREDENTIAL,
+		expected: {},
+	},
+	{
+		choice: 'credential',
+		account: CREDENTIAL,
+		expected: { url: 'https://credential.example/', hint: undefined },
+	},
+	{
+		choice: 'credential',
+		account: {},
+		expected: {
 			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		},
-	],
-	['url', CREDENTIAL, { url: 'https://field.example/', hint: undefined }],
-])('%j, with %j in the credential', (choice, account, expected) => {
+	},
+	{
+		choice: 'url',
+		account: CREDENTIAL,
+		expected: { url: 'https://field.example/', hint: undefined },
+	},
+])('$choice, with $account in the credential', ({ choice, account, expected }) => {
 	const { store: _store, ...found } = target(choice, account);
 	expect(found).toStrictEqual(expected);
 });
 
 test.each([
-	['somewhere', '"somewhere"'],
-	['', '""'],
-	[null, 'null'],
-	[undefined, 'undefined'],
-])('%j is none of the choices', (choice, shown) => {
+	{
+		choice: 'somewhere',
+		shown: '"somewhere"',
+	},
+	{
+		choice: '',
+		shown: '""',
+	},
+	{
+		choice: null,
+		shown: 'null',
+	},
+	{
+		choice: undefined,
+		shown: 'undefined',
+	},
+])('$choice is none of the choices', ({ choice, shown }) => {
 	expect(refusalOf(() => target(choice))).toMatchObject({
 		field: 'postback',
 		message: `Postback must be one of credential, none, resume, url, but is ${shown}`,
@@ -78,19 +102,63 @@ test('what an execution may wait for has the words of its account, and whether i
 const BY_PROXY = 'https://a.example/n8n/webhook-waiting/42?signature=0123';
 const SIGNED = { ...CREDENTIAL, postbackSecret: SECRET };
 
-test.each<[string, Parameters<typeof target>, boolean]>([
-	['a resume URL', ['resume', SIGNED], true],
-	['a resume URL, and no secret', ['resume', {}], true],
-	['one that has no known form', ['resume', SIGNED, '', 'https://n8n.example.com/r'], true],
-	['a resume URL from an expression', ['url', SIGNED, `${RESUME}?signature=0123&x=1`], true],
-	['a resume URL from an expression, and no secret', ['url', {}, `${RESUME}?signature=0123`], true],
-	['one of n8n 1, with a parameter', ['url', SIGNED, `${RESUME}?x=1`, RESUME], true],
-	['one in the credential', ['credential', { postbackUrl: RESUME }, '', RESUME], true],
-	["another execution's", ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'], false],
-	['it, as a proxy has it', ['url', SIGNED, BY_PROXY], true],
-	['one that ends like it', ['url', SIGNED, 'https://n8n.example.com/webhook/42'], false],
-	['a trigger', ['credential', SIGNED], false],
-])('%s: what proves its postback', (_name, args, here) => {
+test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
+	{
+		name: 'a resume URL',
+		args: ['resume', SIGNED],
+		here: true,
+	},
+	{
+		name: 'a resume URL, and no secret',
+		args: ['resume', {}],
+		here: true,
+	},
+	{
+		name: 'one that has no known form',
+		args: ['resume', SIGNED, '', 'https://n8n.example.com/r'],
+		here: true,
+	},
+	{
+		name: 'a resume URL from an expression',
+		args: ['url', SIGNED, `${RESUME}?signature=0123&x=1`],
+		here: true,
+	},
+	{
+		name: 'a resume URL from an expression, and no secret',
+		args: ['url', {}, `${RESUME}?signature=0123`],
+		here: true,
+	},
+	{
+		name: 'one of n8n 1, with a parameter',
+		args: ['url', SIGNED, `${RESUME}?x=1`, RESUME],
+		here: true,
+	},
+	{
+		name: 'one in the credential',
+		args: ['credential', { postbackUrl: RESUME }, '', RESUME],
+		here: true,
+	},
+	{
+		name: "another execution's",
+		args: ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'],
+		here: false,
+	},
+	{
+		name: 'it, as a proxy has it',
+		args: ['url', SIGNED, BY_PROXY],
+		here: true,
+	},
+	{
+		name: 'one that ends like it',
+		args: ['url', SIGNED, 'https://n8n.example.com/webhook/42'],
+		here: false,
+	},
+	{
+		name: 'a trigger',
+		args: ['credential', SIGNED],
+		here: false,
+	},
+])('$name: what proves its postback', ({ args, here }) => {
 	const { url, expectation, store } = target(...args);
 	const query = Object.fromEntries(new URL(url!).searchParams);
 	expect(verify(query, [SECRET])).toStrictEqual(here ? null : ABOUT);
@@ -101,31 +169,56 @@ test.each<[string, Parameters<typeof target>, boolean]>([
 });
 
 const HERE = `${RESUME}/pay-postback`;
-test.each<[string, Parameters<typeof target>, string]>([
-	['as n8n 2 gives it', ['resume', SIGNED], `${HERE}?signature=0123&`],
-	['as n8n 1 gives it', ['resume', SIGNED, '', RESUME], `${HERE}?`],
-	[
-		'typed, with a parameter and a fragment',
-		['url', SIGNED, `${RESUME}?signature=0123&to=a/b#c?d`],
-		`${HERE}?signature=0123&to=a/b&`,
-	],
-	[
-		'in capitals',
-		['url', SIGNED, 'HTTPS://A.example/webhook-waiting/42?x', RESUME],
-		`HTTPS://A.example/webhook-waiting/42/pay-postback?x&`,
-	],
-	['with the segment typed too', ['url', SIGNED, HERE, RESUME], `${HERE}?`],
-	['no execution: a trigger', ['credential', SIGNED], 'https://credential.example/?'],
-])('a resume URL gets a segment that only a Pay wait listens at: %s', (_name, args, before) => {
+test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
+	{
+		name: 'as n8n 2 gives it',
+		args: ['resume', SIGNED],
+		before: `${HERE}?signature=0123&`,
+	},
+	{
+		name: 'as n8n 1 gives it',
+		args: ['resume', SIGNED, '', RESUME],
+		before: `${HERE}?`,
+	},
+	{
+		name: 'typed, with a parameter and a fragment',
+		args: ['url', SIGNED, `${RESUME}?signature=0123&to=a/b#c?d`],
+		before: `${HERE}?signature=0123&to=a/b&`,
+	},
+	{
+		name: 'in capitals',
+		args: ['url', SIGNED, 'HTTPS://A.example/webhook-waiting/42?x', RESUME],
+		before: `HTTPS://A.example/webhook-waiting/42/pay-postback?x&`,
+	},
+	{
+		name: 'with the segment typed too',
+		args: ['url', SIGNED, HERE, RESUME],
+		before: `${HERE}?`,
+	},
+	{
+		name: 'no execution: a trigger',
+		args: ['credential', SIGNED],
+		before: 'https://credential.example/?',
+	},
+])('a resume URL gets a segment that only a Pay wait listens at: $name', ({ args, before }) => {
 	const { url } = target(...args);
 	expect(url!.split('pay_proof=')[0]).toBe(before);
 });
 
-test.each<[string, Parameters<typeof target>]>([
-	['a parameter that begins with ?', ['url', SIGNED, `${RESUME}?signature=0123?x=1`]],
-	['? alone', ['url', SIGNED, `${RESUME}?signature=0123?`]],
-	['no token, as a credential gives it', ['credential', { postbackUrl: RESUME }]],
-])('a resume URL that n8n 2 takes no call to is refused: %s', (_name, args) => {
+test.each<{ name: string; args: Parameters<typeof target> }>([
+	{
+		name: 'a parameter that begins with ?',
+		args: ['url', SIGNED, `${RESUME}?signature=0123?x=1`],
+	},
+	{
+		name: '? alone',
+		args: ['url', SIGNED, `${RESUME}?signature=0123?`],
+	},
+	{
+		name: 'no token, as a credential gives it',
+		args: ['credential', { postbackUrl: RESUME }],
+	},
+])('a resume URL that n8n 2 takes no call to is refused: $name', ({ args }) => {
 	expect(refusalOf(() => target(...args))).toMatchObject({
 		field: 'postbackUrl',
 		message: "The postback URL is this execution's resume URL without n8n's token as it was",

@@ -44,25 +44,64 @@ test('a length is counted in characters or in bytes', () => {
 });
 
 test.each([
-	['an EMV code without an amount', emv('0002015802BR')],
-	['an EMV code whose lengths do not add up', emv('0002015499')],
-	['54 inside of another field', emv('000201260854041.00')],
-	['an EMV code with a wrong checksum', '000201540541.0063040000'],
-	['UPI with "null"', 'upi://pay?pa=a@b&am=null'],
-	['UPI without', 'upi://pay?pa=a@b&mam=10'],
-	['SEPA without', 'BCD\n002\n1\nSCT\nB\nName\nBE72\n\nCHAR'],
-	['Swiss without', `SPC\n0200\n1\nCH44${'\n'.repeat(15)}\nCHF`],
-	['SPD without', 'SPD*1.0*ACC:CZ58*CC:CZK'],
-	['a link', 'https://qr.alipay.com/bavh4wjlxf12tper3a'],
-	['any text', '54'],
-])('none: %s', (_what, code) => {
+	{
+		what: 'an EMV code without an amount',
+		code: emv('0002015802BR'),
+	},
+	{
+		what: 'an EMV code whose lengths do not add up',
+		code: emv('0002015499'),
+	},
+	{
+		what: '54 inside of another field',
+		code: emv('000201260854041.00'),
+	},
+	{
+		what: 'an EMV code with a wrong checksum',
+		code: '000201540541.0063040000',
+	},
+	{
+		what: 'UPI with "null"',
+		code: 'upi://pay?pa=a@b&am=null',
+	},
+	{
+		what: 'UPI without',
+		code: 'upi://pay?pa=a@b&mam=10',
+	},
+	{
+		what: 'SEPA without',
+		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\n\nCHAR',
+	},
+	{
+		what: 'Swiss without',
+		code: `SPC\n0200\n1\nCH44${'\n'.repeat(15)}\nCHF`,
+	},
+	{
+		what: 'SPD without',
+		code: 'SPD*1.0*ACC:CZ58*CC:CZK',
+	},
+	{
+		what: 'a link',
+		code: 'https://qr.alipay.com/bavh4wjlxf12tper3a',
+	},
+	{
+		what: 'any text',
+		code: '54',
+	},
+])('none: $what', ({ code }) => {
 	expect(amountInCode(code)).toBeUndefined();
 });
 
 test.each([
-	['without its beginning', `00020254${'0'.repeat(8)}6304`],
-	['without the field of its checksum', '0002016304XX'],
-])('a code %s is no EMV code, though its checksum is right', (_what, body) => {
+	{
+		what: 'without its beginning',
+		body: `00020254${'0'.repeat(8)}6304`,
+	},
+	{
+		what: 'without the field of its checksum',
+		body: '0002016304XX',
+	},
+])('a code $what is no EMV code, though its checksum is right', ({ body }) => {
 	expect(isEmv(`${body}${crc16(body)}`)).toBe(false);
 });
 
@@ -73,10 +112,19 @@ test('the checksum of an EMV code may be in small letters', () => {
 });
 
 test.each([
-	['whose second length is no number', '00020154x41.00'],
-	['whose length has one digit', '0002015 4'],
-	['that ends within a field', '00020154051.0'],
-])('an EMV code %s has no amount', (_what, code) => {
+	{
+		what: 'whose second length is no number',
+		code: '00020154x41.00',
+	},
+	{
+		what: 'whose length has one digit',
+		code: '0002015 4',
+	},
+	{
+		what: 'that ends within a field',
+		code: '00020154051.0',
+	},
+])('an EMV code $what has no amount', ({ code }) => {
 	expect(emvAmount(code)).toBeUndefined();
 });
 
@@ -88,36 +136,132 @@ const SWISS = ['SPC', '0200', '1', 'CH4431999123000889012', ''];
 const NSPK = 'https://qr.nspk.ru/AS10003P3RH0LJ2A9ROO038L6NT5RU1M';
 const PAYCONIQ = 'https://payconiq.com/pay/2/5bdb1685b93d1c000bde96f2';
 test.each([
-	['UPI in capitals', 'UPI://PAY?pa=a@b', 'UPI (India)'],
-	['UPI whose payee comes late', 'upi://pay?am=1&pa=a@b', 'UPI (India)'],
-	['UPI behind a word', 'x upi://pay?pa=a@b', undefined],
-	['UPI with a blank', 'upi://pay? pa=a@b&pa=c', undefined],
-	[
-		'SEPA with lines of Windows',
-		'BCD\r\n001\r\n8\r\nINST\r\nB',
-		'SEPA credit transfer (EPC069-12)',
-	],
-	['SEPA behind a word', 'x BCD\n001\n1\nSCT\n', undefined],
-	['a Swiss bill with lines of Unix', SWISS.join('\n'), 'Swiss QR-bill'],
-	['a Swiss bill with lines of Windows', SWISS.join('\r\n'), 'Swiss QR-bill'],
-	['a Swiss bill behind a word', `x ${SWISS.join('\n')}`, undefined],
-	['SPD of a later version', 'SPD*10.12*X-VS:1*ACC:CZ58', 'Short Payment Descriptor (Czechia)'],
-	['SPD behind a word', 'x SPD*1.0*ACC:CZ58', undefined],
-	['SPD with half a check number', 'SPD*1.0*ACC:CZ5', undefined],
-	['GOST behind a word', 'x ST00012|Name=a|PersonalAcc=1', undefined],
-	['IPS behind a word', `x K:PR|V:01|C:1|R:${'1'.repeat(18)}|`, undefined],
-	['an SBP link', NSPK, 'SBP link (Russia)'],
-	['an SBP link with a query', `${NSPK}?type=02`, 'SBP link (Russia)'],
-	['an SBP link with more behind it', `${NSPK}/more`, undefined],
-	['an SBP link behind a word', `x ${NSPK}`, undefined],
-	['an Alipay link with more behind it', 'https://qr.alipay.com/bavh4wjlxf12/more', undefined],
-	['an Alipay link behind a word', 'x https://qr.alipay.com/bavh4wjlxf12', undefined],
-	['a WeChat link with a blank', 'weixin://wxpay/bizpayurl?pr=a b', undefined],
-	['a WeChat link behind a word', 'x weixin://wxpay/bizpayurl?pr=a', undefined],
-	['a Payconiq link with a query', `${PAYCONIQ}?r=https://a.test`, 'Payconiq link'],
-	['a Payconiq link with more behind it', `${PAYCONIQ}0`, undefined],
-	['a Payconiq link behind a word', `x ${PAYCONIQ}`, undefined],
-])('the scheme of %s', (_what, code, scheme) => {
+	{
+		what: 'UPI in capitals',
+		code: 'UPI://PAY?pa=a@b',
+		scheme: 'UPI (India)',
+	},
+	{
+		what: 'UPI whose payee comes late',
+		code: 'upi://pay?am=1&pa=a@b',
+		scheme: 'UPI (India)',
+	},
+	{
+		what: 'UPI behind a word',
+		code: 'x upi://pay?pa=a@b',
+		scheme: undefined,
+	},
+	{
+		what: 'UPI with a blank',
+		code: 'upi://pay? pa=a@b&pa=c',
+		scheme: undefined,
+	},
+	{
+		what: 'SEPA with lines of Windows',
+		code: 'BCD\r\n001\r\n8\r\nINST\r\nB',
+		scheme: 'SEPA credit transfer (EPC069-12)',
+	},
+	{
+		what: 'SEPA behind a word',
+		code: 'x BCD\n001\n1\nSCT\n',
+		scheme: undefined,
+	},
+	{
+		what: 'a Swiss bill with lines of Unix',
+		code: SWISS.join('\n'),
+		scheme: 'Swiss QR-bill',
+	},
+	{
+		what: 'a Swiss bill with lines of Windows',
+		code: SWISS.join('\r\n'),
+		scheme: 'Swiss QR-bill',
+	},
+	{
+		what: 'a Swiss bill behind a word',
+		code: `x ${SWISS.join('\n')}`,
+		scheme: undefined,
+	},
+	{
+		what: 'SPD of a later version',
+		code: 'SPD*10.12*X-VS:1*ACC:CZ58',
+		scheme: 'Short Payment Descriptor (Czechia)',
+	},
+	{
+		what: 'SPD behind a word',
+		code: 'x SPD*1.0*ACC:CZ58',
+		scheme: undefined,
+	},
+	{
+		what: 'SPD with half a check number',
+		code: 'SPD*1.0*ACC:CZ5',
+		scheme: undefined,
+	},
+	{
+		what: 'GOST behind a word',
+		code: 'x ST00012|Name=a|PersonalAcc=1',
+		scheme: undefined,
+	},
+	{
+		what: 'IPS behind a word',
+		code: `x K:PR|V:01|C:1|R:${'1'.repeat(18)}|`,
+		scheme: undefined,
+	},
+	{
+		what: 'an SBP link',
+		code: NSPK,
+		scheme: 'SBP link (Russia)',
+	},
+	{
+		what: 'an SBP link with a query',
+		code: `${NSPK}?type=02`,
+		scheme: 'SBP link (Russia)',
+	},
+	{
+		what: 'an SBP link with more behind it',
+		code: `${NSPK}/more`,
+		scheme: undefined,
+	},
+	{
+		what: 'an SBP link behind a word',
+		code: `x ${NSPK}`,
+		scheme: undefined,
+	},
+	{
+		what: 'an Alipay link with more behind it',
+		code: 'https://qr.alipay.com/bavh4wjlxf12/more',
+		scheme: undefined,
+	},
+	{
+		what: 'an Alipay link behind a word',
+		code: 'x https://qr.alipay.com/bavh4wjlxf12',
+		scheme: undefined,
+	},
+	{
+		what: 'a WeChat link with a blank',
+		code: 'weixin://wxpay/bizpayurl?pr=a b',
+		scheme: undefined,
+	},
+	{
+		what: 'a WeChat link behind a word',
+		code: 'x weixin://wxpay/bizpayurl?pr=a',
+		scheme: undefined,
+	},
+	{
+		what: 'a Payconiq link with a query',
+		code: `${PAYCONIQ}?r=https://a.test`,
+		scheme: 'Payconiq link',
+	},
+	{
+		what: 'a Payconiq link with more behind it',
+		code: `${PAYCONIQ}0`,
+		scheme: undefined,
+	},
+	{
+		what: 'a Payconiq link behind a word',
+		code: `x ${PAYCONIQ}`,
+		scheme: undefined,
+	},
+])('the scheme of $what', ({ code, scheme }) => {
 	expect(schemeOf(code)?.name).toBe(scheme);
 });
 
@@ -128,11 +272,27 @@ test('a code has as many characters as a QR code holds, and no more', () => {
 });
 
 test.each([
-	['EUR', 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEUR\nCHAR', undefined],
-	['another currency', 'BCD\n002\n1\nSCT\nB\nName\nBE72\nCHF5\nCHAR', undefined],
-	['no line for it', 'BCD\n002\n1\nSCT\nB', undefined],
-	['words', 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEURa\nCHAR', 'a'],
-])('the amount of a SEPA code with %s, as it stands there', (_what, code, expected) => {
+	{
+		what: 'EUR',
+		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEUR\nCHAR',
+		expected: undefined,
+	},
+	{
+		what: 'another currency',
+		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nCHF5\nCHAR',
+		expected: undefined,
+	},
+	{
+		what: 'no line for it',
+		code: 'BCD\n002\n1\nSCT\nB',
+		expected: undefined,
+	},
+	{
+		what: 'words',
+		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEURa\nCHAR',
+		expected: 'a',
+	},
+])('the amount of a SEPA code with $what, as it stands there', ({ code, expected }) => {
 	expect(amountTextIn(code)).toBe(expected);
 	expect(amountInCode(code)).toBeUndefined();
 });

@@ -68,13 +68,34 @@ test('a payload that no QR code holds is refused', () => {
 });
 
 test.each([
-	['order-1', 'order-1.png'],
-	['a/b\\c:d', 'a_b_c_d.png'],
-	['../../etc/passwd', '__.._etc_passwd.png'],
-	['ünïcode 日本', 'ünïcode_日本.png'],
-	['a // b', 'a_b.png'],
-	['a..b.c', 'a..b.c.png'],
-	['x'.repeat(101), `${'x'.repeat(100)}.png`],
-])('the image of %p is called %p', (id, name) => {
+	{
+		id: 'order-1',
+		name: 'order-1.png',
+	},
+	{
+		id: 'a/b\\c:d',
+		name: 'a_b_c_d.png',
+	},
+	{
+		id: '../../etc/passwd',
+		name: '__.._etc_passwd.png',
+	},
+	{
+		id: 'ünïcode 日本',
+		name: 'ünïcode_日本.png',
+	},
+	{
+		id: 'a // b',
+		name: 'a_b.png',
+	},
+	{
+		id: 'a..b.c',
+		name: 'a..b.c.png',
+	},
+	{
+		id: 'x'.repeat(101),
+		name: `${'x'.repeat(100)}.png`,
+	},
+])('the image of $id is called $name', ({ id, name }) => {
 	expect(imageFileName(id)).toBe(name);
 });

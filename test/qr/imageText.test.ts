@@ -8,54 +8,165 @@ const BASE64 = PNG.toString('base64');
 const DATA = `data:image/png;base64,${BASE64}`;
 
 test.each([
-	['base64', BASE64],
-	['base64 without its end signs', BASE64.replace(/=+$/, '')],
-	['base64url', PNG.toString('base64url')],
-	['base64 with white space of any kind', ` ${BASE64.slice(0, 5)} \r\n\t${BASE64.slice(5)}\n`],
-	['a data URI', DATA],
-	['a data URI behind blanks', ` \n${DATA}`],
-	['a data URI in capitals', `DATA:IMAGE/PNG;BASE64,${BASE64}`],
-	['a data URI in percent-encoding', `data:image/png;base64,${encodeURIComponent(BASE64)}`],
-	['a data URI without a type', `data:image/,${BASE64}`],
-])('a PNG in %s', (_how, text) => {
+	{
+		how: 'base64',
+		text: BASE64,
+	},
+	{
+		how: 'base64 without its end signs',
+		text: BASE64.replace(/=+$/, ''),
+	},
+	{
+		how: 'base64url',
+		text: PNG.toString('base64url'),
+	},
+	{
+		how: 'base64 with white space of any kind',
+		text: ` ${BASE64.slice(0, 5)} \r\n\t${BASE64.slice(5)}\n`,
+	},
+	{
+		how: 'a data URI',
+		text: DATA,
+	},
+	{
+		how: 'a data URI behind blanks',
+		text: ` \n${DATA}`,
+	},
+	{
+		how: 'a data URI in capitals',
+		text: `DATA:IMAGE/PNG;BASE64,${BASE64}`,
+	},
+	{
+		how: 'a data URI in percent-encoding',
+		text: `data:image/png;base64,${encodeURIComponent(BASE64)}`,
+	},
+	{
+		how: 'a data URI without a type',
+		text: `data:image/,${BASE64}`,
+	},
+])('a PNG in $how', ({ text }) => {
 	expect(imageIn(text)).toStrictEqual({ png: PNG });
 });
 
 test.each([
-	['a data URI that cannot be decoded', 'data:image/png;base64,%'],
-	['a data URI of nothing', 'data:image/png;base64,'],
-	['a data URI of a JPEG', 'data:image/jpeg;base64,/9j/4AAQSkZJRg=='],
-	['the address of an image', ' https://a.test/qr.png\n'],
-	['the address of an image with a query', 'http://a.test/QR.JPEG?size=3#x'],
-	['a PNG that was read as text', '\ufffdPNG\r\n\u001a\n'],
-	['an SVG', '\n<svg>'],
-	['an SVG with attributes', '<svg width="1">'],
-	['an SVG behind a comment', '<?xml version="1.0"?>\n<!-- x -->\n<svg>'],
-	['a GIF as text', 'GIF89a'],
-	['a GIF in base64', 'R0lGODlhAQABAAAAACw='],
-	['a JPEG in base64', '/9j/4AAQSkZJRg=='],
-])('%s is an image, and no PNG that can be used', (_what, text) => {
+	{
+		what: 'a data URI that cannot be decoded',
+		text: 'data:image/png;base64,%',
+	},
+	{
+		what: 'a data URI of nothing',
+		text: 'data:image/png;base64,',
+	},
+	{
+		what: 'a data URI of a JPEG',
+		text: 'data:image/jpeg;base64,/9j/4AAQSkZJRg==',
+	},
+	{
+		what: 'the address of an image',
+		text: ' https://a.test/qr.png\n',
+	},
+	{
+		what: 'the address of an image with a query',
+		text: 'http://a.test/QR.JPEG?size=3#x',
+	},
+	{
+		what: 'a PNG that was read as text',
+		text: '\ufffdPNG\r\n\u001a\n',
+	},
+	{
+		what: 'an SVG',
+		text: '\n<svg>',
+	},
+	{
+		what: 'an SVG with attributes',
+		text: '<svg width="1">',
+	},
+	{
+		what: 'an SVG behind a comment',
+		text: '<?xml version="1.0"?>\n<!-- x -->\n<svg>',
+	},
+	{
+		what: 'a GIF as text',
+		text: 'GIF89a',
+	},
+	{
+		what: 'a GIF in base64',
+		text: 'R0lGODlhAQABAAAAACw=',
+	},
+	{
+		what: 'a JPEG in base64',
+		text: '/9j/4AAQSkZJRg==',
+	},
+])('$what is an image, and no PNG that can be used', ({ text }) => {
 	expect(imageIn(text)).toBe('other');
 });
 
 test.each([
-	['a word', 'R0lGODl'],
-	['nothing', ''],
-	['a PNG with a mark behind it', `${BASE64}!`],
-	['a PNG with an end sign inside', `R0lGODlh=${BASE64}`],
-	['a PNG with three end signs', 'R0lGODlhAQABAAAAACw==='],
-	['a data URI within a text', `x ${DATA}`],
-	['a data URI of a text', 'data:text/plain,image'],
-	['a data URI without data', 'data:image/png'],
-	['an SVG within a text', 'x <svg>'],
-	['an element with a longer name', '<svgs>'],
-	['a page', 'https://a.test/qr.html'],
-	['an address with a blank', 'https://a.test/q r.png'],
-	['an address within a text', 'see https://a.test/qr.png'],
-	['an address with more behind it', 'https://a.test/qr.pngs'],
-	['an address whose query names an image', 'https://a.test/?qr.png'],
-	['the name of PNG', 'PNG\r\n'],
-])('%s is no image', (_what, text) => {
+	{
+		what: 'a word',
+		text: 'R0lGODl',
+	},
+	{
+		what: 'nothing',
+		text: '',
+	},
+	{
+		what: 'a PNG with a mark behind it',
+		text: `${BASE64}!`,
+	},
+	{
+		what: 'a PNG with an end sign inside',
+		text: `R0lGODlh=${BASE64}`,
+	},
+	{
+		what: 'a PNG with three end signs',
+		text: 'R0lGODlhAQABAAAAACw===',
+	},
+	{
+		what: 'a data URI within a text',
+		text: `x ${DATA}`,
+	},
+	{
+		what: 'a data URI of a text',
+		text: 'data:text/plain,image',
+	},
+	{
+		what: 'a data URI without data',
+		text: 'data:image/png',
+	},
+	{
+		what: 'an SVG within a text',
+		text: 'x <svg>',
+	},
+	{
+		what: 'an element with a longer name',
+		text: '<svgs>',
+	},
+	{
+		what: 'a page',
+		text: 'https://a.test/qr.html',
+	},
+	{
+		what: 'an address with a blank',
+		text: 'https://a.test/q r.png',
+	},
+	{
+		what: 'an address within a text',
+		text: 'see https://a.test/qr.png',
+	},
+	{
+		what: 'an address with more behind it',
+		text: 'https://a.test/qr.pngs',
+	},
+	{
+		what: 'an address whose query names an image',
+		text: 'https://a.test/?qr.png',
+	},
+	{
+		what: 'the name of PNG',
+		text: 'PNG\r\n',
+	},
+])('$what is no image', ({ text }) => {
 	expect(imageIn(text)).toBeUndefined();
 });
 

@@ -14,55 +14,153 @@ describe('finding the payload in a response of unknown form', () => {
 	const base64 = png.toString('base64');
 
 	test.each([
-		['an EMV code', { data: { charge: { pix: code } } }],
-		['an EMV code in a list', [{ a: 1 }, { b: code }]],
-		['the whole response', code],
-		['the same code twice', { a: code, b: { c: code } }],
-		['a code with white space around it', { a: ` \t${code}\r\n` }],
-		['the same code with and without a newline', { a: code, b: `${code}\n` }],
-		['a code and its picture', { a: code, image: `data:image/png;base64,${base64}` }],
-	])('%s', (_name, response) => {
+		{
+			name: 'an EMV code',
+			response: { data: { charge: { pix: code } } },
+		},
+		{
+			name: 'an EMV code in a list',
+			response: [{ a: 1 }, { b: code }],
+		},
+		{
+			name: 'the whole response',
+			response: code,
+		},
+		{
+			name: 'the same code twice',
+			response: { a: code, b: { c: code } },
+		},
+		{
+			name: 'a code with white space around it',
+			response: { a: ` \t${code}\r\n` },
+		},
+		{
+			name: 'the same code with and without a newline',
+			response: { a: code, b: `${code}\n` },
+		},
+		{
+			name: 'a code and its picture',
+			response: { a: code, image: `data:image/png;base64,${base64}` },
+		},
+	])('$name', ({ response }) => {
 		expect(findQrSource(response, '')).toStrictEqual({ text: code });
 	});
 
 	test.each([
-		['a data URI', { image: `data:image/png;base64,${base64}` }],
-		['base64', { image: base64 }],
-		['base64 in lines', { image: base64.replace(/.{76}/g, '$&\r\n') }],
-		['base64url', { image: png.toString('base64url') }],
-		['a data URI in capitals', { image: `DATA:image/PNG;BASE64,${base64}` }],
-		['a data URI with a parameter', { image: `data:image/png;name=a.png;base64, ${base64}` }],
-		[
-			'a data URI in percent-encoding',
-			{ a: `data:image/png;base64,${encodeURIComponent(base64)}` },
-		],
-		['a data URI of base64url', { image: `data:image/png;base64,${png.toString('base64url')}` }],
-	])('a PNG as %s', (_name, response) => {
+		{
+			name: 'a data URI',
+			response: { image: `data:image/png;base64,${base64}` },
+		},
+		{
+			name: 'base64',
+			response: { image: base64 },
+		},
+		{
+			name: 'base64 in lines',
+			response: { image: base64.replace(/.{76}/g, '$&\r\n') },
+		},
+		{
+			name: 'base64url',
+			response: { image: png.toString('base64url') },
+		},
+		{
+			name: 'a data URI in capitals',
+			response: { image: `DATA:image/PNG;BASE64,${base64}` },
+		},
+		{
+			name: 'a data URI with a parameter',
+			response: { image: `data:image/png;name=a.png;base64, ${base64}` },
+		},
+		{
+			name: 'a data URI in percent-encoding',
+			response: { a: `data:image/png;base64,${encodeURIComponent(base64)}` },
+		},
+		{
+			name: 'a data URI of base64url',
+			response: { image: `data:image/png;base64,${png.toString('base64url')}` },
+		},
+	])('a PNG as $name', ({ response }) => {
 		expect(findQrSource(response, '')).toStrictEqual({ png });
 	});
 
 	test.each([
-		['nothing', { id: '1', status: 'created' }, /no payload was recognized.*id \("1"\), status/],
-		['no text at all', { id: 1, list: [null] }, /its text fields: none\.$/],
-		['a text as the whole', 'done', /its text fields: \(the whole response\) \("done"\)/],
-		['a field below another', { data: { id: '1' } }, /: data\.id \("1"\)\.$/],
-		['a text of 24 characters', { a: 'x'.repeat(24) }, /: a \("x{24}"\)\.$/],
-		['a text with line breaks', { a: 'one\n\ttwo' }, /: a \("one two"\)\.$/],
-		['a longer one', { a: 'x'.repeat(25) }, /: a \("x{24}…"\)\.$/],
-		['twenty texts', [...'abcdefghijklmnopqrst'], /: 0 \("a"\), .*, 14 \("o"\)\.$/],
-		['a code within a text', { a: `copy ${code}` }, /no payload was recognized/],
-		['a code with a word behind it', { a: `${code} now` }, /no payload was recognized/],
-		['a PNG within a text', { a: `image: ${base64}` }, /no payload was recognized/],
-		['a PNG with a mark behind it', { a: `${base64}!` }, /no payload was recognized/],
-		[
-			'a code with a wrong checksum',
-			{ a: code.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
-			/no payload was recognized/,
-		],
-		['two codes', { id: '1', a: code, b: brCode('2', 10) }, /2 possible .*fields: a \(.*b \(/],
-		['an empty response', '', /no payload was recognized/],
-	])('%s gives a hint', (_name, response, hint) => {
-		expect(findQrSource(response, '')).toStrictEqual({ hint: expect.stringMatching(hint) });
+		{
+			name: 'nothing',
+			response: { id: '1', status: 'created' },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1"), status ("created").',
+		},
+		{
+			name: 'no text at all',
+			response: { id: 1, list: [null] },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: none.',
+		},
+		{
+			name: 'a text as the whole',
+			response: 'done',
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: (the whole response) ("done").',
+		},
+		{
+			name: 'a field below another',
+			response: { data: { id: '1' } },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: data.id ("1").',
+		},
+		{
+			name: 'a text of 24 characters',
+			response: { a: 'x'.repeat(24) },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("xxxxxxxxxxxxxxxxxxxxxxxx").',
+		},
+		{
+			name: 'a text with line breaks',
+			response: { a: 'one\n\ttwo' },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("one two").',
+		},
+		{
+			name: 'a longer one',
+			response: { a: 'x'.repeat(25) },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("xxxxxxxxxxxxxxxxxxxxxxxx…").',
+		},
+		{
+			name: 'twenty texts',
+			response: [...'abcdefghijklmnopqrst'],
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: 0 ("a"), 1 ("b"), 2 ("c"), 3 ("d"), 4 ("e"), 5 ("f"), 6 ("g"), 7 ("h"), 8 ("i"), 9 ("j"), 10 ("k"), 11 ("l"), 12 ("m"), 13 ("n"), 14 ("o").',
+		},
+		{
+			name: 'a code within a text',
+			response: { a: `copy ${code}` },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("copy 00020126230014com.e…").',
+		},
+		{
+			name: 'a code with a word behind it',
+			response: { a: `${code} now` },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("00020126230014com.exampl…").',
+		},
+		{
+			name: 'a PNG within a text',
+			response: { a: `image: ${base64}` },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("image: iVBORw0KGgoAAAANS…").',
+		},
+		{
+			name: 'a PNG with a mark behind it',
+			response: { a: `${base64}!` },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("iVBORw0KGgoAAAANSUhEUgAA…").',
+		},
+		{
+			name: 'a code with a wrong checksum',
+			response: { a: code.replace(/.$/, (last) => (last === '0' ? '1' : '0')) },
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("00020126230014com.exampl…").',
+		},
+		{
+			name: 'two codes',
+			response: { id: '1', a: code, b: brCode('2', 10) },
+			hint: 'No QR code: the response holds 2 possible payloads. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("00020126230014com.exampl…"), b ("00020126230014com.exampl…").',
+		},
+		{
+			name: 'an empty response',
+			response: '',
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: (the whole response) ("").',
+		},
+	])('$name gives a hint', ({ response, hint }) => {
+		expect(findQrSource(response, '')).toStrictEqual({ hint: hint });
 	});
 
 	test.each(EXAMPLES)('$scheme, by its published example', ({ example }) => {
@@ -103,15 +201,39 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test.each([
-		['a sentence about a scheme', 'upi://pay is not offered here'],
-		['a link without who is paid', 'upi://pay?am=10&tn=pa=x@y'],
-		['the word of a scheme', 'BCD'],
-		['a bank code of the same letters', 'SPC\n0200\n1\nDE89370400440532013000\n'],
-		['the word of another', 'SPD*1.0*MSG:hello'],
-		['a price list', 'ST00012|Name=a'],
-		['a page of a wallet', 'https://qr.alipay.com/'],
-		['a page about a wallet', 'https://payconiq.com/pay/2/help'],
-	])('%s is no code', (_what, text) => {
+		{
+			what: 'a sentence about a scheme',
+			text: 'upi://pay is not offered here',
+		},
+		{
+			what: 'a link without who is paid',
+			text: 'upi://pay?am=10&tn=pa=x@y',
+		},
+		{
+			what: 'the word of a scheme',
+			text: 'BCD',
+		},
+		{
+			what: 'a bank code of the same letters',
+			text: 'SPC\n0200\n1\nDE89370400440532013000\n',
+		},
+		{
+			what: 'the word of another',
+			text: 'SPD*1.0*MSG:hello',
+		},
+		{
+			what: 'a price list',
+			text: 'ST00012|Name=a',
+		},
+		{
+			what: 'a page of a wallet',
+			text: 'https://qr.alipay.com/',
+		},
+		{
+			what: 'a page about a wallet',
+			text: 'https://payconiq.com/pay/2/help',
+		},
+	])('$what is no code', ({ text }) => {
 		expect(findQrSource({ text }, '')).toStrictEqual({
 			hint: expect.stringMatching(/no payload was recognized/),
 		});
@@ -127,23 +249,56 @@ describe('finding the payload in a response of unknown form', () => {
 
 	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
 	test.each([
-		['an SVG', svg],
-		['an SVG behind an XML declaration', `<?xml version="1.0"?>\n${svg}`],
-		['an SVG in base64', Buffer.from(svg).toString('base64')],
-		['a data URI of an SVG', `data:image/svg+xml;utf8,${svg}`],
-		['a data URI of a JPEG', 'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD'],
-		['a JPEG in base64', '/9j/4AAQSkZJRgABAQAAAQABAAD'],
-		['a GIF in base64', 'R0lGODlhAQABAAAAACw='],
-		['a WebP in base64', 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA'],
-		['a data URI that calls itself a PNG', 'data:image/png;base64,AAAA'],
-		['the bytes of a PNG as text', '\ufffdPNG\r\n\u001a\n'],
-		['the address of an image', 'https://api.example.com/qr/abc.png?size=300'],
-	])('%s is never drawn as a code', (_what, image) => {
+		{
+			what: 'an SVG',
+			image: svg,
+		},
+		{
+			what: 'an SVG behind an XML declaration',
+			image: `<?xml version="1.0"?>\n${svg}`,
+		},
+		{
+			what: 'an SVG in base64',
+			image: Buffer.from(svg).toString('base64'),
+		},
+		{
+			what: 'a data URI of an SVG',
+			image: `data:image/svg+xml;utf8,${svg}`,
+		},
+		{
+			what: 'a data URI of a JPEG',
+			image: 'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD',
+		},
+		{
+			what: 'a JPEG in base64',
+			image: '/9j/4AAQSkZJRgABAQAAAQABAAD',
+		},
+		{
+			what: 'a GIF in base64',
+			image: 'R0lGODlhAQABAAAAACw=',
+		},
+		{
+			what: 'a WebP in base64',
+			image: 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA',
+		},
+		{
+			what: 'a data URI that calls itself a PNG',
+			image: 'data:image/png;base64,AAAA',
+		},
+		{
+			what: 'the bytes of a PNG as text',
+			image: '\ufffdPNG\r\n\u001a\n',
+		},
+		{
+			what: 'the address of an image',
+			image: 'https://api.example.com/qr/abc.png?size=300',
+		},
+	])('$what is never drawn as a code', ({ image }) => {
 		expect(findQrSource({ id: '1', image }, 'image')).toStrictEqual({
 			hint: expect.stringMatching(/leads to an image or its address, and only a PNG.*: id \("1"\)/),
 		});
 		expect(findQrSource({ id: '1', image }, '')).toStrictEqual({
-			hint: expect.stringMatching(/one of its text fields: id \("1"\)\.$/),
+			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1").',
 		});
 	});
 
@@ -151,26 +306,86 @@ describe('finding the payload in a response of unknown form', () => {
 	/** More texts than are looked at where no path is given. */
 	const many = Object.fromEntries(Array.from({ length: 3000 }, (_, n) => [`t${n}`, 'x']));
 	test.each([
-		['a text beside a code', 'b.c', { a: code, b: { c: 'text' } }, { text: 'text' }],
-		['a PNG in a list', 'a.0.image', { a: [{ image: base64 }] }, { png }],
-		['a link to a page with another ending', 'link', { link }, { text: link }],
-		['a text behind many others', 't2999', many, { text: 'x' }],
-		['a key with a dot', 'b.qr.code', { ...many, b: { 'qr.code': 'it' } }, { text: 'it' }],
-		['the first of two texts', 'a\nb', { b: 'two', a: 'one' }, { text: 'one' }],
-		['the second, where the first is null', 'a\nb', { a: null, b: 'two' }, { text: 'two' }],
-		['the second, where there is no first', 'a\nb', { b: 'two' }, { text: 'two' }],
-		['a code with blanks around it', 'a', { a: ` ${code}\n` }, { text: code }],
-	])('a path to %s decides', (_what, path, response, expected) => {
+		{
+			what: 'a text beside a code',
+			path: 'b.c',
+			response: { a: code, b: { c: 'text' } },
+			expected: { text: 'text' },
+		},
+		{
+			what: 'a PNG in a list',
+			path: 'a.0.image',
+			response: { a: [{ image: base64 }] },
+			expected: { png },
+		},
+		{
+			what: 'a link to a page with another ending',
+			path: 'link',
+			response: { link },
+			expected: { text: link },
+		},
+		{
+			what: 'a text behind many others',
+			path: 't2999',
+			response: many,
+			expected: { text: 'x' },
+		},
+		{
+			what: 'a key with a dot',
+			path: 'b.qr.code',
+			response: { ...many, b: { 'qr.code': 'it' } },
+			expected: { text: 'it' },
+		},
+		{
+			what: 'the first of two texts',
+			path: 'a\nb',
+			response: { b: 'two', a: 'one' },
+			expected: { text: 'one' },
+		},
+		{
+			what: 'the second, where the first is null',
+			path: 'a\nb',
+			response: { a: null, b: 'two' },
+			expected: { text: 'two' },
+		},
+		{
+			what: 'the second, where there is no first',
+			path: 'a\nb',
+			response: { b: 'two' },
+			expected: { text: 'two' },
+		},
+		{
+			what: 'a code with blanks around it',
+			path: 'a',
+			response: { a: ` ${code}\n` },
+			expected: { text: code },
+		},
+	])('a path to $what decides', ({ path, response, expected }) => {
 		expect(findQrSource(response, path)).toStrictEqual(expected);
 	});
 
 	test.each([
-		['nothing', { a: 1 }],
-		['nothing behind many texts', many],
-		['a number', { a: 1, b: 5 }],
-		['an empty text', { a: 1, b: '' }],
-		['blanks', { a: 1, b: ' \n' }],
-	])('a path to %s gives a hint', (_what, response) => {
+		{
+			what: 'nothing',
+			response: { a: 1 },
+		},
+		{
+			what: 'nothing behind many texts',
+			response: many,
+		},
+		{
+			what: 'a number',
+			response: { a: 1, b: 5 },
+		},
+		{
+			what: 'an empty text',
+			response: { a: 1, b: '' },
+		},
+		{
+			what: 'blanks',
+			response: { a: 1, b: ' \n' },
+		},
+	])('a path to $what gives a hint', ({ response }) => {
 		expect(findQrSource(response, 'b')).toStrictEqual({
 			hint: expect.stringMatching(/no text at "b"/),
 		});
@@ -187,11 +402,27 @@ describe('finding the payload in a response of unknown form', () => {
 	/** A response that holds the code behind so many other texts. */
 	const behind = (count: number) => ({ texts: Array.from({ length: count }, () => 'x'), code });
 	test.each([
-		['50 levels down', true, deep(50)],
-		['51 levels down', false, deep(51)],
-		['as the 2,000th text', true, behind(1999)],
-		['as the 2,001st text', false, behind(2000)],
-	])('no response holds up a run: a code %s is found: %p', (_where, found, response) => {
+		{
+			where: '50 levels down',
+			found: true,
+			response: deep(50),
+		},
+		{
+			where: '51 levels down',
+			found: false,
+			response: deep(51),
+		},
+		{
+			where: 'as the 2,000th text',
+			found: true,
+			response: behind(1999),
+		},
+		{
+			where: 'as the 2,001st text',
+			found: false,
+			response: behind(2000),
+		},
+	])('no response holds up a run: a code $where is found: $found', ({ found, response }) => {
 		expect('hint' in findQrSource(response, '')).toBe(!found);
 	});
 

@@ -10,15 +10,63 @@ afterEach(async () => await sandbox.close());
 
 describe('every request is listed with its answer', () => {
 	const BODY = { amount: 1, external_id: 'a' };
-	test.each([
-		['a good one', '/v2/pay/qrcode', BODY, {}, 201],
-		['one without a field', '/v2/pay/payment', { amount: 1 }, {}, 422],
-		['broken JSON', '/v2/pay/payment', '{"amount":', {}, 422],
-		['one without a token', '/v2/pay/payment', BODY, { Authorization: '' }, 401],
-		['one to another path', '/v2/other/payment', BODY, {}, 404],
-		['one whose fault the base URL ordered', '/fault/status-503/v2/pay/payment', {}, {}, 503],
-		['one from another web page', '/v2/pay/payment', {}, { Origin: 'https://other.example' }, 403],
-	])('%s', async (_name, path, body, headers, status) => {
+	test.each<{
+		name: string;
+		path: string;
+		body: object | string;
+		headers: Record<string, string>;
+		status: number;
+	}>([
+		{
+			name: 'a good one',
+			path: '/v2/pay/qrcode',
+			body: BODY,
+			headers: {},
+			status: 201,
+		},
+		{
+			name: 'one without a field',
+			path: '/v2/pay/payment',
+			body: { amount: 1 },
+			headers: {},
+			status: 422,
+		},
+		{
+			name: 'broken JSON',
+			path: '/v2/pay/payment',
+			body: '{"amount":',
+			headers: {},
+			status: 422,
+		},
+		{
+			name: 'one without a token',
+			path: '/v2/pay/payment',
+			body: BODY,
+			headers: { Authorization: '' },
+			status: 401,
+		},
+		{
+			name: 'one to another path',
+			path: '/v2/other/payment',
+			body: BODY,
+			headers: {},
+			status: 404,
+		},
+		{
+			name: 'one whose fault the base URL ordered',
+			path: '/fault/status-503/v2/pay/payment',
+			body: {},
+			headers: {},
+			status: 503,
+		},
+		{
+			name: 'one from another web page',
+			path: '/v2/pay/payment',
+			body: {},
+			headers: { Origin: 'https://other.example' },
+			status: 403,
+		},
+	])('$name', async ({ path, body, headers, status }) => {
 		expect((await send(sandbox, path, body, headers)).status).toBe(status);
 		const { exchanges } = await stateOf(sandbox);
 		expect(exchanges).toMatchObject([{ method: 'POST', answer: { status } }]);
@@ -83,9 +131,9 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
 	receiver.close();
 
-	const told = await (await fetch(`${sandbox.url}/state`)).text();
+	const stateAsText = await (await fetch(`${sandbox.url}/state`)).text();
 	const one = await fetch(`${sandbox.url}/transactions/${sandbox.transactions[0]!.id}`);
-	for (const text of [told, await one.text()]) {
+	for (const text of [stateAsText, await one.text()]) {
 		for (const secret of [
 			token,
 			'secret-of-the-client',
@@ -98,7 +146,7 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	}
 	// What is shortened is there: the check above looked at the right place.
 	for (const start of [`Bearer ${token.slice(0, 4)}…`, 'pay_proof=the-…', 'secr…', 'Basic ']) {
-		expect(told).toContain(start);
+		expect(stateAsText).toContain(start);
 	}
 });
 
@@ -107,17 +155,57 @@ describe('another web page in the same browser', () => {
 	const name = () => sandbox.url.replace('http://', '');
 
 	test.each([
-		['its own page', () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }), 202],
-		['a program, which sends neither header', () => ({}), 202],
-		['a page on another site', () => ({ Origin: 'https://other.example' }), 403],
-		['a page on another port of this machine', () => ({ Origin: 'http://127.0.0.1:1' }), 403],
-		['a sandboxed frame', () => ({ Origin: 'null' }), 403],
-		['a page that hides its origin', () => ({ 'Sec-Fetch-Site': 'cross-site' }), 403],
-		['a page on a sibling port', () => ({ 'Sec-Fetch-Site': 'same-site' }), 403],
-		['a name that was pointed here', () => ({ Host: 'other.example' }), 421],
-		['a name that begins like ours', () => ({ Host: '127.0.0.1.other.example' }), 421],
-		['a name that ends like ours', () => ({ Host: 'other-localhost' }), 421],
-	])('%s: POST', async (_name, headers, status) => {
+		{
+			name: 'its own page',
+			headers: () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }),
+			status: 202,
+		},
+		{
+			name: 'a program, which sends neither header',
+			headers: () => ({}),
+			status: 202,
+		},
+		{
+			name: 'a page on another site',
+			headers: () => ({ Origin: 'https://other.example' }),
+			status: 403,
+		},
+		{
+			name: 'a page on another port of this machine',
+			headers: () => ({ Origin: 'http://127.0.0.1:1' }),
+			status: 403,
+		},
+		{
+			name: 'a sandboxed frame',
+			headers: () => ({ Origin: 'null' }),
+			status: 403,
+		},
+		{
+			name: 'a page that hides its origin',
+			headers: () => ({ 'Sec-Fetch-Site': 'cross-site' }),
+			status: 403,
+		},
+		{
+			name: 'a page on a sibling port',
+			headers: () => ({ 'Sec-Fetch-Site': 'same-site' }),
+			status: 403,
+		},
+		{
+			name: 'a name that was pointed here',
+			headers: () => ({ Host: 'other.example' }),
+			status: 421,
+		},
+		{
+			name: 'a name that begins like ours',
+			headers: () => ({ Host: '127.0.0.1.other.example' }),
+			status: 421,
+		},
+		{
+			name: 'a name that ends like ours',
+			headers: () => ({ Host: 'other-localhost' }),
+			status: 421,
+		},
+	])('$name: POST', async ({ headers, status }) => {
 		expect(await raw(sandbox.url + AIM, 'POST', headers())).toBe(status);
 		expect(sandbox.next?.name).toBe(status === 202 ? 'refuse-422' : undefined);
 	});

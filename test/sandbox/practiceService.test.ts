@@ -39,26 +39,94 @@ function common({ id, errors, postback, qrCode, ...more }: Record<string, unknow
 }
 
 const FULL = { amount: 12.5, external_id: 'payout-1' };
-test.each<[string, string, object, string?]>([
-	['a payment', 'payment', FULL],
-	['a charge', 'qrcode', FULL],
-	['a payment that fails', 'payment', { ...FULL, amount: 1.02 }],
-	['a payment that is reported twice', 'payment', { ...FULL, amount: 1.03 }],
-	['a payment that is never reported', 'payment', { ...FULL, amount: 1.06 }],
-	['one that is refused', 'payment', { ...FULL, amount: 4.22 }],
-	['one of unknown fate', 'qrcode', { ...FULL, amount: 5.03 }],
-	['the credential’s test', 'qrcode', {}],
-	['no external_id', 'payment', { amount: 1 }],
-	['an amount of text', 'payment', { ...FULL, amount: '1' }],
-	['an external_id that is a number', 'payment', { ...FULL, external_id: 1 }],
-	['an amount of 0', 'payment', { ...FULL, amount: 0 }],
-	['no token', 'payment', FULL, ''],
-	['a header without its token', 'payment', FULL, 'Bearer'],
-	['another scheme', 'payment', FULL, 'Basic cHJhY3RpY2U6'],
-	['a scheme in small letters', 'payment', FULL, 'bearer practice'],
+test.each<{ what: string; path: string; body: object; token?: string }>([
+	{
+		what: 'a payment',
+		path: 'payment',
+		body: FULL,
+	},
+	{
+		what: 'a charge',
+		path: 'qrcode',
+		body: FULL,
+	},
+	{
+		what: 'a payment that fails',
+		path: 'payment',
+		body: { ...FULL, amount: 1.02 },
+	},
+	{
+		what: 'a payment that is reported twice',
+		path: 'payment',
+		body: { ...FULL, amount: 1.03 },
+	},
+	{
+		what: 'a payment that is never reported',
+		path: 'payment',
+		body: { ...FULL, amount: 1.06 },
+	},
+	{
+		what: 'one that is refused',
+		path: 'payment',
+		body: { ...FULL, amount: 4.22 },
+	},
+	{
+		what: 'one of unknown fate',
+		path: 'qrcode',
+		body: { ...FULL, amount: 5.03 },
+	},
+	{
+		what: 'the credential’s test',
+		path: 'qrcode',
+		body: {},
+	},
+	{
+		what: 'no external_id',
+		path: 'payment',
+		body: { amount: 1 },
+	},
+	{
+		what: 'an amount of text',
+		path: 'payment',
+		body: { ...FULL, amount: '1' },
+	},
+	{
+		what: 'an external_id that is a number',
+		path: 'payment',
+		body: { ...FULL, external_id: 1 },
+	},
+	{
+		what: 'an amount of 0',
+		path: 'payment',
+		body: { ...FULL, amount: 0 },
+	},
+	{
+		what: 'no token',
+		path: 'payment',
+		body: FULL,
+		token: '',
+	},
+	{
+		what: 'a header without its token',
+		path: 'payment',
+		body: FULL,
+		token: 'Bearer',
+	},
+	{
+		what: 'another scheme',
+		path: 'payment',
+		body: FULL,
+		token: 'Basic cHJhY3RpY2U6',
+	},
+	{
+		what: 'a scheme in small letters',
+		path: 'payment',
+		body: FULL,
+		token: 'bearer practice',
+	},
 ])(
-	'the sandbox and the practice service say the same of %s',
-	async (_what, path, body, token = 'Bearer practice') => {
+	'the sandbox and the practice service say the same of $what',
+	async ({ path, body, token = 'Bearer practice' }) => {
 		const [before, known] = [receiver.came.length, sandbox.transactions.length];
 		const postbackUrl = receiver.url.replace('/postback', '/webhook/1/postback');
 		const played = practise(path, { ...body, postbackUrl }, token);

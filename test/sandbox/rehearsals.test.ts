@@ -120,9 +120,15 @@ describe('a postback', () => {
 	};
 
 	test.each([
-		['pay', 'paid'],
-		['fail', 'failed'],
-	])('%s on the page reports %s, with the answer that came', async (act, status) => {
+		{
+			act: 'pay',
+			status: 'paid',
+		},
+		{
+			act: 'fail',
+			status: 'failed',
+		},
+	])('$act on the page reports $status, with the answer that came', async ({ act, status }) => {
 		const { id } = await charge();
 		expect(await click(sandbox, `/transactions/${id}/${act}`)).toBe(202);
 		const { transactions } = await stateWhen(
@@ -138,9 +144,15 @@ describe('a postback', () => {
 	});
 
 	test.each([
-		['again', 1],
-		['twice', 2],
-	])('sent %s arrives %d more times, the same bytes', async (how, more) => {
+		{
+			how: 'again',
+			more: 1,
+		},
+		{
+			how: 'twice',
+			more: 2,
+		},
+	])('sent $how arrives $more more times, the same bytes', async ({ how, more }) => {
 		const { id } = await charge();
 		await sandbox.settle(id, 'paid');
 		expect(await click(sandbox, `/transactions/${id}/postbacks/0/${how}`)).toBe(202);
@@ -167,7 +179,7 @@ describe('a postback', () => {
 	test('nobody is told of a charge without a postback URL', async () => {
 		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
 		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
-		const told = { status: 'paid', postbacks: [], deliveries: [] };
-		expect(sandbox.transactions[0]).toMatchObject(told);
+		const state = { status: 'paid', postbacks: [], deliveries: [] };
+		expect(sandbox.transactions[0]).toMatchObject(state);
 	});
 });

@@ -103,9 +103,17 @@ describe('the token endpoint', () => {
 		await start({ clientCredentials: { ...CLIENT, ...more } });
 
 	test.each([
-		['the header', GRANT, basic(CLIENT)],
-		['the body', { ...GRANT, ...inBody }, undefined],
-	])('gives a token to a client that is named in %s', async (_name, fields, authorization) => {
+		{
+			name: 'the header',
+			fields: GRANT,
+			authorization: basic(CLIENT),
+		},
+		{
+			name: 'the body',
+			fields: { ...GRANT, ...inBody },
+			authorization: undefined,
+		},
+	])('gives a token to a client that is named in $name', async ({ fields, authorization }) => {
 		const service = await withTokens();
 		const { status, headers, body } = await ask(fields, authorization);
 		expect(status).toBe(200);
@@ -128,28 +136,66 @@ describe('the token endpoint', () => {
 		{ clientAuthentication: 'header' },
 	] as const;
 	const JSON_TYPE = 'application/json';
-	test.each<[string, Parameters<typeof ask>, string, Partial<ClientCredentials>?]>([
-		['a wrong secret in the header', [GRANT, wrong], '401 invalid_client'],
-		['a wrong secret in the body', [{ ...BODY_WITH, client_secret: 'x' }], '401 invalid_client'],
-		['no client', [GRANT], '401 invalid_client'],
-		['a header that is not Basic', [GRANT, 'Bearer x'], '401 invalid_client'],
-		['both ways at once', [BODY_WITH, basic(CLIENT)], '400 invalid_request'],
-		[
-			'the header, where it is not asked for',
-			[GRANT, basic(CLIENT)],
-			'401 invalid_client',
-			BY_BODY,
-		],
-		['the body, where it is not asked for', [BODY_WITH], '401 invalid_client', BY_HEADER],
-		['another grant', [{ grant_type: 'x' }, basic(CLIENT)], '400 unsupported_grant_type'],
-		[
-			'another scope',
-			[{ ...GRANT, scope: 'all' }, basic(CLIENT)],
-			'400 invalid_scope',
-			{ scope: 'pay' },
-		],
-		['JSON', [GRANT, basic(CLIENT), '/oauth/token', JSON_TYPE], '400 invalid_request'],
-	])('refuses %s', async (_name, asked, expected, more = {}) => {
+	test.each<{
+		name: string;
+		asked: Parameters<typeof ask>;
+		expected: string;
+		more?: Partial<ClientCredentials>;
+	}>([
+		{
+			name: 'a wrong secret in the header',
+			asked: [GRANT, wrong],
+			expected: '401 invalid_client',
+		},
+		{
+			name: 'a wrong secret in the body',
+			asked: [{ ...BODY_WITH, client_secret: 'x' }],
+			expected: '401 invalid_client',
+		},
+		{
+			name: 'no client',
+			asked: [GRANT],
+			expected: '401 invalid_client',
+		},
+		{
+			name: 'a header that is not Basic',
+			asked: [GRANT, 'Bearer x'],
+			expected: '401 invalid_client',
+		},
+		{
+			name: 'both ways at once',
+			asked: [BODY_WITH, basic(CLIENT)],
+			expected: '400 invalid_request',
+		},
+		{
+			name: 'the header, where it is not asked for',
+			asked: [GRANT, basic(CLIENT)],
+			expected: '401 invalid_client',
+			more: BY_BODY,
+		},
+		{
+			name: 'the body, where it is not asked for',
+			asked: [BODY_WITH],
+			expected: '401 invalid_client',
+			more: BY_HEADER,
+		},
+		{
+			name: 'another grant',
+			asked: [{ grant_type: 'x' }, basic(CLIENT)],
+			expected: '400 unsupported_grant_type',
+		},
+		{
+			name: 'another scope',
+			asked: [{ ...GRANT, scope: 'all' }, basic(CLIENT)],
+			expected: '400 invalid_scope',
+			more: { scope: 'pay' },
+		},
+		{
+			name: 'JSON',
+			asked: [GRANT, basic(CLIENT), '/oauth/token', JSON_TYPE],
+			expected: '400 invalid_request',
+		},
+	])('refuses $name', async ({ asked, expected, more = {} }) => {
 		await withTokens(more);
 		const { status, body } = await ask(...asked);
 		expect(`${status} ${String(body.error)}`).toBe(expected);
@@ -170,9 +216,15 @@ describe('the token endpoint', () => {
 	});
 
 	test.each([
-		[true, [401, 201]],
-		[false, [201, 201]],
-	])('one active token only: %s', async (oneActiveToken, statuses) => {
+		{
+			oneActiveToken: true,
+			statuses: [401, 201],
+		},
+		{
+			oneActiveToken: false,
+			statuses: [201, 201],
+		},
+	])('one active token only: $oneActiveToken', async ({ oneActiveToken, statuses }) => {
 		await withTokens({ oneActiveToken });
 		const [first, second] = [await token(), await token()];
 		expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
@@ -241,11 +293,23 @@ describe('the command line', () => {
 	});
 
 	test.each([
-		[['--port', 'x'], /--port needs a number/],
-		[['--token-life', '-1', '--oauth'], /token-life/],
-		[['--client-auth', 'both'], /header, body or json/],
-		[['--unknown'], /unknown/i],
-	])('refuses %j', (args, message) => {
+		{
+			args: ['--port', 'x'],
+			message: /--port needs a number/,
+		},
+		{
+			args: ['--token-life', '-1', '--oauth'],
+			message: /token-life/,
+		},
+		{
+			args: ['--client-auth', 'both'],
+			message: /header, body or json/,
+		},
+		{
+			args: ['--unknown'],
+			message: /unknown/i,
+		},
+	])('refuses $args', ({ args, message }) => {
 		expect(() => readOptions(args, {})).toThrow(message);
 	});
 

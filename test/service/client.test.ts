@@ -58,11 +58,23 @@ test.each(ODD)(
 
 const ACCEPTED = { outcome: 'accepted', statusCode: 201, response: { id: 1 } };
 test.each([
-	['a text', '{"id":1}'],
-	['bytes', Buffer.from('{"id":1}')],
-	['a stream', Readable.from([Buffer.from('{"id"'), Buffer.from(':1}')])],
-	['what n8n parsed', { id: 1 }],
-])('a body is read as it comes: %s', async (_, body) => {
+	{
+		what: 'a text',
+		body: '{"id":1}',
+	},
+	{
+		what: 'bytes',
+		body: Buffer.from('{"id":1}'),
+	},
+	{
+		what: 'a stream',
+		body: Readable.from([Buffer.from('{"id"'), Buffer.from(':1}')]),
+	},
+	{
+		what: 'what n8n parsed',
+		body: { id: 1 },
+	},
+])('a body is read as it comes: $what', async ({ body }) => {
 	expect(await post(async () => ({ statusCode: 201, body }))).toStrictEqual(ACCEPTED);
 });
 
@@ -88,8 +100,8 @@ test('a request helper that never settles is ended by the clock, as unknown', as
 
 test('a body that cannot even be destroyed ends with the clock, as unknown', async () => {
 	const body = { [Symbol.asyncIterator]: () => ({ next: never }), destroy: boom };
-	const answer = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
-	expect(answer).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
+	const result = await post(async () => ({ statusCode: 201, body }), { timeout: 20 });
+	expect(result).toMatchObject({ outcome: 'unknown', reason: { is: 'timedOut' } });
 });
 
 describe('what a response says counts beside its status', () => {
@@ -100,22 +112,92 @@ describe('what a response says counts beside its status', () => {
 		reason: { is: 'notConfirmed', field: 'ok' },
 	};
 
-	test.each<[number, Judgement | undefined, Outcome, Reason | undefined]>([
-		[200, undefined, 'accepted', undefined],
-		[200, SAID_YES, 'accepted', undefined],
-		[200, SAID_NO, 'rejected', SAID_NO.reason],
-		[200, NOT_CONFIRMED, 'unknown', NOT_CONFIRMED.reason],
-		[422, undefined, 'rejected', undefined],
+	test.each<{
+		statusCode: number;
+		judgement: Judgement | undefined;
+		outcome: Outcome;
+		reason: Reason | undefined;
+	}>([
+		{
+			statusCode: 200,
+			judgement: undefined,
+			outcome: 'accepted',
+			reason: undefined,
+		},
+		{
+			statusCode: 200,
+			judgement: SAID_YES,
+			outcome: 'accepted',
+			reason: undefined,
+		},
+		{
+			statusCode: 200,
+			judgement: SAID_NO,
+			outcome: 'rejected',
+			reason: SAID_NO.reason,
+		},
+		{
+			statusCode: 200,
+			judgement: NOT_CONFIRMED,
+			outcome: 'unknown',
+			reason: NOT_CONFIRMED.reason,
+		},
+		{
+			statusCode: 422,
+			judgement: undefined,
+			outcome: 'rejected',
+			reason: undefined,
+		},
 		// A gateway that says no in front of a service that says yes.
-		[422, SAID_YES, 'unknown', SAID_YES.reason],
-		[422, SAID_NO, 'rejected', SAID_NO.reason],
-		[422, NOT_CONFIRMED, 'rejected', undefined],
-		[409, SAID_NO, 'rejected', SAID_NO.reason],
-		[409, SAID_YES, 'unknown', undefined],
-		[499, SAID_NO, 'rejected', SAID_NO.reason],
-		[500, SAID_NO, 'unknown', undefined],
-		[503, SAID_YES, 'unknown', undefined],
-	])('status %d and %j', async (statusCode, judgement, outcome, reason) => {
+		{
+			statusCode: 422,
+			judgement: SAID_YES,
+			outcome: 'unknown',
+			reason: SAID_YES.reason,
+		},
+		{
+			statusCode: 422,
+			judgement: SAID_NO,
+			outcome: 'rejected',
+			reason: SAID_NO.reason,
+		},
+		{
+			statusCode: 422,
+			judgement: NOT_CONFIRMED,
+			outcome: 'rejected',
+			reason: undefined,
+		},
+		{
+			statusCode: 409,
+			judgement: SAID_NO,
+			outcome: 'rejected',
+			reason: SAID_NO.reason,
+		},
+		{
+			statusCode: 409,
+			judgement: SAID_YES,
+			outcome: 'unknown',
+			reason: undefined,
+		},
+		{
+			statusCode: 499,
+			judgement: SAID_NO,
+			outcome: 'rejected',
+			reason: SAID_NO.reason,
+		},
+		{
+			statusCode: 500,
+			judgement: SAID_NO,
+			outcome: 'unknown',
+			reason: undefined,
+		},
+		{
+			statusCode: 503,
+			judgement: SAID_YES,
+			outcome: 'unknown',
+			reason: undefined,
+		},
+	])('status $statusCode and $judgement', async ({ statusCode, judgement, outcome, reason }) => {
 		const respond = async () => ({ statusCode, body: '{"ok":1}' });
 		const { reason: told, ...result } = await post(respond, { judge: () => judgement });
 		expect(result).toStrictEqual({ outcome, statusCode, response: { ok: 1 } });
@@ -195,12 +277,12 @@ test('a 409 leaves a payment unknown, and says nothing of a QR code but that it 
 
 // To which addresses which statuses are handed over as errors: exchange.test.ts.
 test('what goes to the request helper is this and nothing else', async () => {
-	const asked: unknown[] = [];
+	const requests: unknown[] = [];
 	await post(async (options) => {
-		asked.push(options);
+		requests.push(options);
 		return { statusCode: 200, body: '{}' };
 	});
-	expect(asked).toStrictEqual([
+	expect(requests).toStrictEqual([
 		{
 			method: 'POST',
 			url: 'https://a.test/v2/pay/payment',
@@ -223,21 +305,73 @@ test('what goes to the request helper is this and nothing else', async () => {
 
 const thrown = (members: object) => throws(Object.assign(new Error('x'), members));
 
-test.each<[string, object, string]>([
-	['a name that is not known', { code: 'ENOTFOUND' }, 'the host name is not known (ENOTFOUND)'],
-	['a connection that broke', { code: 'ECONNRESET' }, 'the connection was broken (ECONNRESET)'],
-	['a time-out', { code: 'ECONNABORTED' }, 'the time-out passed (ECONNABORTED)'],
-	['another time-out', { code: 'ETIMEDOUT' }, 'the time-out passed (ETIMEDOUT)'],
-	['an end too early', { code: 'ERR_BAD_RESPONSE' }, 'the response broke off (ERR_BAD_RESPONSE)'],
-	['a cancelled request', { code: 'ERR_CANCELED' }, 'the request was cancelled (ERR_CANCELED)'],
-	['a code without words', { code: 'EWHATEVER' }, 'the connection failed (EWHATEVER)'],
-	['what is no code', { code: 'token of someone' }, 'the connection failed'],
-	['a code in small letters', { code: 'xECONNRESET' }, 'the connection failed'],
-	['a code with more behind it', { code: 'ECONNRESET!' }, 'the connection failed'],
-	['no code', {}, 'the connection failed'],
-	['a code of its cause', { cause: { code: 'EPIPE' } }, 'the connection was broken (EPIPE)'],
-	["n8n's guard", { name: 'SsrfBlockedIpError' }, 'this n8n is not allowed to reach that host'],
-])('%s is told in words, without anything secret', async (_what, error, reason) => {
+test.each<{ what: string; error: object; reason: string }>([
+	{
+		what: 'a name that is not known',
+		error: { code: 'ENOTFOUND' },
+		reason: 'the host name is not known (ENOTFOUND)',
+	},
+	{
+		what: 'a connection that broke',
+		error: { code: 'ECONNRESET' },
+		reason: 'the connection was broken (ECONNRESET)',
+	},
+	{
+		what: 'a time-out',
+		error: { code: 'ECONNABORTED' },
+		reason: 'the time-out passed (ECONNABORTED)',
+	},
+	{
+		what: 'another time-out',
+		error: { code: 'ETIMEDOUT' },
+		reason: 'the time-out passed (ETIMEDOUT)',
+	},
+	{
+		what: 'an end too early',
+		error: { code: 'ERR_BAD_RESPONSE' },
+		reason: 'the response broke off (ERR_BAD_RESPONSE)',
+	},
+	{
+		what: 'a cancelled request',
+		error: { code: 'ERR_CANCELED' },
+		reason: 'the request was cancelled (ERR_CANCELED)',
+	},
+	{
+		what: 'a code without words',
+		error: { code: 'EWHATEVER' },
+		reason: 'the connection failed (EWHATEVER)',
+	},
+	{
+		what: 'what is no code',
+		error: { code: 'token of someone' },
+		reason: 'the connection failed',
+	},
+	{
+		what: 'a code in small letters',
+		error: { code: 'xECONNRESET' },
+		reason: 'the connection failed',
+	},
+	{
+		what: 'a code with more behind it',
+		error: { code: 'ECONNRESET!' },
+		reason: 'the connection failed',
+	},
+	{
+		what: 'no code',
+		error: {},
+		reason: 'the connection failed',
+	},
+	{
+		what: 'a code of its cause',
+		error: { cause: { code: 'EPIPE' } },
+		reason: 'the connection was broken (EPIPE)',
+	},
+	{
+		what: "n8n's guard",
+		error: { name: 'SsrfBlockedIpError' },
+		reason: 'this n8n is not allowed to reach that host',
+	},
+])('$what is told in words, without anything secret', async ({ error, reason }) => {
 	expect(reasonInWords((await post(thrown(error))).reason!)).toBe(reason);
 });
 
@@ -246,33 +380,105 @@ const PLAIN = { baseUrl: 'http://127.0.0.1:1' };
 const [flushed, unflushed] = [{ writableFinished: true }, { writableFinished: false }];
 const [encrypted, shaking] = [{ encrypted: true }, { encrypted: true, secureConnecting: true }];
 const VIA_PROXY = { path: 'https://a.test/', socket: {}, ...flushed };
-test.each<[string, object, object, string]>([
-	['TLS, not yet a secure connection', TLS, { socket: { secureConnecting: true } }, 'notSent'],
-	['TLS, the handshake under way', TLS, { socket: shaking, ...flushed }, 'notSent'],
-	['TLS, outside of the tunnel', TLS, { path: '/', socket: {}, ...flushed }, 'notSent'],
-	['TLS, in plain text to a proxy', TLS, VIA_PROXY, 'unknown'],
-	['TLS, not flushed', TLS, { socket: encrypted, ...unflushed }, 'unknown'],
-	['TLS, flushed', TLS, { socket: encrypted, ...flushed }, 'unknown'],
-	['TLS, no socket, not flushed', TLS, { socket: null, ...unflushed }, 'notSent'],
-	['TLS, no socket, flushed', TLS, { socket: null, ...flushed }, 'unknown'],
-	['plain, not flushed', PLAIN, { socket: {}, ...unflushed }, 'notSent'],
-	['plain, no socket, not flushed', PLAIN, { socket: null, ...unflushed }, 'notSent'],
-	['plain, flushed', PLAIN, { socket: {}, ...flushed }, 'unknown'],
-	['plain, nothing known', PLAIN, {}, 'unknown'],
-])('a request that failed, %s', async (_what, where, request, outcome) => {
+test.each<{ what: string; where: object; request: object; outcome: string }>([
+	{
+		what: 'TLS, not yet a secure connection',
+		where: TLS,
+		request: { socket: { secureConnecting: true } },
+		outcome: 'notSent',
+	},
+	{
+		what: 'TLS, the handshake under way',
+		where: TLS,
+		request: { socket: shaking, ...flushed },
+		outcome: 'notSent',
+	},
+	{
+		what: 'TLS, outside of the tunnel',
+		where: TLS,
+		request: { path: '/', socket: {}, ...flushed },
+		outcome: 'notSent',
+	},
+	{
+		what: 'TLS, in plain text to a proxy',
+		where: TLS,
+		request: VIA_PROXY,
+		outcome: 'unknown',
+	},
+	{
+		what: 'TLS, not flushed',
+		where: TLS,
+		request: { socket: encrypted, ...unflushed },
+		outcome: 'unknown',
+	},
+	{
+		what: 'TLS, flushed',
+		where: TLS,
+		request: { socket: encrypted, ...flushed },
+		outcome: 'unknown',
+	},
+	{
+		what: 'TLS, no socket, not flushed',
+		where: TLS,
+		request: { socket: null, ...unflushed },
+		outcome: 'notSent',
+	},
+	{
+		what: 'TLS, no socket, flushed',
+		where: TLS,
+		request: { socket: null, ...flushed },
+		outcome: 'unknown',
+	},
+	{
+		what: 'plain, not flushed',
+		where: PLAIN,
+		request: { socket: {}, ...unflushed },
+		outcome: 'notSent',
+	},
+	{
+		what: 'plain, no socket, not flushed',
+		where: PLAIN,
+		request: { socket: null, ...unflushed },
+		outcome: 'notSent',
+	},
+	{
+		what: 'plain, flushed',
+		where: PLAIN,
+		request: { socket: {}, ...flushed },
+		outcome: 'unknown',
+	},
+	{
+		what: 'plain, nothing known',
+		where: PLAIN,
+		request: {},
+		outcome: 'unknown',
+	},
+])('a request that failed, $what', async ({ where, request, outcome }) => {
 	expect(await post(thrown({ code: 'EX', request }), where)).toMatchObject({ outcome });
 });
 
-test.each<[string, object, string]>([
-	['syscall of its own', { syscall: 'connect' }, 'notSent'],
-	['syscall of its cause', { cause: { syscall: 'connect' } }, 'notSent'],
-	['syscall that proves nothing before that of its cause', { syscall: 'read' }, 'unknown'],
-])('what a failure was doing is read: a %s', async (_what, error, outcome) => {
+test.each<{ what: string; error: object; outcome: string }>([
+	{
+		what: 'syscall of its own',
+		error: { syscall: 'connect' },
+		outcome: 'notSent',
+	},
+	{
+		what: 'syscall of its cause',
+		error: { cause: { syscall: 'connect' } },
+		outcome: 'notSent',
+	},
+	{
+		what: 'syscall that proves nothing before that of its cause',
+		error: { syscall: 'read' },
+		outcome: 'unknown',
+	},
+])('what a failure was doing is read: a $what', async ({ error, outcome }) => {
 	expect(await post(thrown(error))).toMatchObject({ outcome });
 });
 
 describe('an answer that n8n 2 hands over as an error', () => {
-	const answer = (
+	const responseOf = (
 		status: unknown,
 		socket: object | null,
 		data: unknown = '{"id":1}',
@@ -283,25 +489,25 @@ describe('an answer that n8n 2 hands over as an error', () => {
 		'with status %d from outside of the tunnel was not sent',
 		async (statusCode) => {
 			const reason = { is: 'stoppedByProxy', statusCode };
-			const said = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
-			expect(await post(answer(statusCode, {}))).toStrictEqual(said);
+			const expected = { ...NOT_SENT, statusCode, response: { id: 1 }, reason };
+			expect(await post(responseOf(statusCode, {}))).toStrictEqual(expected);
 		},
 	);
 
 	test('to a request that went to a proxy in plain text may be the answer of the service', async () => {
 		const whole = 'https://a.test/v2/pay/payment';
-		expect(await post(answer(201, {}, '{}', whole))).toMatchObject({ outcome: 'accepted' });
-		expect(await post(answer(502, {}, '{}', whole))).toMatchObject({ outcome: 'unknown' });
+		expect(await post(responseOf(201, {}, '{}', whole))).toMatchObject({ outcome: 'accepted' });
+		expect(await post(responseOf(502, {}, '{}', whole))).toMatchObject({ outcome: 'unknown' });
 	});
 
 	test('to an http: address nobody can tell who gave it', async () => {
-		expect(await post(answer(502, {}), PLAIN)).toMatchObject({ ...UNKNOWN, statusCode: 502 });
-		expect(await post(answer(502, null))).toMatchObject({ ...UNKNOWN, statusCode: 502 });
+		expect(await post(responseOf(502, {}), PLAIN)).toMatchObject({ ...UNKNOWN, statusCode: 502 });
+		expect(await post(responseOf(502, null))).toMatchObject({ ...UNKNOWN, statusCode: 502 });
 	});
 
 	test('without a status is none', async () => {
 		const reason = { is: 'connectionFailed' };
-		expect(await post(answer('500', {}, ''))).toStrictEqual({ ...NOT_SENT, reason });
+		expect(await post(responseOf('500', {}, ''))).toStrictEqual({ ...NOT_SENT, reason });
 	});
 });
 
@@ -322,16 +528,40 @@ describe('a body', () => {
 		await post(async () => ({ statusCode, body }));
 
 	test.each([
-		['nothing', undefined, ''],
-		['null', null, ''],
-		['a byte order mark before it', stream(Buffer.from('\ufeff{"a":1}')), { a: 1 }],
-		['a letter cut in two', stream(Buffer.from([0xc3]), Buffer.from([0xa9])), 'é'],
-		['texts', stream('{"a"', ':1}'), { a: 1 }],
-		['ten million characters', stream('x'.repeat(10_000_000)), 'x'.repeat(10_000_000)],
-	])('of %s', async (_what, body, response) => {
-		const answer = await of(body);
-		expect(answer.outcome).toBe('accepted');
-		expect(answer.response === response || answer.response).toStrictEqual(
+		{
+			what: 'nothing',
+			body: undefined,
+			response: '',
+		},
+		{
+			what: 'null',
+			body: null,
+			response: '',
+		},
+		{
+			what: 'a byte order mark before it',
+			body: stream(Buffer.from('\ufeff{"a":1}')),
+			response: { a: 1 },
+		},
+		{
+			what: 'a letter cut in two',
+			body: stream(Buffer.from([0xc3]), Buffer.from([0xa9])),
+			response: 'é',
+		},
+		{
+			what: 'texts',
+			body: stream('{"a"', ':1}'),
+			response: { a: 1 },
+		},
+		{
+			what: 'ten million characters',
+			body: stream('x'.repeat(10_000_000)),
+			response: 'x'.repeat(10_000_000),
+		},
+	])('of $what', async ({ body, response }) => {
+		const result = await of(body);
+		expect(result.outcome).toBe('accepted');
+		expect(result.response === response || result.response).toStrictEqual(
 			typeof response === 'string' ? true : response,
 		);
 	});
@@ -357,14 +587,14 @@ describe('a form to a token endpoint', () => {
 		await formPoster(httpRequest, timeout)(URL, { A: 'b' }, 'a=1');
 
 	test('goes out as it is given, uncompressed', async () => {
-		const asked: object[] = [];
-		const answer = await ask(async (options) => {
-			asked.push(options);
+		const requests: object[] = [];
+		const result = await ask(async (options) => {
+			requests.push(options);
 			return { statusCode: 200, body: '{"access_token":"t"}' };
 		});
-		expect(answer).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
+		expect(result).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
 		const headers = { A: 'b', 'Accept-Encoding': 'identity' };
-		expect(asked).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
+		expect(requests).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
 	});
 
 	const asksForPassword: HttpRequest = async () => ({ statusCode: 407, body: '' });
@@ -373,12 +603,28 @@ describe('a form to a token endpoint', () => {
 		response: { status: 502, data: '' },
 	});
 	const breaksOff: HttpRequest = async () => ({ statusCode: 200, body: Readable.from(broken()) });
-	test.each<[string, HttpRequest, Reason]>([
-		['a proxy', asksForPassword, { is: 'stoppedByProxy', statusCode: 407 }],
-		['another', doesNotConnect, { is: 'stoppedByProxy', statusCode: 502 }],
-		['an answer that breaks off', breaksOff, { is: 'brokeOff', statusCode: 200 }],
-		['no connection', thrown({ code: 'EPIPE' }), { is: 'connectionFailed', code: 'EPIPE' }],
-	])('%s is told', async (_what, httpRequest, reason) => {
+	test.each<{ what: string; httpRequest: HttpRequest; reason: Reason }>([
+		{
+			what: 'a proxy',
+			httpRequest: asksForPassword,
+			reason: { is: 'stoppedByProxy', statusCode: 407 },
+		},
+		{
+			what: 'another',
+			httpRequest: doesNotConnect,
+			reason: { is: 'stoppedByProxy', statusCode: 502 },
+		},
+		{
+			what: 'an answer that breaks off',
+			httpRequest: breaksOff,
+			reason: { is: 'brokeOff', statusCode: 200 },
+		},
+		{
+			what: 'no connection',
+			httpRequest: thrown({ code: 'EPIPE' }),
+			reason: { is: 'connectionFailed', code: 'EPIPE' },
+		},
+	])('$what is told', async ({ httpRequest, reason }) => {
 		expect(await ask(httpRequest)).toStrictEqual({ reason });
 	});
 

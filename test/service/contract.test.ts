@@ -1,12 +1,32 @@
 import { isTree, pathOf, PATHS } from '../../nodes/Pay/service/contract';
 
-test.each<[string, Parameters<typeof isTree>[0], boolean]>([
-	['an object', { name: 'string' }, true],
-	['a list', [{ username: 'string' }], false],
-	['a text', 'string', false],
-	['a number', 'number', false],
-	['nothing', undefined, false],
-])('%s has members of its own: %p', (_name, member, expected) => {
+test.each<{ name: string; member: Parameters<typeof isTree>[0]; expected: boolean }>([
+	{
+		name: 'an object',
+		member: { name: 'string' },
+		expected: true,
+	},
+	{
+		name: 'a list',
+		member: [{ username: 'string' }],
+		expected: false,
+	},
+	{
+		name: 'a text',
+		member: 'string',
+		expected: false,
+	},
+	{
+		name: 'a number',
+		member: 'number',
+		expected: false,
+	},
+	{
+		name: 'nothing',
+		member: undefined,
+		expected: false,
+	},
+])('$name has members of its own: $member', ({ member, expected }) => {
 	expect(isTree(member)).toBe(expected);
 });
 

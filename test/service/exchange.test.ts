@@ -70,8 +70,8 @@ test('a body that comes after the clock ran out is cut, and the exchange ends at
 		clock.abort();
 		return { statusCode: 201, body };
 	};
-	const came = await exchange(httpRequest, OPTIONS, clock.signal);
-	expect(came).toStrictEqual({
+	const response = await exchange(httpRequest, OPTIONS, clock.signal);
+	expect(response).toStrictEqual({
 		end: 'brokeOff',
 		statusCode: 201,
 		tooLong: false,

@@ -22,23 +22,42 @@ test('the page of a proxy may have 20,000 characters', () => {
 	expect(proxyPageIn(NGINX.padEnd(20_000))?.by).toBe('nginx');
 });
 
-test.each<[string, unknown]>([
-	['JSON', { error: 'nginx' }],
-	['a text', 'nginx'],
-	['a page of the service', '<html><body><h1>503 Busy</h1>\n<p>Come again</p>\n</body></html>'],
-	['nothing', undefined],
-	['a page that is too long for one', NGINX.padEnd(20_001)],
-])('%s is no page of a proxy', (_what, response) => {
+test.each<{ what: string; response: unknown }>([
+	{
+		what: 'JSON',
+		response: { error: 'nginx' },
+	},
+	{
+		what: 'a text',
+		response: 'nginx',
+	},
+	{
+		what: 'a page of the service',
+		response: '<html><body><h1>503 Busy</h1>\n<p>Come again</p>\n</body></html>',
+	},
+	{
+		what: 'nothing',
+		response: undefined,
+	},
+	{
+		what: 'a page that is too long for one',
+		response: NGINX.padEnd(20_001),
+	},
+])('$what is no page of a proxy', ({ response }) => {
 	expect(proxyPageIn(response)).toBeUndefined();
 });
 
 test.each([
-	['POST', 'The requested webhook "POST pay/v2/pay/qrcode" is not registered.'],
-	[
-		'another method',
-		'This webhook is not registered for POST requests. Did you mean to make a GET request?',
-	],
-])('what n8n says where no workflow listens is said in our words: %s', (_what, message) => {
+	{
+		what: 'POST',
+		message: 'The requested webhook "POST pay/v2/pay/qrcode" is not registered.',
+	},
+	{
+		what: 'another method',
+		message:
+			'This webhook is not registered for POST requests. Did you mean to make a GET request?',
+	},
+])('what n8n says where no workflow listens is said in our words: $what', ({ message }) => {
 	const said = { code: 404, message, stacktrace: 'at /usr/lib/node_modules/n8n' };
 	expect(withoutN8n(said)).toBe(UNPUBLISHED);
 	expect(withoutN8n({ message: 'No account is registered' })).toStrictEqual({
@@ -46,31 +65,31 @@ test.each([
 	});
 });
 
-test.each<[string, string, object]>([
-	[
-		'nginx with its version, which wants https',
-		'<html>\r\n<head><title>400</title></head>\r\n<body>\r\n<center>The plain HTTP request was sent to HTTPS port</center>\r\n<hr><center>nginx/1.24.0</center>\r\n</body>\r\n</html>\r\n',
-		{
+test.each<{ name: string; page: string; expected: object }>([
+	{
+		name: 'nginx with its version, which wants https',
+		page: '<html>\r\n<head><title>400</title></head>\r\n<body>\r\n<center>The plain HTTP request was sent to HTTPS port</center>\r\n<hr><center>nginx/1.24.0</center>\r\n</body>\r\n</html>\r\n',
+		expected: {
 			by: 'nginx',
 			text: 'The plain HTTP request was sent to HTTPS port nginx/1.24.0',
 			wantsHttps: true,
 		},
-	],
-	[
-		'HAProxy',
-		'<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n',
-		{
+	},
+	{
+		name: 'HAProxy',
+		page: '<html><body><h1>503 Service Unavailable</h1>\nNo server is available to handle this request.\n</body></html>\n',
+		expected: {
 			by: 'HAProxy',
 			text: '503 Service Unavailable No server is available to handle this request.',
 			wantsHttps: false,
 		},
-	],
-	[
-		'Squid, whose page has two heads and no end',
-		'<head><title>ERROR: The requested URL could not be retrieved</title></head>a<head>b</head> c <p',
-		{ by: 'Squid', text: 'a c <p', wantsHttps: false },
-	],
-])('the page of %s', (_name, page, expected) => {
+	},
+	{
+		name: 'Squid, whose page has two heads and no end',
+		page: '<head><title>ERROR: The requested URL could not be retrieved</title></head>a<head>b</head> c <p',
+		expected: { by: 'Squid', text: 'a c <p', wantsHttps: false },
+	},
+])('the page of $name', ({ page, expected }) => {
 	expect(proxyPageIn(page)).toStrictEqual(expected);
 });
 
@@ -79,60 +98,219 @@ test('what n8n says may begin with the webhook', () => {
 });
 
 test.each([
-	['registered, before the webhook', { message: 'is not registered: webhook' }],
-	['a longer word', { message: 'webhooks is not registered' }],
-	['no text', { message: 7 }],
-	['no object', 'This webhook is not registered'],
-	['null', null],
-])('what is no answer of n8n stays: %s', (_name, response) => {
+	{
+		name: 'registered, before the webhook',
+		response: { message: 'is not registered: webhook' },
+	},
+	{
+		name: 'a longer word',
+		response: { message: 'webhooks is not registered' },
+	},
+	{
+		name: 'no text',
+		response: { message: 7 },
+	},
+	{
+		name: 'no object',
+		response: 'This webhook is not registered',
+	},
+	{
+		name: 'null',
+		response: null,
+	},
+])('what is no answer of n8n stays: $name', ({ response }) => {
 	expect(withoutN8n(response)).toBe(response);
 });
 
 const PAGE = '<html><head><title>Log\n in</title></head></html>';
 const LOGIN: Reason = { is: 'webPage', title: 'Log in' };
-test.each<[unknown, string | undefined, Reason | undefined]>([
-	['', 'text/plain', undefined],
-	['OK', 'text/plain', undefined],
-	['{"id":', 'text/plain', undefined],
-	['', 'application/json', undefined],
-	['', 'text/html', undefined],
-	[' \n', 'text/html', undefined],
-	[' \n', 'application/json', undefined],
-	['"OK"', 'application/json', undefined],
-	['{"id":1}', 'text/html', undefined],
-	[{ id: 1 }, 'text/html', undefined],
-	['OK', undefined, undefined],
-	['OK', 'text/xhtmlx', undefined],
-	[PAGE, 'text/html', LOGIN],
-	[PAGE, 'application/json', LOGIN],
-	[PAGE, undefined, LOGIN],
-	['Log in', 'text/html', { is: 'webPage', title: '' }],
-	['Log in', 'application/xhtml+xml', { is: 'webPage', title: '' }],
-	['{"id":', 'application/json', { is: 'notJson' }],
-	['OK', 'application/problem+json', { is: 'notJson' }],
-	['OK', 'application/jsonlines', undefined],
-])('why %j of type %s confirms nothing', (body, type, why) => {
+test.each<{ body: unknown; type: string | undefined; why: Reason | undefined }>([
+	{
+		body: '',
+		type: 'text/plain',
+		why: undefined,
+	},
+	{
+		body: 'OK',
+		type: 'text/plain',
+		why: undefined,
+	},
+	{
+		body: '{"id":',
+		type: 'text/plain',
+		why: undefined,
+	},
+	{
+		body: '',
+		type: 'application/json',
+		why: undefined,
+	},
+	{
+		body: '',
+		type: 'text/html',
+		why: undefined,
+	},
+	{
+		body: ' \n',
+		type: 'text/html',
+		why: undefined,
+	},
+	{
+		body: ' \n',
+		type: 'application/json',
+		why: undefined,
+	},
+	{
+		body: '"OK"',
+		type: 'application/json',
+		why: undefined,
+	},
+	{
+		body: '{"id":1}',
+		type: 'text/html',
+		why: undefined,
+	},
+	{
+		body: { id: 1 },
+		type: 'text/html',
+		why: undefined,
+	},
+	{
+		body: 'OK',
+		type: undefined,
+		why: undefined,
+	},
+	{
+		body: 'OK',
+		type: 'text/xhtmlx',
+		why: undefined,
+	},
+	{
+		body: PAGE,
+		type: 'text/html',
+		why: LOGIN,
+	},
+	{
+		body: PAGE,
+		type: 'application/json',
+		why: LOGIN,
+	},
+	{
+		body: PAGE,
+		type: undefined,
+		why: LOGIN,
+	},
+	{
+		body: 'Log in',
+		type: 'text/html',
+		why: { is: 'webPage', title: '' },
+	},
+	{
+		body: 'Log in',
+		type: 'application/xhtml+xml',
+		why: { is: 'webPage', title: '' },
+	},
+	{
+		body: '{"id":',
+		type: 'application/json',
+		why: { is: 'notJson' },
+	},
+	{
+		body: 'OK',
+		type: 'application/problem+json',
+		why: { is: 'notJson' },
+	},
+	{
+		body: 'OK',
+		type: 'application/jsonlines',
+		why: undefined,
+	},
+])('why $body of type $type confirms nothing', ({ body, type, why }) => {
 	expect(unconfirmedBy(body, type)).toStrictEqual(why);
 });
 
-test.each<[string, string, string | undefined]>([
-	['behind a comment', `<!-- x -->\n${PAGE}`, 'Log in'],
-	['behind comments and the first line of XML', ` <?xml version="1.0"?><!----> ${PAGE}`, 'Log in'],
-	['in capitals', '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>', 'Log in'],
-	['that begins with its head', '<head><title>Log in', 'Log in'],
-	['that begins with its body', '<body>', ''],
-	['with blanks around its title', '<html><title>\n Log in </title>', 'Log in'],
-	['behind a text in an empty comment', `<!---->${PAGE}`, 'Log in'],
-	['whose title never begins', '<html><title', ''],
-	['with a longer name for a title', '<html><titles>Log in', ''],
-	['with a title of 101 characters', `<html><title>${'a'.repeat(101)}`, 'a'.repeat(100)],
-	['whose title comes too late', `<html>${' '.repeat(20_000)}<title>Log in`, ''],
-	['behind a comment without end', `<!-- ${PAGE}`, undefined],
-	['behind a comment that only seems to end', `<!--> ${PAGE}`, undefined],
-	['behind a first line without end', '<?xml <html', undefined],
-	['behind a word', `OK ${PAGE}`, undefined],
-	['of another element', '<bodywork>', undefined],
-])('a page %s', (_name, body, title) => {
+test.each<{ name: string; body: string; title: string | undefined }>([
+	{
+		name: 'behind a comment',
+		body: `<!-- x -->\n${PAGE}`,
+		title: 'Log in',
+	},
+	{
+		name: 'behind comments and the first line of XML',
+		body: ` <?xml version="1.0"?><!----> ${PAGE}`,
+		title: 'Log in',
+	},
+	{
+		name: 'in capitals',
+		body: '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>',
+		title: 'Log in',
+	},
+	{
+		name: 'that begins with its head',
+		body: '<head><title>Log in',
+		title: 'Log in',
+	},
+	{
+		name: 'that begins with its body',
+		body: '<body>',
+		title: '',
+	},
+	{
+		name: 'with blanks around its title',
+		body: '<html><title>\n Log in </title>',
+		title: 'Log in',
+	},
+	{
+		name: 'behind a text in an empty comment',
+		body: `<!---->${PAGE}`,
+		title: 'Log in',
+	},
+	{
+		name: 'whose title never begins',
+		body: '<html><title',
+		title: '',
+	},
+	{
+		name: 'with a longer name for a title',
+		body: '<html><titles>Log in',
+		title: '',
+	},
+	{
+		name: 'with a title of 101 characters',
+		body: `<html><title>${'a'.repeat(101)}`,
+		title: 'a'.repeat(100),
+	},
+	{
+		name: 'whose title comes too late',
+		body: `<html>${' '.repeat(20_000)}<title>Log in`,
+		title: '',
+	},
+	{
+		name: 'behind a comment without end',
+		body: `<!-- ${PAGE}`,
+		title: undefined,
+	},
+	{
+		name: 'behind a comment that only seems to end',
+		body: `<!--> ${PAGE}`,
+		title: undefined,
+	},
+	{
+		name: 'behind a first line without end',
+		body: '<?xml <html',
+		title: undefined,
+	},
+	{
+		name: 'behind a word',
+		body: `OK ${PAGE}`,
+		title: undefined,
+	},
+	{
+		name: 'of another element',
+		body: '<bodywork>',
+		title: undefined,
+	},
+])('a page $name', ({ body, title }) => {
 	const expected = title === undefined ? undefined : { title };
 	expect(webPageIn(body, 'text/plain')).toStrictEqual(expected);
 });

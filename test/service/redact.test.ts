@@ -4,13 +4,28 @@ import { redact } from '../../nodes/Pay/service/redact';
 const NO_FORM = /(?!)/g;
 const SECRET = 'a"b/c?d e=f';
 
-test.each<[string, string]>([
-	['as it is', SECRET],
-	['as a URL writes it', 'a%22b%2Fc%3Fd%20e%3Df'],
-	['as a URL writes it, in small letters', 'a%22b%2fc%3fd%20e%3df'],
-	['as JSON writes it', 'a\\"b/c?d e=f'],
-	['as JSON writes it, with slashes escaped', 'a\\"b\\/c?d e=f'],
-])('a secret %s is replaced, wherever it stands', (_how, written) => {
+test.each<{ how: string; written: string }>([
+	{
+		how: 'as it is',
+		written: SECRET,
+	},
+	{
+		how: 'as a URL writes it',
+		written: 'a%22b%2Fc%3Fd%20e%3Df',
+	},
+	{
+		how: 'as a URL writes it, in small letters',
+		written: 'a%22b%2fc%3fd%20e%3df',
+	},
+	{
+		how: 'as JSON writes it',
+		written: 'a\\"b/c?d e=f',
+	},
+	{
+		how: 'as JSON writes it, with slashes escaped',
+		written: 'a\\"b\\/c?d e=f',
+	},
+])('a secret $how is replaced, wherever it stands', ({ written }) => {
 	const text = `before ${written}, and ${written} after`;
 	const shown = 'before ***, and *** after';
 	expect(redact(text, [SECRET], NO_FORM)).toBe(shown);

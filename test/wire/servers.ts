@@ -8,11 +8,13 @@ const LOOPBACK = '127.0.0.1';
 /** What a server does with a connection, and when. */
 export interface Behaviour {
 	/** Plays at once, before a byte was read. */
-	onConnection?(socket: Socket): void;
+	onConnection?(socket: Socket): unknown;
 	/** Plays on the request's head; its body may not have come. */
-	onHead?(socket: Socket): void;
-	/** Plays once the request came whole. */
-	onRequest?(socket: Socket): void;
+	onHead?(socket: Socket): unknown;
+	/** Is sent once the request came whole, and ends the connection. */
+	response?: string | Buffer;
+	/** What else is done once the request came whole. */
+	onRequest?(socket: Socket): unknown;
 	/** Never reads. */
 	deaf?: true;
 	tls?: tls.TlsOptions;
@@ -59,6 +61,7 @@ export class Servers {
 				() => behaviour.onHead?.(socket),
 				() => {
 					counted.whole++;
+					if (behaviour.response !== undefined) socket.end(behaviour.response);
 					behaviour.onRequest?.(socket);
 				},
 			);
@@ -143,7 +146,7 @@ export async function certificates() {
 }
 
 /** What a proxy does with one of the hosts below `proxied.test`. */
-export type ProxyBehaviour = (socket: Socket, head: string) => void;
+export type ProxyBehaviour = (socket: Socket) => void;
 
 /**
  * One proxy for all rows, as the environment names one for the process: it behaves as the row says
@@ -159,7 +162,7 @@ export async function startProxy(servers: Servers, rows: Map<string, ProxyBehavi
 			if (asked || !data.includes('\r\n\r\n')) return;
 			asked = true;
 			if (data.startsWith('CONNECT')) socket.off('data', read);
-			rows.get(host)?.(socket, data);
+			rows.get(host)?.(socket);
 		};
 		socket.on('data', read);
 	});

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { expectRow, playCorpus, type Played } from './corpus';
+import { expectRow, sendCorpus, type Sent } from './corpus';
 import { requestHelper } from './requestHelper';
 import { ROWS } from './rows';
 
-let played: Map<string, Played>;
+let sent: Map<string, Sent>;
 beforeAll(async () => {
-	played = await playCorpus(requestHelper(join(__dirname, '../../node_modules')), ROWS);
+	sent = await sendCorpus(requestHelper(join(__dirname, '../../node_modules')), ROWS);
 	// Mutation testing gives others ten seconds.
 }, 600_000);
 
@@ -15,5 +15,5 @@ test('each row has a name of its own', () => {
 });
 
 test.each(ROWS)('$name: $expected.outcome', (row) => {
-	expectRow(row, played.get(row.name)!);
+	expectRow(row, sent.get(row.name)!);
 });

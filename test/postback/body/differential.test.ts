@@ -241,18 +241,49 @@ test.each(recordings)('$sender is read as it was meant', ({ sender, type, base64
 });
 
 test.each([
-	['application/json; charset=ms949', 'c8abb1e6b5bf', '홍길동'],
-	['application/json; charset=cp932', '8365835883678ef3', 'テスト受'],
-	['application/json; charset=windows-31j', '8365835883678ef3', 'テスト受'],
-	['application/json; charset=GB2312', 'c0eec3f7', '李明'],
-	['application/json; charset=windows-1252', '80939496', '€“”–'],
-	['application/json; charset=ISO-8859-1', 'e9', 'é'],
-	['application/json; charset=cp1252', '80', '€'],
-])('the charset of %s, as the documents of Java and .NET name it, is known', (type, hex, name) => {
-	const bytes = Buffer.concat([
-		Buffer.from('{"name":"'),
-		Buffer.from(hex, 'hex'),
-		Buffer.from('"}'),
-	]);
-	expect(parseBody(bytes, type).body).toStrictEqual({ name });
-});
+	{
+		type: 'application/json; charset=ms949',
+		hex: 'c8abb1e6b5bf',
+		name: '홍길동',
+	},
+	{
+		type: 'application/json; charset=cp932',
+		hex: '8365835883678ef3',
+		name: 'テスト受',
+	},
+	{
+		type: 'application/json; charset=windows-31j',
+		hex: '8365835883678ef3',
+		name: 'テスト受',
+	},
+	{
+		type: 'application/json; charset=GB2312',
+		hex: 'c0eec3f7',
+		name: '李明',
+	},
+	{
+		type: 'application/json; charset=windows-1252',
+		hex: '80939496',
+		name: '€“”–',
+	},
+	{
+		type: 'application/json; charset=ISO-8859-1',
+		hex: 'e9',
+		name: 'é',
+	},
+	{
+		type: 'application/json; charset=cp1252',
+		hex: '80',
+		name: '€',
+	},
+])(
+	'the charset of $type, as the documents of Java and .NET name it, is known',
+	({ type, hex, name }) => {
+		const bytes = Buffer.concat([
+			Buffer.from('{"name":"'),
+			Buffer.from(hex, 'hex'),
+			Buffer.from('"}'),
+		]);
+		expect(parseBody(bytes, type).body).toStrictEqual({ name });
+	},
+);
