@@ -134,6 +134,18 @@ test.each<[string, IDataObject, RegExp, string, Partial<RunOptions>?]>([
 	['for null', limited(null, 'hours'), NOT_LESS, 'resumeAmount'],
 	['for weeks', limited(1, 'weeks'), /must be one of seconds/, 'resumeUnit'],
 	['for what every object has', limited(1, 'constructor'), /must be one of/, 'resumeUnit'],
+	[
+		'with a limit of which an expression does not say whether there is one',
+		{ ...limited(1, 'hours'), limitWaitTime: '={{ $json.isLimited }}' },
+		/must be true or false, but is undefined/,
+		'limitWaitTime',
+	],
+	[
+		'with a limit that an expression leaves as null',
+		{ ...limited(1, 'hours'), limitWaitTime: '={{ null }}' },
+		/must be true or false, but is null/,
+		'limitWaitTime',
+	],
 	['for what nobody asked for', { external_id: 'b' }, /could never end/, 'external_id'],
 	['for several values as one', matching('status', 'paid, no'), /holds a comma/, 'matchField'],
 ])('it does not wait %s', async (_what, parameters, why, field, more = {}) => {
