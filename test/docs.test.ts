@@ -184,7 +184,7 @@ const SETTINGS_OF_N8N = [
 describe.each(DOCUMENTS)('%s', (path) => {
 	test('every link leads to a file that is there, and to a heading in it', () => {
 		for (const { target } of linksOf(path)) {
-			if (/^https:/.test(target)) continue;
+			if (/^https?:/.test(target)) continue;
 			const [file = '', anchor] = target.split('#');
 			const found = file === '' ? path : join(dirname(path), file);
 			expect([target, existsSync(join(ROOT, found))]).toStrictEqual([target, true]);
@@ -306,7 +306,7 @@ describe('README', () => {
 			commands: read(path).match(FENCE),
 			links: linksOf(path)
 				.map(({ target }) =>
-					/^#|README/.test(target) || /^https:/.test(target)
+					/^#|README/.test(target) || /^https?:/.test(target)
 						? target.replace(/^#.*|.*README.*/, 'here')
 						: join(dirname(path), target),
 				)

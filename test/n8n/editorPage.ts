@@ -16,10 +16,25 @@ export async function launch(...more: string[]): Promise<Browser> {
 	});
 }
 
+/** How long a page may take on a busy machine, in milliseconds. */
+const PATIENCE = 180_000;
+
 /** What all below is about: {@link look} at another. */
 export let page: Page;
 export function look(at: Page) {
 	page = at;
+}
+
+/** Opens an address in a new tab, which becomes the one that all below is about. */
+export async function openTab(url: string, shown: () => Locator) {
+	const tab = await page.context().newPage();
+	tab.setDefaultTimeout(PATIENCE);
+	await tab.goto(url);
+	look(tab);
+	await shown().waitFor();
+}
+export async function closeOtherTabs() {
+	for (const tab of page.context().pages()) if (tab !== page) await tab.close();
 }
 
 /** On the home page: a card while there is no workflow, a button from then on. */
@@ -34,7 +49,7 @@ export async function signedIn(url: string, where: Browser, locale?: string): Pr
 		permissions: ['clipboard-read', 'clipboard-write'],
 	});
 	const signIn = await context.newPage();
-	signIn.setDefaultTimeout(180_000);
+	signIn.setDefaultTimeout(PATIENCE);
 	await signIn.goto(`${url}/signin`);
 	const name = signIn.locator('input[name="emailOrLdapLoginId"], input[type="email"]');
 	await name.first().fill(OWNER.email);
