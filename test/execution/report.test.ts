@@ -410,13 +410,15 @@ describe('where the node goes on, what needs a person is put into words', () => 
 	];
 	const OF_MIXED =
 		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Of the others: 1 accepted, 1 rejected, 1 duplicate, 2 not sent.';
-	const REJECTED = 'Of 1 payment: none accepted in this run, 1 rejected.';
+	const REJECTED = 'The payment "a" was not accepted in this run: rejected.';
+	const WITHOUT_ID = 'The payment was not accepted in this run: not sent.';
 	const UNKNOWN_CHARGE: FailedResult = { ...failed('unknown', 'a'), kind: 'qrCode' };
 	test.each<[string, ItemResult[], string | undefined]>([
 		['nothing where all was accepted', [accepted('a'), accepted('b')], undefined],
 		['how many there are of each, and which are unknown', MIXED, OF_MIXED],
 		['no advice to ask where nothing is unknown', [failed('rejected', 'a')], REJECTED],
-		['nor for QR codes', [UNKNOWN_CHARGE], '1 of 1 QR code is unknown: "a".'],
+		['nor an identifier where none could be read', [failed('notSent')], WITHOUT_ID],
+		['nor for QR codes', [UNKNOWN_CHARGE], 'The QR code "a" is unknown.'],
 	])('%s', (_what, results, expected) => {
 		expect(words(...results)).toBe(expected);
 	});

@@ -159,9 +159,9 @@ describe('publishing it', () => {
 	const CHOICE = /^Start \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
 	const NONE: IDataObject = { authentication: 'none' };
 	const HAS_NONE =
-		/^No credential says .*this trigger, which has one where Authentication is Signed/;
+		/^No credential says .*\. Set Authentication to Signed URL, select a credential, open it, turn on Describe the Service, and enter Status Field and Paid Values\.$/;
 	const UNPAID =
-		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/;
+		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field and Paid Values\.$/;
 	const HALF = /mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/;
 	const MOVED =
 		/^The options hold "startWhen", which has moved\. Enter it as the field Start, above/;
