@@ -102,6 +102,11 @@ const OF_N8N = new Set([
 	'Error Workflow',
 	'Save successful production executions',
 	'Active',
+	'Data tables',
+	'Create data table',
+	'Import CSV',
+	'Data table',
+	'Fixed',
 ]);
 
 /** Names that items, answers, requests and log lines have, those of the examples with a register, of

@@ -4,6 +4,9 @@ import { chromium, selectors, type Browser, type Locator, type Page } from 'play
 import { example } from '../../dev/demo';
 import { OWNER, until } from '../../dev/n8n';
 
+/** Who may open the pages of examples. */
+export const PERSON = { user: 'person', password: 'a password' };
+
 export const EXAMPLES = join(__dirname, '..', '..', 'examples');
 
 export async function launch(...more: string[]): Promise<Browser> {
@@ -47,6 +50,8 @@ export async function signedIn(url: string, where: Browser, locale?: string): Pr
 		viewport: { width: 1440, height: 900 },
 		locale,
 		permissions: ['clipboard-read', 'clipboard-write'],
+		// What a person enters where a page of an example asks for it.
+		httpCredentials: { username: PERSON.user, password: PERSON.password },
 	});
 	const signIn = await context.newPage();
 	signIn.setDefaultTimeout(PATIENCE);
