@@ -100,6 +100,11 @@ const OF_N8N = new Set([
 	'Error Workflow',
 	'Save successful production executions',
 	'Active',
+	'Data tables',
+	'Create data table',
+	'Import CSV',
+	'Data table',
+	'Fixed',
 ]);
 
 /** Names that items, answers, requests and log lines have, those of the examples with a register, of
@@ -197,7 +202,7 @@ const SETTINGS_OF_N8N = [
 describe.each(DOCUMENTS)('%s', (path) => {
 	test('every link leads to a file that is there', () => {
 		for (const { target } of linksOf(path)) {
-			if (target.startsWith('https:') || target.startsWith('#')) continue;
+			if (/^https?:/.test(target) || target.startsWith('#')) continue;
 			const file = join(dirname(path), target.split('#')[0]!);
 			expect({ target, isThere: isFile(file) }).toStrictEqual({ target, isThere: true });
 		}
@@ -205,7 +210,7 @@ describe.each(DOCUMENTS)('%s', (path) => {
 
 	test('every link to a heading leads to one that is there', () => {
 		for (const { target } of linksOf(path)) {
-			if (target.startsWith('https:')) continue;
+			if (/^https?:/.test(target)) continue;
 			const [file, anchor] = target.split('#');
 			if (anchor === undefined) continue;
 			const headings = headingsOf(file === '' ? path : join(dirname(path), file!));
@@ -394,7 +399,7 @@ describe('README in Portuguese is the same as in English:', () => {
 	function targetsOf(path: string): string[] {
 		const targets: string[] = [];
 		for (const { target } of linksOf(path)) {
-			if (target.startsWith('https:')) targets.push(target.replace(/.*README.*/, 'the page'));
+			if (/^https?:/.test(target)) targets.push(target.replace(/.*README.*/, 'the page'));
 			else if (target.startsWith('#') || target.includes('README')) targets.push('the page');
 			else targets.push(join(dirname(path), target));
 		}

@@ -124,12 +124,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(report.text.split('\n')[0]).toBe('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 		expect(linesOf(report.text)).toStrictEqual([
 			expect.stringMatching(
-				/^- Line 4: invoice-2043, 5\.03 to lia@example\.com\. It is not known /,
+				/^- Line 4: invoice-2053, 5\.03 to lia@example\.com\. It is not known /,
 			),
 			expect.stringMatching(
-				/^- Line 3: invoice-2042, 4\.22 to rui@example\.com\. The service reje/,
+				/^- Line 3: invoice-2052, 4\.22 to rui@example\.com\. The service reje/,
 			),
-			'- Line 2: invoice-2041, 12.50 to ana@example.com.',
+			'- Line 2: invoice-2051, 12.50 to ana@example.com.',
 		]);
 		paid();
 	});
