@@ -25,6 +25,18 @@ test.each(exampleNames())('%s is complete: a note, no credentials, no pinned dat
 	expect(JSON.stringify([nodes, rest])).not.toMatch(/"credentials"|pinData/);
 });
 
+test.each(exampleNames())(
+	'%s: no schedule is active as it is pasted, and its first note says that n8n filled in an account',
+	(name) => {
+		const { nodes } = example(name);
+		const schedules = nodes.filter(({ type }) => type === 'n8n-nodes-base.scheduleTrigger');
+		expect(schedules.filter(({ disabled }) => disabled !== true)).toStrictEqual([]);
+		if (!nodes.some(({ type }) => type.startsWith('n8n-nodes-pay.'))) return;
+		const { content } = nodeOf({ nodes } as Workflow, 'Note').parameters as { content: string };
+		expect(content).toContain('n8n filled in one of your accounts, perhaps for real money');
+	},
+);
+
 /** Room that a node takes on the canvas, its name below it included; a note says its own. */
 function roomOf({ position, type, parameters }: Workflow['nodes'][number]) {
 	const [left, top] = position as [number, number];

@@ -195,16 +195,18 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const { content } = nodeOf(ask, 'Note').parameters as { content: string };
 		const last = content.split('\n').at(-1)!;
 		const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-		const [address = '', method, idField, statusField, paidWords, failedWords] = said;
-		const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
+		const [address = '', method, idField, statusField, paidWords, failedWords, directionField] =
+			said;
+		const url = address.replace('http://127.0.0.1:5678', n8n.url);
 		enterSettings(ask, {
-			address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
+			address: url,
 			method,
 			idField,
 			statusField,
 			paidWords,
 			failedWords,
-			acceptedHours: 0,
+			directionField,
+			acceptedHours: '0',
 		});
 		nodeOf(ask, 'Ask the service').credentials = credentials;
 		const asking = await n8n.importWorkflow(ask);
