@@ -191,8 +191,8 @@ describe.each(VERSIONS)('%s', (each) => {
 	});
 
 	const names = exampleNames();
-	// n8n 1 has no gate for an agent's tool.
-	const known = names.filter((name) => each === 'n8n2' || name !== 'agent-with-approval');
+	// n8n 1 does not know the gate of the agent's tool.
+	const known = names.filter((name) => each === 'n8n2' || name !== 'agent');
 	describe.each(known)('%s, pasted', pasted);
 	describe.each(each === 'n8n2' ? [undefined, 'pt-BR'] : [undefined])(
 		'browser language %s',
