@@ -524,6 +524,8 @@ function newcomer(on: N8nVersion) {
 			await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 			look(workflow);
 			await closeOtherTabs();
+			// The next test goes on in this tab, which still says that it is published.
+			await page.getByRole('button', { name: 'Got it' }).click();
 		});
 
 		test('and these are all that it tells', async () => {
