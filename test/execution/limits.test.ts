@@ -154,3 +154,11 @@ describe('the payments of one execution', () => {
 		]);
 	});
 });
+
+test('a list of 130,000 payments is added up: more than a call takes as arguments', () => {
+	const limits = { highestSum: 100 };
+	const items = Array.from({ length: 130_000 }, (_, index) =>
+		item({ amount: 1 }, limits, { index }),
+	);
+	expect(refusedByLimits(openEmpty(), items).size).toBe(130_000);
+});

@@ -325,6 +325,17 @@ describe('the error that stops the node', () => {
 	});
 });
 
+/** What some work throws, where that is an error of n8n. */
+function caught(work: () => void): NodeApiError | NodeOperationError {
+	try {
+		work();
+	} catch (error) {
+		if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+		throw error;
+	}
+	throw new Error('Nothing was thrown');
+}
+
 describe('the tally', () => {
 	test('opens empty', () => {
 		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
@@ -357,6 +368,42 @@ describe('the tally', () => {
 		expect(stop(accepted('a'), accepted('b'))).toBeUndefined();
 		expect(stop(accepted('a'), failed('rejected', 'b'), failed('notSent', 'c'))).toBe('m b');
 		expect(stop(failed('rejected', 'a'), failed('unknown', 'b'))).toBe('m b');
+	});
+});
+
+describe('a list of 130,000 items', () => {
+	// More than a call takes as arguments: Node then throws a RangeError.
+	const COUNT = 130_000;
+
+	test('that stops at an unknown payment says so, and names what was not reached', () => {
+		const tally = openTally(NODE, OPERATIONS.payment, COUNT, false);
+		for (let index = 1; index < COUNT; index++) tally.waiting.set(index, `order-${index}`);
+		const error = caught(() => conclude(tally, [{ index: 0, result: failed('unknown', 'a') }]));
+		expect(error.message).toBe('m a');
+		const { externalIds } = error.context as { externalIds: Record<string, string[]> };
+		expect(externalIds.unknown).toStrictEqual(['a']);
+		expect(externalIds.notReached).toHaveLength(COUNT - 1);
+	});
+
+	test('whose results come at once is written down', () => {
+		const tally = openTally(NODE, OPERATIONS.payment, COUNT, true);
+		const result = failed('notSent', 'a');
+		conclude(
+			tally,
+			Array.from({ length: COUNT }, (_, index): Done => ({ index, result })),
+		);
+		expect(tally.done).toHaveLength(COUNT);
+	});
+
+	test('that raises as many doubts has ten of them in its error, and says how many more', () => {
+		const tally = openTally(NODE, OPERATIONS.qrCode, COUNT, false);
+		for (let index = 0; index < COUNT; index++) tally.doubts.add(`Doubt ${index}.`);
+		const error = caught(() => conclude(tally, [{ index: 0, result: failed('rejected', 'a') }]));
+		expect(error.description).toContain('Doubt 9. ');
+		expect(error.description).not.toContain('Doubt 10.');
+		expect(error.description).toMatch(
+			/ 129990 more responses say something else than their requests\.$/,
+		);
 	});
 });
 

@@ -202,6 +202,13 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 4, ['accepted', 'rejected', 'duplicate', 'notSent'])),
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
 	],
+	doubtsInWords: () => [
+		runs.doubtsInWords({ doubts: new Set() }),
+		runs.doubtsInWords({ doubts: new Set(['A first doubt.', 'A second one.']) }),
+		runs.doubtsInWords({
+			doubts: new Set(Array.from({ length: 12 }, (_, index) => `Doubt ${index + 1}.`)),
+		}),
+	],
 	othersInWords: (kind) => [
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),
 		runs.othersInWords(summary(kind, 4, ['accepted', 'unknown', 'rejected', 'notSent']), 1),

@@ -12,7 +12,7 @@ import { goesOn } from './agent';
 import { factsOf, type FailedResult } from './itemResult';
 import { idsByOutcome, type Summary } from './summary';
 import { AFTER_DUPLICATE } from './words/result';
-import { othersInWords } from './words/run';
+import { doubtsInWords, othersInWords } from './words/run';
 import { joinSentences } from './words/sentences';
 
 /**
@@ -41,7 +41,7 @@ export function stoppingError(
 		result.description,
 		isDuplicate ? AFTER_DUPLICATE : undefined,
 		othersInWords(summary, itemIndex),
-		...summary.doubts,
+		doubtsInWords(summary),
 	);
 	const error =
 		result.field !== undefined

@@ -213,18 +213,24 @@ async function readAll(run: Run): Promise<Step> {
 	return { ready: awaited.ready, done: [...step.done, ...done, ...awaited.done] };
 }
 
-/** Sets a run up and reads its items; what concerns all of them makes each fail alike. */
-async function start(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-	tally: Tally,
-): Promise<Step & { run?: Run }> {
-	try {
-		const run = setUp(context, operation, tally);
-		return { run, ...(await readAll(run)) };
-	} catch (error) {
-		const result = resultOfRefusal(operation.kind, undefined, error);
-		return { ready: [], done: context.getInputData().map((_, index) => ({ index, result })) };
+/** What concerns all items, before any was sent, makes each of them fail alike. */
+function failEach({ kind }: RequestOperation, tally: Tally, error: unknown): Step {
+	const done: Done[] = [];
+	const result = resultOfRefusal(kind, undefined, error);
+	for (let index = 0; index < tally.items; index++) done.push({ index, result });
+	return { ready: [], done };
+}
+
+/** How soon a pause notices that the execution was cancelled, in milliseconds. */
+const STEP = 200;
+
+/** Pauses between two batches, and no longer once the execution is cancelled. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+	const end = performance.now() + ms;
+	while (signal?.aborted !== true) {
+		const left = end - performance.now();
+		if (left <= 0) return;
+		await sleep(Math.min(STEP, left));
 	}
 }
 
@@ -233,8 +239,7 @@ async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
 	if (items.length > batchSize) run.records?.keepAll();
 	for (let start = 0; start < items.length; start += batchSize) {
-		const isCancelled = run.signal?.aborted === true;
-		if (start > 0 && batchInterval > 0 && !isCancelled) await sleep(batchInterval);
+		if (start > 0) await pause(batchInterval, run.signal);
 		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
 	}
 }
@@ -292,15 +297,21 @@ export async function runRequests(
 	const stopLogging = logWhenCancelled(context, tally);
 	let run: Run | undefined;
 	try {
-		const started = await start(context, operation, tally);
-		run = started.run;
-		for (const { index, request } of started.ready) tally.waiting.set(index, request.external_id);
-		conclude(tally, started.done);
-		if (started.ready.some(({ expectation }) => expectation !== undefined)) {
-			const pause = await outlastTimers(context);
-			if (pause !== undefined) tally.hints.add(pause);
+		let step: Step;
+		try {
+			run = setUp(context, operation, tally);
+			step = await readAll(run);
+		} catch (error) {
+			step = failEach(operation, tally, error);
 		}
-		if (run !== undefined) await sendAll(run, started.ready);
+		const { ready, done } = step;
+		for (const { index, request } of ready) tally.waiting.set(index, request.external_id);
+		conclude(tally, done);
+		if (ready.some(({ expectation }) => expectation !== undefined)) {
+			const hint = await outlastTimers(context);
+			if (hint !== undefined) tally.hints.add(hint);
+		}
+		if (run !== undefined) await sendAll(run, ready);
 		const items = await toItems(context, tally);
 		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {
 			forgetResponses(run.ledger);

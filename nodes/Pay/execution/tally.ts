@@ -42,8 +42,10 @@ export function openTally(
  * unknown payment is reported before any other failure.
  */
 export function conclude(tally: Tally, done: Done[]): void {
-	tally.done.push(...done);
-	for (const { index, result } of done) {
+	// One by one: a list is longer than what a call takes as arguments.
+	for (const each of done) {
+		const { index, result } = each;
+		tally.done.push(each);
 		tally.waiting.delete(index);
 		if (result.external_id !== undefined) tally.inFlight.delete(result.external_id);
 	}
