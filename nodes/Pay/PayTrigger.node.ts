@@ -188,7 +188,7 @@ export class PayTrigger implements INodeType {
 			const postback = readPostback(this, received, { isSigned: signature !== undefined });
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, status);
-			const why = whyNotAwaited(match, postback, reference);
+			const why = whyNotAwaited(match, postback, reference, status);
 			if (why !== undefined) {
 				logNotAwaited(this, why, reference);
 				const webhookResponse = responseBody ?? `The workflow does not go on with it: ${why}`;

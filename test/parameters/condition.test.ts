@@ -71,7 +71,18 @@ const FIELD = { field: 'data.status', values: ['sent'] };
 test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, object | undefined]>([
 	['any postback', 'any', STATUS, undefined],
 	['any postback, without words', 'any', undefined, undefined],
-	['a field of its own', FIELD, STATUS, FIELD],
+	[
+		'a field of its own',
+		FIELD,
+		STATUS,
+		{ field: 'data.status', values: ['sent'], compared: { amount: 'value', id: 'order' } },
+	],
+	[
+		'a field of its own, without words',
+		FIELD,
+		undefined,
+		{ field: 'data.status', values: ['sent'], compared: undefined },
+	],
 	[
 		'paid',
 		'paid',

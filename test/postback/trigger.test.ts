@@ -264,6 +264,64 @@ test.each([
 	expect(result.workflowData !== undefined).toBe(starts);
 });
 
+describe('a postback with a genuine proof and signature of the service that is about another charge', () => {
+	const SIGNING = 'the secret of the service';
+	const credential = {
+		postbackSecret: ONE,
+		verifySignature: true,
+		signatureHeader: 'X-Signature',
+		signatureSecret: SIGNING,
+		describeService: true,
+		statusField: 'status',
+		paidValues: 'paid',
+		failedValues: 'failed',
+		idField: 'order',
+		amountField: 'value',
+	};
+	const match = {
+		startWhen: 'match',
+		matchField: 'status',
+		matchValues: ['paid', 'failed', 'pending'],
+	};
+	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 500 };
+	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
+
+	/** Posts what the service signed; gives the state of the item that starts the workflow, or the response. */
+	async function post(condition: IDataObject, body: IDataObject) {
+		const node = webhookNode({
+			parameters: condition as INodeParameters,
+			credential: () => credential,
+		});
+		const rawBody = Buffer.from(JSON.stringify(body));
+		const { result } = await node.call({
+			method: 'POST',
+			query: Object.fromEntries(new URL(url).searchParams),
+			headers: { 'x-signature': createHmac('sha256', SIGNING).update(rawBody).digest('hex') },
+			rawBody,
+		});
+		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
+	}
+
+	const OTHER_ID =
+		'The workflow does not go on with it: the field "order" names another charge or payment';
+	const OTHER_AMOUNT =
+		'The workflow does not go on with it: the field "value" has another amount than the charge or payment';
+	const PAID = { startWhen: 'paid' };
+	test.each<[string, IDataObject, IDataObject, string]>([
+		['When Paid', PAID, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
+		['When Paid, its own', PAID, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
+		['When Paid, part of it', PAID, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
+		['a field', match, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
+		['a field, its own', match, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
+		['a field, part of it', match, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
+		['a field that says failed', match, { status: 'failed', order: 'order-7' }, 'failed'],
+		['a field that says pending', match, { status: 'pending', order: 'order-7' }, 'other'],
+		['a field, "failed" of another', match, { status: 'failed', order: 'order-2' }, OTHER_ID],
+	])('%s', async (_condition, condition, body, expected) => {
+		expect(await post(condition, body)).toBe(expected);
+	});
+});
+
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;

@@ -33,7 +33,8 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	},
 	match: {
 		name: 'When a Field Has a Value',
-		description: 'Others are verified and answered too, but not stored: n8n logs that they came',
+		description:
+			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and answered too, but not stored: n8n logs that they came.',
 	},
 };
 
@@ -131,8 +132,10 @@ export function matchOf(
 	whose: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	if (typeof condition === 'object') return condition;
 	const { field = '', paid = [], failed = [], compared } = status ?? {};
+	if (typeof condition === 'object') {
+		return { field: condition.field, values: condition.values, compared };
+	}
 	if (condition === 'paid' && paid.length > 0) {
 		return { field, values: paid, compared };
 	}

@@ -81,17 +81,26 @@ function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Why the workflow does not go on with a postback; undefined where it does. */
+/**
+ * Why the workflow does not go on with a postback; undefined where it does.
+ * @param status the words of the account, if it has any
+ */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
 	postback: Postback,
 	reference: Reference | null,
+	status: StatusValues | undefined,
 ): string | undefined {
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
-	const mismatch = mismatchOf(match, ...sources);
 	const { amount, id } = match.compared ?? {};
-	return mismatch ?? otherIdIn(id, reference, sources) ?? otherAmountIn(amount, reference, sources);
+	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
+	if (mismatch !== undefined) return mismatch;
+	// Only what says "paid" must say the amount: what is pending or failed may say another one, or none.
+	if (status !== undefined && stateOf(status, reference, ...sources) !== 'otherAmount') {
+		return undefined;
+	}
+	return otherAmountIn(amount, reference, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */

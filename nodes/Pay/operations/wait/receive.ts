@@ -84,7 +84,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		resumeToken: readResumeToken(context),
 		isSigned: signature !== undefined,
 	});
-	const mismatch = whyNotAwaited(proof.match, postback, reference);
+	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
 	const output =
 		mismatch === undefined
 			? await toPostbackItem(context, postback, reference, proof.status, item)
