@@ -93,10 +93,15 @@ describe('publishing it', () => {
 		parameters: IDataObject | (() => never) = {},
 	) {
 		logged = [];
-		const options = { binaryData: true, ...(parameters as { options?: object }).options };
+		const { options: more, typed } = parameters as { options?: object; typed?: string };
+		const options = { binaryData: true, ...more };
 		const given = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
-			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: { options } }),
+			getNode: () => ({
+				name: 'Pay Trigger',
+				type: 'payTrigger',
+				parameters: { options, authentication: typed },
+			}),
 			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
 			logger: { warn: (line: string) => void logged.push(line) },
@@ -158,10 +163,15 @@ describe('publishing it', () => {
 		/^Field \(matchField\) .*"paid, approved", which holds a comma. Enter each value by/;
 	const CHOICE = /^Start \(startWhen\) must be one of any, paid, .* is "Paid"\. Choose one/;
 	const NONE: IDataObject = { authentication: 'none' };
+	const BY_SERVICE = { authentication: 'signature' };
+	const CHOSEN =
+		/^Authentication is an expression, so a request could choose it\. Choose it from the list, w/;
+	const NO_WAY =
+		/^Authentication must be one of none, signature, signedUrl, but is "signed"\. Choose one/;
 	const HAS_NONE =
-		/^No credential says .*this trigger, which has one where Authentication is Signed/;
+		/^No credential says .*Set Authentication to Signed URL or Service's Signature: without it /;
 	const UNPAID =
-		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field, Paid Values\.$/;
+		/^No credential says .* mean "paid"\. Open the credential of this trigger.*Describe the Service, and enter Status Field and Paid Values\.$/;
 	const HALF = /mean "paid" and "failed"\. .* Paid Values and Failed Values\.$/;
 	const MOVED =
 		/^The options hold "startWhen", which has moved\. Enter it as the field Start, above/;
@@ -187,6 +197,9 @@ describe('publishing it', () => {
 		['at both, with words for paid alone', described({ paidValues: 'ok' }), HALF, BOTH],
 		['with a word that is both', described({ paidValues: 'ok', failedValues: 'OK' }), TWICE],
 		['with its condition among the options, as once', signed, MOVED, AMONG_OPTIONS],
+		['with a credential that is gone, signed by the service', gone, /^no such creden/, BY_SERVICE],
+		['with an expression that chooses how', signed, CHOSEN, { typed: '={{ "none" }}' }],
+		['with an authentication that there is not', signed, NO_WAY, { authentication: 'signed' }],
 		['at Paid, unsigned: it has no credential', gone, HAS_NONE, { ...NONE, startWhen: 'paid' }],
 	])(
 		'is refused %s, and the message says what to do',
@@ -408,6 +421,24 @@ describe("the service's own signature", () => {
 		['nothing, where nothing is asked for', 'none', BARE, '', null],
 	])('%s', async (_what, authentication, url, signature, expected) => {
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
+	});
+
+	test.each([{ amountField: 'value' }, { idField: 'order' }])(
+		'a credential that was given a field to compare later: 500, so the service sends again: %j',
+		async (compared) => {
+			const described = {
+				...RULE,
+				describeService: true,
+				statusField: 'status',
+				paidValues: 'paid',
+				...compared,
+			};
+			expect(await post('signature', BARE, mac(SERVICE), described)).toBe(500);
+		},
+	);
+
+	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
+		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
 	test('a trigger that asks for it takes nothing once its credential says no more how', async () => {

@@ -113,8 +113,8 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
-/** Refuses a request whose body the service did not sign. */
-export const refuseUnsigned = (context: IWebhookFunctions, fault: string) =>
+/** Refuses a request without the service's own signature of its body. */
+export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 
 /**
