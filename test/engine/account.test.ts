@@ -175,6 +175,23 @@ describe('whose account an item is sent with', () => {
 		);
 	});
 
+	test.each<[string, RunOptions['context']]>([
+		['has no way to it', () => ({ additionalData: undefined }) as object],
+		['throws', helper(async () => await Promise.reject(new Error('not here')))],
+		['gives a part of it', helper(handsOver({}))],
+	])(
+		'no payment goes out on an empty limit where n8n, asked for its text, %s',
+		async (_n8n, context) => {
+			const limits = { limitPayments: true, highestPayment: '100', highestSum: '' };
+			const credential = { ...limits, onlyRecipients: 'ana@example.com' };
+			const run = await pay(itemsFor('a'), { credential, context, settings: CONTINUE });
+			expect(resultsOf(run)).toStrictEqual([
+				expect.objectContaining({ outcome: 'notSent', field: 'highestSum' }),
+			]);
+			expect(sandbox.received).toStrictEqual([]);
+		},
+	);
+
 	test('each item has its own account where the first one holds the text of the expression', async () => {
 		const clientId = '={{$json.client}}';
 		const service = await startSandbox({ clientCredentials: { clientId: 'b', clientSecret: 's' } });

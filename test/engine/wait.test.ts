@@ -430,7 +430,7 @@ describe('the charge before it', () => {
 	});
 
 	test.each([
-		['paid', {}, /mean "paid"$/, /credential of "Charge".*Status Field, Paid Values\.$/],
+		['paid', {}, /mean "paid"$/, /credential of "Charge".*Status Field and Paid Values\.$/],
 		['paid', { ...WORDS, paidValues: '' }, /mean "paid"$/, /Describe the Service/],
 		['paidOrFailed', { ...WORDS, failedValues: '' }, /mean "paid" and "failed"$/, /Failed Values/],
 		['paid', { ...WORDS, describeService: false }, /mean "paid"$/, /Describe the Service/],

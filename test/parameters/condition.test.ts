@@ -71,7 +71,18 @@ const FIELD = { field: 'data.status', values: ['sent'] };
 test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, object | undefined]>([
 	['any postback', 'any', STATUS, undefined],
 	['any postback, without words', 'any', undefined, undefined],
-	['a field of its own', FIELD, STATUS, FIELD],
+	[
+		'a field of its own',
+		FIELD,
+		STATUS,
+		{ field: 'data.status', values: ['sent'], compared: { amount: 'value', id: 'order' } },
+	],
+	[
+		'a field of its own, without words',
+		FIELD,
+		undefined,
+		{ field: 'data.status', values: ['sent'], compared: undefined },
+	],
 	[
 		'paid',
 		'paid',
@@ -106,20 +117,22 @@ test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, obje
 		{ field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
 	],
 ])('what a postback must hold: %s', (_name, condition, status, expected) => {
-	expect(matchOf(condition, status, 'startWhen', 'this node')).toStrictEqual(expected);
+	expect(
+		matchOf(condition, status, 'startWhen', 'Open the credential of this node.'),
+	).toStrictEqual(expected);
 });
 
 const PAID_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid"',
 	advice:
-		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values.',
+		'Open the credential of this node. Turn on Describe the Service, and enter Status Field and Paid Values.',
 };
 const EITHER_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid" and "failed"',
 	advice:
-		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+		'Open the credential of this node. Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 };
 
 test.each<[string, 'paid' | 'paidOrFailed', StatusValues | undefined, object]>([
@@ -131,8 +144,8 @@ test.each<[string, 'paid' | 'paidOrFailed', StatusValues | undefined, object]>([
 ])(
 	'a condition that needs words the credential lacks: %s',
 	(_name, condition, status, expected) => {
-		expect(refusalOf(() => matchOf(condition, status, 'startWhen', 'this node'))).toMatchObject(
-			expected,
-		);
+		expect(
+			refusalOf(() => matchOf(condition, status, 'startWhen', 'Open the credential of this node.')),
+		).toMatchObject(expected);
 	},
 );

@@ -128,19 +128,21 @@ test('of a signed postback the query says nothing, which anybody can add to', ()
 	const match = { field: 'state', values: ['paid'] };
 	const query = { state: 'paid' };
 	const unsigned = postbackOf('{"state":"processing"}', { query });
-	expect(whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null)).toBeDefined();
-	expect(whyNotAwaited(match, postbackOf('{}', { query }), null)).toBeUndefined();
+	expect(
+		whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null, undefined),
+	).toBeDefined();
+	expect(whyNotAwaited(match, postbackOf('{}', { query }), null, undefined)).toBeUndefined();
 	for (const body of ['{}', '{"state":"processing"}']) {
 		const signed = postbackOf(body, { query, isSigned: true });
-		expect(whyNotAwaited(match, signed, null)).toBeDefined();
+		expect(whyNotAwaited(match, signed, null, undefined)).toBeDefined();
 	}
 });
 
 test('a postback without the field that is asked for is not awaited', () => {
 	const postback = postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
-	expect(whyNotAwaited(match, postback, null)).toBe('the field "state" is missing');
-	expect(whyNotAwaited(undefined, postback, null)).toBeUndefined();
+	expect(whyNotAwaited(match, postback, null, undefined)).toBe('the field "state" is missing');
+	expect(whyNotAwaited(undefined, postback, null, undefined)).toBeUndefined();
 });
 
 test.each<[string, string, number | undefined, string | undefined]>([
@@ -157,7 +159,7 @@ test.each<[string, string, number | undefined, string | undefined]>([
 	const postback = postbackOf(body);
 	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };
-	expect(whyNotAwaited(match, postback, reference)).toBe(why);
+	expect(whyNotAwaited(match, postback, reference, undefined)).toBe(why);
 });
 
 /** Reads the body, then the postback. */

@@ -87,7 +87,7 @@ export async function accountReader(
 	}
 	let account: Account | undefined;
 	return () => {
-		account ??= readAccount(first);
+		account ??= readAccount(first, unresolved);
 		return account;
 	};
 }

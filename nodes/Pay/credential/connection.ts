@@ -213,7 +213,7 @@ export function refuseNothingIn(credential: PayCredential): void {
 
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
- * @param unresolved the same with its expressions as text, where that is known
+ * @param unresolved the same with its expressions as text; undefined where n8n does not give it
  */
 export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
 	refuseNothingIn(credential);

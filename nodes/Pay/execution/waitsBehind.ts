@@ -119,7 +119,10 @@ function faultOf(
 	if (awaited !== undefined) {
 		const { external_id, status } = awaited;
 		checks.push(
-			() => void matchOf(readCondition(read, 'resumeWhen'), status, 'resumeWhen', `"${asking}"`),
+			() => {
+				const condition = readCondition(read, 'resumeWhen');
+				matchOf(condition, status, 'resumeWhen', `Open the credential of "${asking}".`);
+			},
 			() => {
 				if (!wait.isNext) return;
 				const waitsFor = parseExternalId(read('external_id'));

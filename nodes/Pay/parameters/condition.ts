@@ -4,7 +4,7 @@ import { isMembers } from '../json';
 import type { ComparedFields, StatusValues } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField } from './label';
-import type { ReadParameter } from './parameter';
+import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
@@ -33,7 +33,8 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	},
 	match: {
 		name: 'When a Field Has a Value',
-		description: 'Others are verified and answered too, but not stored: n8n logs that they came',
+		description:
+			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and answered too, but not stored: n8n logs that they came.',
 	},
 };
 
@@ -107,12 +108,7 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 
 /** Reads the fields of {@link conditionFields}; throws an InputError. */
 export function readCondition(read: ReadParameter, name: string): Condition {
-	const value = read(name);
-	const choice = CONDITIONS.find((each) => each === value);
-	if (choice === undefined) {
-		const what = `must be one of ${CONDITIONS.join(', ')}, but is ${JSON.stringify(value)}`;
-		throw wrongField(name, what, 'Choose one from the list.');
-	}
+	const choice = parseChoice(read(name), name, CONDITIONS);
 	if (choice !== 'match') return choice;
 	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
 		wrongField('matchField', what, advice),
@@ -122,30 +118,35 @@ export function readCondition(read: ReadParameter, name: string): Condition {
 /**
  * What a postback must hold for a condition, undefined where any will do.
  * @param status the words of the account; an InputError where they are needed and missing
- * @param whose credential they belong in
+ * @param name the field of the condition, which such an error is about
+ * @param whereWordsBelong a sentence that says which credential to open for them
  */
 export function matchOf(
 	condition: Condition,
 	status: StatusValues | undefined,
 	name: string,
-	whose: string,
+	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	if (typeof condition === 'object') return condition;
 	const { field = '', paid = [], failed = [], compared } = status ?? {};
-	if (condition === 'paid' && paid.length > 0) {
-		return { field, values: paid, compared };
+	if (typeof condition === 'object') {
+		return { field: condition.field, values: condition.values, compared };
 	}
-	if (condition === 'paidOrFailed' && paid.length > 0 && failed.length > 0) {
+	if (condition === 'paid') {
+		if (paid.length > 0) return { field, values: paid, compared };
+		throw new InputError(
+			name,
+			'No credential says which words of the service mean "paid"',
+			`${whereWordsBelong} Turn on Describe the Service, and enter Status Field and Paid Values.`,
+		);
+	}
+	if (paid.length > 0 && failed.length > 0) {
+		// What failed may say another amount, or none.
 		return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
 	}
-	const [words, fields] =
-		condition === 'paid'
-			? ['"paid"', 'Paid Values']
-			: ['"paid" and "failed"', 'Paid Values and Failed Values'];
 	throw new InputError(
 		name,
-		`No credential says which words of the service mean ${words}`,
-		`Open the credential of ${whose}, turn on Describe the Service, and enter Status Field, ${fields}.`,
+		'No credential says which words of the service mean "paid" and "failed"',
+		`${whereWordsBelong} Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.`,
 	);
 }

@@ -3,6 +3,7 @@ import { InputError } from '../inputError';
 /** What the form calls the members that a request can have; a test compares them with the form. */
 export const LABELS: Readonly<Record<string, string>> = {
 	amount: 'Amount',
+	authentication: 'Authentication',
 	external_id: 'External ID',
 	payerQuestion: 'Description',
 	creditParty: 'Recipient',

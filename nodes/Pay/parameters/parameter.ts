@@ -18,6 +18,19 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
 		: [field];
 
+/** Reads a field that is chosen from a list; throws an InputError. */
+export function parseChoice<Choice extends string>(
+	value: unknown,
+	field: string,
+	choices: readonly Choice[],
+	advice = 'Choose one from the list.',
+): Choice {
+	const found = choices.find((choice) => choice === value);
+	if (found !== undefined) return found;
+	const what = `must be one of ${choices.join(', ')}, but is ${JSON.stringify(value)}`;
+	throw wrongField(field, what, advice);
+}
+
 /** The same fields, shown for one resource and operation only. */
 export function showFor(
 	fields: INodeProperties[],

@@ -2,7 +2,14 @@ import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
 import { wrongField } from './label';
-import { asTyped } from './parameter';
+import { asTyped, parseChoice } from './parameter';
+
+const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
+
+const RESPONDS = ['onReceived', 'lastNode'] as const;
+
+/** How a trigger tells genuine postbacks from forged ones. */
+export type Authentication = (typeof AUTHENTICATIONS)[number];
 
 const triggerFields: INodeProperties[] = [
 	{
@@ -17,6 +24,7 @@ const triggerFields: INodeProperties[] = [
 		displayName: 'Authentication',
 		name: 'authentication',
 		type: 'options',
+		noDataExpression: true,
 		options: [
 			{
 				name: 'None',
@@ -106,16 +114,28 @@ const triggerFields: INodeProperties[] = [
 	},
 ];
 
-/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. InputError. */
+/**
+ * Reads the field Authentication. Throws an InputError, for any expression too: n8n resolves it for each
+ * request, so who sends a request could choose "none".
+ */
+export function readAuthentication(typed: unknown, value: unknown): Authentication {
+	if (typeof typed === 'string' && typed.startsWith('=')) {
+		throw wrongField(
+			'authentication',
+			'is an expression, so a request could choose it',
+			'Choose it from the list, without an expression.',
+		);
+	}
+	return parseChoice(value, 'authentication', AUTHENTICATIONS);
+}
+
+/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. Throws an InputError. */
 export function refuseWrongResponse(options: unknown): void {
 	const { respond = 'onReceived', responseCode = 200 } = (options ?? {}) as {
 		respond?: unknown;
 		responseCode?: unknown;
 	};
-	if (respond !== 'onReceived' && respond !== 'lastNode') {
-		const what = `must be one of onReceived, lastNode, but is ${JSON.stringify(respond)}`;
-		throw wrongField('respond', what, 'Choose one from the list under Options.');
-	}
+	parseChoice(respond, 'respond', RESPONDS, 'Choose one from the list under Options.');
 	const code = Number(responseCode);
 	if (!Number.isInteger(code) || code < 200 || code > 299) {
 		const what = `must be a whole number from 200 to 299, but is ${JSON.stringify(responseCode)}`;

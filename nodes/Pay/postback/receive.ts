@@ -81,17 +81,26 @@ function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Why the workflow does not go on with a postback; undefined where it does. */
+/**
+ * Why the workflow does not go on with a postback; undefined where it does.
+ * @param status the words of the account, if it has any
+ */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
 	postback: Postback,
 	reference: Reference | null,
+	status: StatusValues | undefined,
 ): string | undefined {
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
-	const mismatch = mismatchOf(match, ...sources);
 	const { amount, id } = match.compared ?? {};
-	return mismatch ?? otherIdIn(id, reference, sources) ?? otherAmountIn(amount, reference, sources);
+	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
+	if (mismatch !== undefined) return mismatch;
+	// Only what says "paid" must say the amount: what is pending or failed may say another one, or none.
+	if (status !== undefined && stateOf(status, reference, ...sources) !== 'otherAmount') {
+		return undefined;
+	}
+	return otherAmountIn(amount, reference, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
@@ -104,8 +113,8 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
-/** Refuses a request whose body the service did not sign. */
-export const refuseUnsigned = (context: IWebhookFunctions, fault: string) =>
+/** Refuses a request without the service's own signature of its body. */
+export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 
 /**
