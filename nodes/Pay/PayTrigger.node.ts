@@ -12,15 +12,17 @@ import {
 import { credentialOfTrigger } from './credential/accounts';
 import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
+import { readDescription } from './credential/description';
 import { readSignatureRule, signatureFault } from './credential/signature';
 import { asError, inWords } from './inputError';
 import {
 	matchOf,
 	readCondition,
 	refuseMisplacedCondition,
+	startCondition,
 	type PostbackMatch,
 } from './parameters/condition';
-import { readDescription, type StatusValues } from './parameters/description';
+import type { StatusValues } from './parameters/description';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
 import { requireFieldByField } from './parameters/parameter';
@@ -93,7 +95,7 @@ function readMatch(
 	const { parameters } = context.getNode();
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
-	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
+	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	return matchOf(condition, status, 'startWhen', whereWordsBelong(authentication));
 }
 

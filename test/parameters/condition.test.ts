@@ -1,4 +1,10 @@
-import { conditionFields, matchOf, readCondition } from '../../nodes/Pay/parameters/condition';
+import {
+	conditionFields,
+	matchOf,
+	readCondition,
+	resumeCondition,
+	startCondition,
+} from '../../nodes/Pay/parameters/condition';
 import type { StatusValues } from '../../nodes/Pay/parameters/description';
 import { refusalOf } from '../refusal';
 
@@ -27,12 +33,12 @@ test('the fields follow the choice by its name, and are shown for one choice eac
 });
 
 test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => {
-	expect(readCondition(reading({ resumeWhen: choice }), 'resumeWhen')).toBe(choice);
+	expect(readCondition(reading({ resumeWhen: choice }), resumeCondition)).toBe(choice);
 });
 
 test('the choice of a field is read with its field and values', () => {
 	const read = reading({ startWhen: 'match', matchField: ' data.status ', matchValues: ['paid'] });
-	expect(readCondition(read, 'startWhen')).toStrictEqual({
+	expect(readCondition(read, startCondition)).toStrictEqual({
 		field: 'data.status',
 		values: ['paid'],
 	});
@@ -40,7 +46,7 @@ test('the choice of a field is read with its field and values', () => {
 
 test('the choice of a field without one is refused, and the field named', () => {
 	const read = reading({ startWhen: 'match', matchField: '', matchValues: ['paid'] });
-	expect(refusalOf(() => readCondition(read, 'startWhen'))).toMatchObject({
+	expect(refusalOf(() => readCondition(read, startCondition))).toMatchObject({
 		field: 'matchField',
 		message: 'Field (matchField) and its values must both be there, as text',
 	});
@@ -52,7 +58,7 @@ test.each([
 	[null, 'null'],
 ])('%p is none of the choices', (choice, shown) => {
 	expect(
-		refusalOf(() => readCondition(reading({ resumeWhen: choice }), 'resumeWhen')),
+		refusalOf(() => readCondition(reading({ resumeWhen: choice }), resumeCondition)),
 	).toMatchObject({
 		field: 'resumeWhen',
 		message: `Resume (resumeWhen) must be one of any, paid, paidOrFailed, match, but is ${shown}`,

@@ -1,10 +1,10 @@
+import { readDescription } from '../../nodes/Pay/credential/description';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	isAmount,
 	isSameAmount,
 	otherAmountIn,
 	otherIdIn,
-	readDescription,
 	stateOf,
 } from '../../nodes/Pay/parameters/description';
 import { refusalOf } from '../refusal';

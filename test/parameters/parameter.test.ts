@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { amountField } from '../../nodes/Pay/parameters/amount';
 import {
 	asTyped,
 	mayBeExpression,
@@ -7,7 +8,10 @@ import {
 	requireValues,
 	showFor,
 } from '../../nodes/Pay/parameters/parameter';
+import { creditParty } from '../../nodes/Pay/parameters/recipient';
+import { externalIdField } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
+import { OPERATIONS } from '../serviceOperations';
 
 const TEXT: INodeProperties = { displayName: 'Name', name: 'name', type: 'string', default: '' };
 const COLLECTION: INodeProperties = {
@@ -120,8 +124,10 @@ describe('in a tool', () => {
 		"={{ $('Invoice') ?. item.json.amount }}",
 		"={{ $('Invoice').pairedItem(0).json.amount }}",
 	])('%s is refused', (typed) => {
-		const names = ['external_id', 'amount'];
-		const error = refusalOf(() => refuseItemDataInTool(names, { external_id: 'a', amount: typed }));
+		const fields = [externalIdField, amountField];
+		const error = refusalOf(() =>
+			refuseItemDataInTool(fields, { external_id: 'a', amount: typed }),
+		);
 		expect(error).toMatchObject({
 			field: 'amount',
 			message:
@@ -140,22 +146,25 @@ describe('in a tool', () => {
 		['nothing', null],
 		['no value', undefined],
 	])('%s is taken', (_name, typed) => {
-		expect(refusalOf(() => refuseItemDataInTool(['amount'], { amount: typed }))).toBeUndefined();
+		expect(refusalOf(() => refuseItemDataInTool([amountField], { amount: typed }))).toBeUndefined();
 	});
 
 	test('a member at any depth counts, and a field that is not named does not', () => {
 		const typed = { creditParty: { list: [{ key: '={{ $json.key }}' }] } };
-		expect(refusalOf(() => refuseItemDataInTool(['creditParty'], typed))?.field).toBe(
+		expect(refusalOf(() => refuseItemDataInTool(creditParty.fields, typed))?.field).toBe(
 			'creditParty',
 		);
-		expect(refusalOf(() => refuseItemDataInTool(['amount'], typed))).toBeUndefined();
+		expect(refusalOf(() => refuseItemDataInTool([amountField], typed))).toBeUndefined();
 	});
 });
 
 describe('an expression that gives nothing is refused', () => {
-	const NEVER_EMPTY = new Set(['creditParty.key']);
+	const form = {
+		description: [...OPERATIONS.payment.description, ...OPERATIONS.qrCode.description],
+		neverEmpty: new Set(['creditParty.key']),
+	};
 	const refused = (typed: unknown, value: unknown, path: string) =>
-		refusalOf(() => requireValues(typed, value, path, NEVER_EMPTY));
+		refusalOf(() => requireValues(typed, value, path, form));
 
 	const DESCRIPTION = 'Description (payerQuestion) is missing: its expression gives nothing';
 	const KEY = 'Key (creditParty.key) is missing: its expression gives nothing';
@@ -188,7 +197,14 @@ describe('an expression that gives nothing is refused', () => {
 			'split.recipient[1].username',
 			'Username (split.recipient[1].username)',
 		],
-		[{ options: '=' }, 'a', 'a.options', 'Options (a.options)'],
+		[
+			{ batch: { batchSize: '=' } },
+			'options.batching',
+			'batching.batch.batchSize',
+			'Items per Batch (batching.batch.batchSize)',
+		],
+		[{ key: { type: '=' } }, 'creditParty', 'creditParty.key.type', 'creditParty.key.type'],
+		[{ options: '=' }, 'a', 'a.options', 'a.options'],
 	])('it is named by its path, an option by its own name: %j', (typed, path, field, label) => {
 		expect(refused(typed, {}, path)).toMatchObject({
 			field,

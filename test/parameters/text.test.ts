@@ -11,6 +11,7 @@ import {
 	parseIdentifier,
 	readMembers,
 	withoutEmpty,
+	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
 import type { Words } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
@@ -22,6 +23,18 @@ const WORDS: Words = {
 	pastParticiple: 'refunded',
 	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
 };
+const NAME_FIELD = { name: 'name', displayName: 'Name' };
+const KEY_FIELD = { name: 'creditParty.key', displayName: 'Key' };
+const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
+const SPLIT_FIELD = { name: 'split', displayName: 'Split Recipients' };
+
+/** A text inside of an object. */
+const textOf = (name: 'key' | 'name', parse = optionalText): TextOfGroup<'key' | 'name'> => ({
+	name,
+	field: { name, displayName: name === 'key' ? 'Key' : 'Name' },
+	parse,
+});
+
 const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
@@ -66,7 +79,7 @@ describe('optional text', () => {
 		[null, undefined],
 		[undefined, undefined],
 	])('%p becomes %p', (value, expected) => {
-		expect(optionalText(value, 'name')).toBe(expected);
+		expect(optionalText(value, NAME_FIELD)).toBe(expected);
 	});
 
 	test.each([
@@ -81,20 +94,20 @@ describe('optional text', () => {
 		() => 'x',
 		Symbol('x'),
 	])('%p is refused', (value) => {
-		expect(() => optionalText(value, 'name')).toThrow(InputError);
+		expect(() => optionalText(value, NAME_FIELD)).toThrow(InputError);
 	});
 
 	test.each([
 		['undefined', 'is "undefined"'],
 		['a [object Object]', 'holds "[object Object]"'],
 	])('%p is told as what a failed expression leaves', (value, words) => {
-		expect(() => optionalText(value, 'name')).toThrow(words);
+		expect(() => optionalText(value, NAME_FIELD)).toThrow(words);
 	});
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(
 		'%p is no payment key but what a failed expression leaves',
 		(value) => {
-			expect(() => optionalIdentifier(value, 'creditParty.key')).toThrow(InputError);
+			expect(() => optionalIdentifier(value, KEY_FIELD)).toThrow(InputError);
 		},
 	);
 });
@@ -103,7 +116,7 @@ test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 	'%j, half of a pair, is refused as an identifier',
 	(text) => {
 		expect(() => parseExternalId(text)).toThrow(InputError);
-		expect(() => optionalIdentifier(text, 'creditParty.key')).toThrow(/half a character/);
+		expect(() => optionalIdentifier(text, KEY_FIELD)).toThrow(/half a character/);
 		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
 	},
 );
@@ -142,7 +155,7 @@ test.each([
 
 describe('an object of optional texts', () => {
 	const read = (value: unknown) =>
-		readMembers(value, 'creditParty', { key: optionalIdentifier, name: optionalText });
+		readMembers(value, RECIPIENT_FIELD, [textOf('key', optionalIdentifier), textOf('name')]);
 
 	test.each([
 		['nothing in it', {}, undefined],
@@ -225,69 +238,54 @@ const OTHERS =
 const KEY = 'Key (creditParty.key)';
 const ID = 'External ID (external_id)';
 test.each<[string, () => unknown, string, string]>([
-	[
-		'a number that is none',
-		() => optionalText(NaN, 'creditParty.key'),
-		`${KEY} is "NaN"`,
-		LEFT_BEHIND,
-	],
-	[
-		'an endless number',
-		() => optionalText(-Infinity, 'creditParty.key'),
-		`${KEY} is "NaN"`,
-		LEFT_BEHIND,
-	],
+	['a number that is none', () => optionalText(NaN, KEY_FIELD), `${KEY} is "NaN"`, LEFT_BEHIND],
+	['an endless number', () => optionalText(-Infinity, KEY_FIELD), `${KEY} is "NaN"`, LEFT_BEHIND],
 	[
 		'what an expression left, blanks around it',
-		() => optionalText(' undefined ', 'creditParty.key'),
+		() => optionalText(' undefined ', KEY_FIELD),
 		`${KEY} is "undefined"`,
 		LEFT_BEHIND,
 	],
 	[
 		'what an expression left inside of a text',
-		() => optionalText('a __UNKNOWN__', 'creditParty.key'),
+		() => optionalText('a __UNKNOWN__', KEY_FIELD),
 		`${KEY} holds "__UNKNOWN__"`,
 		LEFT_BEHIND,
 	],
 	[
 		'a number that lost digits',
-		() => optionalText(2 ** 53, 'creditParty.key'),
+		() => optionalText(2 ** 53, KEY_FIELD),
 		`${KEY} is a number too large to keep all its digits`,
 		'Pass it as text from the start, for example as a string in the data it comes from.',
 	],
-	[
-		'a list',
-		() => optionalText(['a'], 'creditParty.key'),
-		`${KEY} must be text, but is a list`,
-		NOT_TEXT,
-	],
+	['a list', () => optionalText(['a'], KEY_FIELD), `${KEY} must be text, but is a list`, NOT_TEXT],
 	[
 		'an object',
-		() => optionalText({}, 'creditParty.key'),
+		() => optionalText({}, KEY_FIELD),
 		`${KEY} must be text, but is an object`,
 		NOT_TEXT,
 	],
 	[
 		'half a character',
-		() => parseIdentifier('a\ud83d', 'creditParty.key'),
+		() => parseIdentifier('a\ud83d', KEY_FIELD),
 		`${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
 		'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 	],
 	[
 		'a character that nobody sees',
-		() => parseIdentifier('a\tb', 'creditParty.key'),
+		() => parseIdentifier('a\tb', KEY_FIELD),
 		`${KEY} holds a line break or another character that nobody sees (U+0009)`,
 		'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
 	],
 	[
 		'blanks',
-		() => optionalIdentifier(' ', 'creditParty.key'),
+		() => optionalIdentifier(' ', KEY_FIELD),
 		`${KEY} is missing`,
 		'Enter it, or check the expression that gives it.',
 	],
 	[
 		'nothing, where null is no text',
-		() => optionalIdentifier(null, 'creditParty.key'),
+		() => optionalIdentifier(null, KEY_FIELD),
 		`${KEY} is missing`,
 		'Enter it, or check the expression that gives it.',
 	],
@@ -311,35 +309,31 @@ test.each<[string, () => unknown, string, string]>([
 	],
 	[
 		'members that are a text',
-		() => readMembers('a', 'creditParty', { key: optionalText, name: optionalText }),
+		() => readMembers('a', RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
 		'Recipient (creditParty) must be an object with key, name',
 		'Fill in the fields of the form.',
 	],
 	[
 		'another member',
-		() =>
-			readMembers({ key: 'a', iban: 'b' }, 'creditParty', {
-				key: optionalText,
-				name: optionalText,
-			}),
+		() => readMembers({ key: 'a', iban: 'b' }, RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
 		'Recipient (creditParty) has a member "iban", which the service does not document',
 		OTHERS,
 	],
 	[
 		'a member that is null',
-		() => readMembers({ key: null }, 'creditParty', { key: optionalText }),
+		() => readMembers({ key: null }, RECIPIENT_FIELD, [textOf('key')]),
 		`${KEY} is "null"`,
 		LEFT_BEHIND,
 	],
 	[
 		'a member that is undefined',
-		() => readMembers({ key: undefined }, 'creditParty', { key: optionalText }),
+		() => readMembers({ key: undefined }, RECIPIENT_FIELD, [textOf('key')]),
 		`${KEY} is "undefined"`,
 		LEFT_BEHIND,
 	],
 	[
 		'another member, where others have no place',
-		() => documentedMembers({ b: 1 }, 'split', ['a'], 'Write it so.'),
+		() => documentedMembers({ b: 1 }, SPLIT_FIELD, ['a'], 'Write it so.'),
 		'Split Recipients (split) has a member "b", which the service does not document',
 		'The documented members are a.',
 	],
@@ -348,9 +342,9 @@ test.each<[string, () => unknown, string, string]>([
 });
 
 test('an identifier that was not typed is none', () => {
-	expect(optionalIdentifier(undefined, 'creditParty.key')).toBeUndefined();
-	expect(optionalIdentifier('', 'creditParty.key')).toBeUndefined();
-	expect(optionalIdentifier(' a ', 'creditParty.key')).toBe('a');
+	expect(optionalIdentifier(undefined, KEY_FIELD)).toBeUndefined();
+	expect(optionalIdentifier('', KEY_FIELD)).toBeUndefined();
+	expect(optionalIdentifier(' a ', KEY_FIELD)).toBe('a');
 });
 
 test('what looks alike has one form', () => {
@@ -359,7 +353,7 @@ test('what looks alike has one form', () => {
 
 test('documented members are given as they are', () => {
 	const members = { a: 1 };
-	expect(documentedMembers(members, 'split', ['a', 'b'], '')).toBe(members);
+	expect(documentedMembers(members, SPLIT_FIELD, ['a', 'b'], '')).toBe(members);
 });
 
 test.each<[object, object | undefined]>([

@@ -107,10 +107,14 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'Additional Members may hold the amount': () => [
-		seam('parameters/additionalMembers', 'withAdditionalMembers', (original) => (body, value) => {
-			const noneIsKnown = {};
-			return original(body, value, noneIsKnown);
-		}),
+		seam(
+			'parameters/additionalMembers',
+			'withAdditionalMembers',
+			(original) => (body, value, form) => {
+				const withoutMembers = { ...form, members: {} };
+				return original(body, value, withoutMembers);
+			},
+		),
 	],
 
 	'what was accepted is replayed whatever is asked for': () => [

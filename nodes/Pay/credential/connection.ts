@@ -1,9 +1,9 @@
 import { InputError } from '../inputError';
-import { readDescription, type ServiceDescription } from '../parameters/description';
-import { LABELS, wrongInCredential } from '../parameters/label';
 import { optionalText } from '../parameters/text';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
+import { readDescription, type ServiceDescription } from './description';
 import { readLimits, type Limits } from './limits';
+import { credentialField, wrongInCredential } from './wrongField';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
 export type PayCredential = Readonly<Record<string, unknown>>;
@@ -35,8 +35,8 @@ export interface Account extends ServiceDescription {
 	limits: Limits | InputError;
 }
 
-const wrongSetting = (field: string, label: string, what: string, advice: string) =>
-	wrongInCredential(field, label, what, `Open the credential and ${advice}.`);
+const wrongSetting = (field: string, what: string, advice: string) =>
+	wrongInCredential(field, what, `Open the credential and ${advice}.`);
 
 const FROM_LIST = 'choose one from the list';
 
@@ -51,27 +51,28 @@ function parsePastedToken(value: unknown): string {
 	const isEmpty = token === '';
 	const what = isEmpty ? 'is empty' : 'holds a space or a character that no token has';
 	const advice = isEmpty ? 'paste the token' : 'paste the token alone';
-	throw wrongSetting('accessToken', 'The Access Token', what, advice);
+	throw wrongSetting('accessToken', what, advice);
 }
 
-function required(value: unknown, field: string, label: string): string {
+function required(credential: PayCredential, field: string): string {
+	const value = credential[field];
 	// An expression may give a number.
 	const text = ['string', 'number'].includes(typeof value) ? String(value).trim() : '';
 	if (text !== '') return text;
-	throw wrongSetting(field, `The ${label}`, 'is empty', 'enter what the service gave you');
+	throw wrongSetting(field, 'is empty', 'enter what the service gave you');
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication: sendIn = 'header' } = credential;
 	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
 		const what = 'must be header, body or json';
-		throw wrongSetting('clientAuthentication', 'Client Authentication', what, FROM_LIST);
+		throw wrongSetting('clientAuthentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
 	return {
-		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', 'Token URL', allowHttp).href,
-		clientId: required(credential.clientId, 'clientId', 'Client ID'),
-		clientSecret: required(credential.clientSecret, 'clientSecret', 'Client Secret'),
+		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', allowHttp).href,
+		clientId: required(credential, 'clientId'),
+		clientSecret: required(credential, 'clientSecret'),
 		scope: String(credential.scope ?? '').trim(),
 		sendIn,
 	};
@@ -85,7 +86,7 @@ export function parseToken(credential: PayCredential): Account['token'] {
 		return { clientCredentials: parseClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
-	throw wrongSetting('authentication', 'Authentication', what, FROM_LIST);
+	throw wrongSetting('authentication', what, FROM_LIST);
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
@@ -139,7 +140,6 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 function wrongIdHeader(what: string): InputError {
 	return wrongSetting(
 		'externalIdHeader',
-		'The Header for the External ID',
 		what,
 		'enter the name that the service gave you, such as Idempotency-Key, or leave it empty',
 	);
@@ -159,11 +159,10 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 const SHORTEST_POSTBACK_SECRET = 16;
 
 function parseSecret(value: unknown, field: string): string {
-	const secret = optionalText(value, field) ?? '';
+	const secret = optionalText(value, credentialField(field)) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST_POSTBACK_SECRET) return secret;
 	throw wrongInCredential(
 		field,
-		`The ${LABELS[field]}`,
 		`must have at least ${SHORTEST_POSTBACK_SECRET} characters`,
 		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
 	);
@@ -204,7 +203,6 @@ export function refuseNothingIn(credential: PayCredential): void {
 		if (SAFE_WHERE_EMPTY.includes(field)) continue;
 		throw wrongSetting(
 			field,
-			`The field ${LABELS[field] ?? field}`,
 			'is an expression that gives nothing',
 			'check what the expression asks for',
 		);
@@ -224,7 +222,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	const { current, taken } = parseSecrets(credential);
 	if (current === '' && taken.length > 0) {
 		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
-		throw wrongSetting('postbackSecret', 'The Postback Secret', 'is empty', advice);
+		throw wrongSetting('postbackSecret', 'is empty', advice);
 	}
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),

@@ -1,7 +1,8 @@
 import { asError, InputError } from '../inputError';
 import { parseAmount } from '../parameters/amount';
-import { wrongField } from '../parameters/label';
+import { wrongField, type NamedField } from '../parameters/label';
 import { optionalIdentifier, optionalText } from '../parameters/text';
+import { credentialField } from './wrongField';
 
 /** What may go out of an account: Limit Payments of its credential. */
 export interface Limits {
@@ -15,7 +16,7 @@ export interface Limits {
 /** A credential's fields, "" where nothing was entered. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function parseRecipients(value: unknown, field: string): Set<string> {
+function parseRecipients(value: unknown, field: NamedField): Set<string> {
 	const recipients = new Set<string>();
 	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
 		const typed = line.trim();
@@ -36,7 +37,7 @@ function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefin
 	const typed = unresolved?.[field];
 	if (typed === undefined) {
 		throw wrongField(
-			field,
+			credentialField(field),
 			'is empty, and n8n does not say whether an expression left it so',
 			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
 		);
@@ -49,23 +50,27 @@ function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
 	if (!Object.hasOwn(fields, 'limitPayments') || limitPayments === false) return {};
 	if (limitPayments !== true) {
 		throw wrongField(
-			'limitPayments',
+			credentialField('limitPayments'),
 			'must be on or off',
 			'Let the expression give true or false.',
 		);
 	}
 	const limits: Limits = {};
 	if (!isLeftEmpty('highestPayment', fields, unresolved)) {
-		limits.highestPayment = parseAmount(highestPayment, 'highestPayment');
+		limits.highestPayment = parseAmount(highestPayment, credentialField('highestPayment'));
 	}
 	if (!isLeftEmpty('highestSum', fields, unresolved)) {
-		limits.highestSum = parseAmount(highestSum, 'highestSum');
+		limits.highestSum = parseAmount(highestSum, credentialField('highestSum'));
 	}
 	if (!isLeftEmpty('onlyRecipients', fields, unresolved)) {
-		limits.onlyRecipients = parseRecipients(onlyRecipients, 'onlyRecipients');
+		limits.onlyRecipients = parseRecipients(onlyRecipients, credentialField('onlyRecipients'));
 	}
 	if (Object.keys(limits).length > 0) return limits;
-	throw wrongField('limitPayments', 'is on without a limit', 'Enter a limit, or turn it off.');
+	throw wrongField(
+		credentialField('limitPayments'),
+		'is on without a limit',
+		'Enter a limit, or turn it off.',
+	);
 }
 
 /**

@@ -38,8 +38,8 @@ export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	description: INodeProperties[];
-	/** The names of options that hold no expression; the permission for agents has words of its own. */
-	fixedOptions: readonly string[];
+	/** Options that hold no expression; the permission for agents has words of its own. */
+	fixedOptions: readonly INodeProperties[];
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
@@ -122,7 +122,7 @@ function reader(
 		const values = mayBeExpression(typed[name]) ? perItem : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
-		requireValues(typed[name], value, name, operation.neverEmpty);
+		requireValues(typed[name], value, name, operation);
 		values.set(name, value);
 		return value;
 	};

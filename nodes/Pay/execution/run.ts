@@ -71,8 +71,7 @@ function checkParameters(
 	refuseMovedOptions(parameters.options);
 	refuseExpressions(operation.fixedOptions, parameters.options);
 	if (!isTool) return;
-	const fields = operation.description.map((field) => field.name);
-	refuseItemDataInTool(fields, parameters);
+	refuseItemDataInTool(operation.description, parameters);
 	requirePermission(operation, parameters.options);
 }
 

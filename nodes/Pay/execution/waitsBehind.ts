@@ -1,7 +1,11 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { matchOf, readCondition, refuseMisplacedCondition } from '../parameters/condition';
-import { wrongField } from '../parameters/label';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
@@ -109,18 +113,18 @@ function faultOf(
 		() => {
 			const operation = read('operation');
 			if (operation === 'wait') return;
-			const what = `must be wait, but is ${JSON.stringify(operation)}`;
-			throw wrongField('operation', what, 'Choose one from the list.');
+			const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
+			throw new InputError('operation', what, 'Choose one from the list.');
 		},
 		() => refuseMisplacedCondition(wait.parameters, 'resumeWhen'),
-		() => void readCondition(read, 'resumeWhen'),
+		() => void readCondition(read, resumeCondition),
 		() => void readWaitLimit(read),
 	];
 	if (awaited !== undefined) {
 		const { external_id, status } = awaited;
 		checks.push(
 			() => {
-				const condition = readCondition(read, 'resumeWhen');
+				const condition = readCondition(read, resumeCondition);
 				matchOf(condition, status, 'resumeWhen', `Open the credential of "${asking}".`);
 			},
 			() => {

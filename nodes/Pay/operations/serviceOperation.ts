@@ -54,9 +54,13 @@ export function serviceOperation<Body extends ServiceRequest>({
 	plan,
 }: Definition<Body>) {
 	const members = treeOf(form);
+	const fields = fieldsOf(form);
 	const readRequest = (read: ReadParameter) => {
 		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
-		return withAdditionalMembers(readBody(read), additionalMembers, members);
+		return withAdditionalMembers(readBody(read), additionalMembers, {
+			members,
+			description: fields,
+		});
 	};
 	const { agentPermission } = contract.policy;
 	const options = [
@@ -67,7 +71,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		timeoutOption,
 		...ownOptions,
 	];
-	const fixedOptions = options.filter((each) => each.noDataExpression).map(({ name }) => name);
+	// Before the permission for agents joins them: that has words of its own.
+	const fixedOptions = options.filter((each) => each.noDataExpression);
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
@@ -78,7 +83,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		default: { ...LEAVE_BODY },
 		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
-	const description = showFor([...fieldsOf(form), optionsField], resource, option.value);
+	const description = showFor([...fields, optionsField], resource, option.value);
 	const operation: RequestOperation = {
 		...contract,
 		batchSize,

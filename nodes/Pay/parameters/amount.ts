@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../inputError';
-import { wrongField } from './label';
+import { wrongField, type NamedField } from './label';
 import type { ReadParameter } from './parameter';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
@@ -36,7 +36,7 @@ export function readDecimalSign(read: ReadParameter): DecimalSign {
 	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
 	if (decimalSign === 'point' || decimalSign === 'comma') return decimalSign;
 	throw wrongField(
-		'decimalSign',
+		decimalSignOption,
 		`must be one of point, comma, but is ${quote(decimalSign)}`,
 		'Choose one from the list under Options.',
 	);
@@ -98,7 +98,7 @@ function quote(value: unknown): string {
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
  * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
-export function parseAmount(value: unknown, field: string, reading: Reading = {}): number {
+export function parseAmount(value: unknown, field: NamedField, reading: Reading = {}): number {
 	if (value === undefined || value === null || value === '') throw missing(field, reading);
 	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, reading);
 	if (typeof value === 'string') return parseText(value, field, reading);
@@ -106,7 +106,7 @@ export function parseAmount(value: unknown, field: string, reading: Reading = {}
 	throw notANumber(field, value, advice);
 }
 
-function parseText(typed: string, field: string, reading: Reading): number {
+function parseText(typed: string, field: NamedField, reading: Reading): number {
 	const text = typed.trim();
 	const { decimalSign = 'point' } = reading;
 	const plain = plainText(text, decimalSign);
@@ -177,7 +177,7 @@ function checkNumber(
 	amount: number,
 	plain: string,
 	value: unknown,
-	field: string,
+	field: NamedField,
 	{ bound = 'above 0' }: Reading,
 ): number {
 	if (!Number.isFinite(amount)) {
@@ -202,7 +202,7 @@ function checkNumber(
 	return amount + 0;
 }
 
-function missing(field: string, { bound = 'above 0' }: Reading): InputError {
+function missing(field: NamedField, { bound = 'above 0' }: Reading): InputError {
 	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
 	return wrongField(
 		field,
@@ -211,7 +211,7 @@ function missing(field: string, { bound = 'above 0' }: Reading): InputError {
 	);
 }
 
-function notANumber(field: string, value: unknown, advice: string): InputError {
+function notANumber(field: NamedField, value: unknown, advice: string): InputError {
 	return wrongField(field, `must be a number, but is ${quote(value)}`, advice);
 }
 

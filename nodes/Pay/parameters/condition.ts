@@ -3,7 +3,7 @@ import { InputError } from '../inputError';
 import { isMembers } from '../json';
 import type { ComparedFields, StatusValues } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { wrongField } from './label';
+import { wrongField, type NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
@@ -38,10 +38,31 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	},
 };
 
+/** The field that says which postbacks count. */
+type ConditionField = Pick<
+	INodeProperties,
+	'displayName' | 'name' | 'description' | 'noDataExpression'
+>;
+
+/** A trigger's. */
+export const startCondition: ConditionField = {
+	displayName: 'Start',
+	name: 'startWhen',
+	noDataExpression: true,
+	description: 'Which postbacks start the workflow',
+};
+
+/** A wait's. */
+export const resumeCondition: ConditionField = {
+	displayName: 'Resume',
+	name: 'resumeWhen',
+	description: 'Which postback lets the workflow go on',
+};
+
+const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
+
 /** The fields by which a wait and a trigger say which postbacks count. */
-export function conditionFields(
-	field: Pick<INodeProperties, 'displayName' | 'name' | 'description' | 'noDataExpression'>,
-): INodeProperties[] {
+export function conditionFields(field: ConditionField): INodeProperties[] {
 	const { name, noDataExpression } = field;
 	const options = CONDITIONS.map((value) => ({ value, ...CHOICES[value] }));
 	const displayOptions = { show: { [name]: ['match'] } };
@@ -56,8 +77,7 @@ export function conditionFields(
 			displayOptions: { show: { [name]: ['any'] } },
 		},
 		{
-			displayName: 'Field',
-			name: 'matchField',
+			...matchField,
 			type: 'string',
 			noDataExpression,
 			default: '',
@@ -82,8 +102,7 @@ export function conditionFields(
 	];
 }
 
-/** The names of the two fields that say which postbacks count: a trigger's and a wait's. */
-const CONDITION_FIELDS = ['startWhen', 'resumeWhen'];
+const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
 
 /**
  * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
@@ -93,7 +112,7 @@ const CONDITION_FIELDS = ['startWhen', 'resumeWhen'];
  */
 export function refuseMisplacedCondition(typed: object, own: string): void {
 	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
-	for (const field of CONDITION_FIELDS) {
+	for (const field of NAMES_OF_CONDITIONS) {
 		const isInOptions = isMembers(options) && Object.hasOwn(options, field);
 		const isOther = field !== own && Object.hasOwn(parameters, field);
 		if (!isInOptions && !isOther) continue;
@@ -107,11 +126,11 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 }
 
 /** Reads the fields of {@link conditionFields}; throws an InputError. */
-export function readCondition(read: ReadParameter, name: string): Condition {
-	const choice = parseChoice(read(name), name, CONDITIONS);
+export function readCondition(read: ReadParameter, field: NamedField): Condition {
+	const choice = parseChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
 	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
-		wrongField('matchField', what, advice),
+		wrongField(matchField, what, advice),
 	);
 }
 

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { Member, MemberTree } from '../service/contract';
 import { amountField, parseAmount, readDecimalSign } from './amount';
+import type { NamedField } from './label';
 import type { ReadParameter } from './parameter';
 import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
 
@@ -19,7 +20,7 @@ type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'descrip
 	name: Name;
 	placeholder?: string;
 };
-type Parse<Value> = (value: unknown, field: string) => Value;
+type Parse<Value> = (value: unknown, field: NamedField) => Value;
 
 /** A text of a group, with the rule by which it is read. */
 export const text = <const Name extends string>(
@@ -39,7 +40,7 @@ function member<const Name extends string, Value>(
 	type: Member,
 	parse: Parse<Value>,
 ): BodyMember<Name, Value> {
-	return { name, fields: [field], type, read: (read) => parse(read(name), name) };
+	return { name, fields: [field], type, read: (read) => parse(read(name), field) };
 }
 
 /** An object of optional texts (creditParty, payer): a collection in the editor. */
@@ -48,7 +49,6 @@ export function group<const Name extends string, const Text extends string>(
 	texts: Array<ReturnType<typeof text<Text>>>,
 	open: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
-	const parsers = Object.fromEntries(texts.map(({ name, parse }) => [name, parse]));
 	// n8n lists the fields of a collection by their names; a body has them as the document does.
 	const options = texts
 		.map((each) => each.field)
@@ -57,9 +57,7 @@ export function group<const Name extends string, const Text extends string>(
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
 	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
 	return {
-		...member(field.name, { ...form, ...field }, type, (value, name) =>
-			readMembers(value, name, parsers as Record<Text, typeof optionalText>),
-		),
+		...member(field.name, { ...form, ...field }, type, (value) => readMembers(value, field, texts)),
 		neverEmpty,
 	};
 }
@@ -73,7 +71,7 @@ export const amount: BodyMember<'amount', number> = {
 	name: 'amount',
 	fields: [amountField],
 	type: 'number',
-	read: (read) => parseAmount(read('amount'), 'amount', { decimalSign: readDecimalSign(read) }),
+	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
 export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
 export const payerQuestion = textMember({

@@ -13,37 +13,39 @@ import {
 } from './postbackUrl';
 import { signUrl, withRandomProof, type Reference } from './proof';
 
+const postbackField: INodeProperties = {
+	displayName: 'Postback',
+	name: 'postback',
+	type: 'options',
+	options: [
+		{
+			name: 'As Set in the Credential',
+			value: 'credential',
+			description:
+				'Send postbacks to the Postback URL of the credential. Without one there, none are requested.',
+		},
+		{
+			name: 'No Postback',
+			value: 'none',
+			description: 'Request no postback',
+		},
+		{
+			name: 'Resume This Execution',
+			value: 'resume',
+			description: 'Send postbacks to a Wait for Postback operation further down this workflow',
+		},
+		{
+			name: 'To a URL',
+			value: 'url',
+			description: 'Send postbacks to the URL entered below',
+		},
+	],
+	default: 'credential',
+	description: 'Where the service sends its status notifications about this item',
+};
+
 const targetFields: INodeProperties[] = [
-	{
-		displayName: 'Postback',
-		name: 'postback',
-		type: 'options',
-		options: [
-			{
-				name: 'As Set in the Credential',
-				value: 'credential',
-				description:
-					'Send postbacks to the Postback URL of the credential. Without one there, none are requested.',
-			},
-			{
-				name: 'No Postback',
-				value: 'none',
-				description: 'Request no postback',
-			},
-			{
-				name: 'Resume This Execution',
-				value: 'resume',
-				description: 'Send postbacks to a Wait for Postback operation further down this workflow',
-			},
-			{
-				name: 'To a URL',
-				value: 'url',
-				description: 'Send postbacks to the URL entered below',
-			},
-		],
-		default: 'credential',
-		description: 'Where the service sends its status notifications about this item',
-	},
+	postbackField,
 	{
 		displayName: 'Postback URL',
 		name: 'postbackUrl',
@@ -114,7 +116,7 @@ export function readPostbackTarget(
 	const choice = read('postback');
 	if (!TARGETS.includes(choice)) {
 		const what = `must be one of ${TARGETS.join(', ')}, but is ${JSON.stringify(choice)}`;
-		throw wrongField('postback', what, 'Choose one from the list.');
+		throw wrongField(postbackField, what, 'Choose one from the list.');
 	}
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {

@@ -1,6 +1,9 @@
 import { InputError } from '../../inputError';
-import { unitsInWords } from '../../parameters/amount';
+import { additionalMembersOption } from '../../parameters/additionalMembers';
+import { amountField, unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
+import { recipientKey } from '../../parameters/recipient';
+import { externalIdField } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../ledger';
@@ -29,7 +32,7 @@ const RAISE = 'If it is right, change the limits of the Pay API credential.';
 /** A payment above the account's Highest Payment. */
 export const abovePayment = (amount: number, limit: number) =>
 	wrongField(
-		'amount',
+		amountField,
 		`is ${amount}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
 		`Check the amount and its decimal point. ${RAISE}`,
 	);
@@ -39,7 +42,7 @@ export function otherRecipient({ key, keyType }: Recipient): InputError {
 	const ofType = keyType === undefined ? '' : ` of the type "${keyType}"`;
 	const what = key === undefined ? 'is empty, so it' : `"${key}"${ofType}`;
 	return wrongField(
-		'creditParty.key',
+		recipientKey,
 		`${what} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
 		`Check the recipient. ${RAISE}`,
 	);
@@ -48,7 +51,7 @@ export function otherRecipient({ key, keyType }: Recipient): InputError {
 /** A payment whose body may say another recipient than the one that was compared with the list. */
 export const mayNameOtherRecipient = (path: string) =>
 	wrongField(
-		'additionalMembers',
+		additionalMembersOption,
 		`holds "${path}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
 		`Remove it there. ${RAISE}`,
 	);
@@ -56,7 +59,7 @@ export const mayNameOtherRecipient = (path: string) =>
 /** What together is above the account's Highest Sum per Execution. */
 export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
-		'amount',
+		amountField,
 		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
 		`None of the ${plural} that wait here is sent. Check them. ${RAISE}`,
 	);
@@ -100,7 +103,7 @@ export const severalForOneWait = (wait: string, count: number, { plural }: Words
 /** A wait behind a request that is for another one. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(
-		'external_id',
+		externalIdField,
 		`is "${waitsFor}" there, but this node asks for the postback of "${external_id}"`,
 		'The External ID of the wait is usually {{ $json.external_id }}.',
 	);

@@ -1,52 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from '../../parameters/label';
-import {
-	amount,
-	bodyOf,
-	externalId,
-	group,
-	payerQuestion,
-	text,
-	type FormOf,
-} from '../../parameters/member';
-import { optionalIdentifier } from '../../parameters/text';
+import { amount, bodyOf, externalId, payerQuestion, type FormOf } from '../../parameters/member';
+import { creditParty, recipientKey } from '../../parameters/recipient';
 import { postbackUrl } from '../../postback/target';
 import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
-
-const creditParty = group(
-	{
-		displayName: 'Recipient',
-		name: 'creditParty',
-		description:
-			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
-	},
-	[
-		text(
-			{
-				displayName: 'Key',
-				name: 'key',
-				placeholder: 'e.g. ana@example.com',
-				description: 'Payment key that the money goes to',
-			},
-			{ parse: optionalIdentifier, neverEmpty: true },
-		),
-		text({
-			displayName: 'Key Type',
-			name: 'keyType',
-			placeholder: 'e.g. email',
-			description: 'Kind of the key. The allowed values are not documented: ask the service.',
-		}),
-		text({
-			displayName: 'Document',
-			name: 'document',
-			description: 'Document of the recipient, as text. Its format is not documented.',
-		}),
-		text({ displayName: 'Name', name: 'name', description: 'Name of the recipient' }),
-	],
-	// These two are open from the start: a payment needs a recipient.
-	{ key: '', keyType: '' },
-);
 
 /** The body of a payment (section 2.2). */
 interface PaymentBody {
@@ -86,7 +44,7 @@ function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void 
 	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
 	if (allowNoKey === true) return;
 	throw wrongField(
-		'creditParty.key',
+		recipientKey,
 		'is missing, so the request would not say where the money goes',
 		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
 	);

@@ -23,6 +23,16 @@ import { findQrSource } from '../../qr/payload';
 import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
 
+const binaryPropertyField: INodeProperties = {
+	displayName: 'Output Binary Field',
+	name: 'binaryPropertyName',
+	type: 'string',
+	default: 'data',
+	required: true,
+	displayOptions: { show: { qrCodeImage: [true] } },
+	hint: 'The name of the output binary field to put the image in',
+};
+
 const imageFields: INodeProperties[] = [
 	{
 		displayName: 'Put QR Code Image in Binary Field',
@@ -31,15 +41,7 @@ const imageFields: INodeProperties[] = [
 		default: false,
 		description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
 	},
-	{
-		displayName: 'Output Binary Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: 'data',
-		required: true,
-		displayOptions: { show: { qrCodeImage: [true] } },
-		hint: 'The name of the output binary field to put the image in',
-	},
+	binaryPropertyField,
 ];
 
 const payer = group(
@@ -90,11 +92,11 @@ const qrCodeForm = [
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
 	if (read('qrCodeImage') !== true) return undefined;
-	const property = optionalText(read('binaryPropertyName'), 'binaryPropertyName')?.trim() ?? '';
+	const property = optionalText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
 	throw wrongField(
-		'binaryPropertyName',
-		`is missing`,
+		binaryPropertyField,
+		'is missing',
 		'Enter the name of the binary field that the image goes to, for example data.',
 	);
 }

@@ -2,7 +2,12 @@ import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { failAll } from '../../execution/n8nError';
 import { InputError } from '../../inputError';
-import { matchOf, readCondition, refuseMisplacedCondition } from '../../parameters/condition';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
@@ -51,7 +56,7 @@ function readProofs(
 	read: ReadParameter,
 	external_id: string,
 ): AwaitedProof[] {
-	const condition = readCondition(read, 'resumeWhen');
+	const condition = readCondition(read, resumeCondition);
 	const store = context.getContext('flow');
 	const wasEnded = endedByPostback(context);
 	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), wasEnded);
