@@ -4,7 +4,7 @@ import {
 	beginAttempt,
 	consult,
 	endAttempt,
-	hasPaid,
+	hasTried,
 	mayBePaid,
 	openLedger as open,
 	forgetResponses,
@@ -191,8 +191,8 @@ describe('an attempt as 0.1.0 stored it', () => {
 test('what a node has paid is not what another one has whose name begins alike', () => {
 	const store: LedgerStore = {};
 	beginAttempt(openLedger(store, 'payment', 'Pay, again, run 0'), entry(0, 'a', 5));
-	expect(hasPaid(openLedger(store, 'payment', 'Pay, again, run 0'))).toBe(true);
-	expect(hasPaid(openLedger(store, 'payment', 'Pay, run 0'))).toBe(false);
+	expect(hasTried(openLedger(store, 'payment', 'Pay, again, run 0'))).toBe(true);
+	expect(hasTried(openLedger(store, 'payment', 'Pay, run 0'))).toBe(false);
 });
 
 describe('an external_id that changes with each try', () => {

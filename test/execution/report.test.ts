@@ -12,7 +12,7 @@ import {
 import { failAll, stoppingError } from '../../nodes/Pay/execution/n8nError';
 import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { failuresInWords } from '../../nodes/Pay/execution/words/run';
-import { conclude, openTally } from '../../nodes/Pay/execution/tally';
+import { addResults, openTally, throwIfFailed } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import { OPERATIONS, type Kind } from '../serviceOperations';
@@ -157,7 +157,7 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 });
 
 const ADVICE = 'Check the parameters of this item and the credential, then run again.';
-test.each<[string, unknown, string, string, string]>([
+test.each<[string, unknown, string | undefined, string, string]>([
 	[
 		'an input error',
 		new InputError('amount', 'It is bad', 'Correct it.'),
@@ -165,10 +165,11 @@ test.each<[string, unknown, string, string, string]>([
 		'It is bad',
 		'Correct it.',
 	],
-	["n8n's own error", new Error('No such item'), '', 'No such item', ADVICE],
-	['what is no error', 'odd', '', 'odd', ADVICE],
+	["n8n's own error", new Error('No such item'), undefined, 'No such item', ADVICE],
+	['what is no error', 'odd', undefined, 'odd', ADVICE],
 ])('an item that is refused for %s', (_what, error, field, message, advice) => {
-	const expected = { field, message, description: `Nothing was sent for this item. ${advice}` };
+	const description = `Nothing was sent for this item. ${advice}`;
+	const expected = { isFrom: 'thisPackage', field, message, description };
 	expect(resultOfRefusal('payment', REQUEST.external_id, error)).toMatchObject({
 		...FACTS,
 		outcome: 'notSent',
@@ -189,6 +190,7 @@ const accepted = (external_id: string): AcceptedResult => ({
 });
 const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedResult => ({
 	kind: 'payment',
+	isFrom: 'request',
 	outcome,
 	external_id,
 	message: `m ${external_id}`,
@@ -318,7 +320,11 @@ describe('the error that stops the node', () => {
 		expect((rejected as NodeApiError).httpCode).toBe('503');
 		// Not n8n's own words for a 503, which advise to try again.
 		expect([rejected.message, rejected.description]).toStrictEqual(['m a', 'd a']);
-		const refused = errorOf([told], [], { ...failed('notSent', 'a'), field: 'amount' });
+		const refused = errorOf([told], [], {
+			...failed('notSent', 'a'),
+			isFrom: 'thisPackage',
+			field: 'amount',
+		});
 		expect(refused).toBeInstanceOf(NodeOperationError);
 		expect(refused.stack).toBe('NodeOperationError: m a');
 		expect(refused.context).toMatchObject({ itemIndex: 0, data: { field: 'amount' } });
@@ -342,8 +348,9 @@ describe('the tally', () => {
 			operation: OPERATIONS.payment,
 			node: NODE,
 			items: 2,
-			goesOn: true,
+			continuesOnFailure: true,
 			done: [],
+			hasFailed: false,
 			doubts: new Set(),
 			isStopping: false,
 			responseLength: 0,
@@ -359,7 +366,8 @@ describe('the tally', () => {
 			try {
 				// In the order in which they ended, which is not that of the items.
 				const tally = openTally(NODE, OPERATIONS.payment, 3, false);
-				conclude(tally, (summaryOf(results).done as Done[]).reverse());
+				addResults(tally, (summaryOf(results).done as Done[]).reverse());
+				throwIfFailed(tally);
 			} catch (error) {
 				return (error as Error).message;
 			}
@@ -378,7 +386,8 @@ describe('a list of 130,000 items', () => {
 	test('that stops at an unknown payment says so, and names what was not reached', () => {
 		const tally = openTally(NODE, OPERATIONS.payment, COUNT, false);
 		for (let index = 1; index < COUNT; index++) tally.waiting.set(index, `order-${index}`);
-		const error = caught(() => conclude(tally, [{ index: 0, result: failed('unknown', 'a') }]));
+		addResults(tally, [{ index: 0, result: failed('unknown', 'a') }]);
+		const error = caught(() => throwIfFailed(tally));
 		expect(error.message).toBe('m a');
 		const { externalIds } = error.context as { externalIds: Record<string, string[]> };
 		expect(externalIds.unknown).toStrictEqual(['a']);
@@ -388,7 +397,7 @@ describe('a list of 130,000 items', () => {
 	test('whose results come at once is written down', () => {
 		const tally = openTally(NODE, OPERATIONS.payment, COUNT, true);
 		const result = failed('notSent', 'a');
-		conclude(
+		addResults(
 			tally,
 			Array.from({ length: COUNT }, (_, index): Done => ({ index, result })),
 		);
@@ -398,7 +407,8 @@ describe('a list of 130,000 items', () => {
 	test('that raises as many doubts has ten of them in its error, and says how many more', () => {
 		const tally = openTally(NODE, OPERATIONS.qrCode, COUNT, false);
 		for (let index = 0; index < COUNT; index++) tally.doubts.add(`Doubt ${index}.`);
-		const error = caught(() => conclude(tally, [{ index: 0, result: failed('rejected', 'a') }]));
+		addResults(tally, [{ index: 0, result: failed('rejected', 'a') }]);
+		const error = caught(() => throwIfFailed(tally));
 		expect(error.description).toContain('Doubt 9. ');
 		expect(error.description).not.toContain('Doubt 10.');
 		expect(error.description).toMatch(

@@ -6,12 +6,12 @@ import type { Ready } from './read';
 
 /** One attempt as written down: before its request starts without an outcome, after it with one. */
 export interface Attempt extends Partial<RequestResult> {
-	/** Of its operation. */
+	/** Its operation's kind. */
 	kind: string;
 	external_id: string;
 	place: Place;
 	amount?: number;
-	/** Of what was sent, see `Ready`. */
+	/** Of the request, see `Ready`. */
 	fingerprint: string;
 }
 
@@ -33,18 +33,18 @@ type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
-	/** Attempts by what they are known by, see {@link attemptKey}. */
+	/** Attempts, see {@link attemptKey}. */
 	attempts?: Record<string, Attempt | AttemptOf010>;
-	/** The external_id that each place last sent what is not repeatable with, by {@link itemKey}. */
+	/** With which external_id each item last sent what is not repeatable, see {@link itemKey}. */
 	places?: Record<string, string>;
 	/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
 	sums?: Record<string, string>;
 	/** What may have gone out. */
-	paid?: Paid[];
+	paid?: Outlay[];
 }
 
 /** What may have gone out of one account, with one token of one credential. */
-interface Paid {
+interface Outlay {
 	accountId: string;
 	tokenId: string;
 	credentialId: string;
@@ -52,12 +52,12 @@ interface Paid {
 	units: string;
 }
 
-/** The same, opened. */
+/** A {@link LedgerStore} that has all its members, and no attempt as 0.1.0 stored it. */
 interface OpenStore {
 	attempts: Record<string, Attempt>;
 	places: Record<string, string>;
 	sums: Record<string, string>;
-	paid: Paid[];
+	paid: Outlay[];
 }
 
 /**
@@ -106,17 +106,28 @@ function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
 	return isTool ? { isTool, node } : { isTool, node, run, item: item.index };
 }
 
-/** What is not repeatable is known by its external_id alone, all else also by place. */
+/*
+ * What stands in the store, by these keys. They are stored forms: executions hold them.
+ *
+ *   attempts   payment payout-7                              a payment, by its external_id
+ *   attempts   qrCode Pay, run 0, item 2: order-7            a QR code, by its place too
+ *   places     Pay, run 0, item 2                            an item, see `placeKey`
+ *   places     tool dGhpcyBpcyBhIGZpbmdlcg                   a call of a tool, by what it asks for
+ */
+
+const paymentKey = (kind: string, external_id: string) => `${kind} ${external_id}`;
+
+/** What is not repeatable is known by its external_id alone, all else also by its place. */
 function attemptKey(ledger: Ledger, item: Sendable): string {
 	const { kind, policy } = ledger.operation;
 	const { external_id } = item.request;
-	if (!policy.isRepeatable) return `${kind} ${external_id}`;
+	if (!policy.isRepeatable) return paymentKey(kind, external_id);
 	return `${kind} ${placeKey(placeOf(ledger, item))}: ${external_id}`;
 }
 
 /**
  * What a payment is known by if its external_id changes with each try. A model that calls a tool has no
- * items and may call another tool for the same: what it asks for stands in the place's place.
+ * items and may call another tool for the same, so a tool's call is known by what it asks for.
  */
 function itemKey(ledger: Ledger, item: Sendable): string {
 	return ledger.isTool ? `tool ${item.fingerprint}` : placeKey(placeOf(ledger, item));
@@ -128,8 +139,11 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return isSamePlace(place, placeOf(ledger, item));
 }
 
-/** Whether a payment was certainly not made: then another attempt may be. */
-function wasNotMade({ outcome }: Attempt): boolean {
+/**
+ * Whether an attempt was certainly not carried out: then another one may be made. A 401 counts as that
+ * too: docs/connect.md says what a gateway that gives one afterwards needs.
+ */
+export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
 
@@ -142,7 +156,9 @@ function attemptWithId(ledger: Ledger, item: Sendable): Attempt | undefined {
 /** The last attempt of this item, whatever its external_id was, if it may have been carried out. */
 function attemptOfItem(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, places } = ledger.store;
-	const attempt = attempts[`${ledger.operation.kind} ${places[itemKey(ledger, item)]}`];
+	const external_id = places[itemKey(ledger, item)];
+	if (external_id === undefined) return undefined;
+	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
 	if (attempt === undefined || wasNotMade(attempt)) return undefined;
 	// Another item may have sent that external_id since.
 	return isOfItem(attempt, ledger, item) ? attempt : undefined;
@@ -154,7 +170,7 @@ export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
 }
 
 /** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
-export function hasPaid({ store, node }: Ledger): boolean {
+export function hasTried({ store, node }: Ledger): boolean {
 	return Object.values(store.attempts).some(({ place }) => place.node === node);
 }
 
@@ -196,7 +212,7 @@ function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdic
 	return { do: 'replay', attempt, outcome: 'accepted' };
 }
 
-/** A payment is its item, not its text: people type External IDs that change with each try. */
+/** A payment is known by its item too: people type External IDs that change with each try. */
 function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	const isAccepted = attempt.outcome === 'accepted';
 	// A model that hears "accepted" twice believes that it has paid twice.
@@ -207,15 +223,14 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
-/**
- * Whether what went out before went out of an item's account. Another pasted token is another account
- * where this run sends with both, or where it is of another credential. Else it is the same account with
- * a token that was renewed, and the sum goes on.
- */
-function isOfAccount(paid: Paid, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
-	if (paid.accountId !== item.accountId) return false;
-	if (paid.tokenId === item.tokenId) return true;
-	return paid.credentialId === credentialId && !tokenIds.has(paid.tokenId);
+/** Whether what may have gone out before went out of an item's account. */
+function isOfAccount(outlay: Outlay, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
+	if (outlay.accountId !== item.accountId) return false;
+	if (outlay.tokenId === item.tokenId) return true;
+	// Another pasted token in another credential: another account.
+	if (outlay.credentialId !== credentialId) return false;
+	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
+	return !tokenIds.has(outlay.tokenId);
 }
 
 /** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
