@@ -10,7 +10,7 @@ import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
 
-/** What has no amount cannot be compared with the account's limits. */
+/** An operation without an amount cannot count against the account's limits: this makes it a type error. */
 type LimitsOf<Body> = Body extends { amount: number }
 	? unknown
 	: { policy: { countsAgainstLimits: false } };
@@ -28,7 +28,7 @@ interface Definition<Body extends ServiceRequest> {
 	/** Reads the members of the form. @throws InputError */
 	readBody: (read: ReadParameter) => Body;
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	plan?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
+	readExtras?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
 }
 
 function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
@@ -51,7 +51,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 	form,
 	ownOptions = [],
 	readBody,
-	plan,
+	readExtras,
 }: Definition<Body>) {
 	const members = treeOf(form);
 	const fields = fieldsOf(form);
@@ -63,7 +63,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		});
 	};
 	const { agentPermission } = contract.policy;
-	const options = [
+	const options: INodeProperties[] = [
 		additionalMembersOption,
 		batchingOption(batchSize),
 		decimalSignOption,
@@ -94,7 +94,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {
 			const request = readRequest(read);
-			return { ...plan?.(read, request, account), request };
+			const extras = readExtras?.(read, request, account);
+			return { request, hint: extras?.hint, finish: extras?.finish };
 		},
 	};
 	const execute = async (context: IExecuteFunctions) => await runRequests(context, operation);

@@ -5,6 +5,7 @@ import { isTree, type MemberTree } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { refuseLeftover, withoutEmpty } from './text';
 
+/** Members of the body that the form does not have. */
 export const additionalMembersOption: INodeProperties = {
 	displayName: 'Additional Members',
 	name: 'additionalMembers',
@@ -22,27 +23,32 @@ const LABEL = labelOf(additionalMembersOption);
 const wrongMembers = (message: string, advice: string) =>
 	new InputError(additionalMembersOption.name, message, advice);
 
+/** Whether JSON drops a member, or writes null for it, though it is something else. */
+function isLost(typed: unknown, written: unknown): boolean {
+	if (['undefined', 'function', 'symbol'].includes(typeof written)) return true;
+	if (typeof written === 'number') return !Number.isFinite(written);
+	// A toJSON gives null for a date that is none.
+	return written === null && typed !== null;
+}
+
 /** The text that would be sent: an expression may give an object with a toJSON of its own. */
 function typedText(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
-	let lost: string | undefined;
+	let lostName: string | undefined;
+	function noteLost(this: Members, name: string, written: unknown): unknown {
+		if (isLost(this[name], written)) lostName ??= name;
+		return written;
+	}
 	let text: string;
 	try {
-		text =
-			JSON.stringify(value ?? {}, function (this: Members, name, member: unknown) {
-				const isNone = ['undefined', 'function', 'symbol'].includes(typeof member);
-				const written = typeof member === 'number' ? Number.isFinite(member) : !isNone;
-				// A toJSON gives null for a date that is none.
-				if (!written || (member === null && this[name] !== null)) lost ??= name;
-				return member;
-			}) ?? '';
+		text = JSON.stringify(value ?? {}, noteLost) ?? '';
 	} catch {
 		return '';
 	}
-	if (lost === undefined) return text;
+	if (lostName === undefined) return text;
 	throw wrongField(
 		additionalMembersOption,
-		`holds "${lost}" without a value`,
+		`holds "${lostName}" without a value`,
 		'Check the expression that gives it.',
 	);
 }

@@ -73,7 +73,9 @@ export const amount: BodyMember<'amount', number> = {
 	type: 'number',
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
+/** As {@link amount}. */
 export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
+/** As {@link amount}. */
 export const payerQuestion = textMember({
 	displayName: 'Description',
 	name: 'payerQuestion',
@@ -84,7 +86,7 @@ export const payerQuestion = textMember({
 /** What a form is made of: members of the body, and fields that are none. */
 export type FormPart = BodyMember | INodeProperties;
 
-const isMember = (part: FormPart): part is BodyMember => 'fields' in part;
+const isBodyMember = (part: FormPart): part is BodyMember => 'fields' in part;
 
 /** What the form of such a body is made of: no member that the body lacks. */
 export type FormOf<Body extends object> = ReadonlyArray<
@@ -99,14 +101,14 @@ export type BodyOf<Form extends readonly FormPart[]> = {
 /** What a body of this form may hold. */
 export function treeOf(form: readonly FormPart[]): MemberTree {
 	const tree: Record<string, Member> = {};
-	for (const { name, type } of form.filter(isMember)) tree[name] = type;
+	for (const { name, type } of form.filter(isBodyMember)) tree[name] = type;
 	return tree;
 }
 
 /** The paths of the texts in a form that an expression must not leave empty. */
 export function neverEmptyIn(form: readonly FormPart[]): string[] {
 	const paths: string[] = [];
-	for (const { name, neverEmpty = [] } of form.filter(isMember)) {
+	for (const { name, neverEmpty = [] } of form.filter(isBodyMember)) {
 		for (const inside of neverEmpty) paths.push(`${name}.${inside}`);
 	}
 	return paths;
@@ -114,15 +116,15 @@ export function neverEmptyIn(form: readonly FormPart[]): string[] {
 
 /** The fields of a form, in their order. */
 export function fieldsOf(form: readonly FormPart[]): INodeProperties[] {
-	return form.flatMap((part) => (isMember(part) ? part.fields : [part]));
+	return form.flatMap((part) => (isBodyMember(part) ? part.fields : [part]));
 }
 
-/** Reads every member of a form, objects and lists last; throws an InputError. */
+/** Reads every member of a form; throws an InputError. Objects and lists last: errors name simple fields first. */
 export function bodyOf<Form extends readonly FormPart[]>(
 	form: Form,
 	read: ReadParameter,
 ): BodyOf<Form> {
-	const members = form.filter(isMember);
+	const members = form.filter(isBodyMember);
 	const single = members.filter(({ type }) => typeof type === 'string');
 	const composed = members.filter(({ type }) => typeof type !== 'string');
 	const body: Record<string, unknown> = {};

@@ -23,6 +23,7 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
+/** Refuses what a failed expression leaves: "undefined", "NaN", "[object Object]". Throws an InputError. */
 export function refuseLeftover(text: string, field: NamedField) {
 	const whole = text.trim();
 	const [leftover] = LEFTOVER.exec(whole) ?? [];
@@ -40,11 +41,12 @@ export function refuseLeftover(text: string, field: NamedField) {
  */
 export function optionalText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
+	// Infinity is as little a value as NaN: this throws.
 	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
 	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
 		throw wrongField(
 			field,
-			`is a number too large to keep all its digits`,
+			'is a number too large to keep all its digits',
 			'Pass it as text from the start, for example as a string in the data it comes from.',
 		);
 	}
@@ -79,7 +81,7 @@ function readIdentifier(value: unknown, field: NamedField): string {
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
 			field,
-			`holds half a character, as a text that was cut in the middle of an emoji does`,
+			'holds half a character, as a text that was cut in the middle of an emoji does',
 			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 		);
 	}

@@ -42,15 +42,14 @@ export class StoreTurns {
 	async timed<Result>(change: () => Promise<Result>): Promise<TimedChange<Result>> {
 		const start = performance.now();
 		const startDate = Date.now();
-		let durationMs = 0;
+		let result: Result;
+		let durationMs: number;
 		try {
-			const result = await withinLimit(change());
+			result = await withinLimit(change());
+		} finally {
 			durationMs = this.noteEnd(start, startDate);
-			return { result, durationMs };
-		} catch (error) {
-			this.noteEnd(start, startDate);
-			throw error;
 		}
+		return { result, durationMs };
 	}
 
 	/** Notes how long a change took, in milliseconds. */

@@ -39,13 +39,15 @@ export const abovePayment = (amount: number, limit: number) =>
 
 /** A payment to a key that the account does not list. */
 export function otherRecipient({ key, keyType }: Recipient): InputError {
-	const ofType = keyType === undefined ? '' : ` of the type "${keyType}"`;
-	const what = key === undefined ? 'is empty, so it' : `"${key}"${ofType}`;
-	return wrongField(
-		recipientKey,
-		`${what} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
-		`Check the recipient. ${RAISE}`,
-	);
+	const list = 'the Only Recipients (onlyRecipients) of the Pay API credential';
+	const advice = `Check the recipient. ${RAISE}`;
+	if (key === undefined) {
+		return wrongField(recipientKey, `is empty, so it is not among ${list}`, advice);
+	}
+	if (keyType === undefined) {
+		return wrongField(recipientKey, `"${key}" is not among ${list}`, advice);
+	}
+	return wrongField(recipientKey, `"${key}" of the type "${keyType}" is not among ${list}`, advice);
 }
 
 /** A payment whose body may say another recipient than the one that was compared with the list. */

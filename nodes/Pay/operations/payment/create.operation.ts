@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from '../../parameters/label';
 import { amount, bodyOf, externalId, payerQuestion, type FormOf } from '../../parameters/member';
+import type { ReadParameter } from '../../parameters/parameter';
 import { creditParty, recipientKey } from '../../parameters/recipient';
 import { postbackUrl } from '../../postback/target';
 import type { OperationContract } from '../../service/contract';
@@ -53,6 +54,12 @@ function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void 
 const NUMBER_KEY =
 	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
 
+/** Whether the Key was a number before it was read as text. */
+function hintAtNumberKey(read: ReadParameter): string | undefined {
+	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
+	return typeof key === 'number' ? NUMBER_KEY : undefined;
+}
+
 const paymentContract = {
 	kind: 'payment',
 	path: 'payment',
@@ -97,9 +104,8 @@ export const createPayment = serviceOperation<PaymentBody>({
 	form: paymentForm,
 	readBody: (read): PaymentBody => bodyOf(paymentForm, read),
 	ownOptions: [allowNoKeyOption],
-	plan: (read, body) => {
+	readExtras: (read, body) => {
 		refuseWithoutKey(body, read('options'));
-		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
-		return { hint: typeof key === 'number' ? NUMBER_KEY : undefined };
+		return { hint: hintAtNumberKey(read) };
 	},
 });
