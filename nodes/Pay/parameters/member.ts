@@ -23,7 +23,7 @@ type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'descrip
 type Parse<Value> = (value: unknown, field: NamedField) => Value;
 
 /** A text of a group, with the rule by which it is read. */
-export const text = <const Name extends string>(
+export const groupText = <const Name extends string>(
 	field: Named<Name>,
 	{ parse = optionalText, neverEmpty = false } = {},
 ) => ({
@@ -34,7 +34,7 @@ export const text = <const Name extends string>(
 	neverEmpty,
 });
 
-function member<const Name extends string, Value>(
+function singleMember<const Name extends string, Value>(
 	name: Name,
 	field: INodeProperties,
 	type: Member,
@@ -44,27 +44,34 @@ function member<const Name extends string, Value>(
 }
 
 /** An object of optional texts (creditParty, payer): a collection in the editor. */
-export function group<const Name extends string, const Text extends string>(
+export function groupMember<const Name extends string, const Text extends string>(
 	field: Named<Name>,
-	texts: Array<ReturnType<typeof text<Text>>>,
+	texts: Array<ReturnType<typeof groupText<Text>>>,
 	open: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
 	// n8n lists the fields of a collection by their names; a body has them as the document does.
 	const options = texts
 		.map((each) => each.field)
 		.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
-	const form = { type: 'collection', placeholder: 'Add Field', default: open, options } as const;
+	const collection = {
+		type: 'collection',
+		placeholder: 'Add Field',
+		default: open,
+		options,
+	} as const;
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
 	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
 	return {
-		...member(field.name, { ...form, ...field }, type, (value) => readMembers(value, field, texts)),
+		...singleMember(field.name, { ...collection, ...field }, type, (value) =>
+			readMembers(value, field, texts),
+		),
 		neverEmpty,
 	};
 }
 
 /** A text that a body may hold. */
 export const textMember = <const Name extends string>(field: Named<Name>) =>
-	member(field.name, text(field).field, 'string', optionalText);
+	singleMember(field.name, groupText(field).field, 'string', optionalText);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {
@@ -74,7 +81,7 @@ export const amount: BodyMember<'amount', number> = {
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
 /** As {@link amount}. */
-export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
+export const externalId = singleMember('external_id', externalIdField, 'string', parseExternalId);
 /** As {@link amount}. */
 export const payerQuestion = textMember({
 	displayName: 'Description',

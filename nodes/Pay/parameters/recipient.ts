@@ -1,8 +1,8 @@
 import { fieldInside } from './label';
-import { group, text } from './member';
+import { groupMember, groupText } from './member';
 import { optionalIdentifier } from './text';
 
-const key = text(
+const key = groupText(
 	{
 		displayName: 'Key',
 		name: 'key',
@@ -13,7 +13,7 @@ const key = text(
 );
 
 /** Who receives a payment (`creditParty`, section 2.2). */
-export const creditParty = group(
+export const creditParty = groupMember(
 	{
 		displayName: 'Recipient',
 		name: 'creditParty',
@@ -22,18 +22,18 @@ export const creditParty = group(
 	},
 	[
 		key,
-		text({
+		groupText({
 			displayName: 'Key Type',
 			name: 'keyType',
 			placeholder: 'e.g. email',
 			description: 'Kind of the key. The allowed values are not documented: ask the service.',
 		}),
-		text({
+		groupText({
 			displayName: 'Document',
 			name: 'document',
 			description: 'Document of the recipient, as text. Its format is not documented.',
 		}),
-		text({ displayName: 'Name', name: 'name', description: 'Name of the recipient' }),
+		groupText({ displayName: 'Name', name: 'name', description: 'Name of the recipient' }),
 	],
 	// These two are open from the start: a payment needs a recipient.
 	{ key: '', keyType: '' },

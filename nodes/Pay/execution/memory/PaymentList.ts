@@ -65,13 +65,13 @@ export class PaymentList {
 	/** Whether a run was told that the list is full. */
 	saidFull = false;
 
-	/** Has the list drop nothing until {@link mayDropFor} is called for the run. */
-	dropNothingFor(run: object): void {
+	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
+	holdAllFor(run: object): void {
 		this.runsWithMore.add(run);
 	}
 
-	/** Ends what {@link dropNothingFor} began. */
-	mayDropFor(run: object): void {
+	/** Ends what {@link holdAllFor} began. */
+	releaseFor(run: object): void {
 		this.runsWithMore.delete(run);
 	}
 

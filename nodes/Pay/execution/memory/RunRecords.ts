@@ -78,7 +78,7 @@ export class RunRecords {
 
 	/** Has the list drop nothing until the run is closed: more batches come. */
 	keepAll(): void {
-		this.list.dropNothingFor(this);
+		this.list.holdAllFor(this);
 	}
 
 	/**
@@ -143,7 +143,7 @@ export class RunRecords {
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const { words } = run.operation;
-		list.mayDropFor(this);
+		list.releaseFor(this);
 		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));

@@ -8,9 +8,9 @@ import {
 	amount,
 	bodyOf,
 	externalId,
-	group,
+	groupMember,
 	payerQuestion,
-	text,
+	groupText,
 	type FormOf,
 } from '../../parameters/member';
 import type { ReadParameter } from '../../parameters/parameter';
@@ -44,16 +44,16 @@ const imageFields: INodeProperties[] = [
 	binaryPropertyField,
 ];
 
-const payer = group(
+const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
 	[
-		text({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
-		text({
+		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
+		groupText({
 			displayName: 'Document',
 			name: 'document',
 			description: 'Document of the payer, as text. Its format is not documented.',
 		}),
-		text({
+		groupText({
 			displayName: 'Email',
 			name: 'email',
 			placeholder: 'e.g. nathan@example.com',
