@@ -620,6 +620,33 @@ describe('tokens by client credentials', () => {
 		expect(madeBy(service)).toStrictEqual([...list].sort());
 	});
 
+	test.each([401, 403])(
+		'Retry On Fail sends a payment with a %d no second time; the editor and a new run do',
+		async (status) => {
+			const { service, credential } = await shop();
+			// A gateway that says no to what the service behind it has carried out.
+			let isFirst = true;
+			service.faultFor = () => {
+				if (!isFirst) return undefined;
+				isFirst = false;
+				return { kind: 'status', status } as const;
+			};
+			const run = await pay(itemsFor('a'), { credential, settings: RETRY });
+			expect(errorOf(run)?.context?.data).toMatchObject({
+				outcome: 'rejected',
+				statusCode: status,
+			});
+			expect(errorOf(run)?.description).toMatch(
+				/it is not sent again by itself\. Before you run it again, ask the service/,
+			);
+			expect(service.received).toHaveLength(1);
+			expect(isRecorded('a')).toBe(false);
+			const retried = await pay(itemsFor('a'), { credential, settings: RETRY, previous: run });
+			expect(outcomes(retried)).toStrictEqual(['accepted']);
+			expect(service.received).toHaveLength(2);
+		},
+	);
+
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();
 		service.faultFor = refuse;

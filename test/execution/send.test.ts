@@ -93,6 +93,7 @@ function runOf(
 			{},
 			{
 				operation,
+				executionId: '42',
 				node: 'Pay',
 				run: '0',
 				isTool: false,
@@ -280,6 +281,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		const store = {};
 		const about = {
 			operation: OPERATIONS.payment,
+			executionId: '42',
 			run: '0',
 			isTool: true,
 			credentialId: '1',

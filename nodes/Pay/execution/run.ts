@@ -113,6 +113,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const isEarlier = isEarlierState(executionId, store) || hasGivenWay(store, executionId);
 	const ledger = openLedger(store, {
 		operation,
+		executionId,
 		node: name,
 		run: String(context.evaluateExpression('{{ $runIndex }}', 0)),
 		isTool,
