@@ -199,9 +199,11 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 }
 
 /** What the account takes for a yes and for a no in a response. */
-function judgeOf({ result }: Account): ((response: unknown) => Judgement | undefined) | undefined {
-	if (result === undefined) return undefined;
-	const { field, accepted, rejected } = result;
+function judgeOf({
+	responseWords,
+}: Account): ((response: unknown) => Judgement | undefined) | undefined {
+	if (responseWords === undefined) return undefined;
+	const { field, accepted, rejected } = responseWords;
 	return (response) => {
 		// The output shows the body as `response`, so a path may begin with it.
 		const sources = [response, { response }];

@@ -13,7 +13,7 @@ import { wrongInCredential } from './label';
 import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
-export interface StatusValues {
+export interface StatusWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	paid: string[];
@@ -29,7 +29,7 @@ export interface ComparedFields {
 }
 
 /** What a response says became of its request. */
-export interface ResultValues {
+export interface ResponseWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
@@ -40,10 +40,10 @@ export interface ResultValues {
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
-	result?: ResultValues;
+	responseWords?: ResponseWords;
 	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
 	qrCodePath?: string;
-	status?: StatusValues;
+	statusWords?: StatusWords;
 }
 
 const FIELDS = {
@@ -93,16 +93,16 @@ function readCompared(fields: DescriptionFields): ComparedFields | undefined {
 	return { amount: amount || undefined, id: id || undefined };
 }
 
-function readStatus(fields: DescriptionFields): StatusValues | undefined {
+function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const compared = readCompared(fields);
 	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
 	if (found === undefined) return undefined;
 	const [paid, failed] = found.words;
-	const status: StatusValues = { field: found.field, paid, failed };
+	const status: StatusWords = { field: found.field, paid, failed };
 	return compared === undefined ? status : { ...status, compared };
 }
 
-function readResult(fields: DescriptionFields): ResultValues | undefined {
+function readResponseWords(fields: DescriptionFields): ResponseWords | undefined {
 	const found = readWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
 	if (found === undefined) return undefined;
 	const [accepted, rejected] = found.words;
@@ -124,9 +124,9 @@ export function readDescription(
 		);
 	}
 	return {
-		result: readResult(fields),
+		responseWords: readResponseWords(fields),
 		qrCodePath: readPaths(qrCodePath, wrong('qrCodePath')) || undefined,
-		status: readStatus(fields),
+		statusWords: readStatusWords(fields),
 	};
 }
 
@@ -175,7 +175,7 @@ export function otherAmountIn(field: string | undefined, proven: Proven, sources
  * @param proven its reference
  */
 export function stateOf(
-	{ field, paid, failed, compared = {} }: StatusValues,
+	{ field, paid, failed, compared = {} }: StatusWords,
 	proven: Proven,
 	...sources: unknown[]
 ): State {
