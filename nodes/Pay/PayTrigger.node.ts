@@ -213,8 +213,8 @@ export class PayTrigger implements INodeType {
 		return await refuseOnError(this, async () => {
 			const authentication = authenticationOf(this);
 			const credential = await readCredential(this, authentication);
-			const { taken } = parseSecrets(credential);
-			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
+			const { accepted } = parseSecrets(credential);
+			const reference = verify(this.getQueryData() as Record<string, unknown>, accepted);
 			if (authentication === 'signedUrl' && reference === null) return refuseUnproven(this);
 			const signatureRule = readSignatureRule(credential);
 			if (authentication === 'signature' && signatureRule === undefined) {

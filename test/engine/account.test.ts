@@ -288,7 +288,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 			/^tokenUrl: .*token endpoint cannot be reached/,
 		],
 		['a wrong client secret', tokens({ clientSecret: 'wrong' }), /^clientSecret: .*the client/],
-		['a wrong scope', tokens({ scope: 'everything' }), /^scope: .*refused the scope/],
+		['a wrong scope', tokens({ scope: 'everything' }), /^scope: .*rejected the scope/],
 		['a batch of none', field({ options: batches(0) }), /^batchSize: /],
 		['an unknown postback', field({ postback: '={{ "x" }}', postbackUrl: 'y' }), /^postback: /],
 		[
@@ -442,7 +442,7 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		const [message] = new Set(others.map((error) => error.message));
 		expect(message).toBe(
-			'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
+			'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
 		);
 		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
@@ -486,7 +486,7 @@ describe('an account that is refused is asked once', () => {
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
 		const messages = new Set(errorsOf(run).map(({ message }) => message));
-		expect([...messages]).toStrictEqual([expect.stringMatching(/refused the client/)]);
+		expect([...messages]).toStrictEqual([expect.stringMatching(/rejected the client/)]);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
@@ -538,7 +538,7 @@ describe('an account that is refused is asked once', () => {
 		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
 		const run = await pay(itemsFor('b'), { credential });
 		expect(errorOf(run)?.message).toBe(
-			'Could not get an access token: the token endpoint refused the request (HTTP 415)',
+			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
 		);
 		expect(errorOf(run)?.description).toMatch(/The endpoint said: "Send JSON"\. Check Client Auth/);
 	});

@@ -1,5 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { bearerToken, forgetToken, isClientRefused } from '../credential/accessToken';
+import { bearerToken, forgetToken, isClientRejected } from '../credential/accessToken';
 import type { AccountGate, Standing } from '../credential/accountGate';
 import type { Account } from '../credential/connection';
 import { isSameAmount } from '../parameters/description';
@@ -29,7 +29,7 @@ import {
 	sentInThisExecution,
 	sentUnderAnotherId,
 	stillRecorded,
-	tokenRefused,
+	tokenRejected,
 } from './words/refusal';
 import { attemptInWords } from './words/place';
 import { otherAmountInResponse, otherIdInResponse } from './words/result';
@@ -221,14 +221,14 @@ function judgeOf({
 /** A token that is younger, in milliseconds, has not expired: then a new one would get the same 403. */
 const MAY_HAVE_EXPIRED = 60_000;
 
-/** What a request came to, and whether its token was refused although no newer one is there. */
+/** What a request came to, and whether its token was rejected although no newer one is there. */
 interface Posted {
 	result: RequestResult;
-	isAccountRefused: boolean;
+	isAccountRejected: boolean;
 }
 
 /**
- * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
+ * Posts one request in the name of its account. A token that is rejected is discarded. If it was kept
  * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
 async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
@@ -237,9 +237,9 @@ async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted>
 	// Services say 403 to a token that has expired, too.
 	if (first.statusCode === 401) forgetToken(item.account, accessToken);
 	if (first.statusCode === 403) forgetToken(item.account, accessToken, MAY_HAVE_EXPIRED);
-	if (!isTokenRefused(first)) return { result: first, isAccountRefused: false };
-	if (!isKept) return { result: first, isAccountRefused: true };
-	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRefused: false };
+	if (!isTokenRejected(first)) return { result: first, isAccountRejected: false };
+	if (!isKept) return { result: first, isAccountRejected: true };
+	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRejected: false };
 	return await postOnceMore(run, item, accessToken, first);
 }
 
@@ -257,14 +257,14 @@ async function postWith(run: Run, item: Ready, accessToken: string): Promise<Req
 	return await postRequest(httpRequest, connection, operation, request);
 }
 
-const isTokenRefused = ({ statusCode, outcome }: RequestResult) =>
+const isTokenRejected = ({ statusCode, outcome }: RequestResult) =>
 	statusCode === 401 && outcome === 'rejected';
 
-/** Posts a request whose kept token was refused once more, with a new one if there is one. */
+/** Posts a request whose kept token was rejected once more, with a new one if there is one. */
 async function postOnceMore(
 	run: Run,
 	item: Ready,
-	refusedToken: string,
+	rejectedToken: string,
 	first: RequestResult,
 ): Promise<Posted> {
 	let renewed: BearerToken;
@@ -272,15 +272,15 @@ async function postOnceMore(
 		renewed = await tokenFor(run, item);
 	} catch (error) {
 		// There is no other token.
-		return { result: first, isAccountRefused: isClientRefused(error) };
+		return { result: first, isAccountRejected: isClientRejected(error) };
 	}
-	// The same token would be refused once more.
-	if (renewed.accessToken === refusedToken) return { result: first, isAccountRefused: true };
-	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRefused: false };
+	// The same token would be rejected once more.
+	if (renewed.accessToken === rejectedToken) return { result: first, isAccountRejected: true };
+	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRejected: false };
 	const second = await postWith(run, item, renewed.accessToken);
 	// The first request did reach the service.
-	if (second.outcome === 'notSent') return { result: first, isAccountRefused: false };
-	return { result: second, isAccountRefused: isTokenRefused(second) };
+	if (second.outcome === 'notSent') return { result: first, isAccountRejected: false };
+	return { result: second, isAccountRejected: isTokenRejected(second) };
 }
 
 const tokenFor = async ({ postForm, settings, signal }: Run, { account }: Ready) =>
@@ -325,7 +325,7 @@ function compareResponse(
 	}
 }
 
-/** Sends one item, unless the node is about to stop, or its account was refused in this run. */
+/** Sends one item, unless the node is about to stop, or its account was rejected in this run. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const done = await run.gate.pass(item.account, async () => await askAccount(run, item));
 	return done instanceof InputError ? refuseItem(run, item, done) : done;
@@ -345,7 +345,7 @@ async function askAccount(run: Run, item: Ready): Promise<Asked> {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
 		if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
-		const standing = isClientRefused(error) ? error : undefined;
+		const standing = isClientRejected(error) ? error : undefined;
 		return { result: refuseItem(run, item, error), standing };
 	}
 	// The duplicate check and a token endpoint may take their time.
@@ -357,12 +357,12 @@ async function askAccount(run: Run, item: Ready): Promise<Asked> {
 }
 
 /** What a request tells of its account. */
-function standingOf({ result, isAccountRefused }: Posted): Standing {
-	if (isAccountRefused) return tokenRefused();
+function standingOf({ result, isAccountRejected }: Posted): Standing {
+	if (isAccountRejected) return tokenRejected();
 	const { outcome, statusCode } = result;
 	const isJudged = outcome === 'accepted' || outcome === 'rejected';
-	// A service that says 401 or 403 has taken nobody.
-	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'taken' : undefined;
+	// A 401 or 403 accepts no token.
+	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'tokenAccepted' : undefined;
 }
 
 /** Sends one item between the two entries of the ledger. Nothing throws. */
