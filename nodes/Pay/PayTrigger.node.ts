@@ -22,7 +22,7 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from './parameters/condition';
-import type { StatusValues } from './parameters/description';
+import type { StatusWords } from './parameters/description';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
 import { requireFieldByField } from './parameters/parameter';
@@ -90,13 +90,13 @@ function whereWordsBelong(authentication: Authentication): string {
 function readMatch(
 	context: HookContext,
 	authentication: Authentication,
-	status: StatusValues | undefined,
+	statusWords: StatusWords | undefined,
 ): PostbackMatch | undefined {
 	const { parameters } = context.getNode();
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
-	return matchOf(condition, status, 'startWhen', whereWordsBelong(authentication));
+	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(authentication));
 }
 
 /** Why a credential cannot be read; with a signed URL it is the Postback Secret that is missed. */
@@ -118,13 +118,13 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	});
 	// Without authentication all of these are empty, and no postback needs them.
 	const { current: secret } = parseSecrets(credential);
-	const { status } = readDescription(credential);
+	const { statusWords } = readDescription(credential);
 	const signatureRule = readSignatureRule(credential);
-	readMatch(context, authentication, status);
+	readMatch(context, authentication, statusWords);
 	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
 	if (authentication !== 'signature') return;
 	if (signatureRule === undefined) throw new UserError(NO_SIGNATURE);
-	if (status?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
+	if (statusWords?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
 }
 
 const asSentence = (text: string) => (text.endsWith('.') ? text : `${text}.`);
@@ -215,15 +215,19 @@ export class PayTrigger implements INodeType {
 		return await refuseOnError(this, async () => {
 			const authentication = authenticationOf(this);
 			const credential = await readCredential(this, authentication);
-			const { taken } = parseSecrets(credential);
-			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
+			const { accepted } = parseSecrets(credential);
+			const reference = verify(this.getQueryData() as Record<string, unknown>, accepted);
 			if (authentication === 'signedUrl' && reference === null) return refuseUnproven(this);
 			const signatureRule = readSignatureRule(credential);
 			if (authentication === 'signature' && signatureRule === undefined) {
 				return refusePostback(this, 401, NO_SIGNATURE);
 			}
-			const { status } = readDescription(credential);
-			if (authentication === 'signature' && reference === null && status?.compared !== undefined) {
+			const { statusWords } = readDescription(credential);
+			if (
+				authentication === 'signature' &&
+				reference === null &&
+				statusWords?.compared !== undefined
+			) {
 				// Somebody changed the credential since. The service sends again after a 500.
 				return refusePostback(this, 500, NOTHING_TO_COMPARE);
 			}
@@ -234,8 +238,8 @@ export class PayTrigger implements INodeType {
 			}
 			const postback = readPostback(this, content, { isSigned: signatureRule !== undefined });
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
-			const match = readMatch(this, authentication, status);
-			const mismatch = whyNotAwaited(match, postback, reference, status);
+			const match = readMatch(this, authentication, statusWords);
+			const mismatch = whyNotAwaited(match, postback, reference, statusWords);
 			if (mismatch !== undefined) {
 				logNotAwaited(this, mismatch, reference);
 				const response = responseBody ?? `The workflow does not go on with it: ${mismatch}`;
@@ -243,7 +247,7 @@ export class PayTrigger implements INodeType {
 			}
 			return {
 				webhookResponse: String(responseBody ?? ''),
-				workflowData: [[await toPostbackItem(this, postback, reference, status)]],
+				workflowData: [[await toPostbackItem(this, postback, reference, statusWords)]],
 			};
 		});
 	}

@@ -34,14 +34,14 @@ test('until an account was taken one item asks at a time, then all', async () =>
 	first.end(undefined);
 	await settle();
 	expect([second, third].map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 0]);
-	second.end('taken');
-	third.end('taken');
+	second.end('tokenAccepted');
+	third.end('tokenAccepted');
 	await expect(Promise.all(passed)).resolves.toStrictEqual(['response', 'response', 'response']);
 	const together = [openRequest(), openRequest()];
 	const both = together.map(({ ask }) => gate.pass(account, ask));
 	await settle();
 	expect(together.map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 1]);
-	for (const { end } of together) end('taken');
+	for (const { end } of together) end('tokenAccepted');
 	await Promise.all(both);
 });
 
@@ -49,18 +49,18 @@ test('an account that was refused is not asked again in that run, and its first 
 	const gate = new AccountGate();
 	const account = newAccount();
 	await expect(gate.pass(account, asked(REFUSAL))).resolves.toBe('response');
-	const again = asked('taken');
+	const again = asked('tokenAccepted');
 	await expect(gate.pass(account, again)).resolves.toBe(REFUSAL);
 	await expect(gate.pass({ ...account }, again)).resolves.toBe(REFUSAL);
 	expect(again).not.toHaveBeenCalled();
-	await expect(gate.pass(newAccount(), asked('taken'))).resolves.toBe('response');
-	await expect(new AccountGate().pass(account, asked('taken'))).resolves.toBe('response');
+	await expect(gate.pass(newAccount(), asked('tokenAccepted'))).resolves.toBe('response');
+	await expect(new AccountGate().pass(account, asked('tokenAccepted'))).resolves.toBe('response');
 });
 
 test('of refusals that come together the first stays', async () => {
 	const gate = new AccountGate();
 	const account = newAccount();
-	await gate.pass(account, asked('taken'));
+	await gate.pass(account, asked('tokenAccepted'));
 	const [first, second] = [openRequest(), openRequest()];
 	const both = [gate.pass(account, first.ask), gate.pass(account, second.ask)];
 	await settle();
@@ -68,7 +68,7 @@ test('of refusals that come together the first stays', async () => {
 	await settle();
 	second.end(new InputError('accessToken', 'Another', ''));
 	await Promise.all(both);
-	await expect(gate.pass(account, asked('taken'))).resolves.toBe(REFUSAL);
+	await expect(gate.pass(account, asked('tokenAccepted'))).resolves.toBe(REFUSAL);
 });
 
 test.each<[string, object, boolean]>([
@@ -80,7 +80,7 @@ test.each<[string, object, boolean]>([
 	const gate = new AccountGate();
 	const account = newAccount();
 	await gate.pass(account, asked(REFUSAL));
-	const ask = asked('taken');
+	const ask = asked('tokenAccepted');
 	await gate.pass({ ...account, ...other } as Account, ask);
 	expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
 });
@@ -90,7 +90,7 @@ test('a request that throws lets the next item ask', async () => {
 	const account = newAccount();
 	const thrown = gate.pass(account, () => Promise.reject(new Error('it broke')));
 	await expect(thrown).rejects.toThrow('it broke');
-	await expect(gate.pass(account, asked('taken'))).resolves.toBe('response');
+	await expect(gate.pass(account, asked('tokenAccepted'))).resolves.toBe('response');
 });
 
 /** How many of two items of a new run ask at once. */
@@ -110,7 +110,7 @@ test('for a minute after an account was taken, runs ask with several items at on
 	const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
 	const account = newAccount();
 	expect(await askingAtOnce(account)).toBe(1);
-	await new AccountGate().pass(account, asked('taken'));
+	await new AccountGate().pass(account, asked('tokenAccepted'));
 	now += 59_999;
 	// What a request tells nothing of its account by changes nothing.
 	expect(await askingAtOnce(account)).toBe(2);
@@ -122,19 +122,19 @@ test('for a minute after an account was taken, runs ask with several items at on
 
 test('a refusal ends that minute', async () => {
 	const account = newAccount();
-	await new AccountGate().pass(account, asked('taken'));
+	await new AccountGate().pass(account, asked('tokenAccepted'));
 	await new AccountGate().pass(account, asked(REFUSAL));
 	expect(await askingAtOnce(account)).toBe(1);
 });
 
 test('a process remembers the 200 accounts that were taken last', async () => {
 	const accounts = Array.from({ length: 201 }, newAccount);
-	for (const account of accounts) await new AccountGate().pass(account, asked('taken'));
+	for (const account of accounts) await new AccountGate().pass(account, asked('tokenAccepted'));
 	expect(await askingAtOnce(accounts[0]!)).toBe(1);
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	// Asked again, it is the last of them.
-	await new AccountGate().pass(accounts[1]!, asked('taken'));
-	await new AccountGate().pass(newAccount(), asked('taken'));
+	await new AccountGate().pass(accounts[1]!, asked('tokenAccepted'));
+	await new AccountGate().pass(newAccount(), asked('tokenAccepted'));
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	expect(await askingAtOnce(accounts[2]!)).toBe(1);
 });

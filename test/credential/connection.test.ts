@@ -130,11 +130,11 @@ test.each<[string, object, string, RegExp]>([
 });
 
 const [A, B] = ['a', 'b'].map((which) => `the secret of the test: ${which}`) as [string, string];
-test.each<[string, object, { current: string; taken: string[] }]>([
-	['both', { postbackSecret: A, previousPostbackSecret: B }, { current: A, taken: [A, B] }],
-	['the new one alone', { postbackSecret: A }, { current: A, taken: [A] }],
-	['the previous one alone', { previousPostbackSecret: B }, { current: '', taken: [B] }],
-	['empty ones', { postbackSecret: '', previousPostbackSecret: '' }, { current: '', taken: [] }],
+test.each<[string, object, { current: string; accepted: string[] }]>([
+	['both', { postbackSecret: A, previousPostbackSecret: B }, { current: A, accepted: [A, B] }],
+	['the new one alone', { postbackSecret: A }, { current: A, accepted: [A] }],
+	['the previous one alone', { previousPostbackSecret: B }, { current: '', accepted: [B] }],
+	['empty ones', { postbackSecret: '', previousPostbackSecret: '' }, { current: '', accepted: [] }],
 ])('a trigger takes what was signed with %s of its secrets', (_which, fields, expected) => {
 	expect(parseSecrets(fields as never)).toStrictEqual(expected);
 });

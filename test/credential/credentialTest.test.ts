@@ -57,8 +57,8 @@ test('a good credential: one token, one empty request, and nothing is made', asy
 test.each<[string, string | undefined, string, RegExp]>([
 	['fewer scopes', 'pay.read', 'pay.read pay.write', /^Error: .*did not grant pay\.write:/],
 	['others', 'openid,pay.read', 'a pay.read  b', /^Error: .*did not grant a and b:/],
-	['more', 'pay.write openid pay.read', 'pay.read pay.write', /refused the access token/],
-	['the same, which it need not say', undefined, 'pay.read pay.write', /refused the access token/],
+	['more', 'pay.write openid pay.read', 'pay.read pay.write', /rejected the access token/],
+	['the same, which it need not say', undefined, 'pay.read pay.write', /rejected the access token/],
 ])('a token endpoint that grants %s', async (_what, granted, scope, words) => {
 	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
 	sandbox.tokenFaultFor = () => status(200, { body });
@@ -91,7 +91,7 @@ test.each([
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
 	expect(await verdict(client)).toMatch(/^OK/);
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });
-	expect(await verdict(client)).toMatch(/refused the client \(HTTP 401, invalid_client\)/);
+	expect(await verdict(client)).toMatch(/rejected the client \(HTTP 401, invalid_client\)/);
 	sandbox.tokenFaultFor = undefined;
 	sandbox.revokeTokens();
 	expect(await verdict(client)).toMatch(/^OK/);
@@ -106,8 +106,8 @@ test.each<[string, Fault, RegExp]>([
 	['400', status(400), /^OK: The service accepts the access token$/],
 	['422', status(422), /^OK/],
 	['200', status(200), /^OK: The service accepts the access token$/],
-	['401', status(401), /^Error: The service refused the access token \(HTTP 401\).*allow-list/],
-	['403', status(403), /^Error: The service refused the access token \(HTTP 403\).*allow-list/],
+	['401', status(401), /^Error: The service rejected the access token \(HTTP 401\).*allow-list/],
+	['403', status(403), /^Error: The service rejected the access token \(HTTP 403\).*allow-list/],
 	['n8n without such a workflow', status(404, { body: UNREGISTERED }), NO_WORKFLOW],
 	['404', status(404), /^Error: .*Base URL is wrong, or the Scheme Name/],
 	['405', status(405), /^Error: .*Base URL is wrong, or the Scheme Name/],
@@ -158,13 +158,13 @@ test.each<[string, Record<string, unknown>, RegExp]>([
 	],
 	['a scheme name of two segments', { schemeName: 'a/b' }, /one segment of a path/],
 	['a tail of another', { baseUrl: 'https://x.example.com/v2/slow/qrcode' }, /"slow".*"fast"/],
-	['a wrong secret', { clientSecret: 'wrong' }, /refused the client/],
+	['a wrong secret', { clientSecret: 'wrong' }, /rejected the client/],
 	['no secret', { clientSecret: '' }, /Client Secret .* is empty/],
 	['a short postback secret', { postbackSecret: 'abc' }, /Postback Secret .* at least 16/],
 	['a previous one alone', { previousPostbackSecret: SECRET }, /Postback Secret .* is empty/],
-	['a wrong scope', { scope: 'all' }, /refused the scope/],
+	['a wrong scope', { scope: 'all' }, /rejected the scope/],
 	['no token endpoint there', { tokenUrl: NOWHERE }, NOT_THERE],
-	['a pasted token that is none', PASTED, /refused the access token/],
+	['a pasted token that is none', PASTED, /rejected the access token/],
 	['a service that is not there', { baseUrl: NOWHERE }, IN_DOCKER],
 	['a webhook at another port', { baseUrl: `${NOWHERE}/webhook` }, OWN_PORT],
 	['https: for a service that speaks http:', { baseUrl: '$SANDBOX' }, NO_TLS],

@@ -288,7 +288,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 			/^tokenUrl: .*token endpoint cannot be reached/,
 		],
 		['a wrong client secret', tokens({ clientSecret: 'wrong' }), /^clientSecret: .*the client/],
-		['a wrong scope', tokens({ scope: 'everything' }), /^scope: .*refused the scope/],
+		['a wrong scope', tokens({ scope: 'everything' }), /^scope: .*rejected the scope/],
 		['a batch of none', field({ options: batches(0) }), /^batchSize: /],
 		['an unknown postback', field({ postback: '={{ "x" }}', postbackUrl: 'y' }), /^postback: /],
 		[
@@ -442,7 +442,7 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		const [message] = new Set(others.map((error) => error.message));
 		expect(message).toBe(
-			'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
+			'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
 		);
 		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
@@ -486,7 +486,7 @@ describe('an account that is refused is asked once', () => {
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
 		const messages = new Set(errorsOf(run).map(({ message }) => message));
-		expect([...messages]).toStrictEqual([expect.stringMatching(/refused the client/)]);
+		expect([...messages]).toStrictEqual([expect.stringMatching(/rejected the client/)]);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
@@ -538,7 +538,7 @@ describe('an account that is refused is asked once', () => {
 		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
 		const run = await pay(itemsFor('b'), { credential });
 		expect(errorOf(run)?.message).toBe(
-			'Could not get an access token: the token endpoint refused the request (HTTP 415)',
+			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
 		);
 		expect(errorOf(run)?.description).toMatch(/The endpoint said: "Send JSON"\. Check Client Auth/);
 	});
@@ -619,6 +619,33 @@ describe('tokens by client credentials', () => {
 		await pay(items, { credential, settings: CONTINUE }, batches(10));
 		expect(madeBy(service)).toStrictEqual([...list].sort());
 	});
+
+	test.each([401, 403])(
+		'Retry On Fail sends a payment with a %d no second time; the editor and a new run do',
+		async (status) => {
+			const { service, credential } = await shop();
+			// A gateway that says no to what the service behind it has carried out.
+			let isFirst = true;
+			service.faultFor = () => {
+				if (!isFirst) return undefined;
+				isFirst = false;
+				return { kind: 'status', status } as const;
+			};
+			const run = await pay(itemsFor('a'), { credential, settings: RETRY });
+			expect(errorOf(run)?.context?.data).toMatchObject({
+				outcome: 'rejected',
+				statusCode: status,
+			});
+			expect(errorOf(run)?.description).toMatch(
+				/it is not sent again by itself\. Before you run it again, ask the service/,
+			);
+			expect(service.received).toHaveLength(1);
+			expect(isRecorded('a')).toBe(false);
+			const retried = await pay(itemsFor('a'), { credential, settings: RETRY, previous: run });
+			expect(outcomes(retried)).toStrictEqual(['accepted']);
+			expect(service.received).toHaveLength(2);
+		},
+	);
 
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();

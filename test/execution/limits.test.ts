@@ -9,7 +9,14 @@ import { OPERATIONS, type Kind } from '../serviceOperations';
 const openEmpty = (kind: Kind = 'payment') =>
 	openLedger(
 		{},
-		{ operation: OPERATIONS[kind], node: 'Pay', run: '0', isTool: false, credentialId: '1' },
+		{
+			operation: OPERATIONS[kind],
+			executionId: '42',
+			node: 'Pay',
+			run: '0',
+			isTool: false,
+			credentialId: '1',
+		},
 	);
 
 /** An item as limits look at it. */

@@ -94,6 +94,7 @@ function runOf(
 			{},
 			{
 				operation,
+				executionId: '42',
 				node: 'Pay',
 				run: '0',
 				isTool: false,
@@ -281,6 +282,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		const store = {};
 		const about = {
 			operation: OPERATIONS.payment,
+			executionId: '42',
 			run: '0',
 			isTool: true,
 			credentialId: '1',

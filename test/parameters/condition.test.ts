@@ -5,7 +5,7 @@ import {
 	resumeCondition,
 	startCondition,
 } from '../../nodes/Pay/parameters/condition';
-import type { StatusValues } from '../../nodes/Pay/parameters/description';
+import type { StatusWords } from '../../nodes/Pay/parameters/description';
 import { refusalOf } from '../refusal';
 
 /** Reads parameters from an object, as n8n gives those of an item. */
@@ -66,7 +66,7 @@ test.each([
 	});
 });
 
-const STATUS: StatusValues = {
+const STATUS: StatusWords = {
 	field: 'status',
 	paid: ['paid', 'done'],
 	failed: ['failed'],
@@ -74,7 +74,7 @@ const STATUS: StatusValues = {
 };
 const FIELD = { field: 'data.status', values: ['sent'] };
 
-test.each<[string, Parameters<typeof matchOf>[0], StatusValues | undefined, object | undefined]>([
+test.each<[string, Parameters<typeof matchOf>[0], StatusWords | undefined, object | undefined]>([
 	['any postback', 'any', STATUS, undefined],
 	['any postback, without words', 'any', undefined, undefined],
 	[
@@ -141,7 +141,7 @@ const EITHER_MISSING = {
 		'Open the credential of this node. Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 };
 
-test.each<[string, 'paid' | 'paidOrFailed', StatusValues | undefined, object]>([
+test.each<[string, 'paid' | 'paidOrFailed', StatusWords | undefined, object]>([
 	['paid, without any words', 'paid', undefined, PAID_MISSING],
 	['paid, with words for failed', 'paid', { ...STATUS, paid: [] }, PAID_MISSING],
 	['paid or failed, without any words', 'paidOrFailed', undefined, EITHER_MISSING],

@@ -10,7 +10,7 @@ import {
 import { refusalOf } from '../refusal';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });
-const NOTHING = { result: undefined, qrCodePath: undefined, status: undefined };
+const NOTHING = { responseWords: undefined, qrCodePath: undefined, statusWords: undefined };
 
 test.each([
 	['nothing', {}],
@@ -49,7 +49,7 @@ test.each([
 ])('the Result Field %j with %j is taken', (resultField, acceptedValues, values) => {
 	expect(described({ resultField, acceptedValues })).toStrictEqual({
 		...NOTHING,
-		result: { field: resultField.trim(), accepted: values, rejected: [] },
+		responseWords: { field: resultField.trim(), accepted: values, rejected: [] },
 	});
 });
 
@@ -60,7 +60,7 @@ test.each([
 ])('the words of a status: %s', (_what, paidValues, failedValues, words) => {
 	expect(described({ statusField: ' data.status ', paidValues, failedValues })).toStrictEqual({
 		...NOTHING,
-		status: { field: 'data.status', ...words },
+		statusWords: { field: 'data.status', ...words },
 	});
 });
 
@@ -76,9 +76,14 @@ test('each field may have several paths, one a line', () => {
 		idField: 'j',
 	};
 	expect(described(fields)).toStrictEqual({
-		result: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
+		responseWords: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
 		qrCodePath: 'd\ne',
-		status: { field: 'f\ng', paid: ['paid'], failed: [], compared: { amount: 'h\ni', id: 'j' } },
+		statusWords: {
+			field: 'f\ng',
+			paid: ['paid'],
+			failed: [],
+			compared: { amount: 'h\ni', id: 'j' },
+		},
 	});
 });
 

@@ -112,6 +112,14 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
+	'Retry On Fail repeats a payment after a 401': () => [
+		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			const verdict = original(ledger, item);
+			const isReplayed = verdict.do === 'replay' && verdict.outcome === 'rejected';
+			return isReplayed ? { do: 'send' } : verdict;
+		}),
+	],
+
 	'Additional Members may hold the amount': () => [
 		seam(
 			'parameters/additionalMembers',

@@ -1,6 +1,14 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
-import { isOptionOdd, isSameItem, type Send, type Try, type TypedItem, type World } from './world';
+import {
+	isOptionOdd,
+	isRejectedForToken,
+	isSameItem,
+	type Send,
+	type Try,
+	type TypedItem,
+	type World,
+} from './world';
 
 const OUTCOMES: readonly Outcome[] = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'];
 
@@ -143,8 +151,12 @@ function contradiction(
 			);
 			return booking ? undefined : 'nothing like it was sent and accepted in this execution';
 		}
-		case 'rejected':
-			return own.length > 0 ? undefined : 'it was not sent';
+		case 'rejected': {
+			const isTold = earlier.some((send) => {
+				return isRejectedForToken(send) && send.by.execution.name === by.execution.name;
+			});
+			return isTold ? undefined : 'it was not sent';
+		}
 		case 'unknown':
 			// Of two tools at once the one is told while the request of the other is still out.
 			return earlier.some((send) => isOpen(send) || send.heardAt >= by.begun) || own.length > 0

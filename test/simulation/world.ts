@@ -136,6 +136,11 @@ export function isSameItem(earlier: Send, by: Try, item: TypedItem): boolean {
 	return value === item.value && key === item.key && account === item.account;
 }
 
+/** Whether the node heard that the token is not taken, of a payment. */
+export function isRejectedForToken({ kind, heard, status }: Send): boolean {
+	return kind === 'payment' && heard === 'rejected' && (status === 401 || status === 403);
+}
+
 /** Whether a try is of an execution that its process runs again from an earlier state. */
 function isRunAgain(one: Try, two: Try): boolean {
 	if (one.execution === two.execution || one.process !== two.process) return false;
@@ -437,7 +442,7 @@ export class World {
 
 	/**
 	 * A payment that may have been carried out never goes out again; and by itself the node sends none
-	 * twice, whatever was answered.
+	 * twice in one try, whatever was answered, nor in one execution where its token was rejected.
 	 */
 	private checkOnce(later: Send, what: string) {
 		for (const earlier of this.sends) {
@@ -448,7 +453,10 @@ export class World {
 			const sameItem = isKnown && isSameItem(earlier, two, later.item);
 			if (earlier.id !== later.id && !sameItem) continue;
 			const mayBePaid = earlier.heard !== 'rejected' && earlier.heard !== 'notSent';
-			if (!mayBePaid && one !== two) continue;
+			// A gateway says so of what was carried out: Retry On Fail must not send it with the next token.
+			const isRepeated =
+				sameItem && isRejectedForToken(earlier) && one.execution.name === two.execution.name;
+			if (!mayBePaid && one !== two && !isRepeated) continue;
 			const takers = this.takersOf(later.id);
 			const repetition: Repetition = {
 				inLedger,

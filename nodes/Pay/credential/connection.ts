@@ -90,7 +90,7 @@ export function parseToken(credential: PayCredential): Account['token'] {
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
-const TAKEN_HEADERS = [
+const RESERVED_HEADERS = [
 	'authorization',
 	'connection',
 	'cookie',
@@ -114,13 +114,20 @@ const TAKEN_HEADERS = [
 	'via',
 	'warning',
 ];
-const TAKEN_BEGINNINGS = ['accept', 'content-', 'if-', 'proxy-', 'x-forwarded-', 'x-http-method'];
+const RESERVED_BEGINNINGS = [
+	'accept',
+	'content-',
+	'if-',
+	'proxy-',
+	'x-forwarded-',
+	'x-http-method',
+];
 
-function isTakenHeader(name: string): boolean {
+function isReservedHeader(name: string): boolean {
 	const lowerCase = name.toLowerCase();
 	return (
-		TAKEN_HEADERS.includes(lowerCase) ||
-		TAKEN_BEGINNINGS.some((beginning) => lowerCase.startsWith(beginning))
+		RESERVED_HEADERS.includes(lowerCase) ||
+		RESERVED_BEGINNINGS.some((beginning) => lowerCase.startsWith(beginning))
 	);
 }
 
@@ -133,7 +140,7 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 	if (!HEADER_NAME.test(name)) {
 		throw wrongIdHeader('must be the name of a header, without a colon or spaces');
 	}
-	if (isTakenHeader(name)) throw wrongIdHeader(`must not be ${name}, which has another meaning`);
+	if (isReservedHeader(name)) throw wrongIdHeader(`must not be ${name}, which has another meaning`);
 	return name;
 }
 
@@ -158,6 +165,14 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST_POSTBACK_SECRET = 16;
 
+/** What proofs in postback URLs are made and checked with. */
+export interface PostbackSecrets {
+	/** Makes proofs; "" where the credential has none. */
+	current: string;
+	/** All whose proofs are accepted: the previous one too, while it is being replaced. */
+	accepted: string[];
+}
+
 function parseSecret(value: unknown, field: string): string {
 	const secret = optionalText(value, credentialField(field)) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST_POSTBACK_SECRET) return secret;
@@ -168,11 +183,12 @@ function parseSecret(value: unknown, field: string): string {
 	);
 }
 
-/** Reads what URLs are signed with, "" where that is missing, and all that is taken. InputError. */
-export function parseSecrets(fields: PayCredential) {
+/** Reads the Postback Secrets of a credential. Throws an InputError. */
+export function parseSecrets(fields: PayCredential): PostbackSecrets {
 	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
-	return { current, taken: [current, previous].filter((secret) => secret !== '') };
+	const accepted = [current, previous].filter((secret) => secret !== '');
+	return { current, accepted };
 }
 
 /** Fields that say for themselves what is wrong where they are empty, or let less through then. */
@@ -219,8 +235,8 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);
 	const scheme = parseSchemeName(schemeName);
-	const { current, taken } = parseSecrets(credential);
-	if (current === '' && taken.length > 0) {
+	const { current, accepted } = parseSecrets(credential);
+	if (current === '' && accepted.length > 0) {
 		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
 		throw wrongSetting('postbackSecret', 'is empty', advice);
 	}

@@ -35,7 +35,7 @@ function faultShownBy(response: TestResponse): string | undefined {
 		return `The service takes only https: ${which}: write https:// at the start of the Base URL`;
 	}
 	if (statusCode === 401 || statusCode === 403) {
-		return `The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
+		return `The service rejected the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
 	}
 	if (statusCode === 407) return `A proxy on the way asks for its own password ${which}`;
 	if (withoutN8n(jsonOrText(String(response.body))) === UNPUBLISHED) {

@@ -1,13 +1,13 @@
-import type { ComparedFields, ResultValues, StatusValues } from '../parameters/description';
+import type { ComparedFields, ResponseWords, StatusWords } from '../parameters/description';
 import { inBoth, isUnset, readFieldMatch, readPaths, readValues } from '../parameters/fieldMatch';
 import { credentialField, wrongInCredential } from './wrongField';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
-	result?: ResultValues;
+	responseWords?: ResponseWords;
 	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
 	qrCodePath?: string;
-	status?: StatusValues;
+	statusWords?: StatusWords;
 }
 
 type FieldName =
@@ -78,11 +78,11 @@ function readCompared(fields: DescriptionFields): ComparedFields | undefined {
 	return { amount: amount || undefined, id: id || undefined };
 }
 
-function readStatus(fields: DescriptionFields): StatusValues | undefined {
+function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const compared = readCompared(fields);
 	const field = readFieldOfWords(fields, 'statusField', 'paidValues', 'failedValues');
 	if (field === undefined) return undefined;
-	const status: StatusValues = {
+	const status: StatusWords = {
 		field,
 		paid: readWordsOf(fields, 'paidValues'),
 		failed: readWordsOf(fields, 'failedValues'),
@@ -91,7 +91,7 @@ function readStatus(fields: DescriptionFields): StatusValues | undefined {
 	return status;
 }
 
-function readResult(fields: DescriptionFields): ResultValues | undefined {
+function readResponseWords(fields: DescriptionFields): ResponseWords | undefined {
 	const field = readFieldOfWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
 	if (field === undefined) return undefined;
 	return {
@@ -111,8 +111,8 @@ export function readDescription(
 		throw wrongInCredential('describeService', 'must be true or false', 'Turn it on or off.');
 	}
 	return {
-		result: readResult(fields),
+		responseWords: readResponseWords(fields),
 		qrCodePath: readPathsOf(fields, 'qrCodePath') || undefined,
-		status: readStatus(fields),
+		statusWords: readStatusWords(fields),
 	};
 }

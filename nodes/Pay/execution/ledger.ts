@@ -13,6 +13,8 @@ export interface Attempt extends Partial<RequestResult> {
 	amount?: number;
 	/** Of the request, see `Ready`. */
 	fingerprint: string;
+	/** The editor's Retry is another execution with the same store. Absent as earlier versions stored it. */
+	executionId?: string;
 }
 
 /** An attempt as 0.1.0 stored it: its place and its reason as text, and its kind in its key alone. */
@@ -21,8 +23,11 @@ type AttemptOf010 = Omit<Attempt, 'place' | 'kind' | 'reason'> & { by: string; r
 /** What the ledger says about an item that is about to be sent. */
 export type Verdict =
 	| { do: 'send' }
-	/** This item was sent before, and was accepted, or nobody knows what became of it. */
-	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'unknown' }
+	/**
+	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
+	 * token in this very execution.
+	 */
+	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
 	| { do: 'refuse'; attempt: Attempt; because: Refusal };
 
 /**
@@ -67,6 +72,7 @@ interface OpenStore {
 export interface Ledger {
 	readonly store: OpenStore;
 	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'words'>;
+	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
@@ -139,10 +145,7 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return isSamePlace(place, placeOf(ledger, item));
 }
 
-/**
- * Whether an attempt was certainly not carried out: then another one may be made. A 401 counts as that
- * too: docs/connect.md says what a gateway that gives one afterwards needs.
- */
+/** Whether an attempt counts as not made: then a person may try again. Of a 401, see {@link rejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -162,6 +165,25 @@ function attemptOfItem(ledger: Ledger, item: Sendable): Attempt | undefined {
 	if (attempt === undefined || wasNotMade(attempt)) return undefined;
 	// Another item may have sent that external_id since.
 	return isOfItem(attempt, ledger, item) ? attempt : undefined;
+}
+
+/** The statuses that say no to a token: a later try goes out with another one. */
+const REJECTED_TOKEN = [401, 403];
+
+/**
+ * The last attempt of this item, if it was rejected for its token in this very execution. A gateway may say
+ * so of a payment that was made behind it, so Retry On Fail must not send it again with the next token. A
+ * person may: the editor's Retry is another execution. One of the Rejected Values is a promise.
+ */
+function rejectedForToken(ledger: Ledger, item: Sendable): Attempt | undefined {
+	const { attempts, places } = ledger.store;
+	const external_id = places[itemKey(ledger, item)];
+	if (external_id === undefined) return undefined;
+	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
+	if (attempt === undefined || !isOfItem(attempt, ledger, item)) return undefined;
+	const { outcome, statusCode = 0, reason, executionId } = attempt;
+	if (outcome !== 'rejected' || !REJECTED_TOKEN.includes(statusCode)) return undefined;
+	return reason === undefined && executionId === ledger.executionId ? attempt : undefined;
 }
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
@@ -189,12 +211,17 @@ function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 	return { do: 'replay', attempt, outcome: 'accepted' };
 }
 
-/** A payment is not sent while an attempt with its External ID, or of its item, may have been carried out. */
+/**
+ * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out.
+ * What was rejected for its token is not sent a second time by itself.
+ */
 function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 	const withId = attemptWithId(ledger, item);
 	if (withId !== undefined) return consultSameId(ledger, item, withId);
 	const ofItem = attemptOfItem(ledger, item);
 	if (ofItem !== undefined) return consultOtherId(ledger, item, ofItem);
+	const rejected = rejectedForToken(ledger, item);
+	if (rejected !== undefined) return { do: 'replay', attempt: rejected, outcome: 'rejected' };
 	return { do: 'send' };
 }
 
@@ -270,6 +297,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		place,
 		amount: request.amount,
 		fingerprint,
+		executionId: ledger.executionId,
 	};
 	store.attempts[attemptKey(ledger, item)] = attempt;
 	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;

@@ -1,4 +1,4 @@
-import { bearerToken, forgetToken, isClientRefused } from '../credential/accessToken';
+import { bearerToken, forgetToken, isClientRejected } from '../credential/accessToken';
 import type { Account } from '../credential/connection';
 import { firstValue, mismatchOf } from '../parameters/fieldMatch';
 import { hideSecrets } from '../postback/proof';
@@ -18,9 +18,9 @@ export async function tokenFor(
 }
 
 /** What the account takes for a yes and for a no in a response; undefined where it says neither. */
-function judge({ result }: Account, response: unknown): Judgement | undefined {
-	if (result === undefined) return undefined;
-	const { field, accepted, rejected } = result;
+function judge({ responseWords }: Account, response: unknown): Judgement | undefined {
+	if (responseWords === undefined) return undefined;
+	const { field, accepted, rejected } = responseWords;
 	// The output shows the body as `response`, so a path may begin with it.
 	const sources = [response, { response }];
 	if (mismatchOf({ field, values: rejected }, ...sources) === undefined) {
@@ -38,14 +38,14 @@ function judge({ result }: Account, response: unknown): Judgement | undefined {
 /** A token that is younger, in milliseconds, has not expired: then a new one would get the same 403. */
 const MAY_HAVE_EXPIRED = 60_000;
 
-/** What a request came to, and whether its token was refused although no newer one is there. */
+/** What a request came to, and whether its token was rejected although no newer one is there. */
 export interface Posted {
 	result: RequestResult;
-	isAccountRefused: boolean;
+	isAccountRejected: boolean;
 }
 
 /**
- * Posts one request in the name of its account. A token that is refused is discarded. If it was kept
+ * Posts one request in the name of its account. A token that is rejected is discarded. If it was kept
  * for a while, the request is sent once more with a new one, where the operation's policy says so.
  */
 export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
@@ -54,9 +54,9 @@ export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<
 	// Services say 403 to a token that has expired, too.
 	if (first.statusCode === 401) forgetToken(item.account, accessToken);
 	if (first.statusCode === 403) forgetToken(item.account, accessToken, MAY_HAVE_EXPIRED);
-	if (!isTokenRefused(first)) return { result: first, isAccountRefused: false };
-	if (!isKept) return { result: first, isAccountRefused: true };
-	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRefused: false };
+	if (!isTokenRejected(first)) return { result: first, isAccountRejected: false };
+	if (!isKept) return { result: first, isAccountRejected: true };
+	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRejected: false };
 	return await postOnceMore(run, item, accessToken, first);
 }
 
@@ -77,14 +77,14 @@ async function postWith(run: Run, item: Ready, accessToken: string): Promise<Req
 	return await postRequest(httpRequest, connection, operation, request);
 }
 
-const isTokenRefused = ({ statusCode, outcome }: RequestResult) =>
+const isTokenRejected = ({ statusCode, outcome }: RequestResult) =>
 	statusCode === 401 && outcome === 'rejected';
 
-/** Posts a request whose kept token was refused once more, with a new one if there is one. */
+/** Posts a request whose kept token was rejected once more, with a new one if there is one. */
 async function postOnceMore(
 	run: Run,
 	item: Ready,
-	refusedToken: string,
+	rejectedToken: string,
 	first: RequestResult,
 ): Promise<Posted> {
 	let renewed: BearerToken;
@@ -92,13 +92,13 @@ async function postOnceMore(
 		renewed = await tokenFor(run, item);
 	} catch (error) {
 		// There is no other token.
-		return { result: first, isAccountRefused: isClientRefused(error) };
+		return { result: first, isAccountRejected: isClientRejected(error) };
 	}
-	// The same token would be refused once more.
-	if (renewed.accessToken === refusedToken) return { result: first, isAccountRefused: true };
-	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRefused: false };
+	// The same token would be rejected once more.
+	if (renewed.accessToken === rejectedToken) return { result: first, isAccountRejected: true };
+	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRejected: false };
 	const second = await postWith(run, item, renewed.accessToken);
 	// The first request did reach the service.
-	if (second.outcome === 'notSent') return { result: first, isAccountRefused: false };
-	return { result: second, isAccountRefused: isTokenRefused(second) };
+	if (second.outcome === 'notSent') return { result: first, isAccountRejected: false };
+	return { result: second, isAccountRejected: isTokenRejected(second) };
 }

@@ -1,4 +1,4 @@
-import { isClientRefused } from '../credential/accessToken';
+import { isClientRejected } from '../credential/accessToken';
 import type { Standing } from '../credential/accountGate';
 import { InputError } from '../inputError';
 import { recordExpectation, withdrawExpectation } from '../postback/expectation';
@@ -9,7 +9,7 @@ import { post, tokenFor, type BearerToken, type Posted } from './post';
 import type { Done, Ready, Step } from './read';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
 import { isCancelled, type Run } from './runState';
-import { recordedBefore, stillRecorded, tokenRefused } from './words/refusal';
+import { recordedBefore, stillRecorded, tokenRejected } from './words/refusal';
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
@@ -65,7 +65,7 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	return results;
 }
 
-/** Sends one item, unless the node is about to stop, or its account was refused in this run. */
+/** Sends one item, unless the node is about to stop, or its account was rejected in this run. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const done = await run.gate.pass(item.account, async () => await sendWithToken(run, item));
 	return done instanceof InputError ? refuseItem(run, item, done) : done;
@@ -90,7 +90,7 @@ async function sendWithToken(run: Run, item: Ready): Promise<SendReport> {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
 		if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
-		const standing = isClientRefused(error) ? error : undefined;
+		const standing = isClientRejected(error) ? error : undefined;
 		return { result: refuseItem(run, item, error), standing };
 	}
 	// The duplicate check and a token endpoint may take their time.
@@ -115,12 +115,12 @@ function enterAttempt(run: Run, item: Ready): { attempt: Attempt } | { done: Don
 }
 
 /** What a request tells of its account. */
-function standingOf({ result, isAccountRefused }: Posted): Standing {
-	if (isAccountRefused) return tokenRefused();
+function standingOf({ result, isAccountRejected }: Posted): Standing {
+	if (isAccountRejected) return tokenRejected();
 	const { outcome, statusCode } = result;
 	const isJudged = outcome === 'accepted' || outcome === 'rejected';
-	// A service that says 401 or 403 has taken nobody.
-	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'taken' : undefined;
+	// A 401 or 403 accepts no token.
+	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'tokenAccepted' : undefined;
 }
 
 /** Sends one item whose attempt was entered, and enters what became of it. Nothing throws. */

@@ -86,6 +86,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	const hasWaited = countWaits(store, executionId) > 0;
 	const ledger = openLedger(store, {
 		operation,
+		executionId,
 		node: name,
 		run: String(context.evaluateExpression('{{ $runIndex }}', 0)),
 		isTool,

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers } from '../json';
-import type { ComparedFields, StatusValues } from './description';
+import type { ComparedFields, StatusWords } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
 import { wrongField, type NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
@@ -136,18 +136,18 @@ export function readCondition(read: ReadParameter, field: NamedField): Condition
 
 /**
  * What a postback must hold for a condition, undefined where any will do.
- * @param status the words of the account; an InputError where they are needed and missing
+ * @param statusWords the words of the account; an InputError where they are needed and missing
  * @param name the field of the condition, which such an error is about
  * @param whereWordsBelong a sentence that says which credential to open for them
  */
 export function matchOf(
 	condition: Condition,
-	status: StatusValues | undefined,
+	statusWords: StatusWords | undefined,
 	name: string,
 	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	const { field = '', paid = [], failed = [], compared } = status ?? {};
+	const { field = '', paid = [], failed = [], compared } = statusWords ?? {};
 	if (typeof condition === 'object') {
 		return { field: condition.field, values: condition.values, compared };
 	}

@@ -2,7 +2,7 @@ import { firstValue, mismatchOf, missing, type FieldMatch } from './fieldMatch';
 import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
-export interface StatusValues {
+export interface StatusWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	paid: string[];
@@ -18,7 +18,7 @@ export interface ComparedFields {
 }
 
 /** What a response says became of its request. */
-export interface ResultValues {
+export interface ResponseWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
@@ -72,7 +72,7 @@ export function otherAmountIn(field: string | undefined, proven: Proven, sources
  * @param proven its reference
  */
 export function stateOf(
-	{ field, paid, failed, compared = {} }: StatusValues,
+	{ field, paid, failed, compared = {} }: StatusWords,
 	proven: Proven,
 	...sources: unknown[]
 ): State {

@@ -15,7 +15,7 @@ const MOVED_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses options that an early version had: without what they said, a refusal of the service would
+ * Refuses options that an early version had: without what they said, a no of the service would
  * count as a payment, and "pending" would start a workflow. Throws an InputError.
  */
 export function refuseMovedOptions(options: unknown): void {

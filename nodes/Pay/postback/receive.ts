@@ -5,7 +5,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { PostbackMatch } from '../parameters/condition';
-import { otherAmountIn, otherIdIn, stateOf, type StatusValues } from '../parameters/description';
+import { otherAmountIn, otherIdIn, stateOf, type StatusWords } from '../parameters/description';
 import { mismatchOf } from '../parameters/fieldMatch';
 import type { PostedFile } from './body/multipart';
 import { parseBody } from './body/parse';
@@ -83,13 +83,13 @@ function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
 
 /**
  * Why the workflow does not go on with a postback; undefined where it does.
- * @param status the words of the account, if it has any
+ * @param statusWords the words of the account, if it has any
  */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
 	postback: Postback,
 	reference: Reference | null,
-	status: StatusValues | undefined,
+	statusWords: StatusWords | undefined,
 ): string | undefined {
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
@@ -97,7 +97,7 @@ export function whyNotAwaited(
 	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
 	if (mismatch !== undefined) return mismatch;
 	// Only what says "paid" must say the amount: what is pending or failed may say another one, or none.
-	if (status !== undefined && stateOf(status, reference, ...sources) !== 'otherAmount') {
+	if (statusWords !== undefined && stateOf(statusWords, reference, ...sources) !== 'otherAmount') {
 		return undefined;
 	}
 	return otherAmountIn(amount, reference, sources);
@@ -175,16 +175,16 @@ async function loadFiles(
 
 /**
  * The item for a postback, or that which waited for it and the postback, its files beside its own.
- * @param status the words of the account, which give the postback's `state`
+ * @param statusWords the words of the account, which give the postback's `state`
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
 	postback: Postback,
 	reference: Reference | null,
-	status?: StatusValues,
+	statusWords?: StatusWords,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const state = status && stateOf(status, reference, ...sourcesOf(postback));
+	const state = statusWords && stateOf(statusWords, reference, ...sourcesOf(postback));
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: Array<PostedFile & { data?: IBinaryData }> = [...postback.files, ...loaded];
 	const about = state === undefined ? { reference } : { reference, state };

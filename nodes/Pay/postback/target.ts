@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import type { StatusValues } from '../parameters/description';
+import type { StatusWords } from '../parameters/description';
 import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
@@ -106,13 +106,13 @@ export function readPostbackTarget(
 	account: {
 		postbackUrl?: unknown;
 		postbackSecret?: string;
-		status?: StatusValues;
+		statusWords?: StatusWords;
 		checksSignature?: boolean;
 	},
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expectation?: Expectation } {
-	const { postbackSecret: secret, status } = account;
+	const { postbackSecret: secret, statusWords } = account;
 	const choice = read('postback');
 	if (!TARGETS.includes(choice)) {
 		const what = `must be one of ${TARGETS.join(', ')}, but is ${JSON.stringify(choice)}`;
@@ -133,7 +133,12 @@ export function readPostbackTarget(
 	const { external_id } = reference;
 	const signed = withRandomProof(withResumeSegment(url), reference);
 	const { hash } = signed;
-	const expectation: Expectation = { external_id, executionId: execution.id, hash, status };
+	const expectation: Expectation = {
+		external_id,
+		executionId: execution.id,
+		hash,
+		status: statusWords,
+	};
 	if (account.checksSignature) expectation.isSigned = true;
 	return { url: signed.url, hint, expectation };
 }

@@ -74,12 +74,12 @@ export const runFromEarlierState = ({ noun, plural }: Words) =>
 		`The first pass may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full, or, on n8n 1, while the execution runs. Set no time limit there.`,
 	);
 
-/** What is left of a run whose account the service refused. */
-export const tokenRefused = () =>
+/** What is left of a run whose account the service rejected. */
+export const tokenRejected = () =>
 	new InputError(
 		'',
-		'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
-		'Check the token of the Pay API credential, then run again. Services block an address after a few refusals.',
+		'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
+		'Check the token of the Pay API credential, then run again. Services block an address after a few rejections.',
 	);
 
 /** A postback to this execution, in which nothing takes it. */

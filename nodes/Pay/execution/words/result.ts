@@ -41,7 +41,7 @@ function textOf(response: unknown): string {
 
 /** What to do after a rejection. */
 function correction(
-	{ whenRejected }: Words,
+	{ whenRejected, whenTokenRejected }: Words,
 	statusCode: number,
 	external_id: string,
 	response: unknown,
@@ -56,9 +56,15 @@ function correction(
 	if (ownAdvice !== undefined) return ownAdvice(external_id);
 	switch (statusCode) {
 		case 401:
-			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
+			return joinSentences(
+				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
+				whenTokenRejected?.(external_id),
+			);
 		case 403:
-			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
+			return joinSentences(
+				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.',
+				whenTokenRejected?.(external_id),
+			);
 		case 404:
 		case 405:
 			return 'Check the Base URL of the Pay API credential, and the Scheme Name in Paths under Describe the Service. Then run again.';

@@ -74,6 +74,8 @@ const paymentContract = {
 				`Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
 			reminder: 'Ask the service before you pay again.',
 		},
+		whenTokenRejected: (external_id) =>
+			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
 	},
 	policy: {
 		isRepeatable: false,
