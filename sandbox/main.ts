@@ -6,7 +6,7 @@ const HELP = `The sandbox: a stand-in for the service, on this machine only.
   npm run sandbox -- [options]
 
   --port NUMBER          port (SANDBOX_PORT; 8787)
-  --settle-after MS      a payment is reported as paid after so many milliseconds (1000); never: off
+  --settle-after MS|off  a payment is reported as paid after so many milliseconds (1000), or never
   --help                 this text
 
 What the service's document leaves open, off unless named; each an illustration:

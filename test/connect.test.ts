@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { readAccount } from '../nodes/Pay/credential/connection';
 import { mismatchOf } from '../nodes/Pay/parameters/fieldMatch';
-import { stateOf, type ResultValues, type StatusValues } from '../nodes/Pay/parameters/description';
+import { stateOf, type ResponseWords, type StatusWords } from '../nodes/Pay/parameters/description';
 
 /*
  * The two invented services of docs/connect.md, read from the page: a person who enters what its tables
@@ -49,7 +49,7 @@ test('Plain: its postback says that the charge is paid, and nothing of another o
 	const { credential, bodies } = invented('Plain');
 	const account = readAccount(credential);
 	expect(account).toMatchObject({ baseUrl: 'https://api.plain.example', schemeName: 'fast' });
-	const status = account.status as StatusValues;
+	const status = account.statusWords as StatusWords;
 	const [body] = bodies;
 	expect(stateOf(status, CHARGE, body)).toBe('paid');
 	expect(stateOf(status, PAYMENT, body)).toBe('other');
@@ -67,9 +67,9 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 		token: { clientCredentials: { sendIn: 'json' } },
 	});
 	const [refused, charge, payment] = bodies;
-	const { field, rejected } = account.result as ResultValues;
+	const { field, rejected } = account.responseWords as ResponseWords;
 	expect(mismatchOf({ field, values: rejected }, refused)).toBeUndefined();
-	const status = account.status as StatusValues;
+	const status = account.statusWords as StatusWords;
 	expect(stateOf(status, CHARGE, charge)).toBe('paid');
 	expect(stateOf(status, PAYMENT, payment)).toBe('failed');
 });

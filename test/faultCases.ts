@@ -461,9 +461,16 @@ export const SETTINGS = [
 ] as const;
 export const MAX_TRIES = 3;
 
-/** How often a payment may arrive: only what was certainly not carried out is sent again. */
-export function expectedArrivals({ outcome, arrives }: FaultCase, retryOnFail: boolean): number {
+/**
+ * How often a payment may arrive: only what was certainly not carried out is sent again. A gateway says 401
+ * or 403 also of what was.
+ */
+export function expectedArrivals(
+	{ outcome, arrives, statusCode }: FaultCase,
+	retryOnFail: boolean,
+): number {
 	if (!arrives) return 0;
+	if (statusCode === 401 || statusCode === 403) return 1;
 	const again = outcome === 'rejected' || outcome === 'notSent';
 	return again && retryOnFail ? MAX_TRIES : 1;
 }

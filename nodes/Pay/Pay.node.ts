@@ -27,6 +27,7 @@ const onMessage =
 			}
 		: undefined;
 
+/** The Pay node: all operations, each described in operations/. */
 export class Pay implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Pay',
@@ -59,11 +60,12 @@ export class Pay implements INodeType {
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await refuseOnError(this, async () => {
 			const resource = String(this.getNodeParameter('resource'));
-			const { receive } = findOperation(resource, String(this.getNodeParameter('operation', '')));
-			return (
-				(await receive?.(this)) ??
-				refusePostback(this, 409, 'The execution is not waiting for a postback')
-			);
+			// n8n has none of it where there is no such resource.
+			const operation = findOperation(resource, String(this.getNodeParameter('operation', '')));
+			if (operation.receive === undefined) {
+				return refusePostback(this, 409, 'The execution is not waiting for a postback');
+			}
+			return await operation.receive(this);
 		});
 	}
 }

@@ -12,14 +12,26 @@ import {
 import { credentialOfTrigger } from './credential/accounts';
 import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
+import { readDescription } from './credential/description';
 import { readSignatureRule, signatureFault } from './credential/signature';
-import { inWords } from './inputError';
-import { matchOf, readCondition, refuseMisplacedCondition } from './parameters/condition';
-import { readDescription, type StatusValues } from './parameters/description';
+import { asError, inWords } from './inputError';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	startCondition,
+	type PostbackMatch,
+} from './parameters/condition';
+import type { StatusWords } from './parameters/description';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
-import { refuseWrongResponse, triggerProperties } from './parameters/trigger';
 import { requireFieldByField } from './parameters/parameter';
+import {
+	readAuthentication,
+	refuseWrongResponse,
+	triggerProperties,
+	type Authentication,
+} from './parameters/trigger';
 import { verify } from './postback/proof';
 import {
 	headersOf,
@@ -28,8 +40,9 @@ import {
 	POSTBACK_METHODS,
 	readBody,
 	readPostback,
+	refusePostback,
 	refuseUnproven,
-	refuseUnsigned,
+	refuseWrongSignature,
 	toPostbackItem,
 	whyNotAwaited,
 } from './postback/receive';
@@ -38,66 +51,90 @@ const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
 const NO_SIGNATURE =
-	"the Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
+	"The Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
 
 const BODY_IS_READ =
 	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
 const NOTHING_TO_COMPARE =
-	"the credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
+	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
 
 type HookContext = IHookFunctions | IWebhookFunctions;
 
+function authenticationOf(context: HookContext): Authentication {
+	return readAuthentication(
+		context.getNode().parameters.authentication,
+		context.getNodeParameter('authentication'),
+	);
+}
+
 /** Without authentication a trigger has no credential. */
-const isUnsigned = (context: HookContext) => context.getNodeParameter('authentication') === 'none';
-/** Whether the service's own signature alone says who sent a postback. */
-const isSignedByService = (context: HookContext) =>
-	context.getNodeParameter('authentication') === 'signature';
-const readCredential = async (context: HookContext): Promise<PayCredential> =>
-	isUnsigned(context) ? {} : await credentialOfTrigger(context);
+async function readCredential(
+	context: HookContext,
+	authentication: Authentication,
+): Promise<PayCredential> {
+	return authentication === 'none' ? {} : await credentialOfTrigger(context);
+}
+
+/** Where a person enters what paid and failed are called. */
+function whereWordsBelong(authentication: Authentication): string {
+	return authentication === 'none'
+		? "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential."
+		: 'Open the credential of this trigger.';
+}
 
 /** What a postback must hold to start the workflow; throws an InputError. */
-function readMatch(context: HookContext, status: StatusValues | undefined) {
+function readMatch(
+	context: HookContext,
+	authentication: Authentication,
+	statusWords: StatusWords | undefined,
+): PostbackMatch | undefined {
 	const { parameters } = context.getNode();
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
-	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
-	const toCredential = isUnsigned(context)
-		? 'Set Authentication to Signed URL, select a credential, open it'
-		: 'Open the credential of this trigger';
-	return matchOf(condition, status, 'startWhen', toCredential);
+	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(authentication));
 }
 
-/** Refuses what could verify no postback, or would start with none. Rejects with an error in words. */
-async function refuseWhatCannotListen(context: IHookFunctions): Promise<void> {
+/** Why a credential cannot be read; with a signed URL it is the Postback Secret that is missed. */
+function unreadableCredential(authentication: Authentication, error: unknown): Error {
+	return authentication === 'signedUrl'
+		? new UserError(`${NO_SECRET} (${inWords(error)})`)
+		: asError(error);
+}
+
+/** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
+async function checkTrigger(context: IHookFunctions): Promise<void> {
 	requireFieldByField(triggerProperties, context.getNode().parameters);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) context.logger.warn(BODY_IS_READ);
 	refuseWrongResponse(options);
-	const credential = await readCredential(context).catch((error: unknown) => {
-		throw new UserError(`${NO_SECRET} (${inWords(error)})`);
+	const authentication = authenticationOf(context);
+	const credential = await readCredential(context, authentication).catch((error: unknown) => {
+		throw unreadableCredential(authentication, error);
 	});
-	const { current } = parseSecrets(credential);
-	const { status } = readDescription(credential);
-	readMatch(context, status);
-	const signature = readSignatureRule(credential);
-	if (isUnsigned(context)) return;
-	if (isSignedByService(context)) {
-		if (signature === undefined) throw new UserError(NO_SIGNATURE);
-		if (status?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
-	} else if (current === '') {
-		throw new UserError(NO_SECRET);
-	}
+	// Without authentication all of these are empty, and no postback needs them.
+	const { current: secret } = parseSecrets(credential);
+	const { statusWords } = readDescription(credential);
+	const signatureRule = readSignatureRule(credential);
+	readMatch(context, authentication, statusWords);
+	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
+	if (authentication !== 'signature') return;
+	if (signatureRule === undefined) throw new UserError(NO_SIGNATURE);
+	if (statusWords?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
 }
 
-/** Why it is not published. n8n 2 stops a trigger that listens when its next publication is refused. */
-function notPublished(context: IHookFunctions, why: string): string {
+const asSentence = (text: string) => (text.endsWith('.') ? text : `${text}.`);
+
+/** What publishing is refused with. n8n 2 stops a trigger that listens when its next publication is refused. */
+function whyNotPublished(context: IHookFunctions, error: unknown): string {
+	const why = inWords(error);
 	if (context.getActivationMode() === 'manual') return why;
 	const url = context.getNodeWebhookUrl('default');
-	return `${why.replace(/\.$/, '')}. Until this workflow is published, no postback to ${url} is taken`;
+	return `${asSentence(why)} Until this workflow is published, no postback to ${url} is taken`;
 }
 
 export class PayTrigger implements INodeType {
@@ -162,10 +199,10 @@ export class PayTrigger implements INodeType {
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
 				try {
-					await refuseWhatCannotListen(this);
+					await checkTrigger(this);
 					return true;
 				} catch (error) {
-					throw new NodeOperationError(this.getNode(), notPublished(this, inWords(error)));
+					throw new NodeOperationError(this.getNode(), whyNotPublished(this, error));
 				}
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
@@ -176,29 +213,41 @@ export class PayTrigger implements INodeType {
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await refuseOnError(this, async () => {
-			const credential = await readCredential(this);
-			const { taken } = parseSecrets(credential);
-			const reference = verify(this.getQueryData() as Record<string, unknown>, taken);
-			const isByService = isSignedByService(this);
-			if (reference === null && !isByService && !isUnsigned(this)) return refuseUnproven(this);
-			const signature = readSignatureRule(credential);
-			if (signature === undefined && isByService) return refuseUnsigned(this, NO_SIGNATURE);
-			const { status } = readDescription(credential);
-			const received = await readBody(this, BODY_TIME);
-			const fault = signature && signatureFault(signature, headersOf(this), received);
-			if (fault !== undefined) return refuseUnsigned(this, fault);
-			const postback = readPostback(this, received, { isSigned: signature !== undefined });
+			const authentication = authenticationOf(this);
+			const credential = await readCredential(this, authentication);
+			const { accepted } = parseSecrets(credential);
+			const reference = verify(this.getQueryData() as Record<string, unknown>, accepted);
+			if (authentication === 'signedUrl' && reference === null) return refuseUnproven(this);
+			const signatureRule = readSignatureRule(credential);
+			if (authentication === 'signature' && signatureRule === undefined) {
+				return refusePostback(this, 401, NO_SIGNATURE);
+			}
+			const { statusWords } = readDescription(credential);
+			if (
+				authentication === 'signature' &&
+				reference === null &&
+				statusWords?.compared !== undefined
+			) {
+				// Somebody changed the credential since. The service sends again after a 500.
+				return refusePostback(this, 500, NOTHING_TO_COMPARE);
+			}
+			const content = await readBody(this, BODY_TIME);
+			if (signatureRule !== undefined) {
+				const fault = signatureFault(signatureRule, headersOf(this), content);
+				if (fault !== undefined) return refuseWrongSignature(this, fault);
+			}
+			const postback = readPostback(this, content, { isSigned: signatureRule !== undefined });
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
-			const match = readMatch(this, status);
-			const why = whyNotAwaited(match, postback, reference);
-			if (why !== undefined) {
-				logNotAwaited(this, why, reference);
-				const webhookResponse = responseBody ?? `The workflow does not go on with it: ${why}`;
-				return { webhookResponse: String(webhookResponse) };
+			const match = readMatch(this, authentication, statusWords);
+			const mismatch = whyNotAwaited(match, postback, reference, statusWords);
+			if (mismatch !== undefined) {
+				logNotAwaited(this, mismatch, reference);
+				const response = responseBody ?? `The workflow does not go on with it: ${mismatch}`;
+				return { webhookResponse: String(response) };
 			}
 			return {
 				webhookResponse: String(responseBody ?? ''),
-				workflowData: [[await toPostbackItem(this, postback, reference, status)]],
+				workflowData: [[await toPostbackItem(this, postback, reference, statusWords)]],
 			};
 		});
 	}

@@ -75,18 +75,22 @@ export function parseTypedJson(text: string): { parsed?: unknown; mistake?: stri
 /**
  * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: the
  * longest one that is there goes first, so the whole path is looked for as one key before all else.
- * @param written how a name stands in the path
+ * @param nameInPath how the path writes a name
  */
-export function valueAt(value: unknown, path: string, written = (name: string) => name): unknown {
+export function valueAt(
+	value: unknown,
+	path: string,
+	nameInPath = (name: string) => name,
+): unknown {
 	if (typeof value !== 'object' || value === null || path === '') return undefined;
 	const onTheWay: Array<[string, unknown]> = [];
 	for (const [name, member] of Object.entries(value)) {
-		const key = written(name);
+		const key = nameInPath(name);
 		if (key === path || path.startsWith(`${key}.`)) onTheWay.push([key, member]);
 	}
 	onTheWay.sort(([a], [b]) => b.length - a.length);
 	for (const [key, member] of onTheWay) {
-		const found = key === path ? member : valueAt(member, path.slice(key.length + 1), written);
+		const found = key === path ? member : valueAt(member, path.slice(key.length + 1), nameInPath);
 		if (found !== undefined) return found;
 	}
 	return undefined;

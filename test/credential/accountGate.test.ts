@@ -35,14 +35,14 @@ test('until an account was taken one item asks at a time, then all', async () =>
 	first.end(undefined);
 	await settle();
 	expect([second, third].map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 0]);
-	second.end('taken');
-	third.end('taken');
+	second.end('tokenAccepted');
+	third.end('tokenAccepted');
 	await expect(Promise.all(passed)).resolves.toStrictEqual(['response', 'response', 'response']);
 	const together = [openRequest(), openRequest()];
 	const both = together.map(({ ask }) => gate.pass(account, ask));
 	await settle();
 	expect(together.map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 1]);
-	for (const { end } of together) end('taken');
+	for (const { end } of together) end('tokenAccepted');
 	await Promise.all(both);
 });
 
@@ -50,12 +50,14 @@ test('an account that was refused is not asked again in that run, and its first 
 	const gate = new AccountGate();
 	const account = newAccount();
 	await expect(gate.pass(account, requestThatGives(REFUSAL))).resolves.toBe('response');
-	const again = requestThatGives('taken');
+	const again = requestThatGives('tokenAccepted');
 	await expect(gate.pass(account, again)).resolves.toBe(REFUSAL);
 	await expect(gate.pass({ ...account }, again)).resolves.toBe(REFUSAL);
 	expect(again).not.toHaveBeenCalled();
-	await expect(gate.pass(newAccount(), requestThatGives('taken'))).resolves.toBe('response');
-	await expect(new AccountGate().pass(account, requestThatGives('taken'))).resolves.toBe(
+	await expect(gate.pass(newAccount(), requestThatGives('tokenAccepted'))).resolves.toBe(
+		'response',
+	);
+	await expect(new AccountGate().pass(account, requestThatGives('tokenAccepted'))).resolves.toBe(
 		'response',
 	);
 });
@@ -63,7 +65,7 @@ test('an account that was refused is not asked again in that run, and its first 
 test('of refusals that come together the first stays', async () => {
 	const gate = new AccountGate();
 	const account = newAccount();
-	await gate.pass(account, requestThatGives('taken'));
+	await gate.pass(account, requestThatGives('tokenAccepted'));
 	const [first, second] = [openRequest(), openRequest()];
 	const both = [gate.pass(account, first.ask), gate.pass(account, second.ask)];
 	await settle();
@@ -71,7 +73,7 @@ test('of refusals that come together the first stays', async () => {
 	await settle();
 	second.end(new InputError('accessToken', 'Another', ''));
 	await Promise.all(both);
-	await expect(gate.pass(account, requestThatGives('taken'))).resolves.toBe(REFUSAL);
+	await expect(gate.pass(account, requestThatGives('tokenAccepted'))).resolves.toBe(REFUSAL);
 });
 
 test.each<{ name: string; other: object; expected: boolean }>([
@@ -99,7 +101,7 @@ test.each<{ name: string; other: object; expected: boolean }>([
 	const gate = new AccountGate();
 	const account = newAccount();
 	await gate.pass(account, requestThatGives(REFUSAL));
-	const ask = requestThatGives('taken');
+	const ask = requestThatGives('tokenAccepted');
 	await gate.pass({ ...account, ...other } as Account, ask);
 	expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
 });
@@ -109,7 +111,7 @@ test('a request that throws lets the next item ask', async () => {
 	const account = newAccount();
 	const thrown = gate.pass(account, () => Promise.reject(new Error('it broke')));
 	await expect(thrown).rejects.toThrow('it broke');
-	await expect(gate.pass(account, requestThatGives('taken'))).resolves.toBe('response');
+	await expect(gate.pass(account, requestThatGives('tokenAccepted'))).resolves.toBe('response');
 });
 
 /** How many of two items of a new run ask at once. */
@@ -129,7 +131,7 @@ test('for a minute after an account was taken, runs ask with several items at on
 	const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
 	const account = newAccount();
 	expect(await askingAtOnce(account)).toBe(1);
-	await new AccountGate().pass(account, requestThatGives('taken'));
+	await new AccountGate().pass(account, requestThatGives('tokenAccepted'));
 	now += 59_999;
 	// What a request tells nothing of its account by changes nothing.
 	expect(await askingAtOnce(account)).toBe(2);
@@ -141,19 +143,20 @@ test('for a minute after an account was taken, runs ask with several items at on
 
 test('a refusal ends that minute', async () => {
 	const account = newAccount();
-	await new AccountGate().pass(account, requestThatGives('taken'));
+	await new AccountGate().pass(account, requestThatGives('tokenAccepted'));
 	await new AccountGate().pass(account, requestThatGives(REFUSAL));
 	expect(await askingAtOnce(account)).toBe(1);
 });
 
 test('a process remembers the 200 accounts that were taken last', async () => {
 	const accounts = Array.from({ length: 201 }, newAccount);
-	for (const account of accounts) await new AccountGate().pass(account, requestThatGives('taken'));
+	for (const account of accounts)
+		await new AccountGate().pass(account, requestThatGives('tokenAccepted'));
 	expect(await askingAtOnce(accounts[0]!)).toBe(1);
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	// Asked again, it is the last of them.
-	await new AccountGate().pass(accounts[1]!, requestThatGives('taken'));
-	await new AccountGate().pass(newAccount(), requestThatGives('taken'));
+	await new AccountGate().pass(accounts[1]!, requestThatGives('tokenAccepted'));
+	await new AccountGate().pass(newAccount(), requestThatGives('tokenAccepted'));
 	expect(await askingAtOnce(accounts[1]!)).toBe(2);
 	expect(await askingAtOnce(accounts[2]!)).toBe(1);
 });

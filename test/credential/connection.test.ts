@@ -233,26 +233,26 @@ test.each<{ what: string; fields: object; field: string; words: string }>([
 });
 
 const [A, B] = ['a', 'b'].map((which) => `the secret of the test: ${which}`) as [string, string];
-test.each<{ which: string; fields: object; expected: { current: string; taken: string[] } }>([
+test.each<{ which: string; fields: object; expected: { current: string; accepted: string[] } }>([
 	{
 		which: 'both',
 		fields: { postbackSecret: A, previousPostbackSecret: B },
-		expected: { current: A, taken: [A, B] },
+		expected: { current: A, accepted: [A, B] },
 	},
 	{
 		which: 'the new one alone',
 		fields: { postbackSecret: A },
-		expected: { current: A, taken: [A] },
+		expected: { current: A, accepted: [A] },
 	},
 	{
 		which: 'the previous one alone',
 		fields: { previousPostbackSecret: B },
-		expected: { current: '', taken: [B] },
+		expected: { current: '', accepted: [B] },
 	},
 	{
 		which: 'empty ones',
 		fields: { postbackSecret: '', previousPostbackSecret: '' },
-		expected: { current: '', taken: [] },
+		expected: { current: '', accepted: [] },
 	},
 ])('a trigger takes what was signed with $which of its secrets', ({ fields, expected }) => {
 	expect(parseSecrets(fields as never)).toStrictEqual(expected);
@@ -327,7 +327,7 @@ test.each<{ what: string; credential: object; field: string; message: string }>(
 		what: 'secrets in the query',
 		credential: IN_QUERY,
 		field: 'clientAuthentication',
-		message: 'Client Authentication of the Pay API credential must be header, body or json',
+		message: 'The Client Authentication of the Pay API credential must be header, body or json',
 	},
 	{
 		what: 'a token URL with a password',
@@ -339,7 +339,7 @@ test.each<{ what: string; credential: object; field: string; message: string }>(
 		what: 'another way of authentication',
 		credential: { ...BASE, authentication: 'basic' },
 		field: 'authentication',
-		message: 'Authentication of the Pay API credential must be accessToken or clientCredentials',
+		message: 'The Authentication of the Pay API credential must be accessToken or clientCredentials',
 	},
 ])('$what is refused, and the field named', ({ credential, field, message }) => {
 	const refusal = refusalOf(() => readAccount(credential as never));

@@ -74,14 +74,14 @@ test.each<{ what: string; granted: string | undefined; scope: string; words: str
 		granted: 'pay.write openid pay.read',
 		scope: 'pay.read pay.write',
 		words:
-			'Error: The service refused the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
 	},
 	{
 		what: 'the same, which it need not say',
 		granted: undefined,
 		scope: 'pay.read pay.write',
 		words:
-			'Error: The service refused the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
 	},
 ])('a token endpoint that grants $what', async ({ granted, scope, words }) => {
 	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
@@ -143,7 +143,7 @@ test('a token that is kept is not what is tested: a client that is refused by no
 	expect(await verdict(client)).toBe('OK: The service accepts the access token');
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });
 	expect(await verdict(client)).toBe(
-		'Error: Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client). Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+		'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 	);
 	sandbox.tokenFaultFor = undefined;
 	sandbox.revokeTokens();
@@ -173,13 +173,13 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		what: '401',
 		fault: status(401),
 		expected:
-			'Error: The service refused the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
 	},
 	{
 		what: '403',
 		fault: status(403),
 		expected:
-			'Error: The service refused the access token (HTTP 403). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 403). If the token is right: some services take requests only from addresses on an allow-list',
 	},
 	{
 		what: 'n8n without such a workflow',
@@ -315,7 +315,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a scheme name of two segments',
 		change: { schemeName: 'a/b' },
 		expected:
-			'Error: Scheme Name in Paths of the Pay API credential must be one segment of a path. Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
+			'Error: The Scheme Name in Paths of the Pay API credential must be one segment of a path. Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
 	},
 	{
 		what: 'a tail of another',
@@ -326,7 +326,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a wrong secret',
 		change: { clientSecret: 'wrong' },
 		expected:
-			'Error: Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client). The endpoint said: "No client has this ID and secret". Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+			'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). The endpoint said: "No client has this ID and secret". Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 	},
 	{
 		what: 'no secret',
@@ -350,7 +350,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a wrong scope',
 		change: { scope: 'all' },
 		expected:
-			'Error: Could not get an access token: the token endpoint refused the scope (HTTP 400, invalid_scope). The endpoint said: "The only scope is pay". Check the Scope of the Pay API credential.',
+			'Error: Could not get an access token: the token endpoint rejected the scope (HTTP 400, invalid_scope). The endpoint said: "The only scope is pay". Check the Scope of the Pay API credential.',
 	},
 	{
 		what: 'no token endpoint there',
@@ -362,7 +362,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a pasted token that is none',
 		change: PASTED,
 		expected:
-			'Error: The service refused the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
 	},
 	{
 		what: 'a service that is not there',

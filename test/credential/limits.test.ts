@@ -1,8 +1,9 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { readLimits } from '../../nodes/Pay/credential/limits';
 
+/** @param unresolved those of the fields that were typed as an expression */
 const limitsOf = (fields: object, unresolved = {}) =>
-	readLimits({ limitPayments: true, ...fields }, unresolved);
+	readLimits({ limitPayments: true, ...fields }, { ...fields, ...unresolved });
 
 test.each<{ name: string; fields: object }>([
 	{
@@ -14,18 +15,15 @@ test.each<{ name: string; fields: object }>([
 		fields: { limitPayments: false, highestPayment: 'no amount' },
 	},
 ])('there are no limits where $name', ({ fields }) => {
-	expect(readLimits({ highestSum: 'no amount', ...fields })).toStrictEqual({});
+	expect(readLimits({ highestSum: 'no amount', ...fields }, undefined)).toStrictEqual({});
 });
 
 test('limits are read, and each may be left empty', () => {
-	const NONE = { highestPayment: undefined, highestSum: undefined, onlyRecipients: undefined };
 	expect(limitsOf({ highestPayment: '49.90', highestSum: '', onlyRecipients: '' })).toStrictEqual({
-		...NONE,
 		highestPayment: 49.9,
 	});
-	expect(limitsOf({ highestSum: 100 })).toStrictEqual({ ...NONE, highestSum: 100 });
+	expect(limitsOf({ highestSum: 100 })).toStrictEqual({ highestSum: 100 });
 	expect(limitsOf({ onlyRecipients: 'a@example.com' })).toStrictEqual({
-		...NONE,
 		onlyRecipients: new Set(['a@example.com']),
 	});
 });
@@ -53,6 +51,24 @@ test.each([
 	},
 ])('the recipients that may be paid: $name', ({ onlyRecipients, expected }) => {
 	expect(limitsOf({ onlyRecipients })).toMatchObject({ onlyRecipients: new Set(expected) });
+});
+
+test('where n8n does not say what an expression left empty, an empty limit is none that is known', () => {
+	const NOT_KNOWN = {
+		message:
+			'No money goes out, because a limit of the Pay API credential cannot be read: Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression left it so',
+		advice:
+			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
+	};
+	const on = { limitPayments: true, highestPayment: '5', onlyRecipients: 'a@example.com' };
+	expect(readLimits({ ...on, highestSum: '' }, undefined)).toMatchObject(NOT_KNOWN);
+	expect(readLimits({ ...on, highestSum: '10' }, undefined)).toMatchObject({ highestSum: 10 });
+	expect(readLimits({ ...on, highestSum: '' }, on)).toMatchObject(NOT_KNOWN);
+	expect(readLimits({ ...on, highestSum: '' }, { ...on, highestSum: '' })).toStrictEqual({
+		highestPayment: 5,
+		onlyRecipients: new Set(['a@example.com']),
+	});
+	expect(readLimits({ limitPayments: false, highestSum: '' }, undefined)).toStrictEqual({});
 });
 
 const CANNOT_BE_READ =
@@ -144,7 +160,7 @@ test('nothing goes out where a limit cannot be read for another reason', () => {
 			throw new TypeError('it broke');
 		},
 	};
-	expect(readLimits(broken)).toMatchObject({
+	expect(readLimits(broken, undefined)).toMatchObject({
 		field: 'limitPayments',
 		message: `${CANNOT_BE_READ}it broke`,
 		advice: '',

@@ -202,6 +202,23 @@ describe('whose account an item is sent with', () => {
 		);
 	});
 
+	test.each<[string, RunOptions['context']]>([
+		['has no way to it', () => ({ additionalData: undefined }) as object],
+		['throws', helper(async () => await Promise.reject(new Error('not here')))],
+		['gives a part of it', helper(handsOver({}))],
+	])(
+		'no payment goes out on an empty limit where n8n, asked for its text, %s',
+		async (_n8n, context) => {
+			const limits = { limitPayments: true, highestPayment: '100', highestSum: '' };
+			const credential = { ...limits, onlyRecipients: 'ana@example.com' };
+			const run = await pay(itemsFor('a'), { credential, context, settings: CONTINUE });
+			expect(resultsOf(run)).toStrictEqual([
+				expect.objectContaining({ outcome: 'notSent', field: 'highestSum' }),
+			]);
+			expect(sandbox.received).toStrictEqual([]);
+		},
+	);
+
 	test('each item has its own account where the first one holds the text of the expression', async () => {
 		const clientId = '={{$json.client}}';
 		const service = await startSandbox({ clientCredentials: { clientId: 'b', clientSecret: 's' } });
@@ -298,7 +315,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		{
 			what: 'a scheme name that climbs',
 			wrong: account({ describeService: true, schemeName: '..' }),
-			why: 'schemeName: Scheme Name in Paths of the Pay API credential must be one segment of a path',
+			why: 'schemeName: The Scheme Name in Paths of the Pay API credential must be one segment of a path',
 		},
 		{
 			what: 'no access token',
@@ -328,12 +345,12 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		{
 			what: 'a wrong client secret',
 			wrong: tokens({ clientSecret: 'wrong' }),
-			why: 'clientSecret: Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client)',
+			why: 'clientSecret: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client)',
 		},
 		{
 			what: 'a wrong scope',
 			wrong: tokens({ scope: 'everything' }),
-			why: 'scope: Could not get an access token: the token endpoint refused the scope (HTTP 400, invalid_scope)',
+			why: 'scope: Could not get an access token: the token endpoint rejected the scope (HTTP 400, invalid_scope)',
 		},
 		{
 			what: 'a batch of none',
@@ -558,7 +575,7 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		const [message] = new Set(others.map((error) => error.message));
 		expect(message).toBe(
-			'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
+			'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
 		);
 		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
@@ -603,7 +620,7 @@ describe('an account that is refused is asked once', () => {
 		expect(service.received).toHaveLength(0);
 		const messages = new Set(errorsOf(run).map(({ message }) => message));
 		expect([...messages]).toStrictEqual([
-			'Could not get an access token: the token endpoint refused the client (HTTP 401, invalid_client)',
+			'Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client)',
 		]);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
@@ -668,7 +685,7 @@ describe('an account that is refused is asked once', () => {
 		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
 		const run = await pay(itemsFor('b'), { credential });
 		expect(errorOf(run)?.message).toBe(
-			'Could not get an access token: the token endpoint refused the request (HTTP 415)',
+			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
 		);
 		expect(errorOf(run)?.description).toBe(
 			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client Authentication of the Pay API credential: some services take a JSON body only.',
@@ -751,6 +768,33 @@ describe('tokens by client credentials', () => {
 		await pay(items, { credential, settings: CONTINUE }, batches(10));
 		expect(madeBy(service)).toStrictEqual([...list].sort());
 	});
+
+	test.each([401, 403])(
+		'Retry On Fail sends a payment with a %d no second time; the editor and a new run do',
+		async (status) => {
+			const { service, credential } = await shop();
+			// A gateway that says no to what the service behind it has carried out.
+			let isFirst = true;
+			service.faultFor = () => {
+				if (!isFirst) return undefined;
+				isFirst = false;
+				return { kind: 'status', status } as const;
+			};
+			const run = await pay(itemsFor('a'), { credential, settings: RETRY });
+			expect(errorOf(run)?.context?.data).toMatchObject({
+				outcome: 'rejected',
+				statusCode: status,
+			});
+			expect(errorOf(run)?.description).toMatch(
+				/it is not sent again by itself\. Before you run it again, ask the service/,
+			);
+			expect(service.received).toHaveLength(1);
+			expect(isRecorded('a')).toBe(false);
+			const retried = await pay(itemsFor('a'), { credential, settings: RETRY, previous: run });
+			expect(outcomes(retried)).toStrictEqual(['accepted']);
+			expect(service.received).toHaveLength(2);
+		},
+	);
 
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();

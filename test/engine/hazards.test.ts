@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../sandbox/service';
@@ -20,6 +20,7 @@ import {
 	resultsOf,
 	sandbox,
 	sourceNode,
+	store,
 	storeHooks,
 	to,
 	withSandbox,
@@ -323,6 +324,52 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	expect(arrived()).toStrictEqual(['a', 'b']);
 	// A later execution may pay what was not sent, and nothing else.
 	expect(['a', 'b', 'c'].map(isRecorded)).toStrictEqual([true, true, false]);
+});
+
+test('the pause between two batches ends when the execution is cancelled', async () => {
+	const batching = { batch: { batchSize: 1, batchInterval: 3_600_000 } };
+	let cancel = () => {};
+	let hasEnded = () => {};
+	const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+	const context: RunOptions['context'] = (real) => ({
+		...warned((text) => {
+			// n8n itself does not wait for a node whose execution is cancelled.
+			if (text.includes('This is what became of its requests')) hasEnded();
+		})!(real),
+		helpers: {
+			...real.helpers,
+			httpRequest: async (options: IHttpRequestOptions): Promise<unknown> => {
+				try {
+					return await real.helpers.httpRequest(options);
+				} finally {
+					// By then the first payment was accepted, and the pause has begun.
+					setTimeout(() => cancel(), 1000);
+				}
+			},
+		},
+	});
+	const onStart = (stop: () => void) => (cancel = stop);
+	pay(itemsFor('a', 'b'), { context, onStart }, { batching }).catch(() => undefined);
+	await ended;
+	expect(arrived()).toStrictEqual(['a']);
+});
+
+test('the claim of a run that fails while it reads is made to last like any other', async () => {
+	const executionId = 'execution-that-has-waited';
+	const attempts = {};
+	Object.defineProperty(attempts, 'payment a', {
+		get() {
+			// Another process writes over the list, as it may between the claim and the look.
+			store.clear();
+			throw new Error('the stored attempt cannot be read');
+		},
+	});
+	const wait = { external_id: 'a', executionId, node: 'Wait', run: 0 };
+	const flow = { attempts, postbacks: [wait] };
+	const context: RunOptions['context'] = () => ({ getContext: () => flow });
+	const run = await pay(itemsFor('a'), { context, executionId });
+	expect(errorOf(run)?.message).toBe('the stored attempt cannot be read');
+	expect(store.has(`n8n-nodes-pay:passage:${executionId} 1`)).toBe(true);
 });
 
 test('a run that nobody cancels logs nothing, nor does one that is cancelled when it has ended', async () => {

@@ -202,6 +202,7 @@ describe('a re-run of the node', () => {
 			place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 			amount: 1,
 			fingerprint: expect.any(String),
+			executionId: expect.any(String),
 		};
 		expect(written).toStrictEqual([{ 'payment a': attempt }]);
 		expect(flow().attempts).toStrictEqual({

@@ -616,28 +616,28 @@ describe('the charge before it', () => {
 			words: {},
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'paid',
 			words: { ...WORDS, paidValues: '' },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'paidOrFailed',
 			words: { ...WORDS, failedValues: '' },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid" and "failed"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 		},
 		{
 			resumeWhen: 'paid',
 			words: { ...WORDS, describeService: false },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'Paid',

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAmount } from '../../nodes/Pay/parameters/amount';
+import { amountField, parseAmount } from '../../nodes/Pay/parameters/amount';
 
 type Json = Record<string, unknown>;
 type Item = { json: Json };
@@ -121,7 +121,7 @@ class Payouts {
 		const outcome = this.outcomes[String(external_id)] ?? 'accepted';
 		let value: number;
 		try {
-			value = parseAmount(amount, 'amount', { decimalSign: this.decimalSign });
+			value = parseAmount(amount, amountField, { decimalSign: this.decimalSign });
 		} catch {
 			return failure(external_id, 'notSent');
 		}

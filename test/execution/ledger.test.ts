@@ -4,7 +4,7 @@ import {
 	beginAttempt,
 	consult,
 	endAttempt,
-	hasPaid,
+	hasTried,
 	mayBePaid,
 	openLedger as open,
 	forgetResponses,
@@ -19,9 +19,16 @@ import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 
-const openLedger = (store: LedgerStore, kind: Kind, place: string, isTool = false) => {
+const openLedger = (
+	store: LedgerStore,
+	kind: Kind,
+	place: string,
+	isTool = false,
+	executionId = '42',
+) => {
 	const [node = '', run = ''] = place.split(', run ');
-	return open(store, { operation: OPERATIONS[kind], node, run, isTool, credentialId: '1' });
+	const operation = OPERATIONS[kind];
+	return open(store, { operation, executionId, node, run, isTool, credentialId: '1' });
 };
 
 const entry = (
@@ -109,7 +116,13 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 describe('a sum', () => {
 	const paid = (tokenId: string, credentialId: string) => {
 		const store: LedgerStore = {};
-		const about = { operation: OPERATIONS.payment, node: 'Pay', run: '0', isTool: false };
+		const about = {
+			operation: OPERATIONS.payment,
+			executionId: '42',
+			node: 'Pay',
+			run: '0',
+			isTool: false,
+		};
 		const ledger = open(store, { ...about, credentialId });
 		make(ledger, { ...entry(0, 'a', 5), tokenId }, { outcome: 'accepted' });
 		return store;
@@ -152,7 +165,13 @@ describe('a sum', () => {
 			amount: 0,
 		},
 	])('counts what went out for $what: $tokenId', ({ tokenId, credentialId, tokenIds, amount }) => {
-		const about = { operation: OPERATIONS.payment, node: 'Pay', run: '1', isTool: false };
+		const about = {
+			operation: OPERATIONS.payment,
+			executionId: '42',
+			node: 'Pay',
+			run: '1',
+			isTool: false,
+		};
 		const ledger = open(paid('old', '1'), { ...about, credentialId });
 		for (const each of tokenIds) ledger.tokenIds.add(each);
 		expect(sumOf(ledger, { ...entry(0, 'b', 1), tokenId })).toBe(unitsOf(amount));
@@ -171,6 +190,7 @@ describe('an attempt as 0.1.0 stored it', () => {
 		const stored = { external_id: 'a', by, fingerprint: 'of 5', outcome: 'accepted' as const };
 		const store: LedgerStore = { attempts: { 'payment a': stored } };
 		return open(store, {
+			executionId: '42',
 			operation: OPERATIONS.payment,
 			node,
 			run: '0',
@@ -241,8 +261,8 @@ describe('an attempt as 0.1.0 stored it', () => {
 test('what a node has paid is not what another one has whose name begins alike', () => {
 	const store: LedgerStore = {};
 	beginAttempt(openLedger(store, 'payment', 'Pay, again, run 0'), entry(0, 'a', 5));
-	expect(hasPaid(openLedger(store, 'payment', 'Pay, again, run 0'))).toBe(true);
-	expect(hasPaid(openLedger(store, 'payment', 'Pay, run 0'))).toBe(false);
+	expect(hasTried(openLedger(store, 'payment', 'Pay, again, run 0'))).toBe(true);
+	expect(hasTried(openLedger(store, 'payment', 'Pay, run 0'))).toBe(false);
 });
 
 describe('an external_id that changes with each try', () => {
@@ -325,6 +345,7 @@ test('after a run that went well only what later runs need remains', () => {
 				place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 				amount: 5,
 				fingerprint: 'of 5',
+				executionId: '42',
 				outcome: 'accepted',
 			},
 		},
@@ -333,6 +354,43 @@ test('after a run that went well only what later runs need remains', () => {
 		paid: [
 			{ accountId: 'account', tokenId: 'token', credentialId: '1', units: String(unitsOf(5)) },
 		],
+	});
+});
+
+describe('a payment that was rejected for its token', () => {
+	const TOKEN: RequestResult = { outcome: 'rejected', statusCode: 401 };
+	const PROMISE: RequestResult = { ...TOKEN, reason: { is: 'saidNo', path: 'code' } };
+	const again = { place: 'Pay, run 0', id: 'a', execution: '42', isTool: false };
+	test.each<[string, RequestResult, Partial<typeof again>, 'send' | 'replay']>([
+		['again', TOKEN, {}, 'replay'],
+		['again, under another External ID', TOKEN, { id: 'b' }, 'replay'],
+		['again, after a 403', { ...TOKEN, statusCode: 403 }, {}, 'replay'],
+		['again, by a tool', TOKEN, { isTool: true }, 'replay'],
+		['after a 422', { ...TOKEN, statusCode: 422 }, {}, 'send'],
+		['after a word that promises that it was not made', PROMISE, {}, 'send'],
+		["by the editor's Retry", TOKEN, { execution: '43' }, 'send'],
+		['by a loop, back from the error output', TOKEN, { place: 'Pay, run 1' }, 'send'],
+		['by another node', TOKEN, { place: 'Pay again, run 0' }, 'send'],
+	])('is tried %s', (_how, result, change, expected) => {
+		const store: LedgerStore = {};
+		const { place, id, execution, isTool } = { ...again, ...change };
+		make(openLedger(store, 'payment', 'Pay, run 0', isTool), entry(0, 'a', 5), result);
+		const ledger = openLedger(store, 'payment', place, isTool, execution);
+		expect(consult(ledger, entry(0, id, 5)).do).toBe(expected);
+	});
+
+	test('by an earlier version, which wrote down no execution: it is sent', () => {
+		const store: LedgerStore = {};
+		const ledger = openLedger(store, 'payment', 'Pay, run 0');
+		make(ledger, entry(0, 'a', 5), TOKEN);
+		for (const attempt of Object.values(ledger.store.attempts)) delete attempt.executionId;
+		expect(consult(ledger, entry(0, 'a', 5)).do).toBe('send');
+	});
+
+	test('and a QR code that was: it is sent', () => {
+		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
+		make(ledger, entry(0, 'a', 5), TOKEN);
+		expect(consult(ledger, entry(0, 'a', 5)).do).toBe('send');
 	});
 });
 

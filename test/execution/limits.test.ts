@@ -9,7 +9,14 @@ import { OPERATIONS, type Kind } from '../serviceOperations';
 const openEmpty = (kind: Kind = 'payment') =>
 	openLedger(
 		{},
-		{ operation: OPERATIONS[kind], node: 'Pay', run: '0', isTool: false, credentialId: '1' },
+		{
+			operation: OPERATIONS[kind],
+			executionId: '42',
+			node: 'Pay',
+			run: '0',
+			isTool: false,
+			credentialId: '1',
+		},
 	);
 
 /** An item as limits look at it. */
@@ -185,4 +192,12 @@ describe('the payments of one execution', () => {
 			[2, tooMuch('100.01')],
 		]);
 	});
+});
+
+test('a list of 130,000 payments is added up: more than a call takes as arguments', () => {
+	const limits = { highestSum: 100 };
+	const items = Array.from({ length: 130_000 }, (_, index) =>
+		item({ amount: 1 }, limits, { index }),
+	);
+	expect(refusedByLimits(openEmpty(), items).size).toBe(130_000);
 });

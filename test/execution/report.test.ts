@@ -12,7 +12,7 @@ import {
 import { failAll, stoppingError } from '../../nodes/Pay/execution/n8nError';
 import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
 import { failuresInWords } from '../../nodes/Pay/execution/words/run';
-import { conclude, openTally } from '../../nodes/Pay/execution/tally';
+import { addResults, openTally, throwIfFailed } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import { OPERATIONS, type Kind } from '../serviceOperations';
@@ -73,12 +73,12 @@ test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 401,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
+			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
 	},
 	{
 		statusCode: 403,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.',
+			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
 	},
 	{
 		statusCode: 404,
@@ -235,7 +235,13 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 });
 
 const ADVICE = 'Check the parameters of this item and the credential, then run again.';
-test.each<{ what: string; error: unknown; field: string; message: string; advice: string }>([
+test.each<{
+	what: string;
+	error: unknown;
+	field: string | undefined;
+	message: string;
+	advice: string;
+}>([
 	{
 		what: 'an input error',
 		error: new InputError('amount', 'It is bad', 'Correct it.'),
@@ -246,19 +252,24 @@ test.each<{ what: string; error: unknown; field: string; message: string; advice
 	{
 		what: "n8n's own error",
 		error: new Error('No such item'),
-		field: '',
+		field: undefined,
 		message: 'No such item',
 		advice: ADVICE,
 	},
 	{
 		what: 'what is no error',
 		error: 'odd',
-		field: '',
+		field: undefined,
 		message: 'odd',
 		advice: ADVICE,
 	},
 ])('an item that is refused for $what', ({ error, field, message, advice }) => {
-	const expected = { field, message, description: `Nothing was sent for this item. ${advice}` };
+	const expected = {
+		isFrom: 'thisPackage',
+		field,
+		message,
+		description: `Nothing was sent for this item. ${advice}`,
+	};
 	expect(resultOfRefusal('payment', REQUEST.external_id, error)).toMatchObject({
 		...FACTS,
 		outcome: 'notSent',
@@ -279,6 +290,7 @@ const accepted = (external_id: string): AcceptedResult => ({
 });
 const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedResult => ({
 	kind: 'payment',
+	isFrom: 'request',
 	outcome,
 	external_id,
 	message: `m ${external_id}`,
@@ -408,12 +420,27 @@ describe('the error that stops the node', () => {
 		expect((rejected as NodeApiError).httpCode).toBe('503');
 		// Not n8n's own words for a 503, which advise to try again.
 		expect([rejected.message, rejected.description]).toStrictEqual(['m a', 'd a']);
-		const refused = errorOf([lost], [], { ...failed('notSent', 'a'), field: 'amount' });
+		const refused = errorOf([lost], [], {
+			...failed('notSent', 'a'),
+			isFrom: 'thisPackage',
+			field: 'amount',
+		});
 		expect(refused).toBeInstanceOf(NodeOperationError);
 		expect(refused.stack).toBe('NodeOperationError: m a');
 		expect(refused.context).toMatchObject({ itemIndex: 0, data: { field: 'amount' } });
 	});
 });
+
+/** What some work throws, where that is an error of n8n. */
+function caught(work: () => void): NodeApiError | NodeOperationError {
+	try {
+		work();
+	} catch (error) {
+		if (error instanceof NodeApiError || error instanceof NodeOperationError) return error;
+		throw error;
+	}
+	throw new Error('Nothing was thrown');
+}
 
 describe('the tally', () => {
 	test('opens empty', () => {
@@ -421,8 +448,9 @@ describe('the tally', () => {
 			operation: OPERATIONS.payment,
 			node: NODE,
 			items: 2,
-			goesOn: true,
+			continuesOnFailure: true,
 			done: [],
+			hasFailed: false,
 			doubts: new Set(),
 			isStopping: false,
 			responseLength: 0,
@@ -438,7 +466,8 @@ describe('the tally', () => {
 			try {
 				// In the order in which they ended, which is not that of the items.
 				const tally = openTally(NODE, OPERATIONS.payment, 3, false);
-				conclude(tally, (summaryOf(results).done as Done[]).reverse());
+				addResults(tally, (summaryOf(results).done as Done[]).reverse());
+				throwIfFailed(tally);
 			} catch (error) {
 				return (error as Error).message;
 			}
@@ -447,6 +476,44 @@ describe('the tally', () => {
 		expect(stop(accepted('a'), accepted('b'))).toBeUndefined();
 		expect(stop(accepted('a'), failed('rejected', 'b'), failed('notSent', 'c'))).toBe('m b');
 		expect(stop(failed('rejected', 'a'), failed('unknown', 'b'))).toBe('m b');
+	});
+});
+
+describe('a list of 130,000 items', () => {
+	// More than a call takes as arguments: Node then throws a RangeError.
+	const COUNT = 130_000;
+
+	test('that stops at an unknown payment says so, and names what was not reached', () => {
+		const tally = openTally(NODE, OPERATIONS.payment, COUNT, false);
+		for (let index = 1; index < COUNT; index++) tally.waiting.set(index, `order-${index}`);
+		addResults(tally, [{ index: 0, result: failed('unknown', 'a') }]);
+		const error = caught(() => throwIfFailed(tally));
+		expect(error.message).toBe('m a');
+		const { externalIds } = error.context as { externalIds: Record<string, string[]> };
+		expect(externalIds.unknown).toStrictEqual(['a']);
+		expect(externalIds.notReached).toHaveLength(COUNT - 1);
+	});
+
+	test('whose results come at once is written down', () => {
+		const tally = openTally(NODE, OPERATIONS.payment, COUNT, true);
+		const result = failed('notSent', 'a');
+		addResults(
+			tally,
+			Array.from({ length: COUNT }, (_, index): Done => ({ index, result })),
+		);
+		expect(tally.done).toHaveLength(COUNT);
+	});
+
+	test('that raises as many doubts has ten of them in its error, and says how many more', () => {
+		const tally = openTally(NODE, OPERATIONS.qrCode, COUNT, false);
+		for (let index = 0; index < COUNT; index++) tally.doubts.add(`Doubt ${index}.`);
+		addResults(tally, [{ index: 0, result: failed('rejected', 'a') }]);
+		const error = caught(() => throwIfFailed(tally));
+		expect(error.description).toContain('Doubt 9. ');
+		expect(error.description).not.toContain('Doubt 10.');
+		expect(error.description).toMatch(
+			/ 129990 more responses say something else than their requests\.$/,
+		);
 	});
 });
 

@@ -3,7 +3,8 @@ import type { Account } from '../../nodes/Pay/credential/connection';
 import type { Records } from '../../nodes/Pay/execution/memory/RunRecords';
 import { openLedger } from '../../nodes/Pay/execution/ledger';
 import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
-import { sendBatch, type Run } from '../../nodes/Pay/execution/send';
+import type { Run } from '../../nodes/Pay/execution/runState';
+import { sendBatch } from '../../nodes/Pay/execution/send';
 import { openTally } from '../../nodes/Pay/execution/tally';
 import { AccountGate } from '../../nodes/Pay/credential/accountGate';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
@@ -71,7 +72,7 @@ function runOf(
 ) {
 	const calls: Calls = { requests: [], tokens: 0, recorded: [], removed: [] };
 	const records: Records = {
-		isRunAgain: async () => false,
+		claimPassage: async () => 'ours',
 		record: async (ids) => {
 			calls.recorded.push(...ids);
 			whenRecorded?.();
@@ -93,6 +94,7 @@ function runOf(
 			{},
 			{
 				operation,
+				executionId: '42',
 				node: 'Pay',
 				run: '0',
 				isTool: false,
@@ -311,6 +313,7 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 		const store = {};
 		const about = {
 			operation: OPERATIONS.payment,
+			executionId: '42',
 			run: '0',
 			isTool: true,
 			credentialId: '1',

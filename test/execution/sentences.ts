@@ -58,7 +58,7 @@ const REFUSALS: Examples<typeof refusals> = {
 	mayNameOtherRecipient: () => [refusals.mayNameOtherRecipient('creditParty.account')],
 	aboveSum: (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)],
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
-	tokenRefused: () => [refusals.tokenRefused()],
+	tokenRejected: () => [refusals.tokenRejected()],
 	noWaitBehind: (kind) => [refusals.noWaitBehind(wordsOf(kind))],
 	severalForOneWait: (kind) => [refusals.severalForOneWait('Wait', 3, wordsOf(kind))],
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
@@ -207,6 +207,13 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, [undefined])),
+	],
+	doubtsInWords: () => [
+		runs.doubtsInWords({ doubts: new Set() }),
+		runs.doubtsInWords({ doubts: new Set(['A first doubt.', 'A second one.']) }),
+		runs.doubtsInWords({
+			doubts: new Set(Array.from({ length: 12 }, (_, index) => `Doubt ${index + 1}.`)),
+		}),
 	],
 	othersInWords: (kind) => [
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),

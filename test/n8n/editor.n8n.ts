@@ -963,7 +963,7 @@ function credentials() {
 		await modal.getByText(/For a Pay Trigger enter a Postback Secret/).waitFor({ state: 'hidden' });
 		await save();
 		await modal.getByText('More details').click();
-		await modal.getByText(/The service refused the access token \(HTTP 401\)/).waitFor();
+		await modal.getByText(/The service rejected the access token \(HTTP 401\)/).waitFor();
 		await picture('credential-refused');
 		await field('baseUrl', modal).fill(sandbox.url);
 		await passes();

@@ -175,7 +175,7 @@ describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version)
 			const execution = await run();
 			expect(execution.status).toBe('error');
 			expect(JSON.stringify(execution)).toMatch(
-				/Could not get an access token: the token endpoint refused the client/,
+				/Could not get an access token: the token endpoint rejected the client/,
 			);
 			expect(other.came).toStrictEqual([]);
 		});

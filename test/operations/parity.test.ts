@@ -10,11 +10,9 @@ import {
 	type INodeTypes,
 } from 'n8n-workflow';
 import { parse } from 'yaml';
-import { labelOf } from '../../nodes/Pay/parameters/label';
 import { isTree, pathOf, PATHS, type Member } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
-import { fieldsIn } from '../fields';
 import { OPERATIONS } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
@@ -188,23 +186,6 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			// n8n keeps the amount that was typed for another operation.
 			const amount = 'amount' in operation.members ? ' of 12.50' : '';
 			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)}${amount}`);
-		});
-
-		test('errors call every field as the form does', () => {
-			const fields = fieldsIn(description);
-			// Errors say the name of a field without a label alone.
-			const names = fieldsIn(body).filter(({ type }) => type !== 'notice');
-			expect(names.map(({ name }) => name).filter((name) => labelOf(name) === name)).toStrictEqual(
-				[],
-			);
-			for (const { name, displayName } of fields.filter(
-				(each) => labelOf(each.name) !== each.name,
-			)) {
-				const label = displayName.replace(/ \(Ms\)$/, '');
-				// "Amount (amount)" would say one thing twice.
-				const isName = label.toLowerCase() === name;
-				expect(labelOf(name)).toBe(isName ? label : `${label} (${name})`);
-			}
 		});
 
 		test('the required fields are required in the editor', () => {

@@ -31,7 +31,7 @@ function formPaths(tree: MemberTree, path = ''): string[] {
 }
 
 const merged = (kind: Kind, value: unknown) =>
-	withAdditionalMembers(BODIES[kind], value, OPERATIONS[kind].members) as Record<string, unknown>;
+	withAdditionalMembers(BODIES[kind], value, OPERATIONS[kind]) as Record<string, unknown>;
 
 /** What a parser of the other end reads. */
 const sent = (kind: Kind, value: unknown) =>
@@ -58,7 +58,7 @@ test('members are added beside those of the form, and into its objects', () => {
 test('an object that the form left out is made of what is added to it', () => {
 	const { payer: _none, ...body } = BODIES.qrCode;
 	const value = { payer: { phone: '1' } };
-	expect(withAdditionalMembers(body, value, OPERATIONS.qrCode.members)).toStrictEqual({
+	expect(withAdditionalMembers(body, value, OPERATIONS.qrCode)).toStrictEqual({
 		...body,
 		...value,
 	});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
+	amountField,
 	parseAmount,
 	readDecimalSign,
 	unitsInWords,
@@ -9,6 +10,8 @@ import {
 import { InputError, inWords } from '../../nodes/Pay/inputError';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
+
+const PERCENTAGE = { name: 'percentageSplit', displayName: 'Percentage' };
 
 const RUNS = { numRuns: runs(2000) };
 const digits = (min: number, max: number) =>
@@ -25,7 +28,7 @@ const canonical = (text: string) => (text.includes('.') ? text.replace(/\.?0+$/,
 
 function accepts(value: unknown): number | undefined {
 	try {
-		return parseAmount(value, 'amount');
+		return parseAmount(value, amountField);
 	} catch (error) {
 		expect(error).toBeInstanceOf(InputError);
 		return undefined;
@@ -110,7 +113,8 @@ describe('amounts', () => {
 		expect(accepts(value)).toBeUndefined();
 	});
 
-	const refusalInWords = (value: unknown) => inWords(refusalOf(() => parseAmount(value, 'amount')));
+	const refusalInWords = (value: unknown) =>
+		inWords(refusalOf(() => parseAmount(value, amountField)));
 
 	const DIGITS =
 		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.';
@@ -292,7 +296,7 @@ describe('amounts', () => {
 			amount: 1.5e-13,
 		},
 	])('$value is the amount $amount', ({ value, amount }) => {
-		expect(parseAmount(value, 'amount')).toBe(amount);
+		expect(parseAmount(value, amountField)).toBe(amount);
 	});
 
 	test.each([
@@ -336,7 +340,7 @@ describe('amounts', () => {
 	test('a field that reads a Decimal Sign names it, and no other does', () => {
 		const choose = 'If all are written with a comma, choose it as Decimal Sign under Options.';
 		const refusal = (text: string) =>
-			inWords(refusalOf(() => parseAmount(text, 'amount', { decimalSign: 'point' })));
+			inWords(refusalOf(() => parseAmount(text, amountField, { decimalSign: 'point' })));
 		expect(refusal('10,50')).toContain(`Write 10.50, with a decimal point. ${choose}`);
 		expect(refusal('1.234,56')).toContain(
 			`Write 1234.56, with a decimal point and without separators between thousands. ${choose}`,
@@ -350,7 +354,7 @@ describe('amounts', () => {
 	});
 
 	describe('with a decimal comma', () => {
-		const read = (value: unknown) => parseAmount(value, 'amount', { decimalSign: 'comma' });
+		const read = (value: unknown) => parseAmount(value, amountField, { decimalSign: 'comma' });
 		const refusal = (value: unknown) => inWords(refusalOf(() => read(value)));
 
 		test.each<{ value: unknown; amount: number }>([
@@ -514,13 +518,11 @@ describe('amounts', () => {
 	});
 
 	test('a percentage may be 0', () => {
-		expect(parseAmount(0, 'percentageSplit', { bound: '0 or more' })).toBe(0);
+		expect(parseAmount(0, PERCENTAGE, { bound: '0 or more' })).toBe(0);
 		// What JSON makes of it.
-		expect(parseAmount(-0, 'percentageSplit', { bound: '0 or more' })).toBe(0);
+		expect(parseAmount(-0, PERCENTAGE, { bound: '0 or more' })).toBe(0);
 		for (const below of [-1, '-0']) {
-			expect(() => parseAmount(below, 'percentageSplit', { bound: '0 or more' })).toThrow(
-				InputError,
-			);
+			expect(() => parseAmount(below, PERCENTAGE, { bound: '0 or more' })).toThrow(InputError);
 		}
 	});
 });

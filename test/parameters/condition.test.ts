@@ -1,5 +1,11 @@
-import { conditionFields, matchOf, readCondition } from '../../nodes/Pay/parameters/condition';
-import type { StatusValues } from '../../nodes/Pay/parameters/description';
+import {
+	conditionFields,
+	matchOf,
+	readCondition,
+	resumeCondition,
+	startCondition,
+} from '../../nodes/Pay/parameters/condition';
+import type { StatusWords } from '../../nodes/Pay/parameters/description';
 import { refusalOf } from '../refusal';
 
 /** Reads parameters from an object, as n8n gives those of an item. */
@@ -27,12 +33,12 @@ test('the fields follow the choice by its name, and are shown for one choice eac
 });
 
 test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => {
-	expect(readCondition(reading({ resumeWhen: choice }), 'resumeWhen')).toBe(choice);
+	expect(readCondition(reading({ resumeWhen: choice }), resumeCondition)).toBe(choice);
 });
 
 test('the choice of a field is read with its field and values', () => {
 	const read = reading({ startWhen: 'match', matchField: ' data.status ', matchValues: ['paid'] });
-	expect(readCondition(read, 'startWhen')).toStrictEqual({
+	expect(readCondition(read, startCondition)).toStrictEqual({
 		field: 'data.status',
 		values: ['paid'],
 	});
@@ -40,7 +46,7 @@ test('the choice of a field is read with its field and values', () => {
 
 test('the choice of a field without one is refused, and the field named', () => {
 	const read = reading({ startWhen: 'match', matchField: '', matchValues: ['paid'] });
-	expect(refusalOf(() => readCondition(read, 'startWhen'))).toMatchObject({
+	expect(refusalOf(() => readCondition(read, startCondition))).toMatchObject({
 		field: 'matchField',
 		message: 'Field (matchField) and its values must both be there, as text',
 	});
@@ -61,7 +67,7 @@ test.each([
 	},
 ])('$choice is none of the choices', ({ choice, shown }) => {
 	expect(
-		refusalOf(() => readCondition(reading({ resumeWhen: choice }), 'resumeWhen')),
+		refusalOf(() => readCondition(reading({ resumeWhen: choice }), resumeCondition)),
 	).toMatchObject({
 		field: 'resumeWhen',
 		message: `Resume (resumeWhen) must be one of any, paid, paidOrFailed, match, but is ${shown}`,
@@ -69,7 +75,7 @@ test.each([
 	});
 });
 
-const STATUS: StatusValues = {
+const STATUS: StatusWords = {
 	field: 'status',
 	paid: ['paid', 'done'],
 	failed: ['failed'],
@@ -80,7 +86,7 @@ const FIELD = { field: 'data.status', values: ['sent'] };
 test.each<{
 	name: string;
 	condition: Parameters<typeof matchOf>[0];
-	status: StatusValues | undefined;
+	status: StatusWords | undefined;
 	expected: object | undefined;
 }>([
 	{
@@ -99,7 +105,17 @@ test.each<{
 		name: 'a field of its own',
 		condition: FIELD,
 		status: STATUS,
-		expected: FIELD,
+		expected: {
+			field: 'data.status',
+			values: ['sent'],
+			compared: { amount: 'value', id: 'order' },
+		},
+	},
+	{
+		name: 'a field of its own, without words',
+		condition: FIELD,
+		status: undefined,
+		expected: { field: 'data.status', values: ['sent'], compared: undefined },
 	},
 	{
 		name: 'paid',
@@ -135,28 +151,28 @@ test.each<{
 		expected: { field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
 	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {
-	expect(matchOf(condition, status, 'startWhen', 'Open the credential of this node')).toStrictEqual(
-		expected,
-	);
+	expect(
+		matchOf(condition, status, 'startWhen', 'Open the credential of this node.'),
+	).toStrictEqual(expected);
 });
 
 const PAID_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid"',
 	advice:
-		'Open the credential of this node, turn on Describe the Service, and enter Status Field and Paid Values.',
+		'Open the credential of this node. Turn on Describe the Service, and enter Status Field and Paid Values.',
 };
 const EITHER_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid" and "failed"',
 	advice:
-		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+		'Open the credential of this node. Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 };
 
 test.each<{
 	name: string;
 	condition: 'paid' | 'paidOrFailed';
-	status: StatusValues | undefined;
+	status: StatusWords | undefined;
 	expected: object;
 }>([
 	{
@@ -193,7 +209,7 @@ test.each<{
 	'a condition that needs words the credential lacks: $name',
 	({ condition, status, expected }) => {
 		expect(
-			refusalOf(() => matchOf(condition, status, 'startWhen', 'Open the credential of this node')),
+			refusalOf(() => matchOf(condition, status, 'startWhen', 'Open the credential of this node.')),
 		).toMatchObject(expected);
 	},
 );

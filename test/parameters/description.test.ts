@@ -1,16 +1,16 @@
+import { readDescription } from '../../nodes/Pay/credential/description';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	isAmount,
 	isSameAmount,
 	otherAmountIn,
 	otherIdIn,
-	readDescription,
 	stateOf,
 } from '../../nodes/Pay/parameters/description';
 import { refusalOf } from '../refusal';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });
-const NOTHING = { result: undefined, qrCodePath: undefined, status: undefined };
+const NOTHING = { responseWords: undefined, qrCodePath: undefined, statusWords: undefined };
 
 test.each([
 	{
@@ -73,7 +73,7 @@ test.each([
 	({ resultField, acceptedValues, values }) => {
 		expect(described({ resultField, acceptedValues })).toStrictEqual({
 			...NOTHING,
-			result: { field: resultField.trim(), accepted: values, rejected: [] },
+			responseWords: { field: resultField.trim(), accepted: values, rejected: [] },
 		});
 	},
 );
@@ -100,7 +100,7 @@ test.each([
 ])('the words of a status: $what', ({ paidValues, failedValues, words }) => {
 	expect(described({ statusField: ' data.status ', paidValues, failedValues })).toStrictEqual({
 		...NOTHING,
-		status: { field: 'data.status', ...words },
+		statusWords: { field: 'data.status', ...words },
 	});
 });
 
@@ -116,9 +116,14 @@ test('each field may have several paths, one a line', () => {
 		idField: 'j',
 	};
 	expect(described(fields)).toStrictEqual({
-		result: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
+		responseWords: { field: 'a.b\nc', accepted: ['yes'], rejected: ['no'] },
 		qrCodePath: 'd\ne',
-		status: { field: 'f\ng', paid: ['paid'], failed: [], compared: { amount: 'h\ni', id: 'j' } },
+		statusWords: {
+			field: 'f\ng',
+			paid: ['paid'],
+			failed: [],
+			compared: { amount: 'h\ni', id: 'j' },
+		},
 	});
 });
 

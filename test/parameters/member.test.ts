@@ -4,10 +4,10 @@ import {
 	bodyOf,
 	externalId,
 	fieldsOf,
-	group,
+	groupMember,
 	neverEmptyIn,
 	payerQuestion,
-	text,
+	groupText,
 	textMember,
 	treeOf,
 } from '../../nodes/Pay/parameters/member';
@@ -22,9 +22,13 @@ const NAME = { displayName: 'Name', name: 'name', placeholder: 'e.g. Ann' } as c
 const BANK = { displayName: 'Bank', name: 'bank' } as const;
 /** Made anew for each test: what runs while this file loads is left out by mutation testing. */
 const recipient = () =>
-	group(
+	groupMember(
 		{ displayName: 'Recipient', name: 'creditParty' },
-		[text(KEY, { parse: optionalIdentifier, neverEmpty: true }), text(NAME), text(BANK)],
+		[
+			groupText(KEY, { parse: optionalIdentifier, neverEmpty: true }),
+			groupText(NAME),
+			groupText(BANK),
+		],
 		{ key: '' },
 	);
 const NOTICE: INodeProperties = {
@@ -67,7 +71,7 @@ test('a group is a collection, whose fields stand in the order of their names', 
 
 test('a group opens empty unless it is said', () => {
 	expect(
-		group({ displayName: 'Payer', name: 'payer' }, [text(NAME)]).fields[0]?.default,
+		groupMember({ displayName: 'Payer', name: 'payer' }, [groupText(NAME)]).fields[0]?.default,
 	).toStrictEqual({});
 });
 

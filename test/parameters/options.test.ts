@@ -81,7 +81,7 @@ test.each([undefined, null, {}])('the options %j have no batch', (options) => {
 });
 
 const SIZE = 'Items per Batch (batchSize) must be a whole number from 1 to 1000';
-const PAUSE = 'Batch Interval (batchInterval) must be a whole number from 0 to 3600000';
+const PAUSE = 'Batch Interval (Ms) (batchInterval) must be a whole number from 0 to 3600000';
 const TIMEOUT = 'Timeout must be a whole number from 1 to 3600000';
 test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; message: string }>([
 	{

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { amountField } from '../../nodes/Pay/parameters/amount';
 import {
 	asTyped,
 	mayBeExpression,
@@ -7,7 +8,10 @@ import {
 	requireValues,
 	showFor,
 } from '../../nodes/Pay/parameters/parameter';
+import { creditParty } from '../../nodes/Pay/parameters/recipient';
+import { externalIdField } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
+import { OPERATIONS } from '../serviceOperations';
 
 const TEXT: INodeProperties = { displayName: 'Name', name: 'name', type: 'string', default: '' };
 const COLLECTION: INodeProperties = {
@@ -188,8 +192,10 @@ describe('in a tool', () => {
 		"={{ $('Invoice') ?. item.json.amount }}",
 		"={{ $('Invoice').pairedItem(0).json.amount }}",
 	])('%s is refused', (typed) => {
-		const names = ['external_id', 'amount'];
-		const error = refusalOf(() => refuseItemDataInTool(names, { external_id: 'a', amount: typed }));
+		const fields = [externalIdField, amountField];
+		const error = refusalOf(() =>
+			refuseItemDataInTool(fields, { external_id: 'a', amount: typed }),
+		);
 		expect(error).toMatchObject({
 			field: 'amount',
 			message:
@@ -229,22 +235,25 @@ describe('in a tool', () => {
 			typed: undefined,
 		},
 	])('$name is taken', ({ typed }) => {
-		expect(refusalOf(() => refuseItemDataInTool(['amount'], { amount: typed }))).toBeUndefined();
+		expect(refusalOf(() => refuseItemDataInTool([amountField], { amount: typed }))).toBeUndefined();
 	});
 
 	test('a member at any depth counts, and a field that is not named does not', () => {
 		const typed = { creditParty: { list: [{ key: '={{ $json.key }}' }] } };
-		expect(refusalOf(() => refuseItemDataInTool(['creditParty'], typed))?.field).toBe(
+		expect(refusalOf(() => refuseItemDataInTool(creditParty.fields, typed))?.field).toBe(
 			'creditParty',
 		);
-		expect(refusalOf(() => refuseItemDataInTool(['amount'], typed))).toBeUndefined();
+		expect(refusalOf(() => refuseItemDataInTool([amountField], typed))).toBeUndefined();
 	});
 });
 
 describe('an expression that gives nothing is refused', () => {
-	const NEVER_EMPTY = new Set(['creditParty.key']);
+	const form = {
+		description: [...OPERATIONS.payment.description, ...OPERATIONS.qrCode.description],
+		neverEmpty: new Set(['creditParty.key']),
+	};
 	const refused = (typed: unknown, value: unknown, path: string) =>
-		refusalOf(() => requireValues(typed, value, path, NEVER_EMPTY));
+		refusalOf(() => requireValues(typed, value, path, form));
 
 	const DESCRIPTION = 'Description (payerQuestion) is missing: its expression gives nothing';
 	const KEY = 'Key (creditParty.key) is missing: its expression gives nothing';
@@ -346,7 +355,7 @@ describe('an expression that gives nothing is refused', () => {
 			typed: { options: '=' },
 			path: 'a',
 			field: 'a.options',
-			label: 'Options (a.options)',
+			label: 'a.options',
 		},
 	])(
 		'it is named by its path, an option by its own name: $typed',

@@ -11,6 +11,7 @@ import {
 	parseIdentifier,
 	readMembers,
 	withoutEmpty,
+	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
 import type { Words } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
@@ -22,6 +23,18 @@ const WORDS: Words = {
 	pastParticiple: 'refunded',
 	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
 };
+const NAME_FIELD = { name: 'name', displayName: 'Name' };
+const KEY_FIELD = { name: 'creditParty.key', displayName: 'Key' };
+const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
+const SPLIT_FIELD = { name: 'split', displayName: 'Split Recipients' };
+
+/** A text inside of an object. */
+const textOf = (name: 'key' | 'name', parse = optionalText): TextOfGroup<'key' | 'name'> => ({
+	name,
+	field: { name, displayName: name === 'key' ? 'Key' : 'Name' },
+	parse,
+});
+
 const RUNS = { numRuns: runs(1000) };
 
 describe('external_id', () => {
@@ -93,7 +106,7 @@ describe('optional text', () => {
 			expected: undefined,
 		},
 	])('$value becomes $expected', ({ value, expected }) => {
-		expect(optionalText(value, 'name')).toBe(expected);
+		expect(optionalText(value, NAME_FIELD)).toBe(expected);
 	});
 
 	test.each([
@@ -108,7 +121,7 @@ describe('optional text', () => {
 		() => 'x',
 		Symbol('x'),
 	])('%p is refused', (value) => {
-		expect(() => optionalText(value, 'name')).toThrow(InputError);
+		expect(() => optionalText(value, NAME_FIELD)).toThrow(InputError);
 	});
 
 	test.each([
@@ -121,13 +134,13 @@ describe('optional text', () => {
 			words: 'holds "[object Object]"',
 		},
 	])('$value is told as what a failed expression leaves', ({ value, words }) => {
-		expect(() => optionalText(value, 'name')).toThrow(words);
+		expect(() => optionalText(value, NAME_FIELD)).toThrow(words);
 	});
 
 	test.each(['undefined', 'null', 'NaN', ' null '])(
 		'%p is no payment key but what a failed expression leaves',
 		(value) => {
-			expect(() => optionalIdentifier(value, 'creditParty.key')).toThrow(InputError);
+			expect(() => optionalIdentifier(value, KEY_FIELD)).toThrow(InputError);
 		},
 	);
 });
@@ -136,7 +149,7 @@ test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 	'%j, half of a pair, is refused as an identifier',
 	(text) => {
 		expect(() => parseExternalId(text)).toThrow(InputError);
-		expect(() => optionalIdentifier(text, 'creditParty.key')).toThrow(/half a character/);
+		expect(() => optionalIdentifier(text, KEY_FIELD)).toThrow(/half a character/);
 		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
 	},
 );
@@ -202,7 +215,7 @@ test('an External ID holds no half of a character', () => {
 
 describe('an object of optional texts', () => {
 	const read = (value: unknown) =>
-		readMembers(value, 'creditParty', { key: optionalIdentifier, name: optionalText });
+		readMembers(value, RECIPIENT_FIELD, [textOf('key', optionalIdentifier), textOf('name')]);
 
 	test.each([
 		{
@@ -339,69 +352,69 @@ const ID = 'External ID (external_id)';
 test.each<{ name: string; read: () => unknown; message: string; advice: string }>([
 	{
 		name: 'a number that is none',
-		read: () => optionalText(NaN, 'creditParty.key'),
+		read: () => optionalText(NaN, KEY_FIELD),
 		message: `${KEY} is "NaN"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'an endless number',
-		read: () => optionalText(-Infinity, 'creditParty.key'),
+		read: () => optionalText(-Infinity, KEY_FIELD),
 		message: `${KEY} is "NaN"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'what an expression left, blanks around it',
-		read: () => optionalText(' undefined ', 'creditParty.key'),
+		read: () => optionalText(' undefined ', KEY_FIELD),
 		message: `${KEY} is "undefined"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'what an expression left inside of a text',
-		read: () => optionalText('a __UNKNOWN__', 'creditParty.key'),
+		read: () => optionalText('a __UNKNOWN__', KEY_FIELD),
 		message: `${KEY} holds "__UNKNOWN__"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'a number that lost digits',
-		read: () => optionalText(2 ** 53, 'creditParty.key'),
+		read: () => optionalText(2 ** 53, KEY_FIELD),
 		message: `${KEY} is a number too large to keep all its digits`,
 		advice: 'Pass it as text from the start, for example as a string in the data it comes from.',
 	},
 	{
 		name: 'a list',
-		read: () => optionalText(['a'], 'creditParty.key'),
+		read: () => optionalText(['a'], KEY_FIELD),
 		message: `${KEY} must be text, but is a list`,
 		advice: NOT_TEXT,
 	},
 	{
 		name: 'an object',
-		read: () => optionalText({}, 'creditParty.key'),
+		read: () => optionalText({}, KEY_FIELD),
 		message: `${KEY} must be text, but is an object`,
 		advice: NOT_TEXT,
 	},
 	{
 		name: 'half a character',
-		read: () => parseIdentifier('a\ud83d', 'creditParty.key'),
+		read: () => parseIdentifier('a\ud83d', KEY_FIELD),
 		message: `${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
 		advice:
 			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 	},
 	{
 		name: 'a character that nobody sees',
-		read: () => parseIdentifier('a\tb', 'creditParty.key'),
+		read: () => parseIdentifier('a\tb', KEY_FIELD),
 		message: `${KEY} holds a line break or another character that nobody sees (U+0009)`,
 		advice:
 			'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
 	},
 	{
 		name: 'blanks',
-		read: () => optionalIdentifier(' ', 'creditParty.key'),
+		read: () => optionalIdentifier(' ', KEY_FIELD),
 		message: `${KEY} is missing`,
 		advice: 'Enter it, or check the expression that gives it.',
 	},
 	{
 		name: 'nothing, where null is no text',
-		read: () => optionalIdentifier(null, 'creditParty.key'),
+		read: () => optionalIdentifier(null, KEY_FIELD),
 		message: `${KEY} is missing`,
 		advice: 'Enter it, or check the expression that gives it.',
 	},
@@ -426,35 +439,32 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 	},
 	{
 		name: 'members that are a text',
-		read: () => readMembers('a', 'creditParty', { key: optionalText, name: optionalText }),
+		read: () => readMembers('a', RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
 		message: 'Recipient (creditParty) must be an object with key, name',
 		advice: 'Fill in the fields of the form.',
 	},
 	{
 		name: 'another member',
 		read: () =>
-			readMembers({ key: 'a', iban: 'b' }, 'creditParty', {
-				key: optionalText,
-				name: optionalText,
-			}),
+			readMembers({ key: 'a', iban: 'b' }, RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
 		message: 'Recipient (creditParty) has a member "iban", which the service does not document',
 		advice: OTHERS,
 	},
 	{
 		name: 'a member that is null',
-		read: () => readMembers({ key: null }, 'creditParty', { key: optionalText }),
+		read: () => readMembers({ key: null }, RECIPIENT_FIELD, [textOf('key')]),
 		message: `${KEY} is "null"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'a member that is undefined',
-		read: () => readMembers({ key: undefined }, 'creditParty', { key: optionalText }),
+		read: () => readMembers({ key: undefined }, RECIPIENT_FIELD, [textOf('key')]),
 		message: `${KEY} is "undefined"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'another member, where others have no place',
-		read: () => documentedMembers({ b: 1 }, 'split', ['a'], 'Write it so.'),
+		read: () => documentedMembers({ b: 1 }, SPLIT_FIELD, ['a'], 'Write it so.'),
 		message: 'Split Recipients (split) has a member "b", which the service does not document',
 		advice: 'The documented members are a.',
 	},
@@ -463,9 +473,9 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 });
 
 test('an identifier that was not typed is none', () => {
-	expect(optionalIdentifier(undefined, 'creditParty.key')).toBeUndefined();
-	expect(optionalIdentifier('', 'creditParty.key')).toBeUndefined();
-	expect(optionalIdentifier(' a ', 'creditParty.key')).toBe('a');
+	expect(optionalIdentifier(undefined, KEY_FIELD)).toBeUndefined();
+	expect(optionalIdentifier('', KEY_FIELD)).toBeUndefined();
+	expect(optionalIdentifier(' a ', KEY_FIELD)).toBe('a');
 });
 
 test('what looks alike has one form', () => {
@@ -474,7 +484,7 @@ test('what looks alike has one form', () => {
 
 test('documented members are given as they are', () => {
 	const members = { a: 1 };
-	expect(documentedMembers(members, 'split', ['a', 'b'], '')).toBe(members);
+	expect(documentedMembers(members, SPLIT_FIELD, ['a', 'b'], '')).toBe(members);
 });
 
 test.each<{ members: object; expected: object | undefined }>([

@@ -26,7 +26,7 @@ interface Row {
 	run?: RegExp;
 }
 
-const REFUSED = /the token endpoint refused the client \(HTTP 40[01], invalid_client\)/;
+const REFUSED = /the token endpoint rejected the client \(HTTP 40[01], invalid_client\)/;
 const NONE = /there is no token endpoint at this address \(HTTP 40[45]\b/;
 const MOVED = /the token endpoint redirects elsewhere \(HTTP 307\)/;
 const ROWS: Row[] = [
@@ -47,8 +47,8 @@ const ROWS: Row[] = [
 	{
 		name: 'a scope that another client may have',
 		data: { clientId: 'reader' },
-		test: /the token endpoint refused the scope \(HTTP 400, invalid_scope\)/,
-		run: /the token endpoint refused the scope/,
+		test: /the token endpoint rejected the scope \(HTTP 400, invalid_scope\)/,
+		run: /the token endpoint rejected the scope/,
 	},
 	{
 		name: 'a scope that nobody knows, beside a known one',

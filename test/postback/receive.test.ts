@@ -164,19 +164,21 @@ test('of a signed postback the query says nothing, which anybody can add to', ()
 	const match = { field: 'state', values: ['paid'] };
 	const query = { state: 'paid' };
 	const unsigned = postbackOf('{"state":"processing"}', { query });
-	expect(whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null)).toBeDefined();
-	expect(whyNotAwaited(match, postbackOf('{}', { query }), null)).toBeUndefined();
+	expect(
+		whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null, undefined),
+	).toBeDefined();
+	expect(whyNotAwaited(match, postbackOf('{}', { query }), null, undefined)).toBeUndefined();
 	for (const body of ['{}', '{"state":"processing"}']) {
 		const signed = postbackOf(body, { query, isSigned: true });
-		expect(whyNotAwaited(match, signed, null)).toBeDefined();
+		expect(whyNotAwaited(match, signed, null, undefined)).toBeDefined();
 	}
 });
 
 test('a postback without the field that is asked for is not awaited', () => {
 	const postback = postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
-	expect(whyNotAwaited(match, postback, null)).toBe('the field "state" is missing');
-	expect(whyNotAwaited(undefined, postback, null)).toBeUndefined();
+	expect(whyNotAwaited(match, postback, null, undefined)).toBe('the field "state" is missing');
+	expect(whyNotAwaited(undefined, postback, null, undefined)).toBeUndefined();
 });
 
 test.each<{ what: string; body: string; amount: number | undefined; why: string | undefined }>([
@@ -208,7 +210,7 @@ test.each<{ what: string; body: string; amount: number | undefined; why: string 
 	const postback = postbackOf(body);
 	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };
-	expect(whyNotAwaited(match, postback, reference)).toBe(why);
+	expect(whyNotAwaited(match, postback, reference, undefined)).toBe(why);
 });
 
 /** Reads the body, then the postback. */

@@ -91,9 +91,13 @@ test('the URL of a trigger without a secret gets a hint, and one with a secret n
 test('what an execution may wait for has the words of its account, and whether it is signed', () => {
 	const status = { field: 'status', paid: ['paid'], failed: [] };
 	const expected = { external_id: 'a', executionId: '42', hash: expect.any(String), status };
-	expect(target('resume', { status }).expectation).toStrictEqual(expected);
-	expect(target('resume', { status, checksSignature: false }).expectation).toStrictEqual(expected);
-	expect(target('resume', { status, checksSignature: true }).expectation).toStrictEqual({
+	expect(target('resume', { statusWords: status }).expectation).toStrictEqual(expected);
+	expect(
+		target('resume', { statusWords: status, checksSignature: false }).expectation,
+	).toStrictEqual(expected);
+	expect(
+		target('resume', { statusWords: status, checksSignature: true }).expectation,
+	).toStrictEqual({
 		...expected,
 		isSigned: true,
 	});

@@ -138,10 +138,15 @@ describe('publishing it', () => {
 		parameters: IDataObject | (() => never) = {},
 	) {
 		logged = [];
-		const options = { binaryData: true, ...(parameters as { options?: object }).options };
+		const { options: more, typed } = parameters as { options?: object; typed?: string };
+		const options = { binaryData: true, ...more };
 		const allParameters = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
 		const context = {
-			getNode: () => ({ name: 'Pay Trigger', type: 'payTrigger', parameters: { options } }),
+			getNode: () => ({
+				name: 'Pay Trigger',
+				type: 'payTrigger',
+				parameters: { options, authentication: typed },
+			}),
 			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
 			logger: { warn: (line: string) => void logged.push(line) },
@@ -313,13 +318,13 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, without words for it',
 			credential: signed,
-			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger, turn on Describe the Service, and enter Status Field and Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger. Turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { startWhen: 'paid' },
 		},
 		{
 			how: 'at both, with words for paid alone',
 			credential: described({ paidValues: 'ok' }),
-			why: 'No credential says which words of the service mean "paid" and "failed". Open the credential of this trigger, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+			why: 'No credential says which words of the service mean "paid" and "failed". Open the credential of this trigger. Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 			parameters: BOTH,
 		},
 		{
@@ -336,7 +341,7 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, unsigned: it has no credential',
 			credential: gone,
-			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL, select a credential, open it, turn on Describe the Service, and enter Status Field and Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Service\'s Signature: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { ...NONE, startWhen: 'paid' },
 		},
 	])(
@@ -466,6 +471,64 @@ test.each([
 	const url = 'https://a.example/?state=Paid';
 	const { result } = await node.post(url, { data: { status: 'PAID' } });
 	expect(result.workflowData !== undefined).toBe(starts);
+});
+
+describe('a postback with a genuine proof and signature of the service that is about another charge', () => {
+	const SIGNING = 'the secret of the service';
+	const credential = {
+		postbackSecret: ONE,
+		verifySignature: true,
+		signatureHeader: 'X-Signature',
+		signatureSecret: SIGNING,
+		describeService: true,
+		statusField: 'status',
+		paidValues: 'paid',
+		failedValues: 'failed',
+		idField: 'order',
+		amountField: 'value',
+	};
+	const match = {
+		startWhen: 'match',
+		matchField: 'status',
+		matchValues: ['paid', 'failed', 'pending'],
+	};
+	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 500 };
+	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
+
+	/** Posts what the service signed; gives the state of the item that starts the workflow, or the response. */
+	async function post(condition: IDataObject, body: IDataObject) {
+		const node = webhookNode({
+			parameters: condition as INodeParameters,
+			credential: () => credential,
+		});
+		const rawBody = Buffer.from(JSON.stringify(body));
+		const { result } = await node.call({
+			method: 'POST',
+			query: Object.fromEntries(new URL(url).searchParams),
+			headers: { 'x-signature': createHmac('sha256', SIGNING).update(rawBody).digest('hex') },
+			rawBody,
+		});
+		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
+	}
+
+	const OTHER_ID =
+		'The workflow does not go on with it: the field "order" names another charge or payment';
+	const OTHER_AMOUNT =
+		'The workflow does not go on with it: the field "value" has another amount than the charge or payment';
+	const PAID = { startWhen: 'paid' };
+	test.each<[string, IDataObject, IDataObject, string]>([
+		['When Paid', PAID, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
+		['When Paid, its own', PAID, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
+		['When Paid, part of it', PAID, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
+		['a field', match, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
+		['a field, its own', match, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
+		['a field, part of it', match, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
+		['a field that says failed', match, { status: 'failed', order: 'order-7' }, 'failed'],
+		['a field that says pending', match, { status: 'pending', order: 'order-7' }, 'other'],
+		['a field, "failed" of another', match, { status: 'failed', order: 'order-2' }, OTHER_ID],
+	])('%s', async (_condition, condition, body, expected) => {
+		expect(await post(condition, body)).toBe(expected);
+	});
 });
 
 describe('how n8n answers', () => {
@@ -608,6 +671,24 @@ describe("the service's own signature", () => {
 		},
 	])('$what', async ({ authentication, url, signature, expected }) => {
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
+	});
+
+	test.each([{ amountField: 'value' }, { idField: 'order' }])(
+		'a credential that was given a field to compare later: 500, so the service sends again: %j',
+		async (compared) => {
+			const described = {
+				...RULE,
+				describeService: true,
+				statusField: 'status',
+				paidValues: 'paid',
+				...compared,
+			};
+			expect(await post('signature', BARE, mac(SERVICE), described)).toBe(500);
+		},
+	);
+
+	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
+		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
 	test('a trigger that asks for it takes nothing once its credential says no more how', async () => {

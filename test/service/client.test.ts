@@ -226,6 +226,20 @@ describe('what a response says counts beside its status', () => {
 		expect(judge.mock.calls).toStrictEqual([[{ status: 'accepted-for-good' }]]);
 	});
 
+	test.each([
+		['text/html', 'OK'],
+		['text/html', '<p>OK</p>'],
+		['application/json', 'OK'],
+	])('a word for yes in a 200 that looks like nothing (%s, %s) is a yes', async (type, body) => {
+		const respond = async () => ({ statusCode: 200, body, headers: { 'content-type': type } });
+		expect(await post(respond, { judge: () => SAID_YES })).toStrictEqual({
+			outcome: 'accepted',
+			statusCode: 200,
+			response: body,
+		});
+		expect(await post(respond)).toMatchObject(UNKNOWN);
+	});
+
 	test('a web page confirms nothing, and its title repeats no secret', async () => {
 		const body = '<html><head><title>token-of-the-test</title></head></html>';
 		expect(await post(async () => ({ statusCode: 200, body }))).toStrictEqual({

@@ -1,3 +1,4 @@
+import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/memory/bounds';
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
 import type { Ready } from '../../nodes/Pay/execution/read';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
@@ -11,8 +12,10 @@ interface Modules {
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
+	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/memory/PaymentList': typeof import('../../nodes/Pay/execution/memory/PaymentList');
+	'execution/memory/StoreTurns': typeof import('../../nodes/Pay/execution/memory/StoreTurns');
 	'execution/memory/RunRecords': typeof import('../../nodes/Pay/execution/memory/RunRecords');
 	'execution/summary': typeof import('../../nodes/Pay/execution/summary');
 	'parameters/additionalMembers': typeof import('../../nodes/Pay/parameters/additionalMembers');
@@ -49,7 +52,10 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 /** Faults that the node once had, or nearly: what its modules do when they have them again. */
 const FAULTS: Record<string, () => Seam[]> = {
 	'an execution that n8n runs again from an earlier state sends': () => [
-		seam('execution/earlierState', 'isEarlierState', () => () => false),
+		seam('execution/earlierState', 'countRun', (original) => (executionId, store) => ({
+			...original(executionId, store),
+			isEarlier: false,
+		})),
 	],
 
 	'an account that is refused is asked for each item': () => [
@@ -106,11 +112,23 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
-	'Additional Members may hold the amount': () => [
-		seam('parameters/additionalMembers', 'withAdditionalMembers', (original) => (body, value) => {
-			const noneIsKnown = {};
-			return original(body, value, noneIsKnown);
+	'Retry On Fail repeats a payment after a 401': () => [
+		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			const verdict = original(ledger, item);
+			const isReplayed = verdict.do === 'replay' && verdict.outcome === 'rejected';
+			return isReplayed ? { do: 'send' } : verdict;
 		}),
+	],
+
+	'Additional Members may hold the amount': () => [
+		seam(
+			'parameters/additionalMembers',
+			'withAdditionalMembers',
+			(original) => (body, value, form) => {
+				const withoutMembers = { ...form, members: {} };
+				return original(body, value, withoutMembers);
+			},
+		),
 	],
 
 	'what was accepted is replayed whatever is asked for': () => [
@@ -125,8 +143,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'the fingerprint is without the recipient': () => [
-		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request, identifier) => {
-			return original(account, { ...request, creditParty: undefined }, identifier);
+		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request, ...others) => {
+			return original(account, { ...request, creditParty: undefined }, ...others);
 		}),
 	],
 
@@ -181,8 +199,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'a run pushes out of a full list what it is about': () => [
 		seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 			return class extends Original {
-				override async add(store: Store, keys: string[], room?: number) {
-					return await super.add(store, keys, room ?? this.leastKept);
+				override async addToStore(store: Store, keys: string[], room?: number) {
+					return await super.addToStore(store, keys, room ?? REMEMBERED_PAYMENTS);
 				}
 			};
 		}),
@@ -212,14 +230,15 @@ const FAULTS: Record<string, () => Seam[]> = {
 		return [
 			seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 				return class extends Original {
-					override async add(store: Store, keys: string[], room?: number) {
-						const known = await super.add(store, [...new Set(keys.map(cut))], room);
-						return new Set<unknown>(keys.filter((key) => known.has(cut(key))));
+					override async addToStore(store: Store, keys: string[], room?: number) {
+						const change = await super.addToStore(store, [...new Set(keys.map(cut))], room);
+						const known = keys.filter((key) => change.result.has(cut(key)));
+						return { ...change, result: new Set<unknown>(known) };
 					}
 
-					override async takeOut(store: Store, keys: readonly string[]) {
-						await super.takeOut(store, keys.map(cut));
-						this.forget(keys);
+					override async deleteFromStore(store: Store, keys: readonly string[]) {
+						await super.deleteFromStore(store, keys.map(cut));
+						this.unmark(keys);
 					}
 				};
 			}),
@@ -237,7 +256,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'the look comes without a pause': () => [
-		seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
+		seam('execution/memory/StoreTurns', 'StoreTurns', (Original) => {
 			return class extends Original {
 				override rest() {
 					return 0;
@@ -273,7 +292,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'limits hide what is unknown': () => [
-		seam('execution/send', 'triedBefore', (original, { withinLimits }) => (run, item) => {
+		seam('execution/refuse', 'triedBefore', (original, { withinLimits }) => (run, item) => {
 			return withinLimits(run, [item]).done[0] ?? original(run, item);
 		}),
 	],

@@ -103,7 +103,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		const refusing = { ...credential, baseUrl: `${sandbox.url}/fault/status-401` };
 		expect(await test(refusing)).toMatchObject({
 			status: 'Error',
-			message: expect.stringMatching(/refused the access token/),
+			message: expect.stringMatching(/rejected the access token/),
 		});
 	});
 

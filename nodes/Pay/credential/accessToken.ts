@@ -64,11 +64,11 @@ const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, NO_TOKEN + what, advice);
 
 /** A token endpoint that answered and gave none, and would not if it were asked again at once. */
-class TokenRefusal extends InputError {}
+class TokenRejection extends InputError {}
 
-/** Whether asking for a token again would be refused again. */
-export const isClientRefused = (error: unknown): error is InputError =>
-	error instanceof TokenRefusal;
+/** Whether asking for a token again would be rejected again. */
+export const isClientRejected = (error: unknown): error is InputError =>
+	error instanceof TokenRejection;
 
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
@@ -103,20 +103,20 @@ function ownWords(body: unknown, client: ClientCredentials): string {
 	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
 }
 
-/** Where a person looks for what is wrong with a request that the endpoint refused, and why. */
-function refusedByEndpoint(statusCode: number, body: unknown, said: string): InputError {
+/** Where a person looks for what is wrong with a request that the endpoint rejected, and why. */
+function rejectedByEndpoint(statusCode: number, body: unknown, said: string): InputError {
 	const { error } = isMembers(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
-	const refusal = (field: string, what: string, advice: string) => {
+	const rejection = (field: string, what: string, advice: string) => {
 		const quoted = said === '' || said === code ? '' : `The endpoint said: "${said}". `;
 		const words = [`${NO_TOKEN}${what} (${status})`, `${quoted}${advice}`] as const;
 		// What fails for the moment may give one a moment later.
 		const isForNow = statusCode >= 500 || statusCode === 408;
-		return isForNow ? new InputError(field, ...words) : new TokenRefusal(field, ...words);
+		return isForNow ? new InputError(field, ...words) : new TokenRejection(field, ...words);
 	};
 	if (statusCode >= 300 && statusCode <= 399) {
-		return refusal(
+		return rejection(
 			'tokenUrl',
 			'the token endpoint redirects elsewhere',
 			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
@@ -124,28 +124,28 @@ function refusedByEndpoint(statusCode: number, body: unknown, said: string): Inp
 	}
 	if (code === 'invalid_scope') {
 		const advice = 'Check the Scope of the Pay API credential.';
-		return refusal('scope', 'the token endpoint refused the scope', advice);
+		return rejection('scope', 'the token endpoint rejected the scope', advice);
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		return refusal('tokenUrl', 'there is no token endpoint at this address', `${CHECK_URL}.`);
+		return rejection('tokenUrl', 'there is no token endpoint at this address', `${CHECK_URL}.`);
 	}
 	const isOfClient = code === 'invalid_client' || code === 'unauthorized_client';
 	if (statusCode === 401 || statusCode === 403 || isOfClient) {
-		return refusal(
+		return rejection(
 			'clientSecret',
-			'the token endpoint refused the client',
+			'the token endpoint rejected the client',
 			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
 		);
 	}
 	const isOfRequest = statusCode >= 400 && statusCode <= 499 && ![408, 429].includes(statusCode);
 	if (isOfRequest || (statusCode >= 200 && statusCode <= 299)) {
-		return refusal(
+		return rejection(
 			'clientAuthentication',
-			'the token endpoint refused the request',
+			'the token endpoint rejected the request',
 			'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
 		);
 	}
-	return refusal('tokenUrl', 'the token endpoint is failing', 'Wait a while, then run again.');
+	return rejection('tokenUrl', 'the token endpoint is failing', 'Wait a while, then run again.');
 }
 
 /** The members of a response in which its token is: its own, or those of its `data`. */
@@ -166,16 +166,16 @@ function parseResponse(
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
 	const said = ownWords(body, client);
-	// Some say with 200 that they refuse.
-	const isRefusal = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
-	if (statusCode < 200 || statusCode > 299 || isRefusal) {
-		throw refusedByEndpoint(statusCode, body, said);
+	// Some say no with a 200.
+	const isRejection = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
+	if (statusCode < 200 || statusCode > 299 || isRejection) {
+		throw rejectedByEndpoint(statusCode, body, said);
 	}
 	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
 	const token = access_token ?? accessToken;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
 		// Nothing of it is quoted: somewhere in it there may be a token.
-		throw new TokenRefusal(
+		throw new TokenRejection(
 			'tokenUrl',
 			`${NO_TOKEN}the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
 			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
@@ -237,17 +237,17 @@ export async function bearerToken(
 }
 
 /**
- * Removes a kept token that the service refused, so that the next request has a new one.
+ * Removes a kept token that the service rejected, so that the next request has a new one.
  * @param age in milliseconds: a younger one is kept
  */
 export function forgetToken(
 	{ token: source }: Pick<Account, 'token'>,
-	refused: string,
+	rejected: string,
 	age = 0,
 ): void {
 	if ('pasted' in source) return;
 	const hash = clientKey(source.clientCredentials);
 	const entry = fetchedTokens.get(hash);
-	if (entry?.token !== refused || performance.now() < entry.since + age) return;
+	if (entry?.token !== rejected || performance.now() < entry.since + age) return;
 	fetchedTokens.delete(hash);
 }

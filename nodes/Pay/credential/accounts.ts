@@ -7,6 +7,7 @@ import type {
 import { InputError } from '../inputError';
 import { refuseItemDataInTool } from '../parameters/parameter';
 import { readAccount, refuseNothingIn, type Account, type PayCredential } from './connection';
+import { credentialField } from './wrongField';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
@@ -81,13 +82,15 @@ export async function accountReader(
 		unresolvedCredential(context).catch(() => undefined),
 		resolve(0).catch(() => undefined),
 	]);
-	if (isTool && unresolved !== undefined) refuseItemDataInTool(Object.keys(unresolved), unresolved);
+	if (isTool && unresolved !== undefined) {
+		refuseItemDataInTool(Object.keys(unresolved).map(credentialField), unresolved);
+	}
 	if (unresolved === undefined || first === undefined || !isPlain(unresolved, first)) {
 		return async (index) => readAccount(await resolve(index), unresolved);
 	}
 	let account: Account | undefined;
 	return () => {
-		account ??= readAccount(first);
+		account ??= readAccount(first, unresolved);
 		return account;
 	};
 }

@@ -1,18 +1,14 @@
+import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
-import { wrongInCredential } from '../parameters/label';
 import { PATHS } from '../service/contract';
+import { credentialField, wrongInCredential } from './wrongField';
 
 /** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws. */
-export function parseServiceUrl(
-	value: unknown,
-	field: string,
-	label: string,
-	allowHttp: boolean,
-): URL {
+export function parseServiceUrl(value: unknown, field: string, allowHttp: boolean): URL {
 	const invalid = (
 		what: string,
 		advice = 'Write it in full, for example https://api.example.com.',
-	) => wrongInCredential(field, `The ${label}`, what, advice);
+	) => wrongInCredential(field, what, advice);
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw invalid('is empty', 'Open the credential and enter the address.');
 	// Not quoted: it may be the token, pasted into the wrong field.
@@ -47,7 +43,6 @@ export function parseSchemeName(value: unknown): string {
 	if (SEGMENT.test(text)) return text;
 	throw wrongInCredential(
 		'schemeName',
-		'Scheme Name in Paths',
 		'must be one segment of a path',
 		'Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
 	);
@@ -55,21 +50,20 @@ export function parseSchemeName(value: unknown): string {
 
 /** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws. */
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
-	const url = parseServiceUrl(value, 'baseUrl', 'Base URL', allowHttp);
+	const url = parseServiceUrl(value, 'baseUrl', allowHttp);
 	if (url.search !== '') {
 		throw wrongInCredential(
 			'baseUrl',
-			'The Base URL',
 			'must hold no query',
 			'Write only the address, for example https://api.example.com.',
 		);
 	}
 	const [, pasted] = PASTED_TAIL.exec(url.pathname) ?? [];
 	if (pasted !== undefined && pasted !== schemeName) {
-		throw wrongInCredential(
+		const { displayName } = credentialField('baseUrl');
+		throw new InputError(
 			'schemeName',
-			'The Base URL',
-			`ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
+			`The ${displayName} of the Pay API credential ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
 			`If the service's addresses hold "${pasted}", turn on Describe the Service, enter it as Scheme Name in Paths, and leave /v2/… out of the Base URL.`,
 		);
 	}

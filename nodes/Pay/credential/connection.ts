@@ -1,9 +1,9 @@
 import { InputError } from '../inputError';
-import { readDescription, type ServiceDescription } from '../parameters/description';
-import { LABELS, wrongInCredential } from '../parameters/label';
 import { optionalText } from '../parameters/text';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
+import { readDescription, type ServiceDescription } from './description';
 import { readLimits, type Limits } from './limits';
+import { credentialField, wrongInCredential } from './wrongField';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
 export type PayCredential = Readonly<Record<string, unknown>>;
@@ -35,8 +35,8 @@ export interface Account extends ServiceDescription {
 	limits: Limits | InputError;
 }
 
-const wrongSetting = (field: string, label: string, what: string, advice: string) =>
-	wrongInCredential(field, label, what, `Open the credential and ${advice}.`);
+const wrongSetting = (field: string, what: string, advice: string) =>
+	wrongInCredential(field, what, `Open the credential and ${advice}.`);
 
 const FROM_LIST = 'choose one from the list';
 
@@ -51,27 +51,28 @@ function parsePastedToken(value: unknown): string {
 	const isEmpty = token === '';
 	const what = isEmpty ? 'is empty' : 'holds a space or a character that no token has';
 	const advice = isEmpty ? 'paste the token' : 'paste the token alone';
-	throw wrongSetting('accessToken', 'The Access Token', what, advice);
+	throw wrongSetting('accessToken', what, advice);
 }
 
-function required(value: unknown, field: string, label: string): string {
+function required(credential: PayCredential, field: string): string {
+	const value = credential[field];
 	// An expression may give a number.
 	const text = ['string', 'number'].includes(typeof value) ? String(value).trim() : '';
 	if (text !== '') return text;
-	throw wrongSetting(field, `The ${label}`, 'is empty', 'enter what the service gave you');
+	throw wrongSetting(field, 'is empty', 'enter what the service gave you');
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication: sendIn = 'header' } = credential;
 	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
 		const what = 'must be header, body or json';
-		throw wrongSetting('clientAuthentication', 'Client Authentication', what, FROM_LIST);
+		throw wrongSetting('clientAuthentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
 	return {
-		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', 'Token URL', allowHttp).href,
-		clientId: required(credential.clientId, 'clientId', 'Client ID'),
-		clientSecret: required(credential.clientSecret, 'clientSecret', 'Client Secret'),
+		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', allowHttp).href,
+		clientId: required(credential, 'clientId'),
+		clientSecret: required(credential, 'clientSecret'),
 		scope: String(credential.scope ?? '').trim(),
 		sendIn,
 	};
@@ -85,11 +86,11 @@ export function parseToken(credential: PayCredential): Account['token'] {
 		return { clientCredentials: parseClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
-	throw wrongSetting('authentication', 'Authentication', what, FROM_LIST);
+	throw wrongSetting('authentication', what, FROM_LIST);
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
-const TAKEN_HEADERS = [
+const RESERVED_HEADERS = [
 	'authorization',
 	'connection',
 	'cookie',
@@ -113,13 +114,20 @@ const TAKEN_HEADERS = [
 	'via',
 	'warning',
 ];
-const TAKEN_BEGINNINGS = ['accept', 'content-', 'if-', 'proxy-', 'x-forwarded-', 'x-http-method'];
+const RESERVED_BEGINNINGS = [
+	'accept',
+	'content-',
+	'if-',
+	'proxy-',
+	'x-forwarded-',
+	'x-http-method',
+];
 
-function isTakenHeader(name: string): boolean {
+function isReservedHeader(name: string): boolean {
 	const lowerCase = name.toLowerCase();
 	return (
-		TAKEN_HEADERS.includes(lowerCase) ||
-		TAKEN_BEGINNINGS.some((beginning) => lowerCase.startsWith(beginning))
+		RESERVED_HEADERS.includes(lowerCase) ||
+		RESERVED_BEGINNINGS.some((beginning) => lowerCase.startsWith(beginning))
 	);
 }
 
@@ -132,14 +140,13 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 	if (!HEADER_NAME.test(name)) {
 		throw wrongIdHeader('must be the name of a header, without a colon or spaces');
 	}
-	if (isTakenHeader(name)) throw wrongIdHeader(`must not be ${name}, which has another meaning`);
+	if (isReservedHeader(name)) throw wrongIdHeader(`must not be ${name}, which has another meaning`);
 	return name;
 }
 
 function wrongIdHeader(what: string): InputError {
 	return wrongSetting(
 		'externalIdHeader',
-		'The Header for the External ID',
 		what,
 		'enter the name that the service gave you, such as Idempotency-Key, or leave it empty',
 	);
@@ -158,22 +165,30 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST_POSTBACK_SECRET = 16;
 
+/** What proofs in postback URLs are made and checked with. */
+export interface PostbackSecrets {
+	/** Makes proofs; "" where the credential has none. */
+	current: string;
+	/** All whose proofs are accepted: the previous one too, while it is being replaced. */
+	accepted: string[];
+}
+
 function parseSecret(value: unknown, field: string): string {
-	const secret = optionalText(value, field) ?? '';
+	const secret = optionalText(value, credentialField(field)) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST_POSTBACK_SECRET) return secret;
 	throw wrongInCredential(
 		field,
-		`The ${LABELS[field]}`,
 		`must have at least ${SHORTEST_POSTBACK_SECRET} characters`,
 		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
 	);
 }
 
-/** Reads what URLs are signed with, "" where that is missing, and all that is taken. InputError. */
-export function parseSecrets(fields: PayCredential) {
+/** Reads the Postback Secrets of a credential. Throws an InputError. */
+export function parseSecrets(fields: PayCredential): PostbackSecrets {
 	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
-	return { current, taken: [current, previous].filter((secret) => secret !== '') };
+	const accepted = [current, previous].filter((secret) => secret !== '');
+	return { current, accepted };
 }
 
 /** Fields that say for themselves what is wrong where they are empty, or let less through then. */
@@ -204,7 +219,6 @@ export function refuseNothingIn(credential: PayCredential): void {
 		if (SAFE_WHERE_EMPTY.includes(field)) continue;
 		throw wrongSetting(
 			field,
-			`The field ${LABELS[field] ?? field}`,
 			'is an expression that gives nothing',
 			'check what the expression asks for',
 		);
@@ -213,7 +227,7 @@ export function refuseNothingIn(credential: PayCredential): void {
 
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
- * @param unresolved the same with its expressions as text, where that is known
+ * @param unresolved the same with its expressions as text; undefined where n8n does not give it
  */
 export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
 	refuseNothingIn(credential);
@@ -221,10 +235,10 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);
 	const scheme = parseSchemeName(schemeName);
-	const { current, taken } = parseSecrets(credential);
-	if (current === '' && taken.length > 0) {
+	const { current, accepted } = parseSecrets(credential);
+	if (current === '' && accepted.length > 0) {
 		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
-		throw wrongSetting('postbackSecret', 'The Postback Secret', 'is empty', advice);
+		throw wrongSetting('postbackSecret', 'is empty', advice);
 	}
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),

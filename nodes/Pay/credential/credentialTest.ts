@@ -35,7 +35,7 @@ function faultShownBy(response: TestResponse): string | undefined {
 		return `The service takes only https: ${which}: write https:// at the start of the Base URL`;
 	}
 	if (statusCode === 401 || statusCode === 403) {
-		return `The service refused the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
+		return `The service rejected the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
 	}
 	if (statusCode === 407) return `A proxy on the way asks for its own password ${which}`;
 	if (withoutN8n(jsonOrText(String(response.body))) === UNPUBLISHED) {
@@ -120,9 +120,11 @@ export async function testPayCredential(
 	};
 	let url, bearer;
 	try {
-		const account = readAccount((credential.data ?? {}) as PayCredential);
+		const fields = (credential.data ?? {}) as PayCredential;
+		// No money goes out here, so a limit that an expression leaves empty does no harm.
+		const account = readAccount(fields, fields);
 		if (account.limits instanceof InputError) throw account.limits;
-		readSignatureRule((credential.data ?? {}) as PayCredential);
+		readSignatureRule(fields);
 		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
 		bearer = await bearerToken(account, postForm, LIMITS);
 		if (bearer.isKept) {

@@ -1,7 +1,8 @@
 import { asError, InputError } from '../inputError';
 import { parseAmount } from '../parameters/amount';
-import { wrongField } from '../parameters/label';
+import { wrongField, type NamedField } from '../parameters/label';
 import { optionalIdentifier, optionalText } from '../parameters/text';
+import { credentialField } from './wrongField';
 
 /** What may go out of an account: Limit Payments of its credential. */
 export interface Limits {
@@ -15,7 +16,7 @@ export interface Limits {
 /** A credential's fields, "" where nothing was entered. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function parseRecipients(value: unknown, field: string): Set<string> {
+function parseRecipients(value: unknown, field: NamedField): Set<string> {
 	const recipients = new Set<string>();
 	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
 		const typed = line.trim();
@@ -29,35 +30,54 @@ function parseRecipients(value: unknown, field: string): Set<string> {
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
 }
 
-function parseLimits(fields: Fields, unresolved: Fields): Limits {
-	const { limitPayments } = fields;
+/** Whether a limit was left empty; an InputError where only n8n knows whether an expression left it so. */
+function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefined): boolean {
+	if (!Object.hasOwn(fields, field)) return true;
+	if (fields[field] !== '') return false;
+	const typed = unresolved?.[field];
+	if (typed === undefined) {
+		throw wrongField(
+			credentialField(field),
+			'is empty, and n8n does not say whether an expression left it so',
+			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
+		);
+	}
+	return typed === '';
+}
+
+function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
+	const { limitPayments, highestPayment, highestSum, onlyRecipients } = fields;
 	if (!Object.hasOwn(fields, 'limitPayments') || limitPayments === false) return {};
 	if (limitPayments !== true) {
 		throw wrongField(
-			'limitPayments',
+			credentialField('limitPayments'),
 			'must be on or off',
 			'Let the expression give true or false.',
 		);
 	}
-	// What an expression leaves empty was not left empty.
-	const isEmpty = (field: string) =>
-		[fields[field], unresolved[field] ?? ''].every((each) => each === '');
-	const limit = <T>(field: string, parse: (value: unknown, field: string) => T) =>
-		!Object.hasOwn(fields, field) || isEmpty(field) ? undefined : parse(fields[field], field);
-	const limits = {
-		highestPayment: limit('highestPayment', (value, field) => parseAmount(value, field)),
-		highestSum: limit('highestSum', (value, field) => parseAmount(value, field)),
-		onlyRecipients: limit('onlyRecipients', parseRecipients),
-	};
-	if (Object.values(limits).some((one) => one !== undefined)) return limits;
-	throw wrongField('limitPayments', 'is on without a limit', 'Enter a limit, or turn it off.');
+	const limits: Limits = {};
+	if (!isLeftEmpty('highestPayment', fields, unresolved)) {
+		limits.highestPayment = parseAmount(highestPayment, credentialField('highestPayment'));
+	}
+	if (!isLeftEmpty('highestSum', fields, unresolved)) {
+		limits.highestSum = parseAmount(highestSum, credentialField('highestSum'));
+	}
+	if (!isLeftEmpty('onlyRecipients', fields, unresolved)) {
+		limits.onlyRecipients = parseRecipients(onlyRecipients, credentialField('onlyRecipients'));
+	}
+	if (Object.keys(limits).length > 0) return limits;
+	throw wrongField(
+		credentialField('limitPayments'),
+		'is on without a limit',
+		'Enter a limit, or turn it off.',
+	);
 }
 
 /**
  * Reads what may go out; an error where that cannot be read, for then nothing may.
- * @param unresolved the fields with their expressions as text, as far as that is known
+ * @param unresolved the fields with their expressions as text; undefined where n8n does not give them
  */
-export function readLimits(fields: Fields, unresolved: Fields = {}): Limits | InputError {
+export function readLimits(fields: Fields, unresolved: Fields | undefined): Limits | InputError {
 	try {
 		return parseLimits(fields, unresolved);
 	} catch (error) {

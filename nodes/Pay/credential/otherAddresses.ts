@@ -26,8 +26,8 @@ export async function preAuthentication(
 ) {
 	try {
 		const token = parseToken(credential);
-		const refused = tokens.get(credential);
-		if (refused !== undefined) forgetToken({ token }, refused);
+		const rejected = tokens.get(credential);
+		if (rejected !== undefined) forgetToken({ token }, rejected);
 		const post = formPoster(this.helpers.httpRequest, TIMEOUT);
 		const { accessToken } = await bearerToken({ token }, post, { timeout: TIMEOUT });
 		tokens.set(credential, accessToken);

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'crypto';
-import type { InputError } from '../inputError';
-import { wrongInCredential } from '../parameters/label';
+import { wrongInCredential } from './wrongField';
 import type { PayCredential } from './connection';
 
 /*
@@ -19,17 +18,15 @@ export interface SignatureRule {
 	timestampHeader?: string;
 }
 
-const FIELDS = {
-	verifySignature: "The switch Check the Service's Signature",
-	signatureHeader: 'The Signature Header',
-	signatureSecret: 'The Signature Secret',
-	signatureAlgorithm: 'The Signature Algorithm',
-	signedContent: 'The Signed Content',
-	timestampHeader: 'The Timestamp Header',
-};
-
-const wrong = (field: keyof typeof FIELDS, what: string, advice: string): InputError =>
-	wrongInCredential(field, FIELDS[field], what, advice);
+/** The fields that say it. */
+const SIGNATURE_FIELDS = [
+	'verifySignature',
+	'signatureHeader',
+	'signatureSecret',
+	'signatureAlgorithm',
+	'signedContent',
+	'timestampHeader',
+];
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
@@ -37,7 +34,7 @@ function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timesta
 	const value = credential[field];
 	const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
 	if (HEADER_NAME.test(name)) return name;
-	throw wrong(
+	throw wrongInCredential(
 		field,
 		'must be the name of a header',
 		'Enter the name that the service gave you, without a colon.',
@@ -50,16 +47,28 @@ export function readSignatureRule(credential: PayCredential): SignatureRule | un
 	const { signedContent = 'body' } = credential;
 	if (verifySignature === false) return undefined;
 	if (verifySignature !== true) {
-		throw wrong('verifySignature', 'must be true or false', 'Turn it on or off.');
+		throw wrongInCredential('verifySignature', 'must be true or false', 'Turn it on or off.');
 	}
 	if (typeof signatureSecret !== 'string' || signatureSecret.trim() === '') {
-		throw wrong('signatureSecret', 'is empty', 'Enter the secret that the service gave you.');
+		throw wrongInCredential(
+			'signatureSecret',
+			'is empty',
+			'Enter the secret that the service gave you.',
+		);
 	}
 	if (signatureAlgorithm !== 'sha256' && signatureAlgorithm !== 'sha512') {
-		throw wrong('signatureAlgorithm', 'must be sha256 or sha512', 'Choose one from the list.');
+		throw wrongInCredential(
+			'signatureAlgorithm',
+			'must be sha256 or sha512',
+			'Choose one from the list.',
+		);
 	}
 	if (signedContent !== 'body' && signedContent !== 'timestampAndBody') {
-		throw wrong('signedContent', 'must be body or timestampAndBody', 'Choose one from the list.');
+		throw wrongInCredential(
+			'signedContent',
+			'must be body or timestampAndBody',
+			'Choose one from the list.',
+		);
 	}
 	const rule: SignatureRule = {
 		header: headerIn(credential, 'signatureHeader'),
@@ -74,10 +83,10 @@ export function readSignatureRule(credential: PayCredential): SignatureRule | un
 
 /** As {@link readSignatureRule}, of a wait, for which n8n resolves no expressions. */
 export function readSignatureRuleOfWait(credential: PayCredential): SignatureRule | undefined {
-	for (const field of Object.keys(FIELDS) as Array<keyof typeof FIELDS>) {
+	for (const field of SIGNATURE_FIELDS) {
 		const value = credential[field];
 		if (typeof value === 'string' && value.startsWith('=')) {
-			throw wrong(
+			throw wrongInCredential(
 				field,
 				'holds an expression, which is not resolved for a wait',
 				'Enter it as text, select another credential in the wait, or use a Pay Trigger.',

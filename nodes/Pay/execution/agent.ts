@@ -9,6 +9,6 @@ export function isRunByAiAgent(context: IExecuteFunctions): boolean {
  * Whether failures become items. For an agent they always do: older agents learn nothing of an error
  * that is thrown, and the model may believe that it has paid.
  */
-export function goesOn(context: IExecuteFunctions): boolean {
+export function continuesOnFailure(context: IExecuteFunctions): boolean {
 	return isRunByAiAgent(context) || context.continueOnFail();
 }

@@ -17,7 +17,7 @@ const MAX_HIGHLIGHTED = 3;
 /** Shows hints beside the output, where this n8n can. */
 export function showHints(context: IExecuteFunctions, tally: Tally): void {
 	try {
-		const failures = tally.goesOn ? failuresInWords(tally) : undefined;
+		const failures = tally.continuesOnFailure ? failuresInWords(tally) : undefined;
 		const ofItems = [...tally.itemHints].map(([hint, ids]) => `${quotedIds(ids)}: ${hint}`);
 		const shown = [failures, ...tally.doubts, ...ofItems, ...tally.hints].filter(
 			(each) => each !== undefined,
@@ -53,32 +53,47 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 	}
 }
 
+/** Logs what was accepted and what is in flight. It never throws: in a listener it would end the process. */
+function logCancelled(context: IExecuteFunctions, tally: Tally, when: string): void {
+	try {
+		const { accepted, unknown, notReached } = idsByOutcome(tally);
+		context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
+			workflowId: context.getWorkflow().id,
+			executionId: context.getExecutionId(),
+			node: tally.node.name,
+			accepted,
+			unknown,
+			inFlight: [...tally.inFlight],
+			notReached: notReached.filter((id) => !tally.inFlight.has(id)),
+		});
+	} catch {
+		// The items say all that matters.
+	}
+}
+
+/** What {@link beginCancelLog} began. */
+interface CancelLog {
+	context: IExecuteFunctions;
+	tally: Tally;
+	signal: AbortSignal | undefined;
+	onAbort: () => void;
+}
+
 /**
- * Logs what was accepted and what is in flight when the execution is cancelled, which shows neither:
- * at once, since n8n may end before the responses come, and when what it returns is called.
+ * Logs as soon as the execution is cancelled, which shows neither what was accepted nor what is in
+ * flight: n8n may end before the responses come.
  */
-export function logWhenCancelled(context: IExecuteFunctions, tally: Tally): () => void {
-	const log = (when: string) => {
-		try {
-			const { accepted, unknown, notReached } = idsByOutcome(tally);
-			context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
-				workflowId: context.getWorkflow().id,
-				executionId: context.getExecutionId(),
-				node: tally.node.name,
-				accepted,
-				unknown,
-				inFlight: [...tally.inFlight],
-				notReached: notReached.filter((id) => !tally.inFlight.has(id)),
-			});
-		} catch {
-			// In a listener it would end the whole process.
-		}
-	};
+export function beginCancelLog(context: IExecuteFunctions, tally: Tally): CancelLog {
 	const signal = context.getExecutionCancelSignal?.();
-	const onAbort = () => log('Requests in flight are still awaited.');
+	const onAbort = () => logCancelled(context, tally, 'Requests in flight are still awaited.');
 	signal?.addEventListener('abort', onAbort);
-	return () => {
-		signal?.removeEventListener('abort', onAbort);
-		if (signal?.aborted === true) log('This is what became of its requests.');
-	};
+	return { context, tally, signal, onAbort };
+}
+
+/** Ends what {@link beginCancelLog} began, and logs what became of the requests of a cancelled run. */
+export function endCancelLog({ context, tally, signal, onAbort }: CancelLog): void {
+	signal?.removeEventListener('abort', onAbort);
+	if (signal?.aborted === true) {
+		logCancelled(context, tally, 'This is what became of its requests.');
+	}
 }

@@ -29,14 +29,18 @@ export function tokenIdOf({ token }: Account): string {
 /**
  * A hash over whose request it is, and its body except the description, the postback URL, and an
  * external_id of its own, which people let change with each try.
+ * @param executionId where it is another request in each execution
  */
 export function fingerprintOf(
 	account: Account,
-	request: ServiceRequest & { here?: string },
+	request: ServiceRequest,
 	identifier: OperationContract['identifier'],
+	executionId?: string,
 ): string {
 	const identifying = {
 		...request,
+		// As stored attempts have it in their hashes.
+		here: executionId,
 		external_id: identifier === 'its own' ? undefined : request.external_id,
 		payerQuestion: undefined,
 		postbackUrl: undefined,

@@ -29,9 +29,11 @@ export interface FailedResult {
 	outcome?: Exclude<Outcome, 'accepted'>;
 	/** Absent where the item has none that can be read. */
 	external_id?: string;
+	/** Who says so: this package, which refused the item, or what came of its request. */
+	isFrom: 'thisPackage' | 'request';
 	statusCode?: number;
 	response?: unknown;
-	/** The field at fault, of an item that this node refused. */
+	/** The field at fault, of an item that this package refused. */
 	field?: string;
 	/** What happened. */
 	message: string;
@@ -39,6 +41,7 @@ export interface FailedResult {
 	description: string;
 }
 
+/** What became of an item. */
 export type ItemResult = AcceptedResult | FailedResult;
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
@@ -53,7 +56,8 @@ export function resultOfRefusal(
 		kind,
 		outcome: end === 'notReached' ? undefined : end,
 		external_id,
-		field: known?.field ?? '',
+		isFrom: 'thisPackage',
+		field: known?.field,
 		message: asError(error).message,
 		description: joinSentences(SENT_NOTHING[end], known?.advice ?? CHECK_ITEM),
 	};
@@ -72,10 +76,9 @@ export function resultOfAttempt(
 	const { kind, words } = operation;
 	const { external_id, amount } = request;
 	const { outcome, statusCode, response } = requestResult;
-	const facts = { kind, external_id, statusCode, response };
+	if (outcome === 'accepted') return { kind, external_id, outcome, amount, statusCode, response };
+	const facts = { kind, external_id, isFrom: 'request', statusCode, response } as const;
 	switch (outcome) {
-		case 'accepted':
-			return { ...facts, outcome, amount };
 		case 'rejected':
 			return { ...facts, outcome, ...rejectedInWords(words, external_id, requestResult) };
 		case 'notSent':
@@ -93,6 +96,7 @@ export function resultOfAttempt(
 export function factsOf(result: ItemResult): IDataObject {
 	const { external_id, kind, outcome, statusCode, response } = result;
 	const amount = outcome === 'accepted' ? result.amount : undefined;
+	// An error that is about no field has an empty one.
 	const field = outcome === 'accepted' ? undefined : result.field || undefined;
 	const facts = { external_id, amount, kind, outcome, statusCode, response, field };
 	return Object.fromEntries(

@@ -6,13 +6,15 @@ import type { Ready } from './read';
 
 /** One attempt as written down: before its request starts without an outcome, after it with one. */
 export interface Attempt extends Partial<RequestResult> {
-	/** Of its operation. */
+	/** Its operation's kind. */
 	kind: string;
 	external_id: string;
 	place: Place;
 	amount?: number;
-	/** Of what was sent, see `Ready`. */
+	/** Of the request, see `Ready`. */
 	fingerprint: string;
+	/** The editor's Retry is another execution with the same store. Absent as earlier versions stored it. */
+	executionId?: string;
 }
 
 /** An attempt as 0.1.0 stored it: its place and its reason as text, and its kind in its key alone. */
@@ -21,8 +23,11 @@ type AttemptOf010 = Omit<Attempt, 'place' | 'kind' | 'reason'> & { by: string; r
 /** What the ledger says about an item that is about to be sent. */
 export type Verdict =
 	| { do: 'send' }
-	/** This item was sent before, and was accepted, or nobody knows what became of it. */
-	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'unknown' }
+	/**
+	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
+	 * token in this very execution.
+	 */
+	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
 	| { do: 'refuse'; attempt: Attempt; because: Refusal };
 
 /**
@@ -33,18 +38,18 @@ type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
-	/** Attempts by what they are known by, see {@link attemptKey}. */
+	/** Attempts, see {@link attemptKey}. */
 	attempts?: Record<string, Attempt | AttemptOf010>;
-	/** The external_id that each place last sent what is not repeatable with, by {@link itemKey}. */
+	/** With which external_id each item last sent what is not repeatable, see {@link itemKey}. */
 	places?: Record<string, string>;
 	/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
 	sums?: Record<string, string>;
 	/** What may have gone out. */
-	paid?: Paid[];
+	paid?: Outlay[];
 }
 
 /** What may have gone out of one account, with one token of one credential. */
-interface Paid {
+interface Outlay {
 	accountId: string;
 	tokenId: string;
 	credentialId: string;
@@ -52,12 +57,12 @@ interface Paid {
 	units: string;
 }
 
-/** The same, opened. */
+/** A {@link LedgerStore} that has all its members, and no attempt as 0.1.0 stored it. */
 interface OpenStore {
 	attempts: Record<string, Attempt>;
 	places: Record<string, string>;
 	sums: Record<string, string>;
-	paid: Paid[];
+	paid: Outlay[];
 }
 
 /**
@@ -67,6 +72,7 @@ interface OpenStore {
 export interface Ledger {
 	readonly store: OpenStore;
 	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'words'>;
+	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
 	readonly run: string;
@@ -106,17 +112,28 @@ function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
 	return isTool ? { isTool, node } : { isTool, node, run, item: item.index };
 }
 
-/** What is not repeatable is known by its external_id alone, all else also by place. */
+/*
+ * What stands in the store, by these keys. They are stored forms: executions hold them.
+ *
+ *   attempts   payment payout-7                              a payment, by its external_id
+ *   attempts   qrCode Pay, run 0, item 2: order-7            a QR code, by its place too
+ *   places     Pay, run 0, item 2                            an item, see `placeKey`
+ *   places     tool dGhpcyBpcyBhIGZpbmdlcg                   a call of a tool, by what it asks for
+ */
+
+const paymentKey = (kind: string, external_id: string) => `${kind} ${external_id}`;
+
+/** What is not repeatable is known by its external_id alone, all else also by its place. */
 function attemptKey(ledger: Ledger, item: Sendable): string {
 	const { kind, policy } = ledger.operation;
 	const { external_id } = item.request;
-	if (!policy.isRepeatable) return `${kind} ${external_id}`;
+	if (!policy.isRepeatable) return paymentKey(kind, external_id);
 	return `${kind} ${placeKey(placeOf(ledger, item))}: ${external_id}`;
 }
 
 /**
  * What a payment is known by if its external_id changes with each try. A model that calls a tool has no
- * items and may call another tool for the same: what it asks for stands in the place's place.
+ * items and may call another tool for the same, so a tool's call is known by what it asks for.
  */
 function itemKey(ledger: Ledger, item: Sendable): string {
 	return ledger.isTool ? `tool ${item.fingerprint}` : placeKey(placeOf(ledger, item));
@@ -128,8 +145,8 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return isSamePlace(place, placeOf(ledger, item));
 }
 
-/** Whether a payment was certainly not made: then another attempt may be. */
-function wasNotMade({ outcome }: Attempt): boolean {
+/** Whether an attempt counts as not made: then a person may try again. Of a 401, see {@link rejectedForToken}. */
+export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
 
@@ -142,10 +159,31 @@ function attemptWithId(ledger: Ledger, item: Sendable): Attempt | undefined {
 /** The last attempt of this item, whatever its external_id was, if it may have been carried out. */
 function attemptOfItem(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, places } = ledger.store;
-	const attempt = attempts[`${ledger.operation.kind} ${places[itemKey(ledger, item)]}`];
+	const external_id = places[itemKey(ledger, item)];
+	if (external_id === undefined) return undefined;
+	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
 	if (attempt === undefined || wasNotMade(attempt)) return undefined;
 	// Another item may have sent that external_id since.
 	return isOfItem(attempt, ledger, item) ? attempt : undefined;
+}
+
+/** The statuses that say no to a token: a later try goes out with another one. */
+const REJECTED_TOKEN = [401, 403];
+
+/**
+ * The last attempt of this item, if it was rejected for its token in this very execution. A gateway may say
+ * so of a payment that was made behind it, so Retry On Fail must not send it again with the next token. A
+ * person may: the editor's Retry is another execution. One of the Rejected Values is a promise.
+ */
+function rejectedForToken(ledger: Ledger, item: Sendable): Attempt | undefined {
+	const { attempts, places } = ledger.store;
+	const external_id = places[itemKey(ledger, item)];
+	if (external_id === undefined) return undefined;
+	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
+	if (attempt === undefined || !isOfItem(attempt, ledger, item)) return undefined;
+	const { outcome, statusCode = 0, reason, executionId } = attempt;
+	if (outcome !== 'rejected' || !REJECTED_TOKEN.includes(statusCode)) return undefined;
+	return reason === undefined && executionId === ledger.executionId ? attempt : undefined;
 }
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
@@ -154,7 +192,7 @@ export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
 }
 
 /** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
-export function hasPaid({ store, node }: Ledger): boolean {
+export function hasTried({ store, node }: Ledger): boolean {
 	return Object.values(store.attempts).some(({ place }) => place.node === node);
 }
 
@@ -173,12 +211,17 @@ function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 	return { do: 'replay', attempt, outcome: 'accepted' };
 }
 
-/** A payment is not sent while an attempt with its External ID, or of its item, may have been carried out. */
+/**
+ * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out.
+ * What was rejected for its token is not sent a second time by itself.
+ */
 function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 	const withId = attemptWithId(ledger, item);
 	if (withId !== undefined) return consultSameId(ledger, item, withId);
 	const ofItem = attemptOfItem(ledger, item);
 	if (ofItem !== undefined) return consultOtherId(ledger, item, ofItem);
+	const rejected = rejectedForToken(ledger, item);
+	if (rejected !== undefined) return { do: 'replay', attempt: rejected, outcome: 'rejected' };
 	return { do: 'send' };
 }
 
@@ -196,7 +239,7 @@ function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdic
 	return { do: 'replay', attempt, outcome: 'accepted' };
 }
 
-/** A payment is its item, not its text: people type External IDs that change with each try. */
+/** A payment is known by its item too: people type External IDs that change with each try. */
 function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	const isAccepted = attempt.outcome === 'accepted';
 	// A model that hears "accepted" twice believes that it has paid twice.
@@ -207,15 +250,14 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
-/**
- * Whether what went out before went out of an item's account. Another pasted token is another account
- * where this run sends with both, or where it is of another credential. Else it is the same account with
- * a token that was renewed, and the sum goes on.
- */
-function isOfAccount(paid: Paid, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
-	if (paid.accountId !== item.accountId) return false;
-	if (paid.tokenId === item.tokenId) return true;
-	return paid.credentialId === credentialId && !tokenIds.has(paid.tokenId);
+/** Whether what may have gone out before went out of an item's account. */
+function isOfAccount(outlay: Outlay, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
+	if (outlay.accountId !== item.accountId) return false;
+	if (outlay.tokenId === item.tokenId) return true;
+	// Another pasted token in another credential: another account.
+	if (outlay.credentialId !== credentialId) return false;
+	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
+	return !tokenIds.has(outlay.tokenId);
 }
 
 /** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
@@ -255,6 +297,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		place,
 		amount: request.amount,
 		fingerprint,
+		executionId: ledger.executionId,
 	};
 	store.attempts[attemptKey(ledger, item)] = attempt;
 	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;

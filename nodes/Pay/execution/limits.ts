@@ -30,11 +30,13 @@ function refusalOf({ account, request }: Ready, members: MemberTree): InputError
 
 /** The highest sum that all of these items allow; Infinity without one. */
 function highestSumOf(items: Ready[]): number {
-	const sums = items.map(({ account }) => {
+	let lowest = Infinity;
+	for (const { account } of items) {
 		const { limits } = account;
-		return limits instanceof InputError ? undefined : limits.highestSum;
-	});
-	return Math.min(...sums.map((sum) => sum ?? Infinity));
+		if (limits instanceof InputError || limits.highestSum === undefined) continue;
+		lowest = Math.min(lowest, limits.highestSum);
+	}
+	return lowest;
 }
 
 /** Why all items of an account may not go out together, given what went out before in this execution. */

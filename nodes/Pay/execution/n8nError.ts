@@ -8,11 +8,11 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import { goesOn } from './agent';
+import { continuesOnFailure } from './agent';
 import { factsOf, type FailedResult } from './itemResult';
 import { idsByOutcome, type Summary } from './summary';
 import { AFTER_DUPLICATE } from './words/result';
-import { othersInWords } from './words/run';
+import { doubtsInWords, othersInWords } from './words/run';
 import { joinSentences } from './words/sentences';
 
 /**
@@ -29,6 +29,29 @@ function inOurWords(
 	error.context.data = data;
 }
 
+/** n8n's error for a request that failed. */
+function errorOfRequest(
+	node: INode,
+	itemIndex: number,
+	{ message, statusCode }: FailedResult,
+): NodeApiError {
+	if (statusCode !== undefined) {
+		return new NodeApiError(node, {} as JsonObject, {
+			itemIndex,
+			message,
+			httpCode: String(statusCode),
+		});
+	}
+	// Without a code n8n looks for one in the message, and an external_id may hold one.
+	const error = new NodeApiError(node, {} as JsonObject, {
+		itemIndex,
+		message,
+		httpCode: 'none',
+	});
+	error.httpCode = null;
+	return error;
+}
+
 /** The error that stops the node for one failure; its context holds all external_ids of the run. */
 export function stoppingError(
 	node: INode,
@@ -41,18 +64,13 @@ export function stoppingError(
 		result.description,
 		isDuplicate ? AFTER_DUPLICATE : undefined,
 		othersInWords(summary, itemIndex),
-		...summary.doubts,
+		doubtsInWords(summary),
 	);
 	const error =
-		result.field !== undefined
+		result.isFrom === 'thisPackage'
 			? new NodeOperationError(node, message, { itemIndex })
-			: new NodeApiError(node, {} as JsonObject, {
-					itemIndex,
-					message,
-					httpCode: result.statusCode === undefined ? 'none' : String(result.statusCode),
-				});
+			: errorOfRequest(node, itemIndex, result);
 	inOurWords(error, { message, description, data: factsOf(result) });
-	if (error instanceof NodeApiError && result.statusCode === undefined) error.httpCode = null;
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
 }
@@ -65,7 +83,7 @@ export function failAll(context: IExecuteFunctions, error: unknown): INodeExecut
 	const { message } = asError(error);
 	const { advice: description, field } = error instanceof InputError ? error : {};
 	const data = field === undefined ? {} : { field };
-	if (goesOn(context)) {
+	if (continuesOnFailure(context)) {
 		const failure = { message, description, ...data };
 		const items = context.getInputData();
 		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];

@@ -10,6 +10,7 @@ export function placeKey(place: Place): string {
 		: `${place.node}, run ${place.run}, item ${place.item}`;
 }
 
+/** Whether two attempts were made by the same tool, or for the same item of the same run. */
 export function isSamePlace(one: Place, other: Place): boolean {
 	if (one.node !== other.node) return false;
 	if (one.isTool || other.isTool) return one.isTool === other.isTool;

@@ -38,8 +38,8 @@ export interface RequestOperation extends ServiceOperation {
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
 	description: INodeProperties[];
-	/** The names of options that hold no expression; the permission for agents has words of its own. */
-	fixedOptions: readonly string[];
+	/** Options that hold no expression; the permission for agents has words of its own. */
+	fixedOptions: readonly INodeProperties[];
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
@@ -55,16 +55,19 @@ export interface Ready {
 	accountId: string;
 	/** Tells pasted tokens apart; empty where tokens are fetched. */
 	tokenId: string;
-	/** Of everything that identifies the request, except its external_id. */
+	/** A hash of everything that identifies the request, except its external_id. */
 	fingerprint: string;
 	/** The postback that this execution may wait for. */
 	expectation?: Expectation;
 	finish?: Finish;
-	/** Of its postback, and of the item itself: shown only if it is sent. */
+	/** What a person should know of its postback, and of the item itself: shown only if it is sent. */
 	hints?: { postback?: string; item?: string };
 }
 
-/** An item that has a result: there is nothing left to do but to report it. */
+/**
+ * An item that has a result: there is nothing left to do but to report it. A function that gives it or
+ * undefined says with that whether the item may go on.
+ */
 export interface Done {
 	index: number;
 	result: ItemResult;
@@ -112,28 +115,12 @@ function refuseOtherOptions(options: TypedOptions, { source }: Settings) {
 	);
 }
 
-/** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
-function reader(
-	{ context, typed, shared, operation }: ReadingContext,
-	index: number,
-): ReadParameter {
-	const perItem = new Map<string, unknown>();
-	return (name) => {
-		const values = mayBeExpression(typed[name]) ? perItem : shared;
-		if (values.has(name)) return values.get(name);
-		const value: unknown = context.getNodeParameter(name, index, undefined);
-		requireValues(typed[name], value, name, operation.neverEmpty);
-		values.set(name, value);
-		return value;
-	};
-}
-
 /** The parts of n8n and of the run that reading an item needs. */
-interface ReadingContext {
+export interface ReadingContext {
 	context: IExecuteFunctions;
 	/** The node's parameters, before any expression is resolved. */
 	typed: INodeParameters;
-	/** Values of those without an expression, which hold for all items. */
+	/** Values of those without an expression, which hold for all items: each costs n8n much. */
 	shared: Map<string, unknown>;
 	operation: RequestOperation;
 	settings: Settings;
@@ -141,23 +128,39 @@ interface ReadingContext {
 	accountOf: Awaited<ReturnType<typeof accountReader>>;
 }
 
+/** Resolves each parameter once, for the run or for an item: that is what costs most in a run. */
+function reader(
+	{ context, typed, shared, operation }: ReadingContext,
+	index: number,
+): ReadParameter {
+	const ofItem = new Map<string, unknown>();
+	return (name) => {
+		const values = mayBeExpression(typed[name]) ? ofItem : shared;
+		if (values.has(name)) return values.get(name);
+		const value: unknown = context.getNodeParameter(name, index, undefined);
+		requireValues(typed[name], value, name, operation);
+		values.set(name, value);
+		return value;
+	};
+}
+
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
 	const { operation, settings, execution, accountOf } = reading;
 	const { kind, policy, members } = operation;
-	let id: string | undefined;
+	let idForErrors: string | undefined;
 	try {
 		const read = reader(reading, index);
 		const typedId = read('external_id');
 		// So that the error of an item with a bad amount names the item.
 		if (typeof typedId === 'string' || typeof typedId === 'number') {
-			id = inOneForm(String(typedId));
+			idForErrors = inOneForm(String(typedId));
 		}
 		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
-		id = external_id;
+		idForErrors = external_id;
 		if (operation.identifier === 'its own') checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
@@ -166,17 +169,22 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			: {};
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
-		// What is repeatable is made anew by the editor's Retry: its postback went to the one that ended.
-		const isMadeAnew = policy.isRepeatable && postback.expectation !== undefined;
-		const here = isMadeAnew ? execution.id : undefined;
-		const fingerprint = fingerprintOf(account, { ...request, here }, operation.identifier);
-		const { expectation } = postback;
-		const hints = { postback: postback.hint, item: plan.hint };
-		const accountId = accountIdOf(account);
-		const tokenId = tokenIdOf(account);
-		const { finish } = plan;
-		return { index, request, account, accountId, tokenId, fingerprint, expectation, finish, hints };
+		// A QR code that the editor's Retry creates needs a postback of its own: that of the first one goes to
+		// the execution that has ended.
+		const needsOwnPostback = policy.isRepeatable && postback.expectation !== undefined;
+		const executionId = needsOwnPostback ? execution.id : undefined;
+		return {
+			index,
+			request,
+			account,
+			accountId: accountIdOf(account),
+			tokenId: tokenIdOf(account),
+			fingerprint: fingerprintOf(account, request, operation.identifier, executionId),
+			expectation: postback.expectation,
+			finish: plan.finish,
+			hints: { postback: postback.hint, item: plan.hint },
+		};
 	} catch (error) {
-		return { index, result: resultOfRefusal(kind, id, error) };
+		return { index, result: resultOfRefusal(kind, idForErrors, error) };
 	}
 }

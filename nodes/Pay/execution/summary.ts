@@ -38,6 +38,6 @@ export function idsByOutcome({
 		const { external_id, outcome = 'notReached' } = result;
 		if (external_id !== undefined) ids[outcome].push(external_id);
 	}
-	ids.notReached.push(...waiting.values());
+	for (const external_id of waiting.values()) ids.notReached.push(external_id);
 	return ids;
 }

@@ -1,59 +1,92 @@
 import type { INode } from 'n8n-workflow';
-import type { ServiceOperation } from '../service/contract';
+import type { FailedResult } from './itemResult';
 import type { Done } from './read';
 import { stoppingError } from './n8nError';
+import type { Summary } from './summary';
 
 /** What has become of the items of a run so far. */
-export type Tally = ReturnType<typeof openTally>;
+export interface Tally extends Summary {
+	readonly node: INode;
+	/** Whether failures become items; else the first one stops the node. */
+	readonly continuesOnFailure: boolean;
+	/** Only {@link addResults} adds to it. */
+	readonly done: Done[];
+	/** Whether one of those has failed: a list is too long to look through it for each. */
+	hasFailed: boolean;
+	/** The external_ids of items that were read and have no result yet, by index. */
+	readonly waiting: Map<number, string>;
+	/** The external_ids whose requests were sent and of which `done` says nothing yet. */
+	readonly inFlight: Set<string>;
+	/** For the person in the editor. */
+	readonly hints: Set<string>;
+	/** What an acceptance says that its request did not: a stopped run says it too. */
+	readonly doubts: Set<string>;
+	/** Hints about single items, with the external_ids of those that were sent. */
+	readonly itemHints: Map<string, string[]>;
+	/** Whether an item of the batch under way failed and the run does not go on. */
+	isStopping: boolean;
+	/** How many characters of responses the run keeps. */
+	responseLength: number;
+}
 
-/** A tally without any result, of so many items; `goesOn` says whether failures become items. */
+/** A tally of a run of which nothing is known but how many items it has. */
 export function openTally(
 	node: INode,
-	operation: Pick<ServiceOperation, 'words'>,
+	operation: Summary['operation'],
 	items: number,
-	goesOn: boolean,
-) {
+	continuesOnFailure: boolean,
+): Tally {
 	return {
 		node,
 		operation,
 		items,
-		goesOn,
-		/** Only {@link conclude} adds to it. */
-		done: [] as Done[],
-		/** The external_ids of items that were read and have no result yet, by index. */
-		waiting: new Map<number, string>(),
-		/** The external_ids whose requests were sent and of which `done` says nothing yet. */
-		inFlight: new Set<string>(),
-		/** For the person in the editor. */
-		hints: new Set<string>(),
-		/** What an acceptance says that its request did not: a stopped run says it too. */
-		doubts: new Set<string>(),
-		/** Hints about single items, with the external_ids of those that were sent. */
-		itemHints: new Map<string, string[]>(),
-		/** Whether an item of the batch under way failed and the run does not go on. */
+		continuesOnFailure,
+		done: [],
+		hasFailed: false,
+		waiting: new Map(),
+		inFlight: new Set(),
+		hints: new Set(),
+		doubts: new Set(),
+		itemHints: new Map(),
 		isStopping: false,
-		/** How many characters of responses the run keeps. */
 		responseLength: 0,
 	};
 }
 
-/**
- * Writes results down, and throws at a failure unless the run goes on: the one place that does. An
- * unknown payment is reported before any other failure.
- */
-export function conclude(tally: Tally, done: Done[]): void {
-	tally.done.push(...done);
-	for (const { index, result } of done) {
+/** Writes results down. */
+export function addResults(tally: Tally, results: readonly Done[]): void {
+	// One by one: a list is longer than what a call takes as arguments.
+	for (const done of results) {
+		const { index, result } = done;
+		tally.done.push(done);
 		tally.waiting.delete(index);
 		if (result.external_id !== undefined) tally.inFlight.delete(result.external_id);
+		if (result.outcome !== 'accepted') tally.hasFailed = true;
 	}
-	// All are looked at only where one can have failed: a list is long.
-	const isAccepted = ({ result }: Done) => result.outcome === 'accepted';
-	if (tally.goesOn || (done.length > 0 && done.every(isAccepted))) return;
-	const failures = tally.done.flatMap(({ index, result }) =>
-		result.outcome === 'accepted' ? [] : [{ index, result }],
-	);
-	failures.sort((a, b) => a.index - b.index);
+}
+
+/** A failure and the place of its item. */
+interface Failure {
+	index: number;
+	result: FailedResult;
+}
+
+/** The failures of a run, in the order of its items. */
+function failuresOf({ done }: Tally): Failure[] {
+	const failures: Failure[] = [];
+	for (const { index, result } of done) {
+		if (result.outcome !== 'accepted') failures.push({ index, result });
+	}
+	return failures.sort((a, b) => a.index - b.index);
+}
+
+/**
+ * Throws at a failure unless the run goes on: the one place that does. An unknown payment is reported
+ * before any other failure, and what was not reached behind all of them.
+ */
+export function throwIfFailed(tally: Tally): void {
+	if (tally.continuesOnFailure || !tally.hasFailed) return;
+	const failures = failuresOf(tally);
 	const worst =
 		failures.find(({ result }) => result.outcome === 'unknown') ??
 		failures.find(({ result }) => result.outcome !== undefined) ??

@@ -1,7 +1,11 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { matchOf, readCondition, refuseMisplacedCondition } from '../parameters/condition';
-import { wrongField } from '../parameters/label';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
@@ -30,16 +34,12 @@ export interface FirstWaits {
 
 /** Whether another Pay node that sends something stands anywhere before a node. */
 function othersBefore(context: IExecuteFunctions, name: string): boolean {
-	const { name: ownName, type } = context.getNode();
-	return context
-		.getParentNodes(name, { includeNodeParameters: true })
-		.some(
-			(node) =>
-				node.type === type &&
-				node.name !== ownName &&
-				!node.disabled &&
-				node.parameters?.resource !== 'postback',
-		);
+	const asking = context.getNode();
+	for (const node of context.getParentNodes(name, { includeNodeParameters: true })) {
+		if (node.type !== asking.type || node.name === asking.name || node.disabled) continue;
+		if (node.parameters?.resource !== 'postback') return true;
+	}
+	return false;
 }
 
 /**
@@ -48,28 +48,31 @@ function othersBefore(context: IExecuteFunctions, name: string): boolean {
  */
 export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
 	try {
-		const { name: ownName, type } = context.getNode();
-		const nodes = context.getChildNodes(ownName, { includeNodeParameters: true });
+		const asking = context.getNode();
+		const nodes = context.getChildNodes(asking.name, { includeNodeParameters: true });
 		// Before n8n 1.100 or so the depth counts for nothing: then all waits seem to be first.
-		const parents = new Map(
-			nodes.map(({ name }) => [
+		const parents = new Map<string, string[]>();
+		for (const { name } of nodes) {
+			const before = context.getParentNodes(name, { depth: 1 });
+			parents.set(
 				name,
-				context.getParentNodes(name, { depth: 1 }).map((parent) => parent.name),
-			]),
-		);
+				before.map((parent) => parent.name),
+			);
+		}
 		const found: FirstWaits = { waits: [], isForOthers: false };
-		const reached = new Set([ownName]);
+		// It grows while the loop goes over it, until no way leads on without a wait.
+		const reached = new Set([asking.name]);
 		for (const from of reached) {
-			for (const { name, type: itsType, disabled, parameters = {} } of nodes) {
+			for (const { name, type, disabled, parameters = {} } of nodes) {
 				if (reached.has(name) || !parents.get(name)?.includes(from)) continue;
-				const isPay = itsType === type && !disabled;
-				if (isPay && parameters.resource === 'postback') {
-					if (found.waits.some((wait) => wait.name === name)) continue;
-					found.waits.push({ name, parameters, isNext: from === ownName });
-					found.isForOthers ||= othersBefore(context, name);
+				const isWait = type === asking.type && !disabled && parameters.resource === 'postback';
+				if (!isWait) {
+					reached.add(name);
 					continue;
 				}
-				reached.add(name);
+				if (found.waits.some((wait) => wait.name === name)) continue;
+				found.waits.push({ name, parameters, isNext: from === asking.name });
+				found.isForOthers ||= othersBefore(context, name);
 			}
 		}
 		return found;
@@ -81,16 +84,11 @@ export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undef
 /** Thrown where a parameter has no value before the wait begins. */
 class NotYetKnown extends Error {}
 
-function readerOf({ parameters }: WaitBehind): ReadParameter {
-	return (name) => {
-		const value = parameters[name];
-		if (mayBeExpression(value)) throw new NotYetKnown();
-		return value;
-	};
-}
-
-/** What a check finds wrong; undefined where it finds nothing, or cannot tell. */
-function faultIn(check: () => void): InputError | undefined {
+/**
+ * What a check finds wrong; undefined where it finds nothing, or cannot tell yet, which is no fault. Each
+ * check stands alone, so that one which cannot tell does not hide what the next one finds.
+ */
+function faultIn(check: () => unknown): InputError | undefined {
 	try {
 		check();
 	} catch (error) {
@@ -99,57 +97,69 @@ function faultIn(check: () => void): InputError | undefined {
 	return undefined;
 }
 
+/** Refuses a wait whose operation is none. Throws an InputError. */
+function refuseOtherOperation(operation: unknown): void {
+	if (operation === 'wait') return;
+	const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
+	throw new InputError('operation', what, 'Choose one from the list.');
+}
+
+/** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
+function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
+	if (!wait.isNext) return;
+	const waitsFor = parseExternalId(read('external_id'));
+	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
+}
+
+/**
+ * Why a wait could not begin; undefined where nothing is known.
+ * @param asking the name of the node that asks for the postback
+ * @param expectation what the wait is certainly for, if it is known
+ */
 function faultOf(
 	wait: WaitBehind,
 	asking: string,
-	awaited: Expectation | undefined,
+	expectation: Expectation | undefined,
 ): InputError | undefined {
-	const read = readerOf(wait);
-	const toCredential = `Open the credential of "${asking}"`;
-	const checks = [
-		() => {
-			const operation = read('operation');
-			if (operation === 'wait') return;
-			const what = `must be wait, but is ${JSON.stringify(operation)}`;
-			throw wrongField('operation', what, 'Choose one from the list.');
-		},
-		() => refuseMisplacedCondition(wait.parameters, 'resumeWhen'),
-		() => void readCondition(read, 'resumeWhen'),
-		() => void readWaitLimit(read),
-	];
-	if (awaited !== undefined) {
-		const { external_id, status } = awaited;
-		checks.push(
-			() => void matchOf(readCondition(read, 'resumeWhen'), status, 'resumeWhen', toCredential),
-			() => {
-				if (!wait.isNext) return;
-				const waitsFor = parseExternalId(read('external_id'));
-				if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
-			},
-		);
-	}
-	for (const check of checks) {
-		const fault = faultIn(check);
-		if (fault !== undefined) return fault;
-	}
-	return undefined;
+	const read: ReadParameter = (name) => {
+		const value = wait.parameters[name];
+		if (mayBeExpression(value)) throw new NotYetKnown();
+		return value;
+	};
+	const fault =
+		faultIn(() => refuseOtherOperation(read('operation'))) ??
+		faultIn(() => refuseMisplacedCondition(wait.parameters, resumeCondition.name)) ??
+		faultIn(() => readCondition(read, resumeCondition)) ??
+		faultIn(() => readWaitLimit(read));
+	if (fault !== undefined || expectation === undefined) return fault;
+	const { external_id, status } = expectation;
+	return (
+		faultIn(() =>
+			matchOf(
+				readCondition(read, resumeCondition),
+				status,
+				resumeCondition.name,
+				`Open the credential of "${asking}".`,
+			),
+		) ?? faultIn(() => refuseOtherId(wait, read, external_id))
+	);
 }
 
 /**
  * Why none of the first waits behind a node could begin; undefined where one may.
- * @param asking the node's name
- * @param isForIt whether what is awaited is certainly this request's postback
+ * @param asking the name of the node
+ * @param isForTheseItems whether the waits are certainly for the items that it sends now
  */
 export function refusalOfWaits(
 	{ waits, isForOthers }: FirstWaits,
 	asking: string,
 	expectation: Expectation,
-	isForIt: boolean,
+	isForTheseItems: boolean,
 ): InputError | undefined {
-	const awaited = isForIt && !isForOthers ? expectation : undefined;
+	const expected = isForTheseItems && !isForOthers ? expectation : undefined;
 	let first: InputError | undefined;
 	for (const wait of waits) {
-		const fault = faultOf(wait, asking, awaited);
+		const fault = faultOf(wait, asking, expected);
 		if (fault === undefined) return undefined;
 		first ??= cannotBegin(wait.name, fault);
 	}

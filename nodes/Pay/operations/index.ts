@@ -17,7 +17,7 @@ import { waitForPostback } from './wait';
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
 interface Operation {
 	option: INodePropertyOptions & { value: string };
-	/** Of the service's own operations: how they are described to the run. */
+	/** How it is described to the run, if it sends something to the service. */
 	operation?: RequestOperation;
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
@@ -83,23 +83,21 @@ export const credentials: INodeCredentialDescription[] = [
 	},
 ];
 
-/** One of some values by its name; throws an InputError that names them all. */
-function chosen<T>(all: Map<string, T>, field: string, of: string, value: string): T {
-	const found = all.get(value);
-	if (found !== undefined) return found;
-	throw new InputError(
-		field,
-		`There is no ${field} "${value}"${of}, only ${[...all.keys()].join(', ')}`,
-		'Choose one from the list, or correct it in the JSON of the workflow.',
-	);
-}
+const CHOOSE = 'Choose one from the list, or correct it in the JSON of the workflow.';
 
 /** The operation that was chosen. A workflow that a person or a program wrote may have another: InputError. */
 export function findOperation(resource: string, operation: string): Operation {
-	const all = new Map(resources.map((each) => [each.value, each]));
-	const { operations } = chosen(all, 'resource', '', resource);
-	const its = new Map(operations.map((each) => [each.option.value, each]));
-	return chosen(its, 'operation', ` of "${resource}"`, operation);
+	const foundResource = resources.find(({ value }) => value === resource);
+	if (foundResource === undefined) {
+		const names = resources.map(({ value }) => value).join(', ');
+		throw new InputError('resource', `There is no resource "${resource}", only ${names}`, CHOOSE);
+	}
+	const { operations } = foundResource;
+	const found = operations.find(({ option }) => option.value === operation);
+	if (found !== undefined) return found;
+	const names = operations.map(({ option }) => option.value).join(', ');
+	const what = `There is no operation "${operation}" of "${resource}", only ${names}`;
+	throw new InputError('operation', what, CHOOSE);
 }
 
 /** Carries out the operation that the node's parameters choose. */

@@ -10,7 +10,7 @@ import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
 
-/** What has no amount cannot be compared with the account's limits. */
+/** An operation without an amount cannot count against the account's limits: this makes it a type error. */
 type LimitsOf<Body> = Body extends { amount: number }
 	? unknown
 	: { policy: { countsAgainstLimits: false } };
@@ -28,7 +28,7 @@ interface Definition<Body extends ServiceRequest> {
 	/** Reads the members of the form. @throws InputError */
 	readBody: (read: ReadParameter) => Body;
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	plan?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
+	readExtras?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
 }
 
 function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
@@ -51,15 +51,19 @@ export function serviceOperation<Body extends ServiceRequest>({
 	form,
 	ownOptions = [],
 	readBody,
-	plan,
+	readExtras,
 }: Definition<Body>) {
 	const members = treeOf(form);
+	const fields = fieldsOf(form);
 	const readRequest = (read: ReadParameter) => {
 		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
-		return withAdditionalMembers(readBody(read), additionalMembers, members);
+		return withAdditionalMembers(readBody(read), additionalMembers, {
+			members,
+			description: fields,
+		});
 	};
 	const { agentPermission } = contract.policy;
-	const options = [
+	const options: INodeProperties[] = [
 		additionalMembersOption,
 		batchingOption(batchSize),
 		decimalSignOption,
@@ -67,7 +71,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		timeoutOption,
 		...ownOptions,
 	];
-	const fixedOptions = options.filter((each) => each.noDataExpression).map(({ name }) => name);
+	// Before the permission for agents joins them: that has words of its own.
+	const fixedOptions = options.filter((each) => each.noDataExpression);
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
@@ -78,7 +83,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		default: { ...LEAVE_BODY },
 		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
-	const description = showFor([...fieldsOf(form), optionsField], resource, option.value);
+	const description = showFor([...fields, optionsField], resource, option.value);
 	const operation: RequestOperation = {
 		...contract,
 		batchSize,
@@ -89,7 +94,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {
 			const request = readRequest(read);
-			return { ...plan?.(read, request, account), request };
+			const extras = readExtras?.(read, request, account);
+			return { request, hint: extras?.hint, finish: extras?.finish };
 		},
 	};
 	const execute = async (context: IExecuteFunctions) => await runRequests(context, operation);

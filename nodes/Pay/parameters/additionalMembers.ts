@@ -2,9 +2,10 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers, isTooDeep, parseTypedJson } from '../json';
 import { isTree, type MemberTree } from '../service/contract';
-import { labelOf, wrongField } from './label';
+import { fieldAt, labelOf, wrongField } from './label';
 import { refuseLeftover, withoutEmpty } from './text';
 
+/** Members of the body that the form does not have. */
 export const additionalMembersOption: INodeProperties = {
 	displayName: 'Additional Members',
 	name: 'additionalMembers',
@@ -17,41 +18,52 @@ export const additionalMembersOption: INodeProperties = {
 
 type Members = Record<string, unknown>;
 
-const FIELD = 'additionalMembers';
-const LABEL = labelOf(FIELD);
+const LABEL = labelOf(additionalMembersOption);
+
+const wrongMembers = (message: string, advice: string) =>
+	new InputError(additionalMembersOption.name, message, advice);
+
+/** Whether JSON drops a member, or writes null for it, though it is something else. */
+function isLost(typed: unknown, written: unknown): boolean {
+	if (['undefined', 'function', 'symbol'].includes(typeof written)) return true;
+	if (typeof written === 'number') return !Number.isFinite(written);
+	// A toJSON gives null for a date that is none.
+	return written === null && typed !== null;
+}
 
 /** The text that would be sent: an expression may give an object with a toJSON of its own. */
 function typedText(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
-	let lost: string | undefined;
+	let lostName: string | undefined;
+	function noteLost(this: Members, name: string, written: unknown): unknown {
+		if (isLost(this[name], written)) lostName ??= name;
+		return written;
+	}
 	let text: string;
 	try {
-		text =
-			JSON.stringify(value ?? {}, function (this: Members, name, member: unknown) {
-				const isNone = ['undefined', 'function', 'symbol'].includes(typeof member);
-				const written = typeof member === 'number' ? Number.isFinite(member) : !isNone;
-				// A toJSON gives null for a date that is none.
-				if (!written || (member === null && this[name] !== null)) lost ??= name;
-				return member;
-			}) ?? '';
+		text = JSON.stringify(value ?? {}, noteLost) ?? '';
 	} catch {
 		return '';
 	}
-	if (lost === undefined) return text;
-	throw wrongField(FIELD, `holds "${lost}" without a value`, 'Check the expression that gives it.');
+	if (lostName === undefined) return text;
+	throw wrongField(
+		additionalMembersOption,
+		`holds "${lostName}" without a value`,
+		'Check the expression that gives it.',
+	);
 }
 
 function parseMembers(value: unknown): Members {
 	const text = typedText(value);
 	const [leftover] = /\[object Object\]|__UNKNOWN__/.exec(text) ?? [];
-	if (leftover !== undefined) refuseLeftover(leftover, FIELD);
+	if (leftover !== undefined) refuseLeftover(leftover, additionalMembersOption);
 	const { parsed, mistake } = parseTypedJson(text);
 	if (isTooDeep(parsed)) {
-		throw new InputError(FIELD, `${LABEL} is nested too deeply`, 'Write it with fewer levels.');
+		throw wrongMembers(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}
 	if (isMembers(parsed)) return parsed;
 	const what = mistake === undefined ? 'an object' : `valid JSON: ${mistake}`;
-	throw new InputError(FIELD, `${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
+	throw wrongMembers(`${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
 }
 
 /** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last counts. */
@@ -151,46 +163,82 @@ function recipientIn(
 	return undefined;
 }
 
-/** Members deeply merged; `known` says which of them the form sets, at this level and below. */
-function merge(body: Members, extra: Members, known: MemberTree, path: string): Members {
+/** A form: the members that it sets, and the fields that errors call them by. */
+interface FormMembers {
+	readonly members: MemberTree;
+	readonly description: readonly INodeProperties[];
+}
+
+/**
+ * The form's own member that an added one is, or that a lenient service may take it for.
+ * @param known the form's members at this level
+ */
+function formMemberOf(name: string, known: MemberTree): string | undefined {
+	return Object.keys(known).find((each) => lenientName(each) === lenientName(name));
+}
+
+/** Refuses a member that the form sets, or that a service may take for one of those. Throws an InputError. */
+function refuseMember(
+	name: string,
+	value: unknown,
+	path: string,
+	known: MemberTree,
+	description: FormMembers['description'],
+): void {
+	const at = path + name;
+	const wrongMember = (what: string, advice: string) =>
+		wrongMembers(`${LABEL} holds "${at}", which ${what}`, advice);
+	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
+	const formMember = formMemberOf(name, known);
+	if (formMember === undefined) return;
+	const ownPath = path + formMember;
+	if (!isTree(known[formMember])) {
+		const label = labelOf(fieldAt(description, ownPath));
+		throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
+	}
+	if (formMember !== name) {
+		throw wrongMember(`a service may take for "${ownPath}"`, `Write it as "${ownPath}".`);
+	}
+	if (!isMembers(value)) {
+		const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
+		throw wrongMembers(`"${at}" in ${LABEL} must be an object`, advice);
+	}
+}
+
+/** Members deeply merged. Throws an InputError. */
+function merge(
+	body: Members,
+	added: Members,
+	known: MemberTree,
+	path: string,
+	description: FormMembers['description'],
+): Members {
 	const merged = new Map(Object.entries(body));
-	for (const [name, value] of Object.entries(extra)) {
-		const form = Object.keys(known).find((each) => lenientName(each) === lenientName(name));
-		const memberType = form === undefined ? undefined : known[form];
-		const at = path + name;
-		const wrongMember = (what: string, advice: string) =>
-			new InputError(FIELD, `${LABEL} holds "${at}", which ${what}`, advice);
-		if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
-		if (memberType !== undefined && !isTree(memberType)) {
-			const label = labelOf(path + form);
-			throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
-		}
-		if (form !== undefined && form !== name) {
-			throw wrongMember(`a service may take for "${path + form}"`, `Write it as "${path + form}".`);
-		}
-		if (memberType !== undefined && !isMembers(value)) {
-			const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
-			throw new InputError(FIELD, `"${at}" in ${LABEL} must be an object`, advice);
-		}
+	for (const [name, value] of Object.entries(added)) {
+		refuseMember(name, value, path, known, description);
 		const present = merged.get(name);
-		merged.set(
-			name,
-			isMembers(value) && (memberType !== undefined || isMembers(present))
-				? merge(isMembers(present) ? present : {}, value, memberType ?? {}, `${at}.`)
-				: value,
-		);
+		const membersPresent = isMembers(present) ? present : undefined;
+		const knownBelow = Object.hasOwn(known, name) ? known[name] : undefined;
+		const isOfForm = isTree(knownBelow);
+		if (isMembers(value) && (isOfForm || membersPresent !== undefined)) {
+			const below = isOfForm ? knownBelow : {};
+			merged.set(name, merge(membersPresent ?? {}, value, below, `${path}${name}.`, description));
+		} else {
+			merged.set(name, value);
+		}
 	}
 	return Object.fromEntries(merged);
 }
 
 /**
  * A body without empty members, with {@link additionalMembersOption} merged; throws an InputError.
- * @param known the members that the form sets
+ * @param form which members it sets, and what it calls them
  */
 export function withAdditionalMembers<T extends object>(
 	body: T,
 	value: unknown,
-	known: MemberTree,
+	form: FormMembers,
 ): T {
-	return merge({ ...withoutEmpty(body) }, parseMembers(value), known, '') as T;
+	const members = { ...withoutEmpty(body) };
+	return merge(members, parseMembers(value), form.members, '', form.description) as T;
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../inputError';
-import { wrongField } from './label';
+import { wrongField, type NamedField } from './label';
 import type { ReadParameter } from './parameter';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
@@ -18,6 +18,7 @@ export const amountField: INodeProperties = {
 /** What stands between the whole number and its fraction in a text. */
 export type DecimalSign = 'point' | 'comma';
 
+/** How amounts are written that come as text. */
 export const decimalSignOption: INodeProperties = {
 	displayName: 'Decimal Sign',
 	name: 'decimalSign',
@@ -36,7 +37,7 @@ export function readDecimalSign(read: ReadParameter): DecimalSign {
 	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
 	if (decimalSign === 'point' || decimalSign === 'comma') return decimalSign;
 	throw wrongField(
-		'decimalSign',
+		decimalSignOption,
 		`must be one of point, comma, but is ${quote(decimalSign)}`,
 		'Choose one from the list under Options.',
 	);
@@ -98,7 +99,7 @@ function quote(value: unknown): string {
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
  * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
-export function parseAmount(value: unknown, field: string, reading: Reading = {}): number {
+export function parseAmount(value: unknown, field: NamedField, reading: Reading = {}): number {
 	if (value === undefined || value === null || value === '') throw missing(field, reading);
 	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, reading);
 	if (typeof value === 'string') return parseText(value, field, reading);
@@ -106,20 +107,43 @@ export function parseAmount(value: unknown, field: string, reading: Reading = {}
 	throw notANumber(field, value, advice);
 }
 
-function parseText(typed: string, field: string, reading: Reading): number {
+/** Reads an amount that came as text. Throws an InputError. */
+function parseText(typed: string, field: NamedField, reading: Reading): number {
 	const text = typed.trim();
 	const { decimalSign = 'point' } = reading;
 	const plain = plainText(text, decimalSign);
 	// The point is what holds where nobody chose: there a separator between thousands would be a guess.
 	const isGuess = decimalSign === 'point' && text.includes(',');
-	if (plain === undefined || isGuess) throw notANumber(field, typed, spelling(text, reading));
-	const amount = checkNumber(Number(plain), plain, typed, field, reading);
-	const [, whole, sign, thousandths] = THREE_DECIMALS.exec(text) ?? [];
-	if (sign === WAYS[decimalSign].decimal) {
-		const what = `can be read in two ways: ${quote(typed)}`;
-		throw wrongField(field, what, bothReadings(`${whole}`, `${thousandths}`, decimalSign));
+	if (plain === undefined || isGuess) {
+		throw notANumber(field, typed, adviceFor(text, reading));
 	}
+	const amount = checkNumber(Number(plain), plain, typed, field, reading);
+	refuseTwoReadings(text, typed, field, decimalSign);
 	return amount;
+}
+
+/** A text of which the last three digits are decimals or the end of a thousand. */
+function threeDecimalsIn(text: string) {
+	const match = THREE_DECIMALS.exec(text);
+	if (match === null) return undefined;
+	const [, whole = '', sign = '', thousandths = ''] = match;
+	return { whole, sign, thousandths };
+}
+
+/** Refuses "1.000" where the point is the decimal sign: it may be a thousand. Throws an InputError. */
+function refuseTwoReadings(
+	text: string,
+	typed: string,
+	field: NamedField,
+	decimalSign: DecimalSign,
+): void {
+	const found = threeDecimalsIn(text);
+	if (found === undefined || found.sign !== WAYS[decimalSign].decimal) return;
+	throw wrongField(
+		field,
+		`can be read in two ways: ${quote(typed)}`,
+		bothReadings(found.whole, found.thousandths, decimalSign),
+	);
 }
 
 /** A text as a plain decimal number with a point; undefined where it is not written in this way. */
@@ -142,30 +166,42 @@ function bothReadings(whole: string, fraction: string, sign: DecimalSign): strin
 	return `Write ${grouped} or ${decimal}, whichever is meant.`;
 }
 
+/** What a text that is no number should look like, by the decimal sign. */
+const FORMS = {
+	point:
+		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
+	comma:
+		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.',
+};
+
+const CHOOSE_COMMA = 'If all are written with a comma, choose it as Decimal Sign under Options.';
+const CHOOSE_POINT = 'If all are written with a point, choose it as Decimal Sign under Options.';
+
 /** How to write a text that is not taken. */
-function spelling(text: string, { decimalSign }: Reading): string {
+function adviceFor(text: string, { decimalSign }: Reading): string {
 	const sign = decimalSign ?? 'point';
-	const [, whole, , thousandths] = THREE_DECIMALS.exec(text) ?? [];
-	if (whole !== undefined && thousandths !== undefined) {
-		return bothReadings(whole, thousandths, sign);
+	const ambiguous = threeDecimalsIn(text);
+	if (ambiguous !== undefined) {
+		return bothReadings(ambiguous.whole, ambiguous.thousandths, sign);
 	}
 	// "10.50" in a list that writes commas: a price with a point, or 1050 with a point gone astray.
 	const [, units, cents] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
 	if (sign === 'comma' && units !== undefined && cents !== undefined) {
-		const other = 'If all are written with a point, choose it as Decimal Sign under Options.';
-		return `${bothReadings(units, cents, sign)} ${other}`;
+		return `${bothReadings(units, cents, sign)} ${CHOOSE_POINT}`;
 	}
-	const plain = plainText(text, 'point') ?? plainText(text, 'comma');
-	if (plain === undefined) {
-		const decimal = sign === 'point' ? 'point, for example 10.50' : 'comma, for example 10,50';
-		return `Write digits with an optional decimal ${decimal}: no currency sign, no separators, no exponent.`;
-	}
-	const separators = /[.,].*[.,]/.test(text) ? ' and without separators between thousands' : '';
-	const advice = `Write ${writtenWith(sign, plain)}, with a decimal ${sign}${separators}.`;
-	const isCommaText = plainText(text, 'comma') !== undefined;
-	return decimalSign === 'point' && isCommaText
-		? `${advice} If all are written with a comma, choose it as Decimal Sign under Options.`
-		: advice;
+	const withComma = plainText(text, 'comma');
+	const plain = plainText(text, 'point') ?? withComma;
+	if (plain === undefined) return FORMS[sign];
+	const advice = correctedForm(text, plain, sign);
+	// Only where the sign can be chosen, and was not chosen as the comma.
+	return decimalSign === 'point' && withComma !== undefined ? `${advice} ${CHOOSE_COMMA}` : advice;
+}
+
+/** The very number of a text, as it is to be written. */
+function correctedForm(text: string, plain: string, sign: DecimalSign): string {
+	const form = `Write ${writtenWith(sign, plain)}, with a decimal ${sign}`;
+	const hasThousands = /[.,].*[.,]/.test(text);
+	return hasThousands ? `${form} and without separators between thousands.` : `${form}.`;
 }
 
 /**
@@ -177,7 +213,7 @@ function checkNumber(
 	amount: number,
 	plain: string,
 	value: unknown,
-	field: string,
+	field: NamedField,
 	{ bound = 'above 0' }: Reading,
 ): number {
 	if (!Number.isFinite(amount)) {
@@ -202,7 +238,7 @@ function checkNumber(
 	return amount + 0;
 }
 
-function missing(field: string, { bound = 'above 0' }: Reading): InputError {
+function missing(field: NamedField, { bound = 'above 0' }: Reading): InputError {
 	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
 	return wrongField(
 		field,
@@ -211,7 +247,7 @@ function missing(field: string, { bound = 'above 0' }: Reading): InputError {
 	);
 }
 
-function notANumber(field: string, value: unknown, advice: string): InputError {
+function notANumber(field: NamedField, value: unknown, advice: string): InputError {
 	return wrongField(field, `must be a number, but is ${quote(value)}`, advice);
 }
 

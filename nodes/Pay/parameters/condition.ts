@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers } from '../json';
-import type { ComparedFields, StatusValues } from './description';
+import type { ComparedFields, StatusWords } from './description';
 import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { wrongField } from './label';
-import type { ReadParameter } from './parameter';
+import { wrongField, type NamedField } from './label';
+import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
@@ -33,14 +33,36 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	},
 	match: {
 		name: 'When a Field Has a Value',
-		description: 'Others are verified and answered too, but not stored: n8n logs that they came',
+		description:
+			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and answered too, but not stored: n8n logs that they came.',
 	},
 };
 
+/** The field that says which postbacks count. */
+type ConditionField = Pick<
+	INodeProperties,
+	'displayName' | 'name' | 'description' | 'noDataExpression'
+>;
+
+/** A trigger's. */
+export const startCondition: ConditionField = {
+	displayName: 'Start',
+	name: 'startWhen',
+	noDataExpression: true,
+	description: 'Which postbacks start the workflow',
+};
+
+/** A wait's. */
+export const resumeCondition: ConditionField = {
+	displayName: 'Resume',
+	name: 'resumeWhen',
+	description: 'Which postback lets the workflow go on',
+};
+
+const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
+
 /** The fields by which a wait and a trigger say which postbacks count. */
-export function conditionFields(
-	field: Pick<INodeProperties, 'displayName' | 'name' | 'description' | 'noDataExpression'>,
-): INodeProperties[] {
+export function conditionFields(field: ConditionField): INodeProperties[] {
 	const { name, noDataExpression } = field;
 	const options = CONDITIONS.map((value) => ({ value, ...CHOICES[value] }));
 	const displayOptions = { show: { [name]: ['match'] } };
@@ -55,8 +77,7 @@ export function conditionFields(
 			displayOptions: { show: { [name]: ['any'] } },
 		},
 		{
-			displayName: 'Field',
-			name: 'matchField',
+			...matchField,
 			type: 'string',
 			noDataExpression,
 			default: '',
@@ -81,8 +102,7 @@ export function conditionFields(
 	];
 }
 
-/** The names of the two fields that say which postbacks count: a trigger's and a wait's. */
-const CONDITION_FIELDS = ['startWhen', 'resumeWhen'];
+const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
 
 /**
  * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
@@ -92,7 +112,7 @@ const CONDITION_FIELDS = ['startWhen', 'resumeWhen'];
  */
 export function refuseMisplacedCondition(typed: object, own: string): void {
 	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
-	for (const field of CONDITION_FIELDS) {
+	for (const field of NAMES_OF_CONDITIONS) {
 		const isInOptions = isMembers(options) && Object.hasOwn(options, field);
 		const isOther = field !== own && Object.hasOwn(parameters, field);
 		if (!isInOptions && !isOther) continue;
@@ -106,46 +126,46 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 }
 
 /** Reads the fields of {@link conditionFields}; throws an InputError. */
-export function readCondition(read: ReadParameter, name: string): Condition {
-	const value = read(name);
-	const choice = CONDITIONS.find((each) => each === value);
-	if (choice === undefined) {
-		const what = `must be one of ${CONDITIONS.join(', ')}, but is ${JSON.stringify(value)}`;
-		throw wrongField(name, what, 'Choose one from the list.');
-	}
+export function readCondition(read: ReadParameter, field: NamedField): Condition {
+	const choice = parseChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
 	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
-		wrongField('matchField', what, advice),
+		wrongField(matchField, what, advice),
 	);
 }
 
 /**
  * What a postback must hold for a condition, undefined where any will do.
- * @param status the words of the account; an InputError where they are needed and missing
- * @param toCredential the way to the credential they belong in, as advice
+ * @param statusWords the words of the account; an InputError where they are needed and missing
+ * @param name the field of the condition, which such an error is about
+ * @param whereWordsBelong a sentence that says which credential to open for them
  */
 export function matchOf(
 	condition: Condition,
-	status: StatusValues | undefined,
+	statusWords: StatusWords | undefined,
 	name: string,
-	toCredential: string,
+	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	if (typeof condition === 'object') return condition;
-	const { field = '', paid = [], failed = [], compared } = status ?? {};
-	if (condition === 'paid' && paid.length > 0) {
-		return { field, values: paid, compared };
+	const { field = '', paid = [], failed = [], compared } = statusWords ?? {};
+	if (typeof condition === 'object') {
+		return { field: condition.field, values: condition.values, compared };
 	}
-	if (condition === 'paidOrFailed' && paid.length > 0 && failed.length > 0) {
+	if (condition === 'paid') {
+		if (paid.length > 0) return { field, values: paid, compared };
+		throw new InputError(
+			name,
+			'No credential says which words of the service mean "paid"',
+			`${whereWordsBelong} Turn on Describe the Service, and enter Status Field and Paid Values.`,
+		);
+	}
+	if (paid.length > 0 && failed.length > 0) {
+		// What failed may say another amount, or none.
 		return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
 	}
-	const [words, fields] =
-		condition === 'paid'
-			? ['"paid"', 'Status Field and Paid Values']
-			: ['"paid" and "failed"', 'Status Field, Paid Values and Failed Values'];
 	throw new InputError(
 		name,
-		`No credential says which words of the service mean ${words}`,
-		`${toCredential}, turn on Describe the Service, and enter ${fields}.`,
+		'No credential says which words of the service mean "paid" and "failed"',
+		`${whereWordsBelong} Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.`,
 	);
 }

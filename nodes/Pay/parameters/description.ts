@@ -1,19 +1,8 @@
-import {
-	firstValue,
-	inBoth,
-	isUnset,
-	mismatchOf,
-	missing,
-	readFieldMatch,
-	readPaths,
-	readValues,
-	type FieldMatch,
-} from './fieldMatch';
-import { wrongInCredential } from './label';
+import { firstValue, mismatchOf, missing, type FieldMatch } from './fieldMatch';
 import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
-export interface StatusValues {
+export interface StatusWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	paid: string[];
@@ -29,105 +18,13 @@ export interface ComparedFields {
 }
 
 /** What a response says became of its request. */
-export interface ResultValues {
+export interface ResponseWords {
 	/** As `FieldMatch` has it. */
 	field: string;
 	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
 	accepted: string[];
 	/** Words that mean that the request was certainly not carried out. */
 	rejected: string[];
-}
-
-/** What the service says, as the credential describes it; the document shows none of it. */
-export interface ServiceDescription {
-	result?: ResultValues;
-	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
-	qrCodePath?: string;
-	status?: StatusValues;
-}
-
-const FIELDS = {
-	resultField: 'The Result Field',
-	acceptedValues: 'The Accepted Values',
-	rejectedValues: 'The Rejected Values',
-	qrCodePath: 'The QR Code Path',
-	statusField: 'The Status Field',
-	paidValues: 'The Paid Values',
-	failedValues: 'The Failed Values',
-	amountField: 'The Amount Field',
-	idField: 'The External ID Field',
-};
-
-type FieldName = keyof typeof FIELDS;
-type DescriptionFields = Readonly<Partial<Record<FieldName, unknown>>>;
-
-const wrong = (name: FieldName) => (what: string, advice: string) =>
-	wrongInCredential(name, FIELDS[name], what, advice);
-
-/** Reads a field and two lists of words for it; undefined where nothing was entered. InputError. */
-function readWords(fields: DescriptionFields, field: FieldName, one: FieldName, other: FieldName) {
-	const all = [fields[one], fields[other]].flat();
-	if (isUnset(fields[field], all)) return undefined;
-	const match = readFieldMatch(fields[field], all, wrong(field));
-	const ofOne = readValues(fields[one], wrong(one));
-	const ofOther = readValues(fields[other], wrong(other));
-	const both = inBoth(ofOne, ofOther);
-	if (both === undefined) return { field: match.field, words: [ofOne, ofOther] as const };
-	throw wrong(other)(
-		`have ${JSON.stringify(both)}, and ${FIELDS[one].replace('The', 'the')} have it too`,
-		'Remove it from one of them: upper and lower case do not count.',
-	);
-}
-
-/** Reads the fields that are compared; undefined where there are none. Throws an InputError. */
-function readCompared(fields: DescriptionFields): ComparedFields | undefined {
-	const amount = readPaths(fields.amountField, wrong('amountField'));
-	const id = readPaths(fields.idField, wrong('idField'));
-	if (amount === '' && id === '') return undefined;
-	if (isUnset(fields.statusField, [fields.paidValues, fields.failedValues].flat())) {
-		throw wrong(amount === '' ? 'idField' : 'amountField')(
-			'is there without a Status Field',
-			'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
-		);
-	}
-	return { amount: amount || undefined, id: id || undefined };
-}
-
-function readStatus(fields: DescriptionFields): StatusValues | undefined {
-	const compared = readCompared(fields);
-	const found = readWords(fields, 'statusField', 'paidValues', 'failedValues');
-	if (found === undefined) return undefined;
-	const [paid, failed] = found.words;
-	const status: StatusValues = { field: found.field, paid, failed };
-	return compared === undefined ? status : { ...status, compared };
-}
-
-function readResult(fields: DescriptionFields): ResultValues | undefined {
-	const found = readWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
-	if (found === undefined) return undefined;
-	const [accepted, rejected] = found.words;
-	return { field: found.field, accepted, rejected };
-}
-
-/** Reads what a credential says of its service; throws an InputError. */
-export function readDescription(
-	fields: DescriptionFields & { readonly describeService?: unknown },
-): ServiceDescription {
-	const { describeService = false, qrCodePath } = fields;
-	if (describeService === false) return {};
-	if (describeService !== true) {
-		throw wrongInCredential(
-			'describeService',
-			'The switch Describe the Service',
-			'must be true or false',
-			'Turn it on or off.',
-		);
-	}
-	return {
-		result: readResult(fields),
-		qrCodePath: readPaths(qrCodePath, wrong('qrCodePath')) || undefined,
-		status: readStatus(fields),
-	};
 }
 
 /** What a postback says became of its charge or payment. */
@@ -175,7 +72,7 @@ export function otherAmountIn(field: string | undefined, proven: Proven, sources
  * @param proven its reference
  */
 export function stateOf(
-	{ field, paid, failed, compared = {} }: StatusValues,
+	{ field, paid, failed, compared = {} }: StatusWords,
 	proven: Proven,
 	...sources: unknown[]
 ): State {

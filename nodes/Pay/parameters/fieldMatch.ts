@@ -88,11 +88,12 @@ export function readFieldMatch(field: unknown, values: unknown, refusal: RefuseE
 }
 
 /** A form has data[status] where n8n reads the same query as data.status; capitals do not count. */
-const plain = (name: string) => name.toLowerCase().replace(/\[([^[\]]+)\]/g, '.$1');
+const normalName = (name: string) => name.toLowerCase().replace(/\[([^[\]]+)\]/g, '.$1');
 
 /**
- * The value of the first path of a field that is there, in the first of some sources that has it. An
- * object is nothing that can be compared: a later path counts more.
+ * The value of the first path of a field that is there, in the first of some sources that has it. A
+ * member with the very name goes before one that only reads alike. An object is nothing that can be
+ * compared: a later path counts more.
  */
 export function firstValue(
 	field: string,
@@ -101,7 +102,7 @@ export function firstValue(
 	let group: { path: string; value: unknown } | undefined;
 	for (const path of field.split('\n')) {
 		for (const source of sources) {
-			const value = valueAt(source, path) ?? valueAt(source, plain(path), plain);
+			const value = valueAt(source, path) ?? valueAt(source, normalName(path), normalName);
 			if (value === undefined || value === null) continue;
 			if (isScalar(value)) return { path, value };
 			group ??= { path, value };

@@ -1,62 +1,49 @@
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { InputError } from '../inputError';
 
-/** What the form calls the members that a request can have; a test compares them with the form. */
-export const LABELS: Readonly<Record<string, string>> = {
-	amount: 'Amount',
-	external_id: 'External ID',
-	payerQuestion: 'Description',
-	creditParty: 'Recipient',
-	key: 'Key',
-	keyType: 'Key Type',
-	document: 'Document',
-	name: 'Name',
-	email: 'Email',
-	payer: 'Payer',
-	specifySplit: 'Split',
-	split: 'Split Recipients',
-	splitJson: 'Split (JSON)',
-	options: 'Options',
-	batching: 'Batching',
-	username: 'Username',
-	percentageSplit: 'Percentage',
-	matchField: 'Field',
-	limitWaitTime: 'Limit Wait Time',
-	resumeAmount: 'Wait at Most',
-	resumeUnit: 'Wait at Most (Unit)',
-	startWhen: 'Start',
-	resumeWhen: 'Resume',
-	additionalMembers: 'Additional Members',
-	postbackUrl: 'Postback URL',
-	binaryPropertyName: 'Output Binary Field',
-	batchSize: 'Items per Batch',
-	batchInterval: 'Batch Interval',
-	timeout: 'Timeout',
-	decimalSign: 'Decimal Sign',
-	allowNoKey: 'Allow Payments Without a Key',
-	respond: 'Respond',
-	responseCode: 'Response Code',
-	postback: 'Postback',
-	postbackSecret: 'Postback Secret',
-	previousPostbackSecret: 'Previous Postback Secret',
-	limitPayments: 'Limit Payments',
-	highestPayment: 'Highest Payment',
-	highestSum: 'Highest Sum per Execution',
-	onlyRecipients: 'Only Recipients',
-};
+/** A field as errors call it. */
+export interface NamedField {
+	/** Its path in the API: `amount`, or `creditParty.key` inside of another. */
+	readonly name: string;
+	/** What the form calls it. */
+	readonly displayName: string;
+}
 
-/** A field as an error calls it: the form's label, and the API's own name once. */
-export function labelOf(field: string): string {
-	const [, member = ''] = /(\w+)(?:\[\d+\])?$/.exec(field) ?? [];
-	const label = LABELS[member];
-	if (label === undefined) return field;
+/** A field inside of another one, which stands at a path. */
+export function fieldInside(path: string, { name, displayName }: NamedField): NamedField {
+	return { name: `${path}.${name}`, displayName };
+}
+
+/** The form's label and the API's own name: "Key (creditParty.key)". */
+export function labelOf({ name, displayName }: NamedField): string {
 	// "Amount (amount)" would say one thing twice.
-	return label.toLowerCase() === field ? label : `${label} (${field})`;
+	const isSame = displayName === name || displayName.toLowerCase() === name;
+	return isSame ? displayName : `${displayName} (${name})`;
 }
 
 /** An {@link InputError} that begins with what the form calls the field. */
-export const wrongField = (field: string, what: string, advice: string) =>
-	new InputError(field, `${labelOf(field)} ${what}`, advice);
+export const wrongField = (field: NamedField, what: string, advice: string) =>
+	new InputError(field.name, `${labelOf(field)} ${what}`, advice);
 
-/** An {@link InputError} about a field of the credential. */
-export const wrongInCredential = (field: string, label: string, what: string, advice: string) =>
-	new InputError(field, `${label} of the Pay API credential ${what}`, advice);
+type FieldOrGroup = INodeProperties | INodePropertyCollection;
+
+/** The fields of a collection, or the groups of one that may be repeated and their fields. */
+function fieldsInside(field: FieldOrGroup): readonly FieldOrGroup[] {
+	if ('values' in field) return field.values;
+	const isCollection = field.type === 'collection' || field.type === 'fixedCollection';
+	return isCollection ? (field.options as FieldOrGroup[]) : [];
+}
+
+/** The field of a form that stands at a path; one that the form lacks is called by its path. */
+export function fieldAt(form: readonly INodeProperties[], path: string): NamedField {
+	let fields: readonly FieldOrGroup[] = form;
+	let label = path;
+	// Without the places in lists: "split.recipient[0].username".
+	for (const name of path.replace(/\[\d+\]/g, '').split('.')) {
+		const field = fields.find((each) => each.name === name);
+		if (field === undefined) return { name: path, displayName: path };
+		label = field.displayName;
+		fields = fieldsInside(field);
+	}
+	return { name: path, displayName: label };
+}

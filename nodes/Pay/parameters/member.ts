@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { Member, MemberTree } from '../service/contract';
 import { amountField, parseAmount, readDecimalSign } from './amount';
+import type { NamedField } from './label';
 import type { ReadParameter } from './parameter';
 import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
 
@@ -19,10 +20,10 @@ type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'descrip
 	name: Name;
 	placeholder?: string;
 };
-type Parse<Value> = (value: unknown, field: string) => Value;
+type Parse<Value> = (value: unknown, field: NamedField) => Value;
 
 /** A text of a group, with the rule by which it is read. */
-export const text = <const Name extends string>(
+export const groupText = <const Name extends string>(
 	field: Named<Name>,
 	{ parse = optionalText, neverEmpty = false } = {},
 ) => ({
@@ -33,32 +34,36 @@ export const text = <const Name extends string>(
 	neverEmpty,
 });
 
-function member<const Name extends string, Value>(
+function singleMember<const Name extends string, Value>(
 	name: Name,
 	field: INodeProperties,
 	type: Member,
 	parse: Parse<Value>,
 ): BodyMember<Name, Value> {
-	return { name, fields: [field], type, read: (read) => parse(read(name), name) };
+	return { name, fields: [field], type, read: (read) => parse(read(name), field) };
 }
 
 /** An object of optional texts (creditParty, payer): a collection in the editor. */
-export function group<const Name extends string, const Text extends string>(
+export function groupMember<const Name extends string, const Text extends string>(
 	field: Named<Name>,
-	texts: Array<ReturnType<typeof text<Text>>>,
+	texts: Array<ReturnType<typeof groupText<Text>>>,
 	open: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
-	const parsers = Object.fromEntries(texts.map(({ name, parse }) => [name, parse]));
 	// n8n lists the fields of a collection by their names; a body has them as the document does.
 	const options = texts
 		.map((each) => each.field)
 		.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
-	const form = { type: 'collection', placeholder: 'Add Field', default: open, options } as const;
+	const collection = {
+		type: 'collection',
+		placeholder: 'Add Field',
+		default: open,
+		options,
+	} as const;
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
 	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
 	return {
-		...member(field.name, { ...form, ...field }, type, (value, name) =>
-			readMembers(value, name, parsers as Record<Text, typeof optionalText>),
+		...singleMember(field.name, { ...collection, ...field }, type, (value) =>
+			readMembers(value, field, texts),
 		),
 		neverEmpty,
 	};
@@ -66,16 +71,18 @@ export function group<const Name extends string, const Text extends string>(
 
 /** A text that a body may hold. */
 export const textMember = <const Name extends string>(field: Named<Name>) =>
-	member(field.name, text(field).field, 'string', optionalText);
+	singleMember(field.name, groupText(field).field, 'string', optionalText);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {
 	name: 'amount',
 	fields: [amountField],
 	type: 'number',
-	read: (read) => parseAmount(read('amount'), 'amount', { decimalSign: readDecimalSign(read) }),
+	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
-export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
+/** As {@link amount}. */
+export const externalId = singleMember('external_id', externalIdField, 'string', parseExternalId);
+/** As {@link amount}; the placeholder is an example of the operation's own. */
 export const payerQuestion = (placeholder: string) =>
 	textMember({
 		displayName: 'Description',
@@ -87,7 +94,7 @@ export const payerQuestion = (placeholder: string) =>
 /** What a form is made of: members of the body, and fields that are none. */
 export type FormPart = BodyMember | INodeProperties;
 
-const isMember = (part: FormPart): part is BodyMember => 'fields' in part;
+const isBodyMember = (part: FormPart): part is BodyMember => 'fields' in part;
 
 /** What the form of such a body is made of: no member that the body lacks. */
 export type FormOf<Body extends object> = ReadonlyArray<
@@ -102,14 +109,14 @@ export type BodyOf<Form extends readonly FormPart[]> = {
 /** What a body of this form may hold. */
 export function treeOf(form: readonly FormPart[]): MemberTree {
 	const tree: Record<string, Member> = {};
-	for (const { name, type } of form.filter(isMember)) tree[name] = type;
+	for (const { name, type } of form.filter(isBodyMember)) tree[name] = type;
 	return tree;
 }
 
 /** The paths of the texts in a form that an expression must not leave empty. */
 export function neverEmptyIn(form: readonly FormPart[]): string[] {
 	const paths: string[] = [];
-	for (const { name, neverEmpty = [] } of form.filter(isMember)) {
+	for (const { name, neverEmpty = [] } of form.filter(isBodyMember)) {
 		for (const inside of neverEmpty) paths.push(`${name}.${inside}`);
 	}
 	return paths;
@@ -117,15 +124,15 @@ export function neverEmptyIn(form: readonly FormPart[]): string[] {
 
 /** The fields of a form, in their order. */
 export function fieldsOf(form: readonly FormPart[]): INodeProperties[] {
-	return form.flatMap((part) => (isMember(part) ? part.fields : [part]));
+	return form.flatMap((part) => (isBodyMember(part) ? part.fields : [part]));
 }
 
-/** Reads every member of a form, objects and lists last; throws an InputError. */
+/** Reads every member of a form; throws an InputError. Objects and lists last: errors name simple fields first. */
 export function bodyOf<Form extends readonly FormPart[]>(
 	form: Form,
 	read: ReadParameter,
 ): BodyOf<Form> {
-	const members = form.filter(isMember);
+	const members = form.filter(isBodyMember);
 	const single = members.filter(({ type }) => typeof type === 'string');
 	const composed = members.filter(({ type }) => typeof type !== 'string');
 	const body: Record<string, unknown> = {};

@@ -15,7 +15,7 @@ const MOVED_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Refuses options that an early version had: without what they said, a refusal of the service would
+ * Refuses options that an early version had: without what they said, a no of the service would
  * count as a payment, and "pending" would start a workflow. Throws an InputError.
  */
 export function refuseMovedOptions(options: unknown): void {
@@ -38,29 +38,50 @@ export interface Batching {
 
 /** Below what the duplicate check remembers, so that no batch pushes its own items out of it. */
 const MAX_BATCH_SIZE = 1000;
-/** In milliseconds; timers of more than 2^31 of them would fire at once. */
-const HOUR = 3_600_000;
-const DEFAULT_TIMEOUT = 60_000;
+/** The most that a pause or a request may take; timers of more than 2^31 ms would fire at once. */
+const HOUR_MS = 3_600_000;
 
-/** Reads an option that is a whole number between two bounds, both included; throws an InputError. */
-function readWholeNumber(
-	value: unknown,
-	field: string,
-	[least, most]: readonly [number, number],
-	unset: number,
-): number {
-	if (value === undefined || value === '') return unset;
-	const whole = typeof value === 'number' && Number.isInteger(value);
-	if (whole && value >= least && value <= most) return value;
+/** A field for a whole number between two bounds, both included. */
+interface WholeNumberField extends INodeProperties {
+	type: 'number';
+	typeOptions: { minValue: number; maxValue: number };
+	/** Also what holds where nothing was entered. */
+	default: number;
+}
+
+/** Reads such a field; throws an InputError. */
+function readWholeNumber(value: unknown, field: WholeNumberField): number {
+	if (value === undefined || value === '') return field.default;
+	const { minValue, maxValue } = field.typeOptions;
+	const isWhole = typeof value === 'number' && Number.isInteger(value);
+	if (isWhole && value >= minValue && value <= maxValue) return value;
 	throw wrongField(
 		field,
-		`must be a whole number from ${least} to ${most}, but is ${JSON.stringify(value) ?? 'undefined'}`,
+		`must be a whole number from ${minValue} to ${maxValue}, but is ${JSON.stringify(value) ?? 'undefined'}`,
 		'Correct it under Options.',
 	);
 }
 
+const batchSizeField = (defaultSize: number): WholeNumberField => ({
+	displayName: 'Items per Batch',
+	name: 'batchSize',
+	type: 'number',
+	typeOptions: { minValue: 1, maxValue: MAX_BATCH_SIZE },
+	default: defaultSize,
+	description: 'How many items are in flight at once, at most',
+});
+
+const batchIntervalField: WholeNumberField = {
+	displayName: 'Batch Interval (Ms)',
+	name: 'batchInterval',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: HOUR_MS },
+	default: 0,
+	description: 'Pause after a batch has finished, in milliseconds',
+};
+
 /** Batching as the HTTP Request node has it; other defaults, for payments go one by one. */
-export function batchingOption(batchSize: number): INodeProperties {
+export function batchingOption(defaultSize: number): INodeProperties {
 	return {
 		displayName: 'Batching',
 		name: 'batching',
@@ -71,24 +92,7 @@ export function batchingOption(batchSize: number): INodeProperties {
 			{
 				displayName: 'Batching',
 				name: 'batch',
-				values: [
-					{
-						displayName: 'Items per Batch',
-						name: 'batchSize',
-						type: 'number',
-						typeOptions: { minValue: 1, maxValue: MAX_BATCH_SIZE },
-						default: batchSize,
-						description: 'How many items are in flight at once, at most',
-					},
-					{
-						displayName: 'Batch Interval (Ms)',
-						name: 'batchInterval',
-						type: 'number',
-						typeOptions: { minValue: 0, maxValue: HOUR },
-						default: 0,
-						description: 'Pause after a batch has finished, in milliseconds',
-					},
-				],
+				values: [batchSizeField(defaultSize), batchIntervalField],
 			},
 		],
 	};
@@ -98,20 +102,20 @@ export function batchingOption(batchSize: number): INodeProperties {
 export function readBatching(value: unknown, defaultSize: number): Batching {
 	const { batch } = (value ?? {}) as { batch?: { batchSize?: unknown; batchInterval?: unknown } };
 	return {
-		batchSize: readWholeNumber(batch?.batchSize, 'batchSize', [1, MAX_BATCH_SIZE], defaultSize),
-		batchInterval: readWholeNumber(batch?.batchInterval, 'batchInterval', [0, HOUR], 0),
+		batchSize: readWholeNumber(batch?.batchSize, batchSizeField(defaultSize)),
+		batchInterval: readWholeNumber(batch?.batchInterval, batchIntervalField),
 	};
 }
 
-export const timeoutOption: INodeProperties = {
+/** How long one request may take. */
+export const timeoutOption: WholeNumberField = {
 	displayName: 'Timeout',
 	name: 'timeout',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: HOUR },
-	default: DEFAULT_TIMEOUT,
+	typeOptions: { minValue: 1, maxValue: HOUR_MS },
+	default: 60_000,
 	description: 'How long one request may take, until the end of its response, in milliseconds',
 };
 
-/** Reads the option {@link timeoutOption}; throws an InputError. */
-export const readTimeout = (value: unknown) =>
-	readWholeNumber(value, 'timeout', [1, HOUR], DEFAULT_TIMEOUT);
+/** Reads the option {@link timeoutOption}, in milliseconds; throws an InputError. */
+export const readTimeout = (value: unknown) => readWholeNumber(value, timeoutOption);

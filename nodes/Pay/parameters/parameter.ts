@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { isMembers } from '../json';
-import { wrongField } from './label';
+import { fieldAt, wrongField, type NamedField } from './label';
 
 /** Reads one parameter of one item, expressions resolved. */
 export type ReadParameter = (name: string) => unknown;
@@ -17,6 +17,19 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 	isCollection(field)
 		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
 		: [field];
+
+/** Reads a field that is chosen from a list; throws an InputError. */
+export function parseChoice<Choice extends string>(
+	value: unknown,
+	field: NamedField,
+	choices: readonly Choice[],
+	advice = 'Choose one from the list.',
+): Choice {
+	const found = choices.find((choice) => choice === value);
+	if (found !== undefined) return found;
+	const what = `must be one of ${choices.join(', ')}, but is ${JSON.stringify(value)}`;
+	throw wrongField(field, what, advice);
+}
 
 /** The same fields, shown for one resource and operation only. */
 export function showFor(
@@ -38,10 +51,14 @@ const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${
 const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression of its own.';
 
 /** The members of a collection as it was typed; none where it was not. Throws an InputError. */
-function membersOf(typed: unknown, path: string): Readonly<Record<string, unknown>> {
+function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
 	if (typed === undefined) return {};
 	if (isMembers(typed)) return typed;
-	throw wrongField(path, 'must be filled in field by field, not as one expression', FIELD_BY_FIELD);
+	throw wrongField(
+		field,
+		'must be filled in field by field, not as one expression',
+		FIELD_BY_FIELD,
+	);
 }
 
 /** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
@@ -49,15 +66,16 @@ export function requireFieldByField(fields: INodeProperties[], typed: object, pa
 	const values = typed as Readonly<Record<string, unknown>>;
 	for (const field of fields) {
 		const at = pathIn(path, field.name);
+		const fieldHere: NamedField = { name: at, displayName: field.displayName };
 		if (field.type === 'collection') {
-			const members = membersOf(values[field.name], at);
+			const members = membersOf(values[field.name], fieldHere);
 			requireFieldByField(field.options as INodeProperties[], members, at);
 		}
 		if (field.type === 'fixedCollection') {
-			const groups = membersOf(values[field.name], at);
-			for (const { name, values: below } of field.options as INodePropertyCollection[]) {
+			const groups = membersOf(values[field.name], fieldHere);
+			for (const { name, values: fieldsOfGroup } of field.options as INodePropertyCollection[]) {
 				for (const entry of [groups[name]].flat()) {
-					requireFieldByField(below, membersOf(entry, at), at);
+					requireFieldByField(fieldsOfGroup, membersOf(entry, fieldHere), at);
 				}
 			}
 		}
@@ -68,12 +86,15 @@ export function requireFieldByField(fields: INodeProperties[], typed: object, pa
  * Refuses an expression in an option that only a person may set: an item, or what a language model
  * says, would decide. Throws an InputError.
  */
-export function refuseExpressions(names: readonly string[], typedOptions: unknown): void {
+export function refuseExpressions(
+	options: readonly INodeProperties[],
+	typedOptions: unknown,
+): void {
 	if (!isMembers(typedOptions)) return;
-	for (const name of names) {
-		const typed = typedOptions[name];
+	for (const option of options) {
+		const typed = typedOptions[option.name];
 		if (typeof typed !== 'string' || !typed.startsWith('=')) continue;
-		throw wrongField(name, 'is an expression', 'Choose it under Options, without an expression.');
+		throw wrongField(option, 'is an expression', 'Choose it under Options, without an expression.');
 	}
 }
 
@@ -93,48 +114,51 @@ const readsItem = (typed: unknown): boolean =>
 
 /** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
 export function refuseItemDataInTool(
-	names: string[],
+	fields: readonly NamedField[],
 	typed: Readonly<Record<string, unknown>>,
 ): void {
-	const name = names.find((each) => readsItem(typed[each]));
-	if (name === undefined) return;
+	const field = fields.find(({ name }) => readsItem(typed[name]));
+	if (field === undefined) return;
 	throw wrongField(
-		name,
+		field,
 		'reads its item, which in a tool is the first one, or holds what the model says',
 		"Let the model fill it in ($fromAI), or take it from a node: {{ $('Invoice').first().json.amount }}.",
 	);
 }
 
-/**
- * Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError.
- * @param neverEmpty the paths of the fields for which an empty text is nothing too: other texts come
- * empty from an ordinary table
- */
-export function requireValues(
-	typed: unknown,
-	value: unknown,
-	path: string,
-	neverEmpty: ReadonlySet<string>,
-): void {
+/** What is to be known of a form to check the values of its fields. */
+interface Form {
+	readonly description: readonly INodeProperties[];
+	/**
+	 * The paths of the fields for which an empty text is nothing too: other texts come empty from an
+	 * ordinary table.
+	 */
+	readonly neverEmpty: ReadonlySet<string>;
+}
+
+/** Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError. */
+export function requireValues(typed: unknown, value: unknown, path: string, form: Form): void {
 	if (typeof typed === 'string' && typed.startsWith('=')) {
-		requireValue(value, path, neverEmpty.has(path));
+		requireValue(value, path, form);
 		return;
 	}
 	if (typeof typed !== 'object' || typed === null) return;
-	for (const [name, below] of Object.entries(typed)) {
+	for (const [name, typedBelow] of Object.entries(typed)) {
 		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
+		// An expression may have given a text, or nothing, where the typed value has members.
 		const valueBelow = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-		requireValues(below, valueBelow, at, neverEmpty);
+		requireValues(typedBelow, valueBelow, at, form);
 	}
 }
 
-function requireValue(value: unknown, path: string, isNeverEmpty: boolean): void {
+function requireValue(value: unknown, path: string, { description, neverEmpty }: Form): void {
 	const isNothing = value === undefined || value === null;
 	const isBlank = typeof value === 'string' && value.trim() === '';
-	if (!isNothing && !(isNeverEmpty && isBlank)) return;
+	if (!isNothing && !(isBlank && neverEmpty.has(path))) return;
+	const { displayName } = fieldAt(description, path);
 	throw wrongField(
 		// The editor calls an option by its own name.
-		path.replace(/^options\./, ''),
+		{ name: path.replace(/^options\./, ''), displayName },
 		'is missing: its expression gives nothing',
 		'Check that the input item has the field that the expression asks for.',
 	);

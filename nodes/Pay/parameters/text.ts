@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isMembers } from '../json';
 import type { Words } from '../service/contract';
-import { wrongField } from './label';
+import { fieldInside, wrongField, type NamedField } from './label';
 
 /** `external_id` (sections 2.1 and 2.2). */
 export const externalIdField: INodeProperties = {
@@ -23,7 +23,8 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-export function refuseLeftover(text: string, field: string) {
+/** Refuses what a failed expression leaves: "undefined", "NaN", "[object Object]". Throws an InputError. */
+export function refuseLeftover(text: string, field: NamedField) {
 	const whole = text.trim();
 	const [leftover] = LEFTOVER.exec(whole) ?? [];
 	if (leftover === undefined) return;
@@ -38,13 +39,14 @@ export function refuseLeftover(text: string, field: string) {
  * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
  * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
  */
-export function optionalText(value: unknown, field: string): string | undefined {
+export function optionalText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
+	// Infinity is as little a value as NaN: this throws.
 	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
 	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
 		throw wrongField(
 			field,
-			`is a number too large to keep all its digits`,
+			'is a number too large to keep all its digits',
 			'Pass it as text from the start, for example as a string in the data it comes from.',
 		);
 	}
@@ -67,7 +69,7 @@ export const inOneForm = (text: string) => text.trim().normalize('NFC');
  * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
  * that what looks alike is one identifier; "" where there is none. Throws an InputError.
  */
-function readIdentifier(value: unknown, field: string): string {
+function readIdentifier(value: unknown, field: NamedField): string {
 	if (typeof value === 'boolean') {
 		throw wrongField(
 			field,
@@ -79,7 +81,7 @@ function readIdentifier(value: unknown, field: string): string {
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
 			field,
-			`holds half a character, as a text that was cut in the middle of an emoji does`,
+			'holds half a character, as a text that was cut in the middle of an emoji does',
 			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 		);
 	}
@@ -96,7 +98,7 @@ function readIdentifier(value: unknown, field: string): string {
 /** As {@link readIdentifier}, where one must be there. */
 export function parseIdentifier(
 	value: unknown,
-	field: string,
+	field: NamedField,
 	advice = 'Enter it, or check the expression that gives it.',
 ): string {
 	const text = readIdentifier(value, field);
@@ -105,7 +107,7 @@ export function parseIdentifier(
 }
 
 /** As {@link readIdentifier}, undefined where nothing was typed; spaces are something. */
-export const optionalIdentifier = (value: unknown, field: string) =>
+export const optionalIdentifier = (value: unknown, field: NamedField) =>
 	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
 
 /**
@@ -113,7 +115,7 @@ export const optionalIdentifier = (value: unknown, field: string) =>
  * InputError.
  */
 export function parseExternalId(value: unknown): string {
-	const field = 'external_id';
+	const field = externalIdField;
 	const isOddNumber = typeof value === 'number' && !Number.isSafeInteger(value);
 	if (typeof value === 'boolean' || isOddNumber) {
 		throw wrongField(
@@ -151,7 +153,7 @@ export function changingIdHint(
  */
 export function documentedMembers(
 	value: unknown,
-	field: string,
+	field: NamedField,
 	names: string[],
 	advice: string,
 	others = '',
@@ -167,27 +169,33 @@ export function documentedMembers(
 	);
 }
 
+/** A text inside of an object: its field, and how it is read. */
+export interface TextOfGroup<Name extends string> {
+	readonly name: Name;
+	readonly field: NamedField;
+	readonly parse: typeof optionalText;
+}
+
 /**
  * Reads an object with optional text members, as a collection of the editor or an expression gives
  * it. A failed expression must not drop what it was to fill, so only an empty text is left out, and an
  * InputError thrown for a member without a value.
  */
-export function readMembers<K extends string>(
+export function readMembers<Name extends string>(
 	value: unknown,
-	field: string,
-	readers: Readonly<Record<K, typeof optionalText>>,
-): Partial<Record<K, string>> | undefined {
-	const names = Object.keys(readers) as K[];
+	field: NamedField,
+	texts: ReadonlyArray<TextOfGroup<Name>>,
+): Partial<Record<Name, string>> | undefined {
+	const names = texts.map(({ name }) => name);
 	const others = ' Others go into Additional Members under Options.';
 	const members = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
-	const read: Partial<Record<K, string>> = {};
-	for (const name of names) {
-		if (!Object.hasOwn(members, name)) continue;
-		const member = `${field}.${name}`;
-		if (members[name] === undefined || members[name] === null) {
-			refuseLeftover(String(members[name]), member);
-		}
-		read[name] = readers[name](members[name], member);
+	const read: Partial<Record<Name, string>> = {};
+	for (const text of texts) {
+		if (!Object.hasOwn(members, text.name)) continue;
+		const member = members[text.name];
+		const memberField = fieldInside(field.name, text.field);
+		if (member === undefined || member === null) refuseLeftover(String(member), memberField);
+		read[text.name] = text.parse(member, memberField);
 	}
 	return withoutEmpty(read);
 }

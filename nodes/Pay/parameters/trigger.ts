@@ -1,8 +1,76 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { conditionFields } from './condition';
+import { conditionFields, startCondition } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
 import { wrongField } from './label';
-import { asTyped } from './parameter';
+import { asTyped, parseChoice } from './parameter';
+
+const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
+
+const RESPONDS = ['onReceived', 'lastNode'] as const;
+
+/** How a trigger tells genuine postbacks from forged ones. */
+export type Authentication = (typeof AUTHENTICATIONS)[number];
+
+const authenticationField: INodeProperties = {
+	displayName: 'Authentication',
+	name: 'authentication',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'None',
+			value: 'none',
+			description: 'Take every request: anyone who knows the URL can report a payment',
+		},
+		{
+			name: "Service's Signature",
+			value: 'signature',
+			description:
+				'Take only what the service signed, as the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
+		},
+		{
+			name: 'Signed URL',
+			value: 'signedUrl',
+			description:
+				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+		},
+	],
+	default: 'signedUrl',
+	description: 'How to tell genuine postbacks from forged ones',
+};
+
+const respondField: INodeProperties = {
+	displayName: 'Respond',
+	name: 'respond',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Immediately',
+			value: 'onReceived',
+			description:
+				'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
+		},
+		{
+			name: 'When Last Node Finishes',
+			value: 'lastNode',
+			description:
+				'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
+		},
+	],
+	default: 'onReceived',
+	description: 'When to respond to a postback',
+};
+
+const responseCodeField: INodeProperties = {
+	displayName: 'Response Code',
+	name: 'responseCode',
+	type: 'number',
+	noDataExpression: true,
+	typeOptions: { minValue: 200, maxValue: 299 },
+	default: 200,
+	description: 'HTTP status to respond to postbacks with',
+};
 
 const triggerFields: INodeProperties[] = [
 	{
@@ -13,32 +81,7 @@ const triggerFields: INodeProperties[] = [
 		type: 'notice',
 		default: '',
 	},
-	{
-		displayName: 'Authentication',
-		name: 'authentication',
-		type: 'options',
-		options: [
-			{
-				name: 'None',
-				value: 'none',
-				description: 'Take every request: anyone who knows the URL can report a payment',
-			},
-			{
-				name: "Service's Signature",
-				value: 'signature',
-				description:
-					'Take only what the service signed, as the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
-			},
-			{
-				name: 'Signed URL',
-				value: 'signedUrl',
-				description:
-					'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
-			},
-		],
-		default: 'signedUrl',
-		description: 'How to tell genuine postbacks from forged ones',
-	},
+	authenticationField,
 	{
 		displayName:
 			'Anyone who learns this URL can post "paid" to it. Check every amount and status with the service before you deliver anything.',
@@ -47,12 +90,7 @@ const triggerFields: INodeProperties[] = [
 		default: '',
 		displayOptions: { show: { authentication: ['none'] } },
 	},
-	...conditionFields({
-		displayName: 'Start',
-		name: 'startWhen',
-		noDataExpression: true,
-		description: 'Which postbacks start the workflow',
-	}),
+	...conditionFields(startCondition),
 	{
 		displayName: 'Options',
 		name: 'options',
@@ -61,28 +99,7 @@ const triggerFields: INodeProperties[] = [
 		default: { ...LEAVE_BODY },
 		options: [
 			leaveBodyOption,
-			{
-				displayName: 'Respond',
-				name: 'respond',
-				type: 'options',
-				noDataExpression: true,
-				options: [
-					{
-						name: 'Immediately',
-						value: 'onReceived',
-						description:
-							'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
-					},
-					{
-						name: 'When Last Node Finishes',
-						value: 'lastNode',
-						description:
-							'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
-					},
-				],
-				default: 'onReceived',
-				description: 'When to respond to a postback',
-			},
+			respondField,
 			{
 				displayName: 'Response Body',
 				name: 'responseBody',
@@ -93,33 +110,41 @@ const triggerFields: INodeProperties[] = [
 				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
 				description: 'Text to respond to postbacks with. Empty unless set.',
 			},
-			{
-				displayName: 'Response Code',
-				name: 'responseCode',
-				type: 'number',
-				noDataExpression: true,
-				typeOptions: { minValue: 200, maxValue: 299 },
-				default: 200,
-				description: 'HTTP status to respond to postbacks with',
-			},
+			responseCodeField,
 		],
 	},
 ];
 
-/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. InputError. */
+/**
+ * Reads the field Authentication. Throws an InputError, for any expression too: n8n resolves it for each
+ * request, so who sends a request could choose "none".
+ */
+export function readAuthentication(typed: unknown, value: unknown): Authentication {
+	if (typeof typed === 'string' && typed.startsWith('=')) {
+		throw wrongField(
+			authenticationField,
+			'is an expression, so a request could choose it',
+			'Choose it from the list, without an expression.',
+		);
+	}
+	return parseChoice(value, authenticationField, AUTHENTICATIONS);
+}
+
+/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. Throws an InputError. */
 export function refuseWrongResponse(options: unknown): void {
 	const { respond = 'onReceived', responseCode = 200 } = (options ?? {}) as {
 		respond?: unknown;
 		responseCode?: unknown;
 	};
-	if (respond !== 'onReceived' && respond !== 'lastNode') {
-		const what = `must be one of onReceived, lastNode, but is ${JSON.stringify(respond)}`;
-		throw wrongField('respond', what, 'Choose one from the list under Options.');
-	}
+	parseChoice(respond, respondField, RESPONDS, 'Choose one from the list under Options.');
 	const code = Number(responseCode);
 	if (!Number.isInteger(code) || code < 200 || code > 299) {
 		const what = `must be a whole number from 200 to 299, but is ${JSON.stringify(responseCode)}`;
-		throw wrongField('responseCode', what, 'With another one the service repeats each postback.');
+		throw wrongField(
+			responseCodeField,
+			what,
+			'With another one the service repeats each postback.',
+		);
 	}
 }
 

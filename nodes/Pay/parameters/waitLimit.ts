@@ -1,5 +1,44 @@
+import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from './label';
 import type { ReadParameter } from './parameter';
+
+const limitWaitTimeField: INodeProperties = {
+	displayName: 'Limit Wait Time',
+	name: 'limitWaitTime',
+	type: 'boolean',
+	default: false,
+	description:
+		'Whether to go on without a postback after a while. The item then has no "postback" field.',
+};
+
+const resumeAmountField: INodeProperties = {
+	displayName: 'Wait at Most',
+	name: 'resumeAmount',
+	type: 'number',
+	typeOptions: { minValue: 0, numberPrecision: 2 },
+	default: 1,
+	displayOptions: { show: { limitWaitTime: [true] } },
+	description:
+		'How many of the units below to wait. N8n looks for ended waits about once a minute.',
+};
+
+const resumeUnitField: INodeProperties = {
+	displayName: 'Wait at Most (Unit)',
+	name: 'resumeUnit',
+	type: 'options',
+	options: [
+		{ name: 'Days', value: 'days' },
+		{ name: 'Hours', value: 'hours' },
+		{ name: 'Minutes', value: 'minutes' },
+		{ name: 'Seconds', value: 'seconds' },
+	],
+	default: 'hours',
+	displayOptions: { show: { limitWaitTime: [true] } },
+	description: 'Unit of the time to wait',
+};
+
+/** How long a wait lasts at most. */
+export const waitLimitFields = [limitWaitTimeField, resumeAmountField, resumeUnitField];
 
 const MINUTE = 60_000;
 const UNITS: Record<string, number> = {
@@ -19,7 +58,7 @@ export function readWaitLimit(read: ReadParameter): number {
 	if (isLimited === false) return Infinity;
 	if (isLimited !== true) {
 		const what = `must be true or false, but is ${JSON.stringify(isLimited) ?? 'undefined'}`;
-		throw wrongField('limitWaitTime', what, 'Turn it on or off.');
+		throw wrongField(limitWaitTimeField, what, 'Turn it on or off.');
 	}
 	const typedAmount = read('resumeAmount');
 	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
@@ -27,11 +66,11 @@ export function readWaitLimit(read: ReadParameter): number {
 	const unit = read('resumeUnit');
 	if (typeof amount !== 'number' || !(amount >= 0)) {
 		const what = `must be 0 or more, but is ${JSON.stringify(typedAmount) ?? 'undefined'}`;
-		throw wrongField('resumeAmount', what, 'Enter how long to wait.');
+		throw wrongField(resumeAmountField, what, 'Enter how long to wait.');
 	}
 	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
 		const names = Object.keys(UNITS).join(', ');
-		throw wrongField('resumeUnit', `must be one of ${names}`, 'Choose one from the list.');
+		throw wrongField(resumeUnitField, `must be one of ${names}`, 'Choose one from the list.');
 	}
 	return amount * UNITS[unit]!;
 }

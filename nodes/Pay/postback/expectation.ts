@@ -1,4 +1,4 @@
-import type { StatusValues } from '../parameters/description';
+import type { StatusWords } from '../parameters/description';
 
 /** A postback that an execution asks for to itself. */
 export interface Expectation {
@@ -8,7 +8,7 @@ export interface Expectation {
 	/** Of the random proof in the postback's URL. */
 	hash: string;
 	/** The words of the account: a wait has none of its own. */
-	status?: StatusValues;
+	status?: StatusWords;
 	/** Whether the account checks the service's signature: a wait does with a credential of its own. */
 	isSigned?: true;
 	/** Set where the request was rejected or not sent: no postback will come. */

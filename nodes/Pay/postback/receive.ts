@@ -5,7 +5,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { PostbackMatch } from '../parameters/condition';
-import { otherAmountIn, otherIdIn, stateOf, type StatusValues } from '../parameters/description';
+import { otherAmountIn, otherIdIn, stateOf, type StatusWords } from '../parameters/description';
 import { mismatchOf } from '../parameters/fieldMatch';
 import type { PostedFile } from './body/multipart';
 import { parseBody } from './body/parse';
@@ -81,17 +81,26 @@ function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/** Why the workflow does not go on with a postback; undefined where it does. */
+/**
+ * Why the workflow does not go on with a postback; undefined where it does.
+ * @param statusWords the words of the account, if it has any
+ */
 export function whyNotAwaited(
 	match: PostbackMatch | undefined,
 	postback: Postback,
 	reference: Reference | null,
+	statusWords: StatusWords | undefined,
 ): string | undefined {
 	if (match === undefined) return undefined;
 	const sources = sourcesOf(postback);
-	const mismatch = mismatchOf(match, ...sources);
 	const { amount, id } = match.compared ?? {};
-	return mismatch ?? otherIdIn(id, reference, sources) ?? otherAmountIn(amount, reference, sources);
+	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
+	if (mismatch !== undefined) return mismatch;
+	// Only what says "paid" must say the amount: what is pending or failed may say another one, or none.
+	if (statusWords !== undefined && stateOf(statusWords, reference, ...sources) !== 'otherAmount') {
+		return undefined;
+	}
+	return otherAmountIn(amount, reference, sources);
 }
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
@@ -104,8 +113,8 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
-/** Refuses a request whose body the service did not sign. */
-export const refuseUnsigned = (context: IWebhookFunctions, fault: string) =>
+/** Refuses a request without the service's own signature of its body. */
+export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 
 /**
@@ -166,16 +175,16 @@ async function loadFiles(
 
 /**
  * The item for a postback, or that which waited for it and the postback, its files beside its own.
- * @param status the words of the account, which give the postback's `state`
+ * @param statusWords the words of the account, which give the postback's `state`
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
 	postback: Postback,
 	reference: Reference | null,
-	status?: StatusValues,
+	statusWords?: StatusWords,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const state = status && stateOf(status, reference, ...sourcesOf(postback));
+	const state = statusWords && stateOf(statusWords, reference, ...sourcesOf(postback));
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: Array<PostedFile & { data?: IBinaryData }> = [...postback.files, ...loaded];
 	const about = state === undefined ? { reference } : { reference, state };

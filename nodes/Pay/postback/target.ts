@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import type { StatusValues } from '../parameters/description';
+import type { StatusWords } from '../parameters/description';
 import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
@@ -13,37 +13,39 @@ import {
 } from './postbackUrl';
 import { signUrl, withRandomProof, type Reference } from './proof';
 
+const postbackField: INodeProperties = {
+	displayName: 'Postback',
+	name: 'postback',
+	type: 'options',
+	options: [
+		{
+			name: 'As Set in the Credential',
+			value: 'credential',
+			description:
+				'Send postbacks to the Postback URL of the credential. Without one there, none are requested.',
+		},
+		{
+			name: 'No Postback',
+			value: 'none',
+			description: 'Request no postback',
+		},
+		{
+			name: 'Resume This Execution',
+			value: 'resume',
+			description: 'Send postbacks to a Wait for Postback operation further down this workflow',
+		},
+		{
+			name: 'To a URL',
+			value: 'url',
+			description: 'Send postbacks to the URL entered below',
+		},
+	],
+	default: 'credential',
+	description: 'Where the service sends its status notifications about this item',
+};
+
 const targetFields: INodeProperties[] = [
-	{
-		displayName: 'Postback',
-		name: 'postback',
-		type: 'options',
-		options: [
-			{
-				name: 'As Set in the Credential',
-				value: 'credential',
-				description:
-					'Send postbacks to the Postback URL of the credential. Without one there, none are requested.',
-			},
-			{
-				name: 'No Postback',
-				value: 'none',
-				description: 'Request no postback',
-			},
-			{
-				name: 'Resume This Execution',
-				value: 'resume',
-				description: 'Send postbacks to a Wait for Postback operation further down this workflow',
-			},
-			{
-				name: 'To a URL',
-				value: 'url',
-				description: 'Send postbacks to the URL entered below',
-			},
-		],
-		default: 'credential',
-		description: 'Where the service sends its status notifications about this item',
-	},
+	postbackField,
 	{
 		displayName: 'Postback URL',
 		name: 'postbackUrl',
@@ -104,17 +106,17 @@ export function readPostbackTarget(
 	account: {
 		postbackUrl?: unknown;
 		postbackSecret?: string;
-		status?: StatusValues;
+		statusWords?: StatusWords;
 		checksSignature?: boolean;
 	},
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expectation?: Expectation } {
-	const { postbackSecret: secret, status } = account;
+	const { postbackSecret: secret, statusWords } = account;
 	const choice = read('postback');
 	if (!TARGETS.includes(choice)) {
 		const what = `must be one of ${TARGETS.join(', ')}, but is ${JSON.stringify(choice)}`;
-		throw wrongField('postback', what, 'Choose one from the list.');
+		throw wrongField(postbackField, what, 'Choose one from the list.');
 	}
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
@@ -131,7 +133,12 @@ export function readPostbackTarget(
 	const { external_id } = reference;
 	const signed = withRandomProof(withResumeSegment(url), reference);
 	const { hash } = signed;
-	const expectation: Expectation = { external_id, executionId: execution.id, hash, status };
+	const expectation: Expectation = {
+		external_id,
+		executionId: execution.id,
+		hash,
+		status: statusWords,
+	};
 	if (account.checksSignature) expectation.isSigned = true;
 	return { url: signed.url, hint, expectation };
 }

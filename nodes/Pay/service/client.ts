@@ -7,11 +7,11 @@ import { reasonOfFailure, type Reason } from './reason';
 
 /** What the words of a response mean, and why. */
 export type Judgement =
-	/** Certainly not carried out. */
+	/** One of the Rejected Values: rejected below 500; from there on the status counts. */
 	| { means: 'rejected'; reason: Reason }
-	/** A 2xx is no acceptance. */
+	/** None of the Accepted Values: a 2xx is unknown. */
 	| { means: 'notConfirmed'; reason: Reason }
-	/** Accepted, whatever the status. */
+	/** One of the Accepted Values: a 2xx is accepted; against a status that says no it is unknown. */
 	| { means: 'confirmed'; reason: Reason };
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
@@ -41,64 +41,80 @@ export interface RequestResult {
 }
 
 /** Why the rest of a response did not come. */
-function reasonOfBreak(response: Extract<Exchange, { end: 'brokeOff' }>): Reason {
-	const { statusCode, timedOut, tooLong } = response;
+function reasonOfBreak(broken: Extract<Exchange, { end: 'brokeOff' }>): Reason {
+	const { statusCode, timedOut, tooLong } = broken;
 	if (tooLong) return { is: 'tooLong', statusCode };
 	if (timedOut) return { is: 'notEndedInTime', statusCode };
 	return { is: 'brokeOff', statusCode };
 }
 
 function toRequestResult(
-	response: Exchange,
+	exchanged: Exchange,
 	conflict: Policy['conflict'],
 	connection: Connection,
 ): RequestResult {
-	switch (response.end) {
+	switch (exchanged.end) {
 		case 'failed': {
-			const reason = reasonOfFailure(response.failure, response.timedOut);
-			return { outcome: outcomeOfFailure(response.failure), reason };
+			const reason = reasonOfFailure(exchanged.failure, exchanged.timedOut);
+			return { outcome: outcomeOfFailure(exchanged.failure), reason };
 		}
 		case 'brokeOff':
-			return { outcome: 'unknown', reason: reasonOfBreak(response) };
+			return { outcome: 'unknown', reason: reasonOfBreak(exchanged) };
 		case 'responded':
-			return resultOfResponse(response, conflict, connection);
+			return resultOfResponse(exchanged, conflict, connection);
 	}
 }
 
-/** What a whole response comes to. A 2xx is an acceptance unless something makes it doubtful. */
+type Responded = Extract<Exchange, { end: 'responded' }>;
+
 function resultOfResponse(
-	response: Extract<Exchange, { end: 'responded' }>,
+	response: Responded,
 	conflict: Policy['conflict'],
 	{ judge, hide }: Connection,
 ): RequestResult {
-	const { statusCode, contentType, byProxy } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const facts = { statusCode, response: hide(withoutN8n(body)) };
-	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
-	if (outcome === 'notSent') {
-		return { outcome, ...facts, reason: { is: 'stoppedByProxy', statusCode } };
-	}
-	const judgement = judge?.(body);
-	if (judgement?.means === 'rejected' && statusCode < 500) {
-		return { outcome: 'rejected', ...facts, reason: judgement.reason };
-	}
-	if (outcome === 'rejected' && judgement?.means === 'confirmed') {
-		return { outcome: 'unknown', ...facts, reason: judgement.reason };
-	}
-	if (outcome !== 'accepted') return { outcome, ...facts };
-	const reason =
-		judgement?.means === 'notConfirmed'
-			? judgement.reason
-			: unconfirmedText(body, response.body, contentType);
-	if (reason === undefined) return { outcome, ...facts };
+	const { outcome, reason } = outcomeOfResponse(response, body, conflict, judge);
+	const result: RequestResult = {
+		outcome,
+		statusCode: response.statusCode,
+		response: hide(withoutN8n(body)),
+	};
+	if (reason === undefined) return result;
 	// A page may repeat a secret in its title.
 	if (reason.is === 'webPage') reason.title = String(hide(reason.title));
-	return { outcome: 'unknown', ...facts, reason };
+	result.reason = reason;
+	return result;
 }
 
-/** Why a body that is no JSON confirms nothing. */
-function unconfirmedText(body: unknown, text: unknown, contentType: unknown): Reason | undefined {
-	return typeof body === 'string' ? unconfirmedBy(text, contentType) : undefined;
+/**
+ * What a whole response comes to, and why. A 2xx is an acceptance unless something makes it doubtful.
+ * @param body the response's, parsed where it is JSON
+ */
+function outcomeOfResponse(
+	response: Responded,
+	body: unknown,
+	conflict: Policy['conflict'],
+	judge: Connection['judge'],
+): Pick<RequestResult, 'outcome' | 'reason'> {
+	const { statusCode, contentType, byProxy } = response;
+	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
+	if (outcome === 'notSent') return { outcome, reason: { is: 'stoppedByProxy', statusCode } };
+	const judgement = judge?.(body);
+	if (judgement?.means === 'rejected' && statusCode < 500) {
+		return { outcome: 'rejected', reason: judgement.reason };
+	}
+	if (judgement?.means === 'confirmed' && outcome === 'rejected') {
+		return { outcome: 'unknown', reason: judgement.reason };
+	}
+	if (outcome !== 'accepted') return { outcome };
+	// The user named this word: it counts more than what the response looks like.
+	if (judgement?.means === 'confirmed') return { outcome };
+	if (judgement?.means === 'notConfirmed') {
+		return { outcome: 'unknown', reason: judgement.reason };
+	}
+	// Parsed JSON is no page; a text is looked at as it came.
+	const doubt = typeof body === 'string' ? unconfirmedBy(response.body, contentType) : undefined;
+	return doubt === undefined ? { outcome } : { outcome: 'unknown', reason: doubt };
 }
 
 /**

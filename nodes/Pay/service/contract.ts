@@ -48,7 +48,7 @@ interface OncePolicy extends AnyPolicy {
 	readonly countsAgainstLimits: boolean;
 	/** "Known already" or "in progress": what is rejected may be sent again. */
 	readonly conflict: 'unknown';
-	/** A gateway may respond 401 after it was carried out behind it. */
+	/** A gateway may respond 401 after it was carried out behind it; so Retry On Fail sends it no more either. */
 	readonly isSentAgainAfter401: false;
 }
 
@@ -75,6 +75,8 @@ export interface Words {
 	};
 	/** What to do after the service rejected it with a status that means something else here. */
 	readonly whenRejected?: { readonly [statusCode: number]: (external_id: string) => string };
+	/** What to do before another try where the token was rejected; absent where another try does no harm. */
+	readonly whenTokenRejected?: (external_id: string) => string;
 }
 
 /** What tells an operation of the service from another. */

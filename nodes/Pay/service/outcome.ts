@@ -25,7 +25,7 @@ export function outcomeOfStatus(statusCode: number, conflict: Policy['conflict']
 	// The same request is wanted elsewhere, so it was not carried out here. After the other redirects it
 	// may have been: "see the result there".
 	if (statusCode === 307 || statusCode === 308) return 'rejected';
-	// A proxy refused to forward it.
+	// A proxy did not forward it.
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';

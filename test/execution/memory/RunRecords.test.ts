@@ -141,9 +141,9 @@ test.each([
 			const { all } = processes(3, () => 1 + random() * 30);
 			const goOn = async (process: SimulatedProcess) => {
 				const records = process.open(undefined, false, 'execution 7, run 2');
-				const isAgain = await records.isRunAgain();
+				const whose = await records.claimPassage();
 				expect(await records.close()).toStrictEqual([]);
-				return isAgain;
+				return whose;
 			};
 			// Other executions of the node write over the list meanwhile.
 			const others = numbered(0, 10).map(async (id) => {
@@ -153,9 +153,9 @@ test.each([
 			const first = goOn(all[0]!);
 			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
 			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
-			expect({ seed, goOn: both.filter((isAgain) => !isAgain) }).toStrictEqual({
+			expect({ seed, goOn: both.filter((whose) => whose === 'ours') }).toStrictEqual({
 				seed,
-				goOn: [false],
+				goOn: ['ours'],
 			});
 		}
 	},
@@ -164,18 +164,18 @@ test.each([
 test('a run that has come to a payment first says so when n8n was too slow for it to be sure', async () => {
 	const { all } = processes(1, () => 1_500);
 	const records = all[0]!.open(undefined, false, 'execution 7, run 2');
-	await expect(simulate(records.isRunAgain())).rejects.toThrow(InputError);
+	await expect(simulate(records.claimPassage())).rejects.toThrow(InputError);
 });
 
 test('the next run of that execution, and one that has not waited, is no second one', async () => {
 	const { all } = processes(2, () => 5);
-	const isAgain = async (process: SimulatedProcess, passage?: string) =>
-		await simulate(process.open(undefined, false, passage).isRunAgain());
-	expect(await isAgain(all[0]!, 'execution 7, run 2')).toBe(false);
-	expect(await isAgain(all[1]!, 'execution 7, run 3')).toBe(false);
-	expect(await isAgain(all[0]!)).toBe(false);
-	expect(await isAgain(all[1]!)).toBe(false);
-	expect(await isAgain(all[1]!, 'execution 7, run 2')).toBe(true);
+	const whose = async (process: SimulatedProcess, passage?: string) =>
+		await simulate(process.open(undefined, false, passage).claimPassage());
+	expect(await whose(all[0]!, 'execution 7, run 2')).toBe('ours');
+	expect(await whose(all[1]!, 'execution 7, run 3')).toBe('ours');
+	expect(await whose(all[0]!)).toBe('ours');
+	expect(await whose(all[1]!)).toBe('ours');
+	expect(await whose(all[1]!, 'execution 7, run 2')).toBe('elsewhere');
 });
 
 describe('one process', () => {
@@ -607,7 +607,7 @@ describe('one process', () => {
 		await simulate(records.record(['b']));
 		faulty(process, [down(), down(), down()]);
 		expect((await simulate(records.close()))[0]).toBe(
-			'n8n may forget "b": the duplicate check could not make sure that they stay recorded (database is down). Do not send them again without asking the service.',
+			'n8n may forget "b": the duplicate check could not make sure that it stays recorded (database is down). Do not send it again without asking the service.',
 		);
 	});
 });
@@ -619,8 +619,13 @@ describe('a list that is full', () => {
 		return { list, process: all[0]!, other: all[1]! };
 	}
 	/** One run of the node: what it paid, and its hints. */
-	async function run(process: SimulatedProcess, ids: string[], size: number, isLater = false) {
-		const records = process.open(undefined, isLater);
+	async function run(
+		process: SimulatedProcess,
+		ids: string[],
+		size: number,
+		hasTriedBefore = false,
+	) {
+		const records = process.open(undefined, hasTriedBefore);
 		if (ids.length > size) records.keepAll();
 		const paid: string[] = [];
 		for (let at = 0; at < ids.length; at += size) {
@@ -667,23 +672,23 @@ describe('a list that is full', () => {
 			what: '10,000: it keeps one more',
 			before: 10_000,
 			after: 10_001,
-			isLater: false,
+			hasTriedBefore: false,
 		},
 		{
 			what: '12,000: two go for each, so that it shrinks',
 			before: 12_000,
 			after: 11_998,
-			isLater: false,
+			hasTriedBefore: false,
 		},
 		{
 			what: '12,000, in later turns of a loop: none goes',
 			before: 12_000,
 			after: 12_002,
-			isLater: true,
+			hasTriedBefore: true,
 		},
-	])('two new payments and a list of $what', async ({ before, after, isLater }) => {
+	])('two new payments and a list of $what', async ({ before, after, hasTriedBefore }) => {
 		const { list, process } = full(before);
-		for (const id of ['x', 'y']) await run(process, [id], 1, isLater);
+		for (const id of ['x', 'y']) await run(process, [id], 1, hasTriedBefore);
 		expect(list.length).toBe(after);
 	});
 

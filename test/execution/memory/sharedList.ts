@@ -86,12 +86,12 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(signal?: AbortSignal, isLater = false, passage?: string): Records {
+	open(signal?: AbortSignal, hasTriedBefore = false, passage?: string): Records {
 		return new RunRecords({
 			helpers: this.helpers,
 			listKey: this.name,
 			signal,
-			isLater,
+			hasTriedBefore,
 			passage,
 			operation: OPERATIONS.payment,
 		});

@@ -14,6 +14,7 @@ import { isException, repetitionOf } from './repetition';
 import {
 	inWords,
 	isOptionOdd,
+	isRejectedForToken,
 	isSameItem,
 	recipientOf,
 	timeoutOf,
@@ -119,13 +120,14 @@ function refusedToken({ run, token }: Send, { clock }: World): string | undefine
 
 /**
  * A payment that may have been carried out never goes out again; and by itself the node sends none
- * twice, whatever was answered.
+ * twice in one run, whatever was answered, nor in one execution where its token was rejected.
  */
 function paidTwice(later: Send, world: World): string | undefined {
 	if (later.kind !== 'payment') return undefined;
 	for (const earlier of world.sends) {
 		if (!isSamePayment(earlier, later)) continue;
-		if (!mayBePaid(earlier) && earlier.run !== later.run) continue;
+		const isRepeatedByItself = earlier.run === later.run || isRepeatedWithNextToken(earlier, later);
+		if (!mayBePaid(earlier) && !isRepeatedByItself) continue;
 		const repetition = repetitionOf(world, earlier, later);
 		if (isException(repetition)) continue;
 		const ended = earlier.outcome ?? 'open';
@@ -140,6 +142,13 @@ function isSamePayment(earlier: Send, later: Send): boolean {
 	const [one, two] = [earlier.run, later.run];
 	const isKnown = one === two || two.knows.has(one) || isRunAgain(one, two);
 	return isKnown && isSameItem(earlier, two, later.item);
+}
+
+/** A gateway may reject the token of what was carried out: Retry On Fail must not send it again. */
+function isRepeatedWithNextToken(earlier: Send, later: Send): boolean {
+	if (!isRejectedForToken(earlier)) return false;
+	if (earlier.run.execution.name !== later.run.execution.name) return false;
+	return isSameItem(earlier, later.run, later.item);
 }
 
 /** Whether a run is of an execution that its process runs again from an earlier state. */
@@ -260,7 +269,7 @@ function contradictionOf(
 		case 'accepted':
 			return contradictionOfAccepted(world, run, item);
 		case 'rejected':
-			return 'it was not sent';
+			return contradictionOfRejected(world, run, item);
 		case 'unknown':
 			return contradictionOfUnknown(world, run, item);
 		case 'duplicate':
@@ -294,6 +303,14 @@ function contradictionOfAccepted(world: World, run: NodeRun, item: TypedItem): s
 		if (isSameRecipient && value === item.value && account === item.account) return undefined;
 	}
 	return 'nothing like it was sent and accepted in this execution';
+}
+
+/** "Rejected" without a request is what the ledger remembers of a token that was rejected. */
+function contradictionOfRejected(world: World, run: NodeRun, item: TypedItem): string | undefined {
+	const isRemembered = earlierSends(world, run, item).some((send) => {
+		return isRejectedForToken(send) && send.run.execution.name === run.execution.name;
+	});
+	return isRemembered ? undefined : 'it was not sent';
 }
 
 function contradictionOfUnknown(world: World, run: NodeRun, item: TypedItem): string | undefined {

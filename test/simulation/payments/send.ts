@@ -126,3 +126,8 @@ export function isSameItem(earlier: Send, run: NodeRun, item: TypedItem): boolea
 	const { value, key, account } = earlier.item;
 	return value === item.value && key === item.key && account === item.account;
 }
+
+/** Whether the node heard of a payment that the service does not take its token. */
+export function isRejectedForToken({ kind, outcome, status }: Send): boolean {
+	return kind === 'payment' && outcome === 'rejected' && (status === 401 || status === 403);
+}

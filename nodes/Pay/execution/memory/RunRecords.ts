@@ -1,7 +1,7 @@
 import { asError, type InputError } from '../../inputError';
 import type { ServiceOperation } from '../../service/contract';
 import { cancelled, checkFailed, listWasFull, mayBeForgotten } from '../words/refusal';
-import { LONGEST_CHANGE_MS } from './bounds';
+import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS } from './bounds';
 import { PaymentList, type Store } from './PaymentList';
 
 /** One per node and process: within a process changes of one list go one after the other. */
@@ -21,9 +21,12 @@ export interface RunOfNode {
 	operation: Pick<ServiceOperation, 'kind' | 'words'>;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
-	/** Whether the node has paid in this execution before. */
-	isLater: boolean;
-	/** Of this run behind a wait, wherever n8n runs it; undefined where the execution has not waited. */
+	/** Whether the node has tried something in this execution before. */
+	hasTriedBefore: boolean;
+	/**
+	 * The name of this run behind a wait, the same in whichever process n8n runs it; undefined where the
+	 * execution has not waited.
+	 */
 	passage?: string;
 }
 
@@ -43,11 +46,12 @@ export class RunRecords {
 	private foundKnown = false;
 	/** The key of a passage that this run wrote down. */
 	private passageKey?: string;
-	private readonly overlong: number;
+	/** How many slow changes there had been when the run began. */
+	private readonly slowChangesBefore: number;
 
 	constructor(private readonly run: RunOfNode) {
 		this.list = listOf(run.listKey);
-		this.overlong = this.list.overlong;
+		this.slowChangesBefore = this.list.turns.slowChanges;
 	}
 
 	private keyOf(id: string): string {
@@ -63,10 +67,10 @@ export class RunRecords {
 	 * recorded, and n8n may have given its execution to another worker. What looks new may be paid already.
 	 */
 	private get wasFrozen(): boolean {
-		return this.list.overlong !== this.overlong;
+		return this.list.turns.slowChanges !== this.slowChangesBefore;
 	}
 
-	private frozen(): InputError {
+	private frozenError(): InputError {
 		const seconds = LONGEST_CHANGE_MS / 1000;
 		const error = new Error(`n8n's database took longer than ${seconds} s for it`);
 		return checkFailed(this.run.operation.words, error);
@@ -74,31 +78,32 @@ export class RunRecords {
 
 	/** Has the list drop nothing until the run is closed: more batches come. */
 	keepAll(): void {
-		this.list.keepers.add(this);
+		this.list.holdAllFor(this);
 	}
 
 	/**
-	 * Whether another process runs this too, from the same wait, and it is that one's to run. n8n 1 in
-	 * queue mode lets two workers go on from one wait (measured on 1.123.81: of two postbacks at once
-	 * through two processes, both in 44 of 80 pairs). Throws an InputError.
+	 * Claims this run behind a wait for this process, and says whose it is. n8n 1 in queue mode lets two
+	 * workers go on from one wait (measured on 1.123.81: of two postbacks at once through two processes,
+	 * both in 44 of 80 pairs). Throws an InputError.
 	 */
-	async isRunAgain(): Promise<boolean> {
+	async claimPassage(): Promise<'ours' | 'elsewhere'> {
 		const { helpers, operation, passage } = this.run;
-		if (passage === undefined) return false;
+		if (passage === undefined) return 'ours';
 		const key = `n8n-nodes-pay:passage:${passage}`;
 		try {
-			if (!(await this.list.claim(helpers, key))) return true;
+			const isOurs = await this.list.claim(helpers, key);
+			if (!isOurs) return 'elsewhere';
 		} catch (error) {
 			throw checkFailed(operation.words, asError(error));
 		}
 		this.passageKey = key;
-		return false;
+		return 'ours';
 	}
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async record(ids: readonly string[]): Promise<Set<string>> {
 		const { helpers, operation, signal } = this.run;
-		if (this.wasFrozen) throw this.frozen();
+		if (this.wasFrozen) throw this.frozenError();
 		let knownKeys: Set<string>;
 		try {
 			knownKeys = await this.list.record(helpers, this.keysOf(ids));
@@ -110,8 +115,8 @@ export class RunRecords {
 		const fresh = ids.filter((id) => !known.has(id));
 		if (this.wasFrozen) {
 			// What another may have recorded too must not be removed.
-			this.list.forget(this.keysOf(fresh));
-			throw this.frozen();
+			this.list.unmark(this.keysOf(fresh));
+			throw this.frozenError();
 		}
 		for (const id of fresh) this.idsOfRun.add(id);
 		if (signal?.aborted !== true) return known;
@@ -138,15 +143,15 @@ export class RunRecords {
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const { words } = run.operation;
-		list.keepers.delete(this);
+		list.releaseFor(this);
 		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
-		const mayDrop = !run.isLater && !foundKnown;
+		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
 		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
 		const hints: string[] = [];
 		const before = list.length - idsOfRun.size;
-		const isFull = idsOfRun.size > 0 && before >= list.leastKept;
+		const isFull = idsOfRun.size > 0 && before >= REMEMBERED_PAYMENTS;
 		// Not at each run of a node that has simply paid so many.
 		if (isFull && (foundKnown || !list.saidFull)) {
 			list.saidFull = true;
@@ -161,4 +166,4 @@ export class RunRecords {
 }
 
 /** What sending needs of it. */
-export type Records = Pick<RunRecords, 'isRunAgain' | 'record' | 'remove' | 'keepAll' | 'close'>;
+export type Records = Pick<RunRecords, 'claimPassage' | 'record' | 'remove' | 'keepAll' | 'close'>;

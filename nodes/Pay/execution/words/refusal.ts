@@ -1,6 +1,9 @@
 import { InputError } from '../../inputError';
-import { unitsInWords } from '../../parameters/amount';
+import { additionalMembersOption } from '../../parameters/additionalMembers';
+import { amountField, unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
+import { recipientKey } from '../../parameters/recipient';
+import { externalIdField } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../ledger';
@@ -29,26 +32,28 @@ const RAISE = 'If it is right, change the limits of the Pay API credential.';
 /** A payment above the account's Highest Payment. */
 export const abovePayment = (amount: number, limit: number) =>
 	wrongField(
-		'amount',
+		amountField,
 		`is ${amount}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
 		`Check the amount and its decimal point. ${RAISE}`,
 	);
 
 /** A payment to a key that the account does not list. */
 export function otherRecipient({ key, keyType }: Recipient): InputError {
-	const ofType = keyType === undefined ? '' : ` of the type "${keyType}"`;
-	const what = key === undefined ? 'is empty, so it' : `"${key}"${ofType}`;
-	return wrongField(
-		'creditParty.key',
-		`${what} is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
-		`Check the recipient. ${RAISE}`,
-	);
+	const list = 'the Only Recipients (onlyRecipients) of the Pay API credential';
+	const advice = `Check the recipient. ${RAISE}`;
+	if (key === undefined) {
+		return wrongField(recipientKey, `is empty, so it is not among ${list}`, advice);
+	}
+	if (keyType === undefined) {
+		return wrongField(recipientKey, `"${key}" is not among ${list}`, advice);
+	}
+	return wrongField(recipientKey, `"${key}" of the type "${keyType}" is not among ${list}`, advice);
 }
 
 /** A payment whose body may say another recipient than the one that was compared with the list. */
 export const mayNameOtherRecipient = (path: string) =>
 	wrongField(
-		'additionalMembers',
+		additionalMembersOption,
 		`holds "${path}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
 		`Remove it there. ${RAISE}`,
 	);
@@ -56,7 +61,7 @@ export const mayNameOtherRecipient = (path: string) =>
 /** What together is above the account's Highest Sum per Execution. */
 export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
-		'amount',
+		amountField,
 		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
 		`None of the ${plural} that wait here is sent. Check them. ${RAISE}`,
 	);
@@ -69,12 +74,12 @@ export const runFromEarlierState = ({ noun, plural }: Words) =>
 		`The first pass may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full, or, on n8n 1, while the execution runs. Set no time limit there.`,
 	);
 
-/** What is left of a run whose account the service refused. */
-export const tokenRefused = () =>
+/** What is left of a run whose account the service rejected. */
+export const tokenRejected = () =>
 	new InputError(
 		'',
-		'The service refused the access token of this account in this run (HTTP 401), so it is not asked again',
-		'Check the token of the Pay API credential, then run again. Services block an address after a few refusals.',
+		'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
+		'Check the token of the Pay API credential, then run again. Services block an address after a few rejections.',
 	);
 
 /** A postback to this execution, in which nothing takes it. */
@@ -100,7 +105,7 @@ export const severalForOneWait = (wait: string, count: number, { plural }: Words
 /** A wait behind a request that is for another one. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(
-		'external_id',
+		externalIdField,
 		`is "${waitsFor}" there, but this node asks for the postback of "${external_id}"`,
 		'The External ID of the wait is usually {{ $json.external_id }}.',
 	);

@@ -2,7 +2,7 @@ import { isMembers } from '../../json';
 import type { RequestResult } from '../../service/client';
 import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
-import { reasonInWords } from '../../service/reason';
+import { reasonInWords, type Reason } from '../../service/reason';
 import { OUTCOME_WORDS } from './outcome';
 import { joinSentences } from './sentences';
 
@@ -41,7 +41,7 @@ function textOf(response: unknown): string {
 
 /** What to do after a rejection. */
 function correction(
-	{ whenRejected }: Words,
+	{ whenRejected, whenTokenRejected }: Words,
 	statusCode: number,
 	external_id: string,
 	response: unknown,
@@ -56,9 +56,15 @@ function correction(
 	if (ownAdvice !== undefined) return ownAdvice(external_id);
 	switch (statusCode) {
 		case 401:
-			return 'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.';
+			return joinSentences(
+				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
+				whenTokenRejected?.(external_id),
+			);
 		case 403:
-			return 'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.';
+			return joinSentences(
+				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.',
+				whenTokenRejected?.(external_id),
+			);
 		case 404:
 		case 405:
 			return 'Check the Base URL of the Pay API credential, and the Scheme Name in Paths under Describe the Service. Then run again.';
@@ -73,23 +79,47 @@ function correction(
 	return 'Correct the item, then run again.';
 }
 
+/** Of a request that was rejected by its status, which a proxy may have given. */
+function rejectedByStatus(
+	words: Words,
+	external_id: string,
+	statusCode: number,
+	response: unknown,
+): string {
+	return joinSentences(
+		'The request was sent, and the service or a proxy on the way rejected it.',
+		responseSentence(response),
+		correction(words, statusCode, external_id, response),
+	);
+}
+
+/** Of a request that was rejected by what its response says. */
+function rejectedByWords(
+	words: Words,
+	external_id: string,
+	{ statusCode = 0, response }: RequestResult,
+	reason: Reason,
+): string {
+	return joinSentences(
+		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
+		responseSentence(response),
+		words.whenRejected?.[statusCode]?.(external_id) ?? 'Correct the item, then run again.',
+	);
+}
+
 /** Of a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
 	words: Words,
 	external_id: string,
-	{ statusCode = 0, response, reason }: RequestResult,
+	result: RequestResult,
 ): ResultWords {
+	const { statusCode = 0, response, reason } = result;
 	return {
 		message: `The service rejected ${words.noun} "${external_id}" (HTTP ${statusCode})`,
-		description: joinSentences(
+		description:
 			reason === undefined
-				? 'The request was sent, and the service or a proxy on the way rejected it.'
-				: `The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
-			responseSentence(response),
-			reason === undefined
-				? correction(words, statusCode, external_id, response)
-				: (words.whenRejected?.[statusCode]?.(external_id) ?? 'Correct the item, then run again.'),
-		),
+				? rejectedByStatus(words, external_id, statusCode, response)
+				: rejectedByWords(words, external_id, result, reason),
 	};
 }
 

@@ -5,6 +5,8 @@ import { joinSentences, lineInWords, quotedIds } from './sentences';
 const ENDS = Object.keys(OUTCOME_WORDS) as End[];
 /** As many failures as the error of one item names beside its own. */
 const MOST_FAILURES = 20;
+/** As many doubts as an error says in words. */
+const MOST_DOUBTS = 10;
 
 function nounOf({ items, operation }: Summary): string {
 	const { noun, plural } = operation.words;
@@ -86,6 +88,15 @@ function unknownSentence(run: Summary, count: number): string {
 	if (run.items === 1) return `${onlyItem(run)} is unknown.`;
 	const verb = count === 1 ? 'is' : 'are';
 	return `${count} of ${run.items} ${nounOf(run)} ${verb} unknown: ${ids}.`;
+}
+
+/** What acceptances say that their requests did not, as far as a person reads on. */
+export function doubtsInWords({ doubts }: Pick<Summary, 'doubts'>): string | undefined {
+	if (doubts.size === 0) return undefined;
+	const shown = [...doubts].slice(0, MOST_DOUBTS).join(' ');
+	const more = doubts.size - MOST_DOUBTS;
+	if (more <= 0) return shown;
+	return `${shown} ${more} more responses say something else than their requests.`;
 }
 
 /** What became of the other items of a run that stops, beside the one that the error is about. */

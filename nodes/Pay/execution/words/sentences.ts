@@ -8,6 +8,7 @@ export function lineInWords(index: number): string {
 	return `line ${index + 1} of the list`;
 }
 
+/** Two items as people count. */
 export function linesInWords(one: number, other: number): string {
 	return `lines ${one + 1} and ${other + 1} of the list`;
 }

@@ -1,52 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from '../../parameters/label';
-import {
-	amount,
-	bodyOf,
-	externalId,
-	group,
-	payerQuestion,
-	text,
-	type FormOf,
-} from '../../parameters/member';
-import { optionalIdentifier } from '../../parameters/text';
+import { amount, bodyOf, externalId, payerQuestion, type FormOf } from '../../parameters/member';
+import type { ReadParameter } from '../../parameters/parameter';
+import { creditParty, recipientKey } from '../../parameters/recipient';
 import { postbackUrl } from '../../postback/target';
 import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
-
-const creditParty = group(
-	{
-		displayName: 'Recipient',
-		name: 'creditParty',
-		description:
-			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
-	},
-	[
-		text(
-			{
-				displayName: 'Key',
-				name: 'key',
-				placeholder: 'e.g. ana@example.com',
-				description: 'Payment key that the money goes to',
-			},
-			{ parse: optionalIdentifier, neverEmpty: true },
-		),
-		text({
-			displayName: 'Key Type',
-			name: 'keyType',
-			placeholder: 'e.g. email',
-			description: 'Kind of the key. The allowed values are not documented: ask the service.',
-		}),
-		text({
-			displayName: 'Document',
-			name: 'document',
-			description: 'Document of the recipient, as text. Its format is not documented.',
-		}),
-		text({ displayName: 'Name', name: 'name', description: 'Name of the recipient' }),
-	],
-	// These two are open from the start: a payment needs a recipient.
-	{ key: '', keyType: '' },
-);
 
 /** The body of a payment (section 2.2). */
 interface PaymentBody {
@@ -86,7 +45,7 @@ function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void 
 	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
 	if (allowNoKey === true) return;
 	throw wrongField(
-		'creditParty.key',
+		recipientKey,
 		'is missing, so the request would not say where the money goes',
 		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
 	);
@@ -94,6 +53,12 @@ function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void 
 
 const NUMBER_KEY =
 	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
+
+/** Whether the Key was a number before it was read as text. */
+function hintAtNumberKey(read: ReadParameter): string | undefined {
+	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
+	return typeof key === 'number' ? NUMBER_KEY : undefined;
+}
 
 const paymentContract = {
 	kind: 'payment',
@@ -109,6 +74,8 @@ const paymentContract = {
 				`Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
 			reminder: 'Ask the service before you pay again.',
 		},
+		whenTokenRejected: (external_id) =>
+			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
 	},
 	policy: {
 		isRepeatable: false,
@@ -139,9 +106,8 @@ export const createPayment = serviceOperation<PaymentBody>({
 	form: paymentForm,
 	readBody: (read): PaymentBody => bodyOf(paymentForm, read),
 	ownOptions: [allowNoKeyOption],
-	plan: (read, body) => {
+	readExtras: (read, body) => {
 		refuseWithoutKey(body, read('options'));
-		const { key } = (read('creditParty') ?? {}) as { key?: unknown };
-		return { hint: typeof key === 'number' ? NUMBER_KEY : undefined };
+		return { hint: hintAtNumberKey(read) };
 	},
 });

@@ -8,9 +8,9 @@ import {
 	amount,
 	bodyOf,
 	externalId,
-	group,
+	groupMember,
 	payerQuestion,
-	text,
+	groupText,
 	type FormOf,
 } from '../../parameters/member';
 import type { ReadParameter } from '../../parameters/parameter';
@@ -23,6 +23,16 @@ import { findQrSource } from '../../qr/payload';
 import type { OperationContract } from '../../service/contract';
 import { serviceOperation } from '../serviceOperation';
 
+const binaryPropertyField: INodeProperties = {
+	displayName: 'Output Binary Field',
+	name: 'binaryPropertyName',
+	type: 'string',
+	default: 'data',
+	required: true,
+	displayOptions: { show: { qrCodeImage: [true] } },
+	hint: 'The name of the output binary field to put the image in',
+};
+
 const imageFields: INodeProperties[] = [
 	{
 		displayName: 'Put QR Code Image in Binary Field',
@@ -31,27 +41,19 @@ const imageFields: INodeProperties[] = [
 		default: false,
 		description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
 	},
-	{
-		displayName: 'Output Binary Field',
-		name: 'binaryPropertyName',
-		type: 'string',
-		default: 'data',
-		required: true,
-		displayOptions: { show: { qrCodeImage: [true] } },
-		hint: 'The name of the output binary field to put the image in',
-	},
+	binaryPropertyField,
 ];
 
-const payer = group(
+const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
 	[
-		text({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
-		text({
+		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
+		groupText({
 			displayName: 'Document',
 			name: 'document',
 			description: 'Document of the payer, as text. Its format is not documented.',
 		}),
-		text({
+		groupText({
 			displayName: 'Email',
 			name: 'email',
 			placeholder: 'e.g. nathan@example.com',
@@ -90,34 +92,36 @@ const qrCodeForm = [
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
 	if (read('qrCodeImage') !== true) return undefined;
-	const property = optionalText(read('binaryPropertyName'), 'binaryPropertyName')?.trim() ?? '';
+	const property = optionalText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
 	throw wrongField(
-		'binaryPropertyName',
-		`is missing`,
+		binaryPropertyField,
+		'is missing',
 		'Enter the name of the binary field that the image goes to, for example data.',
 	);
 }
 
 /** Draws a text, unless there is an image already; a hint where it is too long. */
-function imageOf(source: { text: string } | { png: Buffer }): Buffer | string {
-	if ('png' in source) return source.png;
+function imageOf(source: { text: string } | { png: Buffer }): { png: Buffer } | { hint: string } {
+	if ('png' in source) return source;
 	try {
-		return qrPng(source.text);
+		return { png: qrPng(source.text) };
 	} catch (error) {
-		return `No QR image: the payload does not fit into a QR code (${asError(error).message}).`;
+		const { message } = asError(error);
+		return { hint: `No QR image: the payload does not fit into a QR code (${message}).` };
 	}
 }
 
 /** Adds the text to copy, and what it asks its payer for; gives a hint where that is another amount. */
-function addText(item: INodeExecutionData, text: string): string | undefined {
+function addCode(item: INodeExecutionData, text: string): string | undefined {
 	const { response, ...facts } = item.json;
 	const inCode = amountInCode(text);
 	const { external_id, amount: asked } = facts;
 	if (inCode === undefined) {
 		item.json = { ...facts, qrCode: text, response };
 		const written = amountTextIn(text);
-		return written && unreadableAmountInCode(String(external_id), written, Number(asked));
+		if (written === undefined || written === '') return undefined;
+		return unreadableAmountInCode(String(external_id), written, Number(asked));
 	}
 	item.json = { ...facts, qrCode: text, qrCodeAmount: inCode, response };
 	if (inCode === asked) return undefined;
@@ -129,21 +133,21 @@ function addText(item: INodeExecutionData, text: string): string | undefined {
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
  */
 function finishWith(property: string | undefined, path?: string): Finish {
-	const addCode: Finish = async (item, prepareBinaryData) => {
+	const addCodeAndImage: Finish = async (item, prepareBinaryData) => {
 		const source = findQrSource(item.json.response, path);
-		// Also where no image is wanted: the item then lacks the text to copy.
+		// Said even if no image is wanted: without a code there is nothing to copy either.
 		if ('hint' in source) return source.hint;
-		const hint = 'text' in source ? addText(item, source.text) : undefined;
+		const hint = 'text' in source ? addCode(item, source.text) : undefined;
 		if (property === undefined) return hint;
 		const image = imageOf(source);
-		if (typeof image === 'string') return joinSentences(hint, image);
+		if ('hint' in image) return joinSentences(hint, image.hint);
 		const fileName = imageFileName(String(item.json.external_id));
-		item.binary = { [property]: await prepareBinaryData(image, fileName, 'image/png') };
+		item.binary = { [property]: await prepareBinaryData(image.png, fileName, 'image/png') };
 		return hint;
 	};
 	return async (item, prepareBinaryData) => {
 		try {
-			return await addCode(item, prepareBinaryData);
+			return await addCodeAndImage(item, prepareBinaryData);
 		} catch (error) {
 			const { message } = asError(error);
 			return `No QR image for "${String(item.json.external_id)}", which was accepted: ${message}`;
@@ -188,7 +192,7 @@ export const createQrCode = serviceOperation<QrCodeBody>({
 	batchSize: 50,
 	form: qrCodeForm,
 	readBody: (read): QrCodeBody => bodyOf(qrCodeForm, read),
-	plan: (read, _body, { qrCodePath }) => ({
+	readExtras: (read, _body, { qrCodePath }) => ({
 		finish: finishWith(readImageField(read), qrCodePath),
 	}),
 });

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { credentialOfWait } from '../../credential/accounts';
 import { readSignatureRuleOfWait, type SignatureRule } from '../../credential/signature';
 import type { PostbackMatch } from '../../parameters/condition';
-import type { StatusValues } from '../../parameters/description';
+import type { StatusWords } from '../../parameters/description';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {
@@ -11,7 +11,7 @@ export interface AwaitedProof {
 	/** Absent where any postback will do. */
 	match?: PostbackMatch;
 	/** The words of the account, if it has any. */
-	status?: StatusValues;
+	status?: StatusWords;
 }
 
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */

@@ -2,7 +2,12 @@ import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { failAll } from '../../execution/n8nError';
 import { InputError } from '../../inputError';
-import { matchOf, readCondition, refuseMisplacedCondition } from '../../parameters/condition';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
@@ -10,8 +15,8 @@ import { awaitedProofs, beginWait, expectationOf } from '../../postback/expectat
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
-/** A wait has the words of the charge's credential. */
-const TO_CREDENTIAL = 'Open the credential of the Pay node that makes the charge or payment';
+/** A wait has the words of the charge or payment that it is for. */
+const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that makes the charge or payment.';
 
 /**
  * Removes what another node, or a customer's order, put where a postback will be: at the time limit
@@ -51,7 +56,7 @@ function readProofs(
 	read: ReadParameter,
 	external_id: string,
 ): AwaitedProof[] {
-	const condition = readCondition(read, 'resumeWhen');
+	const condition = readCondition(read, resumeCondition);
 	const store = context.getContext('flow');
 	const wasEnded = endedByPostback(context);
 	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), wasEnded);
@@ -67,7 +72,7 @@ function readProofs(
 		return {
 			hash,
 			status,
-			match: matchOf(condition, status, 'resumeWhen', TO_CREDENTIAL),
+			match: matchOf(condition, status, 'resumeWhen', WHERE_WORDS_BELONG),
 		};
 	});
 }

@@ -1,7 +1,8 @@
 import type { INodeProperties, IWebhookDescription } from 'n8n-workflow';
-import { conditionFields } from '../../parameters/condition';
+import { conditionFields, resumeCondition } from '../../parameters/condition';
 import { LEAVE_BODY } from '../../parameters/leaveBody';
 import { showFor } from '../../parameters/parameter';
+import { waitLimitFields } from '../../parameters/waitLimit';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { POSTBACK_METHODS } from '../../postback/receive';
 
@@ -29,43 +30,8 @@ export const description: INodeProperties[] = showFor(
 			required: true,
 			description: 'Identifier of the charge or payment to wait for',
 		},
-		...conditionFields({
-			displayName: 'Resume',
-			name: 'resumeWhen',
-			description: 'Which postback lets the workflow go on',
-		}),
-		{
-			displayName: 'Limit Wait Time',
-			name: 'limitWaitTime',
-			type: 'boolean',
-			default: false,
-			description:
-				'Whether to go on without a postback after a while. The item then has no "postback" field.',
-		},
-		{
-			displayName: 'Wait at Most',
-			name: 'resumeAmount',
-			type: 'number',
-			typeOptions: { minValue: 0, numberPrecision: 2 },
-			default: 1,
-			displayOptions: { show: { limitWaitTime: [true] } },
-			description:
-				'How many of the units below to wait. N8n looks for ended waits about once a minute.',
-		},
-		{
-			displayName: 'Wait at Most (Unit)',
-			name: 'resumeUnit',
-			type: 'options',
-			options: [
-				{ name: 'Days', value: 'days' },
-				{ name: 'Hours', value: 'hours' },
-				{ name: 'Minutes', value: 'minutes' },
-				{ name: 'Seconds', value: 'seconds' },
-			],
-			default: 'hours',
-			displayOptions: { show: { limitWaitTime: [true] } },
-			description: 'Unit of the time to wait',
-		},
+		...conditionFields(resumeCondition),
+		...waitLimitFields,
 		{ displayName: 'Options', name: 'options', type: 'hidden', default: LEAVE_BODY },
 	],
 	'postback',

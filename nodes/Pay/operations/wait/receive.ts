@@ -8,7 +8,7 @@ import {
 	readPostback,
 	refusePostback,
 	refuseUnproven,
-	refuseUnsigned,
+	refuseWrongSignature,
 	toPostbackItem,
 	whyNotAwaited,
 } from '../../postback/receive';
@@ -72,19 +72,19 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const reference = verifyRandomProof(query, [proof.hash]);
 	const signature = awaited.isSigned ? await readSignature(context) : undefined;
 	if (awaited.isSigned && signature === undefined) {
-		return refuseUnsigned(
+		return refuseWrongSignature(
 			context,
 			'the credential of this wait no longer says how the service signs',
 		);
 	}
 	const received = await readBody(context, BODY_TIME);
 	const fault = signature && signatureFault(signature, headersOf(context), received);
-	if (fault !== undefined) return refuseUnsigned(context, fault);
+	if (fault !== undefined) return refuseWrongSignature(context, fault);
 	const postback = readPostback(context, received, {
 		resumeToken: readResumeToken(context),
 		isSigned: signature !== undefined,
 	});
-	const mismatch = whyNotAwaited(proof.match, postback, reference);
+	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
 	const output =
 		mismatch === undefined
 			? await toPostbackItem(context, postback, reference, proof.status, item)

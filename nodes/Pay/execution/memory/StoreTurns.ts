@@ -1,0 +1,75 @@
+import { within } from '../../within';
+import {
+	CHANGES_KEPT,
+	LIMIT_MS,
+	LONGEST_CHANGE_MS,
+	LONGEST_PAUSE_MS,
+	SHORTEST_PAUSE_MS,
+	SLOWEST_TIMES,
+} from './bounds';
+
+/** What one change of n8n's list gave, and how long it took. */
+export interface TimedChange<Result> {
+	result: Result;
+	durationMs: number;
+}
+
+const notInTime = () => new Error(`n8n's database did not respond within ${LIMIT_MS / 1000} s`);
+
+/** Waits for work no longer than n8n's database may take; the work itself goes on. */
+export async function withinLimit<Result>(work: Promise<Result>): Promise<Result> {
+	return await within(work, LIMIT_MS, notInTime);
+}
+
+/** The turns in which this process changes one list, and how long the changes took. */
+export class StoreTurns {
+	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
+	slowChanges = 0;
+	/** The last piece of work in the queue. */
+	private lastTurn: Promise<unknown> = Promise.resolve();
+	private lastEnd = -Infinity;
+	/** Of the last changes, in milliseconds. */
+	private durations: number[] = [];
+
+	/** Works when all that came before has ended; what fails does not hold up what comes after. */
+	async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+		const turn = this.lastTurn.then(work, work);
+		this.lastTurn = turn.catch(() => undefined);
+		return await turn;
+	}
+
+	/** Makes one change of n8n's list, with a time limit that lets the next one go on. */
+	async timed<Result>(change: () => Promise<Result>): Promise<TimedChange<Result>> {
+		const start = performance.now();
+		const startDate = Date.now();
+		let result: Result;
+		let durationMs: number;
+		try {
+			result = await withinLimit(change());
+		} finally {
+			durationMs = this.noteEnd(start, startDate);
+		}
+		return { result, durationMs };
+	}
+
+	/** Notes how long a change took, in milliseconds. */
+	private noteEnd(start: number, startDate: number): number {
+		this.lastEnd = performance.now();
+		// A virtual machine that was suspended may have stopped one of its clocks.
+		const duration = Math.max(this.lastEnd - start, Date.now() - startDate);
+		this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
+		if (duration > LONGEST_CHANGE_MS) this.slowChanges++;
+		return duration;
+	}
+
+	/** Longer than a change takes: several times the slowest of the last ones, in milliseconds. */
+	slowest(): number {
+		return SLOWEST_TIMES * Math.max(0, ...this.durations);
+	}
+
+	/** What is left of the pause since this process's last change, in milliseconds. */
+	rest(): number {
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.slowest()));
+		return this.lastEnd + pause - performance.now();
+	}
+}

@@ -1,0 +1,94 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import { accountReader } from '../credential/accounts';
+import { giveWayBehindWait } from '../postback/expectation';
+import { testPathOf } from '../postback/postbackUrl';
+import type { AskingExecution } from '../postback/target';
+import { readItem, type Done, type Ready, type ReadingContext, type Step } from './read';
+import { refuseForWaits, refuseItem, triedBefore, withinLimits } from './refuse';
+import type { Run } from './runState';
+import { runFromEarlierState, sameIdAsItem } from './words/refusal';
+
+/**
+ * Whether the items of a run may have been sent by another one: n8n runs the execution from a state that
+ * it has left, or another process runs it from the same wait. Then this run sends nothing behind it.
+ */
+async function isRunElsewhere(run: Run): Promise<boolean> {
+	const { context, records, expectations, isEarlier } = run;
+	if (isEarlier) return true;
+	if (records === undefined) return false;
+	if ((await records.claimPassage()) === 'ours') return false;
+	giveWayBehindWait(expectations, context.getExecutionId());
+	return true;
+}
+
+/** The execution as a postback target asks for it. */
+function askingExecution(context: IExecuteFunctions): AskingExecution {
+	let url: unknown;
+	return {
+		id: context.getExecutionId(),
+		resumeUrl() {
+			// Once for all items: n8n makes an isolate for an expression.
+			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+			return url;
+		},
+		testPath: testPathOf(context),
+	};
+}
+
+/** An item whose external_id an item before it has, where that may go out only once. */
+function refuseSecondUse(
+	run: Run,
+	item: Ready,
+	firstUses: ReadonlyMap<string, number>,
+): Done | undefined {
+	const { policy, words } = run.operation;
+	if (policy.isRepeatable) return undefined;
+	const { external_id } = item.request;
+	const first = firstUses.get(external_id);
+	if (first === undefined) return undefined;
+	const refusal = sameIdAsItem(words, first, item.index, external_id);
+	return refuseItem(run, item, refusal, 'duplicate');
+}
+
+/** Reads all items before any is sent: those that may be, and what became of the others. */
+export async function readAll(run: Run): Promise<Step> {
+	const { context, operation, settings, tally } = run;
+	const reading: ReadingContext = {
+		context,
+		typed: context.getNode().parameters,
+		shared: new Map(),
+		operation,
+		settings,
+		execution: askingExecution(context),
+		accountOf: await accountReader(context, run.ledger.isTool),
+	};
+	const readable: Ready[] = [];
+	const done: Done[] = [];
+	/** The first item of each external_id. */
+	const firstUses = new Map<string, number>();
+	const isElsewhere = await isRunElsewhere(run);
+	for (let index = 0; index < tally.items; index++) {
+		const item = await readItem(reading, index);
+		if ('result' in item) {
+			done.push(item);
+			continue;
+		}
+		if (isElsewhere) {
+			done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
+			continue;
+		}
+		run.ledger.tokenIds.add(item.tokenId);
+		const { external_id } = item.request;
+		const refused = refuseSecondUse(run, item, firstUses);
+		if (!firstUses.has(external_id)) firstUses.set(external_id, index);
+		const doneBefore = refused ?? triedBefore(run, item);
+		if (doneBefore === undefined) readable.push(item);
+		else done.push(doneBefore);
+	}
+	const afterLimits = withinLimits(run, readable);
+	const afterWaits = refuseForWaits(run, afterLimits.ready);
+	return {
+		ready: afterWaits.ready,
+		done: [...done, ...afterLimits.done, ...afterWaits.done],
+	};
+}

@@ -1,0 +1,32 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+import type { AccountGate } from '../credential/accountGate';
+import type { ExpectationStore } from '../postback/expectation';
+import type { PostForm } from '../service/client';
+import type { HttpRequest } from '../service/exchange';
+import type { Ledger } from './ledger';
+import type { Records } from './memory/RunRecords';
+import type { RequestOperation, Settings } from './read';
+import type { Tally } from './tally';
+
+/** What all items of a run share. */
+export interface Run {
+	context: IExecuteFunctions;
+	operation: RequestOperation;
+	settings: Settings;
+	ledger: Ledger;
+	/** Whether n8n runs the execution again from a state that it has left. */
+	isEarlier: boolean;
+	/** Where postbacks are recorded that the execution may wait for. */
+	expectations: ExpectationStore;
+	/** Only of an operation whose external_ids are recorded. */
+	records: Records | undefined;
+	gate: AccountGate;
+	httpRequest: HttpRequest;
+	postForm: PostForm;
+	/** The execution's cancel signal. */
+	signal: AbortSignal | undefined;
+	tally: Tally;
+}
+
+/** Whether a person, or n8n, has cancelled the execution. */
+export const isCancelled = ({ signal }: Run) => signal?.aborted === true;

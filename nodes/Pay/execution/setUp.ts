@@ -1,0 +1,117 @@
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { AccountGate } from '../credential/accountGate';
+import { refuseMovedOptions } from '../parameters/options';
+import {
+	refuseExpressions,
+	refuseItemDataInTool,
+	requireFieldByField,
+} from '../parameters/parameter';
+import { changingIdHint } from '../parameters/text';
+import { countWaits, hasGivenWay, type ExpectationStore } from '../postback/expectation';
+import { formPoster } from '../service/client';
+import { isRunByAiAgent } from './agent';
+import { countRun, type RunCount } from './earlierState';
+import { hasTried, openLedger, type LedgerStore } from './ledger';
+import { RunRecords, type Records } from './memory/RunRecords';
+import { readSettings, type RequestOperation, type TypedOptions } from './read';
+import type { Run } from './runState';
+import type { Tally } from './tally';
+import { noDuplicateStore, notPermittedToAgents } from './words/refusal';
+
+/** Refuses an AI agent, unless a person permitted agents to use this operation. */
+function requirePermission({ words, policy }: RequestOperation, options: unknown): void {
+	const { agentPermission } = policy;
+	if (agentPermission === 'not needed') return;
+	// As it was typed, not what an expression gives: the model could fill that in.
+	const typed = (options ?? {}) as TypedOptions;
+	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
+}
+
+/** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
+function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	requireFieldByField(operation.description, parameters);
+	refuseMovedOptions(parameters.options);
+	refuseExpressions(operation.fixedOptions, parameters.options);
+}
+
+/** Refuses what an AI agent's tool may not have, as it was typed. Throws an InputError. */
+function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	refuseItemDataInTool(operation.description, parameters);
+	requirePermission(operation, parameters.options);
+}
+
+/** What of n8n's context the Pay nodes of an execution keep. */
+type FlowStore = LedgerStore & ExpectationStore & RunCount;
+
+/** The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none. */
+function openRecords(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	hasTriedBefore: boolean,
+	passage: string | undefined,
+): Records {
+	const { helpers } = context;
+	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
+	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
+	if (methods.some((method) => typeof method !== 'function')) {
+		throw noDuplicateStore(operation.words);
+	}
+	return new RunRecords({
+		helpers,
+		listKey: JSON.stringify([context.getWorkflow().id, context.getNode().id]),
+		operation,
+		signal: context.getExecutionCancelSignal?.(),
+		hasTriedBefore,
+		passage,
+	});
+}
+
+/**
+ * Reads what concerns all items, and asks for the functions of n8n that a run needs. Throws.
+ * @param tally is given the hints about what was typed
+ */
+export function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
+	const { name, parameters, credentials } = context.getNode();
+	const isTool = isRunByAiAgent(context);
+	checkParameters(operation, parameters);
+	if (isTool) checkToolParameters(operation, parameters);
+	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
+	const settings = readSettings(options, operation.batchSize);
+	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
+	const store = context.getContext('flow') as FlowStore;
+	const executionId = context.getExecutionId();
+	// Whatever else is true: the run counts, and its number names the passage of its records.
+	const counted = countRun(executionId, store);
+	const isEarlier = counted.isEarlier || hasGivenWay(store, executionId);
+	const hasWaited = countWaits(store, executionId) > 0;
+	const ledger = openLedger(store, {
+		operation,
+		executionId,
+		node: name,
+		run: String(context.evaluateExpression('{{ $runIndex }}', 0)),
+		isTool,
+		credentialId: credentials?.payApi?.id ?? '',
+	});
+	let records: Records | undefined;
+	if (operation.policy.isRecorded) {
+		const passage = hasWaited ? `${executionId} ${counted.number}` : undefined;
+		records = openRecords(context, operation, hasTried(ledger), passage);
+		const changing = changingIdHint(parameters.external_id, operation.words);
+		if (changing !== undefined) tally.hints.add(changing);
+	}
+	const { httpRequest } = context.helpers;
+	return {
+		context,
+		operation,
+		settings,
+		ledger,
+		isEarlier,
+		expectations: store,
+		records,
+		gate: new AccountGate(),
+		httpRequest,
+		postForm: formPoster(httpRequest, settings.timeout),
+		signal: context.getExecutionCancelSignal?.(),
+		tally,
+	};
+}
