@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Reference } from '../nodes/Pay/postback/proof';
 import { Sandbox } from '../sandbox/service';
 import { packPackage, type N8nVersion } from './install';
 import { itemsOf, N8n, until, webhookPath, type Workflow } from './n8n';
+import { chain, node, pay, payTrigger } from './workflow';
 
 /** Reads a workflow of the examples folder. */
 export function example(name: string): Workflow {
@@ -16,9 +18,40 @@ export interface Demo {
 	postbackWorkflow: string;
 }
 
+/** A QR code that a customer pays, then a payment. */
+function chargeAndPay(): Workflow {
+	const order = {
+		mode: 'raw',
+		jsonOutput:
+			"={{ { orderId: 'order-' + $execution.id, total: 49.9, payoutId: 'payout-' + $execution.id, commission: 5 } }}",
+		options: {},
+	};
+	return chain('Charge and pay', [
+		node('Start', 'n8n-nodes-base.manualTrigger'),
+		node('Order', 'n8n-nodes-base.set', order, { typeVersion: 3.4 }),
+		pay('Create QR code', {
+			resource: 'qrCode',
+			amount: '={{ $json.total }}',
+			external_id: '={{ $json.orderId }}',
+			payerQuestion: '=Order {{ $json.orderId }}',
+			payer: { name: 'Sample Payer' },
+		}),
+		pay('Make payment', {
+			amount: "={{ $('Order').item.json.commission }}",
+			external_id: "={{ $('Order').item.json.payoutId }}",
+			creditParty: { key: 'partner@example.com', keyType: 'email' },
+		}),
+	]);
+}
+
+/** Starts when the sandbox reports what became of a charge or payment. */
+function postbacks(): Workflow {
+	return chain('Postbacks', [payTrigger(), node('What was reported', 'n8n-nodes-base.noOp')]);
+}
+
 /**
- * Imports the two example workflows with a credential for the sandbox, and publishes the trigger.
- * @param more further examples to put in place, unpublished
+ * Imports the two workflows of the demo with a credential for the sandbox, and publishes the trigger.
+ * @param more examples to put in place, unpublished
  */
 export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: Workflow[] = []): Promise<Demo> {
 	const credential = {
@@ -29,7 +62,7 @@ export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: Workflow[] = [
 	};
 	const made = await n8n.createCredential(credential, 'payApi', 'Sandbox');
 	const credentials = { payApi: made };
-	const postbackWorkflow = await n8n.importWorkflow(example('postbacks'), credentials);
+	const postbackWorkflow = await n8n.importWorkflow(postbacks(), credentials);
 	const { nodes } = await n8n.workflow(postbackWorkflow);
 	const path = nodes.map(webhookPath).find((found) => found !== undefined);
 	// The trigger's address is known only now, and belongs in the credential.
@@ -38,7 +71,7 @@ export async function setUpDemo(n8n: N8n, sandbox: Sandbox, more: Workflow[] = [
 	await n8n.activate(postbackWorkflow);
 	for (const workflow of more) await n8n.importWorkflow(workflow, credentials);
 	// The newest stands first in the editor's list.
-	const chargeWorkflow = await n8n.importWorkflow(example('charge-and-pay'), credentials);
+	const chargeWorkflow = await n8n.importWorkflow(chargeAndPay(), credentials);
 	return { chargeWorkflow, postbackWorkflow };
 }
 
@@ -64,13 +97,15 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 		const ids = await n8n.executionIds(demo.postbackWorkflow);
 		const all = await Promise.all(ids.map(async (id) => await n8n.finished(id)));
 		const items = all.flatMap((one) => itemsOf(one, 'What was reported'));
-		const mine = items.filter(({ external_id }) =>
-			[charge?.external_id, payment?.external_id].includes(external_id),
+		const expected = [charge?.external_id, payment?.external_id];
+		const mine = items.filter(({ reference }) =>
+			expected.includes((reference as Reference).external_id),
 		);
 		return mine.length >= 2 && mine;
 	});
-	for (const { external_id, kind, reported: body } of reported) {
-		report.push(`postback: ${String(kind)} ${String(external_id)} ${JSON.stringify(body)}`);
+	for (const { reference, body } of reported) {
+		const { kind, external_id } = reference as Reference;
+		report.push(`postback: ${kind} ${external_id} ${JSON.stringify(body)}`);
 	}
 	return report;
 }

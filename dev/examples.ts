@@ -32,6 +32,8 @@ function valueOf(text: string, extension: string, isExpression: boolean): string
 /** Sources that several examples share, by the node that runs them. */
 const SHARED: Record<string, string> = {
 	'Set up': 'payout-register/register.sql',
+	'To be asked': 'ask-the-service/To be asked.js',
+	'What the service says': 'ask-the-service/What the service says.js',
 };
 
 /** The sources of an example, as paths below the folder of examples, by the nodes that run them. */

@@ -78,14 +78,11 @@ async function main() {
 			userFolder: folder,
 		});
 		if (kept === undefined) {
-			const others = exampleNames().filter(
-				(name) => !['postbacks', 'charge-and-pay'].includes(name),
-			);
 			const approver = await n8n.createCredential(APPROVER, 'httpBasicAuth', 'Approver');
 			const demo = await setUpDemo(
 				n8n,
 				sandbox,
-				others.map((name) => withApprover(example(name), approver)),
+				exampleNames().map((name) => withApprover(example(name), approver)),
 			);
 			console.log((await runDemo(n8n, sandbox, demo)).join('\n'));
 			kept = { ...demo, port, sandboxPort };
@@ -100,7 +97,7 @@ Try this:
   1. In the editor, "Execute workflow": it creates a QR code and makes a payment.
   2. In the sandbox, "Customer pays" beside the new charge: a postback goes out.
   3. In the editor, the executions of ${n8n.url}/workflow/${kept.postbackWorkflow}: it has arrived.
-  4. The other examples are at ${n8n.url}/home/workflows, each with the credential "Sandbox"
+  4. The examples are at ${n8n.url}/home/workflows, each with the credential "Sandbox"
      (the pages of approval and payouts ask for ${APPROVER.user} / ${APPROVER.password}).
 
 Kept for the next start; "npm start -- --fresh" begins anew. Press Ctrl+C to end both.`);

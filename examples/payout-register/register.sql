@@ -28,7 +28,7 @@
 DO $setup$
 DECLARE
   -- Raise it with every change of this file: a register of the same version is left as it is.
-  this_version CONSTANT integer := 2;
+  this_version CONSTANT integer := 3;
 BEGIN
 
 -- The version stands in the comment of the table. What the examples of 0.1.0 made has none.
@@ -63,6 +63,8 @@ CREATE TABLE IF NOT EXISTS payout_register (
   -- How often it was claimed, and the execution that claimed it last.
   attempts integer NOT NULL DEFAULT 0,
   execution_id text,
+  -- The service's own number of the last attempt, from the response to it. Empty: none is kept.
+  number text NOT NULL DEFAULT '',
   -- Why it is in its state.
   reason text,
   -- How it ended, in which word, and whose word that was: of the service, of the statement or of a person.
@@ -147,6 +149,13 @@ IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'payout_register'::regclass
   ALTER TABLE payout_register DROP COLUMN contradicted, DROP COLUMN differs, DROP COLUMN found, DROP COLUMN not_understood;
 END IF;
 
+---------------------------------------------------------------------------------------------- Registers of version 2
+
+ALTER TABLE payout_register ADD COLUMN IF NOT EXISTS number text NOT NULL DEFAULT '';
+-- They had other parameters, and gave other columns.
+DROP FUNCTION IF EXISTS write_outcome(text, text, integer, text, text, text);
+DROP FUNCTION IF EXISTS payouts_to_ask();
+
 ------------------------------------------------------------------------------------------ Adding, claiming, the outcome
 
 -- Adds a line of a list. A line that says otherwise than a known row pays nothing, and is heard.
@@ -194,7 +203,7 @@ RETURNS SETOF payout_register LANGUAGE sql AS $$
     FOR UPDATE SKIP LOCKED
   )
   UPDATE payout_register AS payout SET
-    state = 'claimed', attempts = attempts + 1, execution_id = p_execution_id, claimed_at = now(),
+    state = 'claimed', attempts = attempts + 1, execution_id = p_execution_id, number = '', claimed_at = now(),
     first_claimed_at = coalesce(first_claimed_at, now()), reason = NULL, decided_at = NULL
   FROM next WHERE payout.external_id = next.external_id
   RETURNING payout.*
@@ -225,7 +234,7 @@ BEGIN
     differs := (known.value, known.recipient, known.key_type) <> (plain_value(line.amount), line.key, line."keyType");
     IF known.state = 'due' AND known.workflow_id = p_workflow_id AND NOT differs THEN
       UPDATE payout_register AS r SET
-        state = 'claimed', attempts = r.attempts + 1, execution_id = p_execution_id, claimed_at = now(),
+        state = 'claimed', attempts = r.attempts + 1, execution_id = p_execution_id, number = '', claimed_at = now(),
         first_claimed_at = coalesce(r.first_claimed_at, now()), reason = NULL, decided_at = NULL
       WHERE r.external_id = line.external_id
       RETURNING r.* INTO known;
@@ -260,7 +269,9 @@ $$;
 -- Writes what became of a claim. A postback or a person may have decided already: then nothing is written.
 -- p_running is the execution that writes. Where it is not the one that claimed, its "notSent" says nothing about what
 -- the other one sent.
-CREATE OR REPLACE FUNCTION write_outcome(p_external_id text, p_claimed_by text, p_attempt integer, p_running text, p_outcome text, p_reason text)
+-- p_number is the service's own number, and p_number_field where the response should have it; both empty: none is kept.
+CREATE OR REPLACE FUNCTION write_outcome(p_external_id text, p_claimed_by text, p_attempt integer, p_running text, p_outcome text, p_reason text,
+  p_number text DEFAULT '', p_number_field text DEFAULT '')
 RETURNS TABLE (external_id text, state text, reason text) LANGUAGE sql AS $$
   UPDATE payout_register SET
     state = CASE
@@ -268,7 +279,13 @@ RETURNS TABLE (external_id text, state text, reason text) LANGUAGE sql AS $$
       WHEN p_outcome = 'notSent' AND p_claimed_by = p_running THEN p_outcome
       ELSE 'unknown'
     END,
-    reason = p_reason, decided_at = now()
+    number = p_number,
+    reason = CASE
+      WHEN p_outcome = 'accepted' AND p_number_field <> '' AND p_number = '' THEN
+        'Its response has no number of the service in "' || p_number_field || '".'
+      ELSE p_reason
+    END,
+    decided_at = now()
   WHERE external_id = p_external_id AND state = 'claimed' AND execution_id = p_claimed_by AND attempts = p_attempt;
   SELECT external_id, state, reason FROM payout_register WHERE external_id = p_external_id
 $$;
@@ -331,11 +348,17 @@ BEGIN
 END $$;
 
 -- The rows to ask the service about. A newer claim belongs to a run that may still be working.
-CREATE OR REPLACE FUNCTION payouts_to_ask() RETURNS TABLE (external_id text, outcome text, amount text, at timestamptz)
+-- shares_number: another row has the same number of the service. What is said about it may be about that one.
+CREATE OR REPLACE FUNCTION payouts_to_ask()
+RETURNS TABLE (external_id text, outcome text, amount text, at timestamptz, number text, shares_number boolean)
 LANGUAGE sql STABLE AS $$
-  SELECT external_id, state, amount, claimed_at FROM payout_register
+  SELECT external_id, state, amount, claimed_at, number,
+    number <> '' AND EXISTS (
+      SELECT FROM payout_register AS other WHERE other.number = payout.number AND other.external_id <> payout.external_id
+    )
+  FROM payout_register AS payout
   WHERE state IN ('unknown', 'accepted') OR state = 'claimed' AND claimed_at < now() - interval '30 minutes'
-  ORDER BY claimed_at
+  ORDER BY claimed_at, external_id
 $$;
 
 ------------------------------------------------------------------------------------------------ What a person decides
@@ -805,7 +828,8 @@ LANGUAGE sql STABLE AS $$
       WHEN state = 'rejected' THEN 'The service rejected it, try ' || attempts || '. ' || coalesce(reason, '')
       WHEN state IN ('notSent', 'refused') THEN 'It was not sent, try ' || attempts || '. ' || coalesce(reason, '')
       WHEN state = 'accepted' AND claimed_at < now() - make_interval(hours => p_accepted_hours) THEN
-        'The service accepted it, try ' || attempts || ', and has not said how it ended.' || coalesce(
+        'The service accepted it, try ' || attempts || ', and has not said how it ended.' ||
+        coalesce(' ' || nullif(reason, ''), '') || coalesce(
           ' Its last word, which "What the word means" does not know: ' || (
             SELECT heard.word FROM payout_heard AS heard
             WHERE heard.external_id = payout.external_id AND heard.source = 'service' AND heard.meaning = ''
@@ -834,5 +858,5 @@ CREATE OR REPLACE FUNCTION mark_told(p_rows jsonb) RETURNS void LANGUAGE sql AS 
 $$;
 
 -- Last: from here on it counts as done.
-COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 2';
+COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 3';
 END $setup$;

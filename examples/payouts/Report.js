@@ -1,8 +1,11 @@
 // One report: what happened to each line, and what to do about it. What needs a person comes first.
 const hasList = $('Check the list').isExecuted;
 const page = $('Columns').first().json.page;
+const numberField = $('Settings').first().json.paymentNumberField.trim();
 const written = $('What became of it').isExecuted ? $('What became of it').all() : [];
 const outcomes = new Map(written.map(({ json }) => [json.external_id, json]));
+const answers = answersOf('What the service says');
+const unwritten = failureOf('Write what it said');
 
 /** The parts of the report in their order, each with one piece of advice for all its lines. */
 const PARTS = [
@@ -20,6 +23,11 @@ const PARTS = [
 		advice:
 			'It may have been paid: do not pay it in another way now. Ask the service whether it was, ' +
 			'then say so on this page:',
+	},
+	{
+		name: 'answered',
+		title: 'What the service said',
+		advice: 'It is written into the book. What was not paid is paid under a new identifier.',
 	},
 	{
 		name: 'refused',
@@ -50,6 +58,9 @@ const PARTS = [
 	},
 ];
 
+/** A line of another part is no payment, or was decided before. */
+const PARTS_ASKED = ['differs', 'in doubt', 'accepted', 'before'];
+
 const report = hasList ? aboutList() : aboutDecision();
 return [{ json: { ...report, page, html: asHtml(report), text: asText(report) } }];
 
@@ -59,24 +70,61 @@ function aboutList() {
 		.map(({ json }) => json);
 	const [{ problem }] = lines;
 	if (problem) return { title: `Nothing was paid. ${problem}`, parts: [] };
-	const told = lines.map((line) => ({ ...line, ...whatHappened(line) }));
-	const accepted = told.filter(({ part }) => part === 'accepted');
+	const happened = lines.map((line) => ({ ...line, ...whatHappened(line) }));
+	const accepted = happened.filter(({ part }) => part === 'accepted');
+	const told = happened.map(withAnswer);
 	const sum = sumOf(accepted.map(({ external_id }) => outcomes.get(external_id).amount));
 	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
 	const title =
 		`${accepted.length} of ${told.length} lines accepted now: ${sum} in all.` +
 		(inDoubt === 0 ? '' : ` ${inDoubt} in doubt.`) +
-		bookProblem();
+		bookProblem() +
+		askingProblem();
 	return { title, parts: inParts(told) };
 }
 
 /** Where the book was not written, the next run calls in doubt what this one paid. */
 function bookProblem() {
-	const node = $('Write it into the book');
-	const failed = node.isExecuted ? node.all().find(({ json }) => json.error) : undefined;
-	return failed
-		? ` The book could not be written: keep this report. n8n says: ${failed.json.error}`
-		: '';
+	const failure = failureOf('Write it into the book');
+	return failure && ` The book could not be written: keep this report. n8n says: ${failure}`;
+}
+
+/** Why the service was not asked, or what it said is not in the book. */
+function askingProblem() {
+	const problem = answers.get(undefined)?.problem ?? answers.get(undefined)?.error;
+	const asking = problem ? ` ${problem}` : '';
+	return unwritten
+		? `${asking} What the service said could not be written into the book. n8n says: ${unwritten}`
+		: asking;
+}
+
+function failureOf(name) {
+	const failed = $(name).isExecuted
+		? $(name)
+				.all()
+				.find(({ json }) => json.error)
+		: undefined;
+	return failed ? String(failed.json.error.message ?? failed.json.error) : '';
+}
+
+/** What the service was asked, by the identifier; a problem with asking has none. */
+function answersOf(name) {
+	const items = $(name).isExecuted ? $(name).all() : [];
+	return new Map(items.map(({ json }) => [json.external_id, json]));
+}
+
+/** What the service said decides only once it is in the book. */
+function withAnswer(line) {
+	const answer = answers.get(line.external_id);
+	const isDoubtful = line.part === 'in doubt' || line.doubt === true;
+	if (answer === undefined || !PARTS_ASKED.includes(line.part)) return line;
+	if (answer.decision === '' || unwritten) return isDoubtful ? saying(line, answer.says) : line;
+	const decided = saying(line, `${answer.decision} (${answer.source}).`);
+	return line.part === 'differs' ? { ...decided, doubt: false } : { ...decided, part: 'answered' };
+}
+
+function saying(line, sentence) {
+	return { ...line, what: [line.what, sentence].filter(Boolean).join(' ') };
 }
 
 /** After a decision, or where there was no list: what is still in doubt. */
@@ -94,9 +142,13 @@ function aboutDecision() {
 		.json.payments.filter(
 			({ state, external_id }) => state === 'in doubt' && !now.has(external_id),
 		);
-	const told = open.map(({ row }) => ({ ...row, part: 'in doubt', what: whatRowSays(row) }));
-	const count = open.length === 0 ? 'Nothing is in doubt.' : `${open.length} in doubt.`;
-	return { title: [said, count].filter(Boolean).join(' '), parts: inParts(told) };
+	const told = open
+		.map(({ row }) => ({ ...row, part: 'in doubt', what: whatRowSays(row) }))
+		.map(withAnswer);
+	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
+	const count = inDoubt === 0 ? 'Nothing is in doubt.' : `${inDoubt} in doubt.`;
+	const title = [said, count].filter(Boolean).join(' ') + askingProblem();
+	return { title, parts: inParts(told) };
 }
 
 function inParts(told) {
@@ -141,9 +193,14 @@ function whatHappened({ why, lacks, lines, cells, before, external_id }) {
 		};
 	if (before) return whatTheBookSays(why, before);
 
-	const { outcome, message, advice } = outcomes.get(external_id) ?? { outcome: 'unknown' };
+	const became = outcomes.get(external_id) ?? { outcome: 'unknown' };
+	const { outcome, message, advice, lacksNumber } = became;
 	const sentence = [message, advice].filter(Boolean).map(withStop).join(' ');
-	if (outcome === 'accepted') return { part: 'accepted', what: '' };
+	if (outcome === 'accepted')
+		return {
+			part: 'accepted',
+			what: lacksNumber ? `Its response has no number of the service in "${numberField}".` : '',
+		};
 	if (outcome === 'rejected' || outcome === 'notSent') return { part: 'refused', what: sentence };
 	return { part: 'in doubt', what: sentence };
 }

@@ -1,21 +1,33 @@
 // What the book keeps of each payment that was sent or refused now: one row for each.
+const field = $('Settings').first().json.paymentNumberField.trim();
 const lines = $('To be paid')
 	.all()
 	.map(({ json }) => json);
 return $input.all().map(({ json }, index) => {
 	const line = lines[index];
 	const { error } = json;
+	const outcome = json.outcome ?? error?.outcome ?? 'unknown';
+	const number = numberIn(json.response ?? error?.response);
 	return {
 		json: {
 			external_id: line.external_id,
 			// What was sent, where the service accepted it; else what the list says, plain if it can be.
 			amount: String(json.amount ?? (line.plain || line.amount)),
 			recipient: line.recipient,
-			outcome: json.outcome ?? error?.outcome ?? 'unknown',
+			number,
+			outcome,
 			at: $now.toISO(),
 			execution: String($execution.id),
 			message: error?.message ?? '',
 			advice: error?.description ?? '',
+			lacksNumber: outcome === 'accepted' && field !== '' && number === '',
 		},
 	};
 });
+
+/** The service's own number, where Settings name its field. Pay gives one of 17 digits as text. */
+function numberIn(response) {
+	const value = field.split('.').reduce((found, key) => found?.[key], response);
+	const isText = typeof value === 'string' && /^[^\p{C}]{1,200}$/u.test(value.trim());
+	return isText || Number.isSafeInteger(value) ? String(value).trim() : '';
+}

@@ -47,7 +47,6 @@ function sentence(error) {
 	return (
 		'The book could not be opened. On n8n 1, make a data table from the file ' +
 		'book-of-payouts.csv and choose it in the node Open the book. On n8n 2, the data table ' +
-		'"Book of payouts" must have the columns of that file, and no other table may have a name ' +
-		`that contains this one. n8n says: ${error.message ?? error}`
+		`"Book of payouts" must have the columns of that file. n8n says: ${error.message ?? error}`
 	);
 }

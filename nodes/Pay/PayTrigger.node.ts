@@ -65,8 +65,10 @@ function readMatch(context: HookContext, status: StatusValues | undefined) {
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), 'startWhen');
-	const whose = 'this trigger, which has one where Authentication is Signed URL';
-	return matchOf(condition, status, 'startWhen', whose);
+	const toCredential = isUnsigned(context)
+		? 'Set Authentication to Signed URL, select a credential, open it'
+		: 'Open the credential of this trigger';
+	return matchOf(condition, status, 'startWhen', toCredential);
 }
 
 /** Refuses what could verify no postback, or would start with none. Rejects with an error in words. */

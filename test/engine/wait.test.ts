@@ -222,6 +222,18 @@ test.each<{
 		field: 'resumeUnit',
 	},
 	{
+		what: 'with a limit of which an expression does not say whether there is one',
+		parameters: { ...limited(1, 'hours'), limitWaitTime: '={{ $json.isLimited }}' },
+		why: 'Limit Wait Time (limitWaitTime) must be true or false, but is undefined',
+		field: 'limitWaitTime',
+	},
+	{
+		what: 'with a limit that an expression leaves as null',
+		parameters: { ...limited(1, 'hours'), limitWaitTime: '={{ null }}' },
+		why: 'Limit Wait Time (limitWaitTime) must be true or false, but is null',
+		field: 'limitWaitTime',
+	},
+	{
 		what: 'for what nobody asked for',
 		parameters: { external_id: 'b' },
 		why: 'No Pay node of this execution asked for the postback of "b" to come here, so this wait could never end',
@@ -604,14 +616,14 @@ describe('the charge before it', () => {
 			words: {},
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field, Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'paid',
 			words: { ...WORDS, paidValues: '' },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field, Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'paidOrFailed',
@@ -625,7 +637,7 @@ describe('the charge before it', () => {
 			words: { ...WORDS, describeService: false },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field, Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge", turn on Describe the Service, and enter Status Field and Paid Values.',
 		},
 		{
 			resumeWhen: 'Paid',

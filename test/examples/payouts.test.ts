@@ -18,6 +18,8 @@ interface Report {
 
 const FOLDER = join(__dirname, '..', '..', 'examples', 'payouts');
 const PAGE = 'http://localhost:5678/form/payouts';
+/** As the example has it: nothing of the service is entered. */
+const SETTINGS = { paymentNumberField: '', address: '' };
 const COLUMNS = { identifier: 'id', amount: 'amount', recipient: 'key', page: PAGE };
 
 /** Runs the source of a node as n8n's Code node does, after nodes that gave these items. */
@@ -60,7 +62,7 @@ class Payouts {
 	upload(file: Json[]): Report {
 		const run = ++this.runs;
 		this.sent = [];
-		const earlier: Record<string, Json[]> = { Columns: [COLUMNS] };
+		const earlier: Record<string, Json[]> = { Columns: [COLUMNS], Settings: [SETTINGS] };
 		const step = (name: string, input: Json[]) => {
 			earlier[name] = runNode(name, input, earlier, run, {
 				options: { decimalSign: this.decimalSign },
@@ -91,7 +93,11 @@ class Payouts {
 	/** The form with a person's answer, or an empty one. */
 	decide(id = '', answer = '', source = ''): Report {
 		const form = { 'Payment in doubt': id, 'Was it paid?': answer, 'How do you know?': source };
-		const earlier: Record<string, Json[]> = { Columns: [COLUMNS], Payouts: [form] };
+		const earlier: Record<string, Json[]> = {
+			Columns: [COLUMNS],
+			Settings: [SETTINGS],
+			Payouts: [form],
+		};
 		const book = this.book.length === 0 ? [{}] : this.book;
 		earlier['What the book says'] = runNode('What the book says', book, earlier);
 		earlier.Decision = runNode('Decision', [], earlier);
@@ -195,6 +201,7 @@ describe('the report', () => {
 		const row = { external_id: 'a', amount: '1', outcome: 'accepted', message: '', advice: '' };
 		const earlier = {
 			Columns: [COLUMNS],
+			Settings: [SETTINGS],
 			'Check the list': [{ line: 2, external_id: 'a', amount: 1, recipient: 'a@x', why: '' }],
 			'What became of it': [row],
 			'Write it into the book': [{ error: 'disk full' }],

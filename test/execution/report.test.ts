@@ -500,7 +500,8 @@ describe('where the node goes on, what needs a person is put into words', () => 
 	];
 	const OF_MIXED =
 		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Of the others: 1 accepted, 1 rejected, 1 duplicate, 2 not sent.';
-	const REJECTED = 'Of 1 payment: none accepted in this run, 1 rejected.';
+	const REJECTED = 'The payment "a" was not accepted in this run: rejected.';
+	const WITHOUT_ID = 'The payment was not accepted in this run: not sent.';
 	const UNKNOWN_CHARGE: FailedResult = { ...failed('unknown', 'a'), kind: 'qrCode' };
 	test.each<{ what: string; results: ItemResult[]; expected: string | undefined }>([
 		{
@@ -519,9 +520,14 @@ describe('where the node goes on, what needs a person is put into words', () => 
 			expected: REJECTED,
 		},
 		{
+			what: 'nor an identifier where none could be read',
+			results: [failed('notSent')],
+			expected: WITHOUT_ID,
+		},
+		{
 			what: 'nor for QR codes',
 			results: [UNKNOWN_CHARGE],
-			expected: '1 of 1 QR code is unknown: "a".',
+			expected: 'The QR code "a" is unknown.',
 		},
 	])('$what', ({ results, expected }) => {
 		expect(words(...results)).toBe(expected);

@@ -78,6 +78,7 @@ const REFUSALS: Examples<typeof refusals> = {
 	],
 	recordedBefore: (kind) => [refusals.recordedBefore(wordsOf(kind), 'order-7')],
 	stillRecorded: () => [
+		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),
 		refusals.stillRecorded(Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)),
 	],
@@ -86,7 +87,10 @@ const REFUSALS: Examples<typeof refusals> = {
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
 	],
 	listWasFull: (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)],
-	mayBeForgotten: () => [refusals.mayBeForgotten(['order-7'], new Error('database is locked'))],
+	mayBeForgotten: () => [
+		refusals.mayBeForgotten(['order-7'], new Error('database is locked')),
+		refusals.mayBeForgotten(['order-7', 'order-8'], new Error('database is locked')),
+	],
 	cancelled: () => [refusals.cancelled(), refusals.cancelled(['order-7'])],
 };
 
@@ -201,6 +205,8 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 1, ['unknown'])),
 		runs.failuresInWords(summary(kind, 4, ['accepted', 'rejected', 'duplicate', 'notSent'])),
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
+		runs.failuresInWords(summary(kind, 1, ['rejected'])),
+		runs.failuresInWords(summary(kind, 1, [undefined])),
 	],
 	othersInWords: (kind) => [
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),

@@ -7,6 +7,7 @@ const COLUMNS = [
 	'external_id',
 	'amount',
 	'recipient',
+	'number',
 	'outcome',
 	'at',
 	'execution',
@@ -52,6 +53,8 @@ export async function makeBook(n8n: N8n, columns = COLUMNS) {
 				decision,
 				source,
 			})),
+		numbers: async () =>
+			(await table.rows()).map(({ external_id, number }) => [external_id, number ?? '']),
 		add: async (data: object[]) =>
 			await n8n.rest('POST', `${table.path}/insert`, { data, returnType: 'count' }),
 		/** The example, or what it became, as it is after a person has chosen the book. */

@@ -86,7 +86,8 @@ test('npm start opens n8n with every example, and the sandbox; what is there is 
 		return { ...found, output: output() };
 	};
 	const first = await start('Ctrl+C');
-	expect(first.workflows).toHaveLength(exampleNames().length);
+	// With the two of the demo.
+	expect(first.workflows).toHaveLength(exampleNames().length + 2);
 	expect(first.credentials.map(({ name }) => name).sort()).toStrictEqual(['Approver', 'Sandbox']);
 	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
 	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();

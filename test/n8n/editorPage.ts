@@ -4,6 +4,9 @@ import { chromium, selectors, type Browser, type Locator, type Page } from 'play
 import { example } from '../../dev/demo';
 import { OWNER, until } from '../../dev/n8n';
 
+/** Who may open the pages of examples. */
+export const PERSON = { user: 'person', password: 'a password' };
+
 export const EXAMPLES = join(__dirname, '..', '..', 'examples');
 
 export async function launch(...more: string[]): Promise<Browser> {
@@ -16,10 +19,25 @@ export async function launch(...more: string[]): Promise<Browser> {
 	});
 }
 
+/** How long a page may take on a busy machine, in milliseconds. */
+const PATIENCE = 180_000;
+
 /** What all below is about: {@link look} at another. */
 export let page: Page;
 export function look(at: Page) {
 	page = at;
+}
+
+/** Opens an address in a new tab, which becomes the one that all below is about. */
+export async function openTab(url: string, shown: () => Locator) {
+	const tab = await page.context().newPage();
+	tab.setDefaultTimeout(PATIENCE);
+	await tab.goto(url);
+	look(tab);
+	await shown().waitFor();
+}
+export async function closeOtherTabs() {
+	for (const tab of page.context().pages()) if (tab !== page) await tab.close();
 }
 
 /** On the home page: a card while there is no workflow, a button from then on. */
@@ -32,9 +50,11 @@ export async function signedIn(url: string, where: Browser, locale?: string): Pr
 		viewport: { width: 1440, height: 900 },
 		locale,
 		permissions: ['clipboard-read', 'clipboard-write'],
+		// What a person enters where a page of an example asks for it.
+		httpCredentials: { username: PERSON.user, password: PERSON.password },
 	});
 	const signIn = await context.newPage();
-	signIn.setDefaultTimeout(180_000);
+	signIn.setDefaultTimeout(PATIENCE);
 	await signIn.goto(`${url}/signin`);
 	const name = signIn.locator('input[name="emailOrLdapLoginId"], input[type="email"]');
 	await name.first().fill(OWNER.email);

@@ -25,6 +25,18 @@ test.each(exampleNames())('%s is complete: a note, no credentials, no pinned dat
 	expect(JSON.stringify([nodes, rest])).not.toMatch(/"credentials"|pinData/);
 });
 
+test.each(exampleNames())(
+	'%s: no schedule is active as it is pasted, and its first note says that n8n filled in an account',
+	(name) => {
+		const { nodes } = example(name);
+		const schedules = nodes.filter(({ type }) => type === 'n8n-nodes-base.scheduleTrigger');
+		expect(schedules.filter(({ disabled }) => disabled !== true)).toStrictEqual([]);
+		if (!nodes.some(({ type }) => type.startsWith('n8n-nodes-pay.'))) return;
+		const { content } = nodeOf({ nodes } as Workflow, 'Note').parameters as { content: string };
+		expect(content).toContain('n8n filled in one of your accounts, perhaps for real money');
+	},
+);
+
 /** Room that a node takes on the canvas, its name below it included; a note says its own. */
 function roomOf({ position, type, parameters }: Workflow['nodes'][number]) {
 	const [left, top] = position as [number, number];
@@ -75,7 +87,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		sandbox.faultFor = undefined;
 	});
 
-	test('the demo, charge-and-pay and postbacks: a QR code, a payment and both postbacks', async () => {
+	test('the demo: a QR code, a payment and both postbacks', async () => {
 		const report = await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox));
 		expect(report.filter((line) => /accepted \(HTTP 201\)/.test(line))).toHaveLength(2);
 		expect(report.filter((line) => line.startsWith('postback: '))).toHaveLength(2);
@@ -669,19 +681,33 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			options: { allowAiPayments: true },
 		});
 
-	describe('agent', () => {
+	const GATE = 'Approve the payment';
+
+	describe('agent without its gate', () => {
 		const REFUSAL = /An AI agent asked for a payment, which this node does not allow/;
 		/** What a model may invent: the identifier is not the model's to choose. */
 		const INVENTED = { amount: 5, external_id: 'invented', key: 'someone@example.com' };
 
-		/** Lets the agent take one message, with a model that calls a tool. */
+		/** As a person leaves it on n8n 1, which does not know the gate. */
+		function withoutGate(): Workflow {
+			const { nodes, connections, ...rest } = example('agent');
+			delete connections['Approve the payment'];
+			delete connections['Make payment'];
+			return { ...rest, nodes: nodes.filter(({ name }) => name !== GATE), connections };
+		}
+
+		/**
+		 * Lets the agent take one message, with a model that calls a tool.
+		 * @param isWired whether a person connected the payment tool to the agent, in place of the gate
+		 */
 		async function chat(
 			agentVersion: number,
 			tool: RegExp,
-			{ times = 1, mayPay = false }: { times?: number; mayPay?: boolean } = {},
+			{ times = 1, mayPay = false, isWired = true } = {},
 		) {
 			const model = await startModel(tool, INVENTED, times);
-			const workflow = example('agent');
+			const workflow = withoutGate();
+			if (isWired) workflow.connections['Make payment'] = toAgent('ai_tool');
 			nodeOf(workflow, 'Agent').typeVersion = agentVersion;
 			if (mayPay) allowPayments(workflow);
 			await connect(workflow, model);
@@ -694,6 +720,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 
 		describe.each([2, 3])('agent version %d', (agentVersion) => {
+			test('the model sees the charge alone; the payment too, where a person connects it', async () => {
+				const offered = async (isWired: boolean) =>
+					(await chat(agentVersion, /QR/, { isWired })).model.offered
+						.map(({ name }) => name)
+						.sort();
+				expect(await offered(false)).toStrictEqual(['Create_QR_code']);
+				expect(await offered(true)).toStrictEqual(['Create_QR_code', 'Make_payment']);
+			});
+
 			test('the model sees both tools, and each QR code gets an identifier that is not the model’s', async () => {
 				const { execution, model } = await chat(agentVersion, /QR/, { times: 2 });
 				expect(model.offered).toHaveLength(2);
@@ -728,15 +763,24 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	// n8n 1 has no gate for an agent's tool.
-	(version === 'n8n2' ? describe : describe.skip)('agent-with-approval', () => {
+	(version === 'n8n1' ? test : test.skip)(
+		'agent, as it is pasted, does nothing on n8n 1: it does not know the gate',
+		async () => {
+			const id = await n8n.importWorkflow(example('agent'), credentials);
+			const said = { chatInput: 'Do it', sessionId: randomUUID(), action: 'sendMessage' };
+			await expect(n8n.run(id, 'Chat', said)).rejects.toThrow(/Unrecognized node type/);
+			expect(sandbox.received).toStrictEqual([]);
+		},
+	);
+
+	(version === 'n8n2' ? describe : describe.skip)('agent', () => {
 		/** What the model asks for; the gate gets the tool's own fields, so no identifier. */
 		const toolParameters = { amount: 5, key: 'someone@example.com', external_id: 'invented' };
 
 		/** Lets the model ask for a payment; gives the two addresses that the chat then shows. */
 		async function ask(payApi = credentials.payApi!, mayPay = true) {
 			const model = await startModel(/payment/i, { toolParameters, hitlParameters: {} });
-			const workflow = example('agent-with-approval');
+			const workflow = example('agent');
 			if (mayPay) allowPayments(workflow);
 			await connect(workflow, model);
 			const id = await n8n.importWorkflow(workflow, { payApi });
@@ -774,6 +818,18 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					creditParty: { key: 'someone@example.com' },
 				},
 			]);
+		});
+
+		test('a QR code needs no approval', async () => {
+			const model = await startModel(/QR/, { amount: 5 });
+			const workflow = example('agent');
+			await connect(workflow, model);
+			const id = await n8n.importWorkflow(workflow, credentials);
+			const said = { chatInput: 'Do it', sessionId: randomUUID(), action: 'sendMessage' };
+			const execution = await n8n.finished(await n8n.run(id, 'Chat', said));
+			model.close();
+			expect(execution.status).toBe('success');
+			expect(sandbox.bodies('qrcode')).toMatchObject([{ amount: 5 }]);
 		});
 
 		test('what is declined is not paid, and the model is told', async () => {

@@ -192,6 +192,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(states(rows)).toStrictEqual(first);
 		const reasonOf = (id: string) => rows.find(({ external_id }) => external_id === id)?.reason;
 		expect(reasonOf(good)).toBeNull();
+		const numberOf = (id: string) => rows.find(({ external_id }) => external_id === id)?.number;
+		const known = sandbox.transactions.find(({ external_id }) => external_id === good);
+		expect([numberOf(good), numberOf(gone)]).toStrictEqual([known!.id, '']);
 		expect(reasonOf(refused)).toMatch(/^The service rejected payment .* \(HTTP 422\)/);
 		expect(reasonOf(comma)).toMatch(/^Amount must be a number, but is "12,00"/);
 		expect(reasonOf(gone)).toMatch(/^It is not known whether payment .* was made.*Ask the service/);

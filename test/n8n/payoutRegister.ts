@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { webhookPath, type N8n, type Workflow } from '../../dev/n8n';
+import { enterSettings } from './book';
 import type { QueueMode } from './queue';
 import { node, type Node } from '../../dev/workflow';
 
@@ -110,6 +111,7 @@ export class PayoutRegister {
 		readonly credentials: RegisterCredentials,
 	) {
 		this.workflow = ready('payout-register', credentials);
+		enterSettings(this.workflow, { paymentNumberField: 'id' });
 		Object.assign(this.node('Start'), {
 			type: 'n8n-nodes-base.webhook',
 			typeVersion: 2,
@@ -229,6 +231,7 @@ export interface Row {
 	state: string;
 	attempts: number;
 	execution_id: string | null;
+	number: string;
 	claimed_at: string | null;
 	reason: string | null;
 	ending: string | null;

@@ -1,14 +1,34 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { Sandbox } from '../../sandbox/service';
-import { makeBook, makeTable } from './book';
+import { enterSettings, makeBook, makeTable } from './book';
 import { allFinished, credentialFor, startN8n, VERSIONS, type Credential } from './nodes';
 import { BOOK_COLUMNS, linesOf, PASSWORD, PayoutsPage } from './payouts';
+
+/** What this service says of each identifier; it does not know any other. */
+async function startAnswers() {
+	const came: string[] = [];
+	const says = new Map<string, object>();
+	const server = createServer((request, response) => {
+		const id = new URL(request.url!, 'http://here').searchParams.get('id') ?? '';
+		came.push(id);
+		const said = says.get(id);
+		response.writeHead(said ? 200 : 404, { 'content-type': 'application/json' });
+		response.end(JSON.stringify(said ?? {}));
+	});
+	server.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/what-of`;
+	return { url, came, says, close: () => (server.closeAllConnections(), server.close()) };
+}
 
 describe.each(VERSIONS)('n8n %s', (version) => {
 	const isN8n2 = majorOf(version) === 2;
@@ -124,12 +144,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(report.text.split('\n')[0]).toBe('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 		expect(linesOf(report.text)).toStrictEqual([
 			expect.stringMatching(
-				/^- Line 4: invoice-2043, 5\.03 to lia@example\.com\. It is not known /,
+				/^- Line 4: invoice-2053, 5\.03 to lia@example\.com\. It is not known /,
 			),
 			expect.stringMatching(
-				/^- Line 3: invoice-2042, 4\.22 to rui@example\.com\. The service reje/,
+				/^- Line 3: invoice-2052, 4\.22 to rui@example\.com\. The service reje/,
 			),
-			'- Line 2: invoice-2041, 12.50 to ana@example.com.',
+			'- Line 2: invoice-2051, 12.50 to ana@example.com.',
 		]);
 		paid();
 	});
@@ -276,19 +296,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const copy = await PayoutsPage.publish(n8n, payApi);
 			paid();
 			expect(linesOf((await copy.uploadCsv(csv('made-1,1,x'))).text)).toHaveLength(1);
-			// n8n looks for a name that contains this one, and takes the first.
+			// n8n looks for names that contain this one; the first of them is another.
 			const personal = await n8n.rest<{ data: { id: string } }>('GET', '/projects/personal');
 			const tables = `/projects/${personal.data.id}/data-tables`;
 			const columns = [{ name: 'other', type: 'string' }];
 			const name = 'Book of payouts, old';
 			const { data: old } = await n8n.rest('POST', tables, { name, columns });
-			const third = await page.uploadCsv(csv('made-2,1,x'));
-			expect(third.text).toMatch(
-				/^Nothing was paid\. .* no other table may have a name that contains/,
-			);
-			expect(paid()).toStrictEqual([]);
+			const third = await page.uploadCsv(csv('made-1,1,x', 'made-2,1,x'));
+			expect(third.text).toMatch(/^1 of 2 lines accepted now/);
+			expect(paid()).toMatchObject([{ external_id: 'made-2' }]);
 			await n8n.rest('DELETE', `${tables}/${old.id}`);
-			expect((await page.uploadCsv(csv('made-2,1,x'))).text).toMatch(/^1 of 1 lines accepted now/);
 		});
 
 		test('that is missing or lacks a column: nothing is paid, and the page says what to do', async () => {
@@ -324,6 +341,110 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const second = await page.uploadCsv(csv('unwritten,1,x'));
 			expect(second.text).toMatch(/^0 of 1 .* 1 in doubt\./);
 			expect(paid()).toHaveLength(1);
+		});
+	});
+
+	describe('the service, where an address is entered', () => {
+		/** A service that is asked, at an address of its own. */
+		let asked: Awaited<ReturnType<typeof startAnswers>>;
+		beforeAll(async () => {
+			asked = await startAnswers();
+		});
+		afterAll(() => asked.close());
+		const publishAsking = async (more: object = {}) =>
+			await publishWithBook((workflow) => {
+				nodeOf(workflow, 'Ask the service').credentials = { payApi };
+				enterSettings(workflow, {
+					paymentNumberField: 'transaction.id',
+					address: `${asked.url}?id={identifier}`,
+					idField: 'reference',
+					statusField: 'state',
+					paidWords: 'done',
+					failedWords: 'gone',
+					amountField: 'value',
+					directionField: 'way',
+					outWords: 'out',
+					...more,
+				});
+			});
+		const answer = (reference: string, state: string, value = 5.03, way = 'out') =>
+			asked.says.set(reference, { reference, state, value, way });
+
+		test('what is in doubt is asked before a person is; only a clear answer is written into the book', async () => {
+			const { book, page } = await publishAsking();
+			answer('ask-a', 'done');
+			answer('ask-b', 'gone');
+			answer('ask-c', 'on its way');
+			answer('ask-d', 'done', 50.3);
+			answer('ask-e', 'done', 5.03, 'in');
+			asked.says.set('ask-f', { reference: 'ask-a', state: 'done', value: 5.03, way: 'out' });
+			answer('ask-g', 'gone', 7);
+			const ids = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `ask-${each},5.03,x`);
+			const list = csv(...ids, 'ask-g,7,x');
+			const first = await page.uploadCsv(list);
+			expect(first.execution.data.resultData.error).toBeUndefined();
+			expect(asked.came).toStrictEqual(['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `ask-${each}`));
+			expect(first.text.split('\n')[0]).toBe('1 of 7 lines accepted now: 7.00 in all. 4 in doubt.');
+			const source = String.raw`\(The service said ".*", execution \d+, .*\)\.`;
+			const lines = linesOf(first.text);
+			for (const [external_id, says] of [
+				['ask-a', `It was paid ${source}$`],
+				['ask-b', `It was not paid ${source}$`],
+				['ask-c', 'The service was asked: the service says "on its way"\\. http'],
+				['ask-d', 'The service was asked: it says "done" about 50\\.3, not 5\\.03\\. http'],
+				['ask-e', 'has the direction "in", which is none of outWords\\. http'],
+				['ask-f', 'its response does not name this payment\\. http'],
+				['ask-g', 'Its response has no number of the service in "transaction\\.id"\\.$'],
+			] as const)
+				expect(lines.find((line) => line.includes(external_id))).toMatch(new RegExp(says));
+			const decided = async () =>
+				(await book.rows())
+					.filter(({ decision }) => decision !== null)
+					.map(({ external_id, decision }) => [external_id, decision]);
+			expect(await decided()).toStrictEqual([
+				['ask-a', 'It was paid'],
+				['ask-b', 'It was not paid'],
+			]);
+			paid();
+
+			// The page asks too; what a person decides is not asked, and nothing is paid again.
+			asked.came.length = 0;
+			answer('ask-c', 'done');
+			const page2 = await page.decide('ask-d', 'It was not paid', 'Ana');
+			expect(asked.came).toStrictEqual(['ask-c', 'ask-e', 'ask-f']);
+			expect(page2.text).toMatch(/^Written down about "ask-d": It was not paid\. 2 in doubt\./);
+			expect(await decided()).toHaveLength(4);
+			const again = await page.uploadCsv(list);
+			expect(again.text).toMatch(/^0 of 7 lines accepted now: 0\.00 in all\. 2 in doubt\./);
+			expect(paid()).toStrictEqual([]);
+		});
+
+		test('the number of a response is kept, and a service that cannot be asked changes nothing', async () => {
+			const { book, page } = await publishAsking({
+				paymentNumberField: 'id',
+				address: 'http://127.0.0.1:1/{identifier}',
+			});
+			const { text } = await page.uploadCsv(csv('kept-a,1,x', 'kept-b,5.03,x'));
+			expect(text).toMatch(/^1 of 2 lines accepted now: 1\.00 in all\. 1 in doubt\./);
+			expect(text).toMatch(/The service was asked: it could not be asked: /);
+			expect((await book.rows()).map(({ decision }) => decision)).toStrictEqual([null, null]);
+			const numbers = await book.numbers();
+			expect(numbers).toStrictEqual([
+				['kept-a', expect.stringMatching(/^\S+$/)],
+				['kept-b', ''],
+			]);
+			paid();
+		});
+
+		test('Settings that lack something: nothing is asked, and the report says what to enter', async () => {
+			const { page } = await publishAsking({ statusField: '', paymentNumberField: '' });
+			asked.came.length = 0;
+			const { text } = await page.uploadCsv(csv('lacks-a,1,x', 'lacks-b,5.03,x'));
+			expect(text).toMatch(
+				/^1 of 2 lines accepted now: 1\.00 in all\. 1 in doubt\. Nothing was asked\. Enter statusField in Settings/,
+			);
+			expect(asked.came).toStrictEqual([]);
+			paid();
 		});
 	});
 

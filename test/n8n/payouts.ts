@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
 import { nodeOf } from './payoutRegister';
-import { EXAMPLES } from './editorPage';
+import { EXAMPLES, PERSON } from './editorPage';
 import { allFinished, type Credential } from './nodes';
 
-const PERSON = { user: 'person', password: 'a password' };
 export const PASSWORD = {
 	Authorization: `Basic ${Buffer.from(Object.values(PERSON).join(':')).toString('base64')}`,
 };

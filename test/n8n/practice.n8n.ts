@@ -3,7 +3,7 @@ import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
-import { chain, node, pay } from '../../dev/workflow';
+import { chain, node, pay, payTrigger } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/emv';
 import { startReceiver } from '../sandbox/service';
 import { enterSettings, makeBook } from './book';
@@ -31,7 +31,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const data = { ...field, baseUrl: `${n8n.url}/webhook` };
 		const payApi = await n8n.createCredential(data);
 		credentials = { payApi };
-		triggered = await n8n.importWorkflow(example('postbacks'), credentials);
+		triggered = await n8n.importWorkflow(chain('Postbacks', [payTrigger()]), credentials);
 		const path = (await n8n.workflow(triggered)).nodes.map(webhookPath).find(Boolean);
 		await n8n.changeCredential(payApi, { ...data, postbackUrl: n8n.url + path });
 		await n8n.activate(triggered);
@@ -96,7 +96,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 				baseUrl: `${n8n.url}/webhook`,
 				signatureSecret,
 			});
-			const trigger = await n8n.importWorkflow(example('postbacks'), { payApi });
+			const trigger = await n8n.importWorkflow(chain('Postbacks', [payTrigger()]), { payApi });
 			await n8n.activate(trigger);
 			const path = (await n8n.workflow(trigger)).nodes.map(webhookPath).find(Boolean);
 			const external_id = `order-${randomUUID()}`;
@@ -199,16 +199,18 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const { content } = nodeOf(ask, 'Note').parameters as { content: string };
 		const last = content.split('\n').at(-1)!;
 		const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-		const [address = '', method, idField, statusField, paidWords, failedWords] = said;
-		const url = address.replace('http://127.0.0.1:5678', n8n.url).replace('…', '');
+		const [address = '', method, idField, statusField, paidWords, failedWords, directionField] =
+			said;
+		const url = address.replace('http://127.0.0.1:5678', n8n.url);
 		enterSettings(ask, {
-			address: `=${url}{{ encodeURIComponent($json.external_id) }}`,
+			address: url,
 			method,
 			idField,
 			statusField,
 			paidWords,
 			failedWords,
-			acceptedHours: 0,
+			directionField,
+			acceptedHours: '0',
 		});
 		nodeOf(ask, 'Ask the service').credentials = credentials;
 		const asking = await n8n.importWorkflow(ask);

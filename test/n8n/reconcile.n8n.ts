@@ -37,7 +37,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		for (const [form] of FORMS) {
 			const workflow = ready('reconcile', credentials);
 			// What a person does for another form of statement.
-			workflow.connections['Read the file'] = { main: [[link(form)], [link('Say why not')]] };
+			workflow.connections['Read the file'] = { main: [[link(form)]] };
 			const id = await n8n.importWorkflow(workflow);
 			await n8n.activate(id);
 			workflows.set(form, { workflow, id });
@@ -203,6 +203,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [said] = await bring(statement, '00000000');
 		expect(said).toMatch(/^Nothing was compared\. The file cannot be read: \S/);
 		expect(register.state('one')).toBe('unknown');
+	});
+
+	test.each([
+		['the names of its columns alone', csv()],
+		['nothing at all', ' '],
+		['only lines without a word', csv(';;;;;', ';;;;;')],
+	])('a statement with %s: the page says that it has no lines', async (_what, statement) => {
+		for (const [form] of FORMS) {
+			const said = await bring(statement, '', form);
+			expect([form, said]).toStrictEqual([form, ['Nothing was compared. The file has no lines.']]);
+		}
 	});
 
 	test('Settings with words of another language are taken, upper and lower case alike', async () => {

@@ -182,7 +182,7 @@ test('the payer’s page is a phone with one button, and the sandbox’s page se
 	await phone.setViewportSize({ width: 900, height: 760 });
 	const button = phone.getByRole('button');
 	await button.waitFor();
-	expect(await button.allInnerTexts()).toStrictEqual(['Pay 49.9']);
+	expect(await button.allInnerTexts()).toStrictEqual(['Pay 49.90']);
 	await phone.getByText('Order 1042').waitFor();
 	const sandboxPage = page;
 	page = phone;
@@ -311,6 +311,7 @@ test('full: accessible in both themes, wide and at 400 px, where nothing sticks 
 	await card('order-1042').getByText('Postback 2, sent again').waitFor();
 	await page.getByText(/^New request/).waitFor({ state: 'detached' });
 	await accessible();
+	expect(await card('order-1042').getByText('49.90', { exact: true }).count()).toBe(1);
 	await page.evaluate('scrollTo(0, 0)');
 	await picture('sandbox');
 	await page.emulateMedia({ colorScheme: 'dark' });

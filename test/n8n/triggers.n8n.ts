@@ -196,7 +196,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expectRefusal(/The Postback Secret of .* at least 16 characters/, {}, weak),
 			expectRefusal(/Field .* which holds a comma/, unmatched),
 			expectRefusal(/No credential says .* mean \\?"paid/, { startWhen: 'paid' }),
-			expectRefusal(/which has one where Authentication is Signed URL/, {
+			expectRefusal(/Set Authentication to Signed URL, select a credential/, {
 				startWhen: 'paid',
 				authentication: 'none',
 			}),

@@ -135,14 +135,16 @@ test.each<{
 		expected: { field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
 	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {
-	expect(matchOf(condition, status, 'startWhen', 'this node')).toStrictEqual(expected);
+	expect(matchOf(condition, status, 'startWhen', 'Open the credential of this node')).toStrictEqual(
+		expected,
+	);
 });
 
 const PAID_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid"',
 	advice:
-		'Open the credential of this node, turn on Describe the Service, and enter Status Field, Paid Values.',
+		'Open the credential of this node, turn on Describe the Service, and enter Status Field and Paid Values.',
 };
 const EITHER_MISSING = {
 	field: 'startWhen',
@@ -190,8 +192,8 @@ test.each<{
 ])(
 	'a condition that needs words the credential lacks: $name',
 	({ condition, status, expected }) => {
-		expect(refusalOf(() => matchOf(condition, status, 'startWhen', 'this node'))).toMatchObject(
-			expected,
-		);
+		expect(
+			refusalOf(() => matchOf(condition, status, 'startWhen', 'Open the credential of this node')),
+		).toMatchObject(expected);
 	},
 );

@@ -33,7 +33,8 @@ const NOTICE: INodeProperties = {
 	type: 'notice',
 	default: '',
 };
-const formOf = () => [recipient(), NOTICE, amount, externalId, payerQuestion] as const;
+const formOf = () =>
+	[recipient(), NOTICE, amount, externalId, payerQuestion('e.g. Order 1042')] as const;
 
 test('a group is a collection, whose fields stand in the order of their names', () => {
 	expect(recipient().fields).toStrictEqual([

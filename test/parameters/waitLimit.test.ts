@@ -45,10 +45,17 @@ test('without a limit a wait has no end', () => {
 	expect(limitOf('x', 'x', false)).toBe(Infinity);
 });
 
-test.each(['true', 1])('whether there is a limit cannot be %j', (limitWaitTime) => {
-	expect(refusalOf(() => limitOf(5, 'minutes', limitWaitTime))).toMatchObject({
+test.each([
+	['true', '"true"'],
+	[1, '1'],
+	[null, 'null'],
+	[undefined, 'undefined'],
+])('whether there is a limit cannot be %j', (limitWaitTime, shown) => {
+	const values: Record<string, unknown> = { limitWaitTime, resumeAmount: 5, resumeUnit: 'minutes' };
+	expect(refusalOf(() => readWaitLimit((name) => values[name]))).toMatchObject({
 		field: 'limitWaitTime',
-		message: `Limit Wait Time (limitWaitTime) must be true or false, but is ${JSON.stringify(limitWaitTime)}`,
+		message: `Limit Wait Time (limitWaitTime) must be true or false, but is ${shown}`,
+		advice: 'Turn it on or off.',
 	});
 });
 

@@ -126,6 +126,26 @@ describe('Set up', () => {
 		]);
 		expect(other.claim()).toStrictEqual(['due']);
 	});
+
+	test('a register of version 2 gets the column for the service’s number, and its rows are kept', () => {
+		const other = emptyDatabase('version2');
+		other.sql(REGISTER_SQL);
+		other.sql(`
+			ALTER TABLE payout_register DROP COLUMN number;
+			DROP FUNCTION write_outcome(text, text, integer, text, text, text, text, text), payouts_to_ask();
+			CREATE FUNCTION write_outcome(text, text, integer, text, text, text) RETURNS text LANGUAGE sql AS 'SELECT NULL::text';
+			CREATE FUNCTION payouts_to_ask() RETURNS text LANGUAGE sql AS 'SELECT NULL::text';
+			COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 2';
+			INSERT INTO payout_register (external_id, amount, recipient, workflow_id, state, attempts, execution_id)
+				VALUES ('kept', '1', 'k', 'wf1', 'claimed', 1, 'ex1')
+		`);
+		other.sql(REGISTER_SQL);
+		// As a workflow of before calls it, which is still running.
+		other.write('kept', 1, 'unknown');
+		expect(other.toAsk()).toStrictEqual([
+			{ external_id: 'kept', number: '', shares_number: false },
+		]);
+	});
 });
 
 describe('Claiming', () => {
@@ -185,6 +205,45 @@ describe('Claiming', () => {
 		expect(register.state('one')).toBe('claimed');
 		register.sql("SELECT write_outcome('one', 'ex1', 1, 'ex2', 'notSent', '')");
 		expect(register.state('one')).toBe('unknown');
+	});
+
+	test('the service’s own number is that of the last attempt, digit by digit; where it is missing, the report says so', () => {
+		for (const id of ['one', 'two', 'three']) register.add(id);
+		register.claim();
+		register.writeWithNumber('one', 1, 'accepted', '12345678901234567');
+		register.writeWithNumber('two', 1, 'accepted', '');
+		register.write('three', 1, 'accepted');
+		expect(register.row('one').number).toBe('12345678901234567');
+		register.sql("UPDATE payout_register SET claimed_at = now() - interval '2 days'");
+		const waits = 'The service accepted it, try 1, and has not said how it ended.';
+		expect(register.report()).toStrictEqual([
+			`one: ${waits}`,
+			`three: ${waits}`,
+			`two: ${waits} Its response has no number of the service in "data.id".`,
+		]);
+
+		register.add('again');
+		register.claim();
+		register.writeWithNumber('again', 1, 'rejected', 'of the first');
+		register.decide('again', RELEASE);
+		register.claim();
+		expect(register.row('again').number).toBe('');
+	});
+
+	test('of two payouts with one number of the service, each is marked: what is said about it may be about the other', () => {
+		for (const id of ['a', 'b', 'c', 'd', 'e']) register.add(id);
+		register.claim();
+		register.writeWithNumber('a', 1, 'unknown', '17');
+		register.writeWithNumber('b', 1, 'rejected', '17');
+		register.writeWithNumber('c', 1, 'unknown', '017');
+		register.writeWithNumber('d', 1, 'unknown', '');
+		register.writeWithNumber('e', 1, 'unknown', '');
+		expect(register.toAsk()).toStrictEqual([
+			{ external_id: 'a', number: '17', shares_number: true },
+			{ external_id: 'c', number: '017', shares_number: false },
+			{ external_id: 'd', number: '', shares_number: false },
+			{ external_id: 'e', number: '', shares_number: false },
+		]);
 	});
 });
 

@@ -87,6 +87,21 @@ export class RegisterCalls {
 		this.run('write_outcome', id, execution, attempt, execution, outcome, reason);
 	}
 
+	/** The same, with the service's own number, where Settings name the field of it. */
+	writeWithNumber(id: string, attempt: number, outcome: string, number: string, field = 'data.id') {
+		this.run('write_outcome', id, 'ex1', attempt, 'ex1', outcome, '', number, field);
+	}
+
+	/** The rows to ask the service about. */
+	toAsk() {
+		type Row = { external_id: string; number: string; shares_number: boolean };
+		return this.call<Row>('payouts_to_ask').map(({ external_id, number, shares_number }) => ({
+			external_id,
+			number,
+			shares_number,
+		}));
+	}
+
 	/** Rows as a run leaves them, one try after noon of 10 November 2026. */
 	insert(...rows: Array<[id: string, state: string, amount?: string, recipient?: string]>) {
 		const values = rows.map(

@@ -313,13 +313,13 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, without words for it',
 			credential: signed,
-			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger, which has one where Authentication is Signed URL, turn on Describe the Service, and enter Status Field, Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger, turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { startWhen: 'paid' },
 		},
 		{
 			how: 'at both, with words for paid alone',
 			credential: described({ paidValues: 'ok' }),
-			why: 'No credential says which words of the service mean "paid" and "failed". Open the credential of this trigger, which has one where Authentication is Signed URL, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+			why: 'No credential says which words of the service mean "paid" and "failed". Open the credential of this trigger, turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
 			parameters: BOTH,
 		},
 		{
@@ -336,7 +336,7 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, unsigned: it has no credential',
 			credential: gone,
-			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger, which has one where Authentication is Signed URL, turn on Describe the Service, and enter Status Field, Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL, select a credential, open it, turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { ...NONE, startWhen: 'paid' },
 		},
 	])(

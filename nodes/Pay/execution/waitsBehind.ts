@@ -105,6 +105,7 @@ function faultOf(
 	awaited: Expectation | undefined,
 ): InputError | undefined {
 	const read = readerOf(wait);
+	const toCredential = `Open the credential of "${asking}"`;
 	const checks = [
 		() => {
 			const operation = read('operation');
@@ -119,7 +120,7 @@ function faultOf(
 	if (awaited !== undefined) {
 		const { external_id, status } = awaited;
 		checks.push(
-			() => void matchOf(readCondition(read, 'resumeWhen'), status, 'resumeWhen', `"${asking}"`),
+			() => void matchOf(readCondition(read, 'resumeWhen'), status, 'resumeWhen', toCredential),
 			() => {
 				if (!wait.isNext) return;
 				const waitsFor = parseExternalId(read('external_id'));

@@ -122,13 +122,13 @@ export function readCondition(read: ReadParameter, name: string): Condition {
 /**
  * What a postback must hold for a condition, undefined where any will do.
  * @param status the words of the account; an InputError where they are needed and missing
- * @param whose credential they belong in
+ * @param toCredential the way to the credential they belong in, as advice
  */
 export function matchOf(
 	condition: Condition,
 	status: StatusValues | undefined,
 	name: string,
-	whose: string,
+	toCredential: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
 	if (typeof condition === 'object') return condition;
@@ -141,11 +141,11 @@ export function matchOf(
 	}
 	const [words, fields] =
 		condition === 'paid'
-			? ['"paid"', 'Paid Values']
-			: ['"paid" and "failed"', 'Paid Values and Failed Values'];
+			? ['"paid"', 'Status Field and Paid Values']
+			: ['"paid" and "failed"', 'Status Field, Paid Values and Failed Values'];
 	throw new InputError(
 		name,
 		`No credential says which words of the service mean ${words}`,
-		`Open the credential of ${whose}, turn on Describe the Service, and enter Status Field, ${fields}.`,
+		`${toCredential}, turn on Describe the Service, and enter ${fields}.`,
 	);
 }

@@ -76,12 +76,13 @@ export const amount: BodyMember<'amount', number> = {
 	read: (read) => parseAmount(read('amount'), 'amount', { decimalSign: readDecimalSign(read) }),
 };
 export const externalId = member('external_id', externalIdField, 'string', parseExternalId);
-export const payerQuestion = textMember({
-	displayName: 'Description',
-	name: 'payerQuestion',
-	placeholder: 'e.g. Order 1042',
-	description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
-});
+export const payerQuestion = (placeholder: string) =>
+	textMember({
+		displayName: 'Description',
+		name: 'payerQuestion',
+		placeholder,
+		description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+	});
 
 /** What a form is made of: members of the body, and fields that are none. */
 export type FormPart = BodyMember | INodeProperties;

@@ -14,10 +14,11 @@ const UNITS: Record<string, number> = {
  * an InputError.
  */
 export function readWaitLimit(read: ReadParameter): number {
-	const isLimited = read('limitWaitTime') ?? false;
+	// What is not typed is false by its default: nothing comes from an expression that found nothing.
+	const isLimited = read('limitWaitTime');
 	if (isLimited === false) return Infinity;
 	if (isLimited !== true) {
-		const what = `must be true or false, but is ${JSON.stringify(isLimited)}`;
+		const what = `must be true or false, but is ${JSON.stringify(isLimited) ?? 'undefined'}`;
 		throw wrongField('limitWaitTime', what, 'Turn it on or off.');
 	}
 	const typedAmount = read('resumeAmount');

@@ -171,8 +171,13 @@ export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: str
 	);
 
 /** What to do about what was not carried out and whose record stays. */
-export const stillRecorded = (ids: readonly string[], reason = "n8n's database failed") =>
-	`The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: to send it, use a new External ID.`;
+export function stillRecorded(ids: readonly string[], reason = "n8n's database failed"): string {
+	const toSend =
+		ids.length === 1
+			? 'to send it, use a new External ID'
+			: 'to send them, use a new External ID for each';
+	return `The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: ${toSend}.`;
+}
 
 /** The duplicate check could not be made. */
 export function checkFailed({ noun, pastParticiple }: Words, error: Error): InputError {
@@ -196,8 +201,13 @@ export const listWasFull = ({ plural }: Words, before: number) =>
 	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps none before them. If one of these is older, it was sent again: compare with your records.`;
 
 /** What was sent and may not stay recorded. */
-export const mayBeForgotten = (ids: readonly string[], { message }: Error) =>
-	`n8n may forget ${quotedIds(ids)}: the duplicate check could not make sure that they stay recorded (${message}). Do not send them again without asking the service.`;
+export function mayBeForgotten(ids: readonly string[], { message }: Error): string {
+	const [stay, again] =
+		ids.length === 1
+			? ['it stays recorded', 'Do not send it again without asking the service.']
+			: ['they stay recorded', 'Do not send them again without asking the service.'];
+	return `n8n may forget ${quotedIds(ids)}: the duplicate check could not make sure that ${stay} (${message}). ${again}`;
+}
 
 /** An item that the run did not come to before it was cancelled; the record of some may stay. */
 export const cancelled = (remembered: readonly string[] = []) =>

@@ -57,6 +57,7 @@ export function failuresInWords(run: Summary): string | undefined {
 		);
 	}
 	if (failures === '') return undefined;
+	if (run.items === 1) return onlyFailureSentence(run, counts);
 	const accepted =
 		counts.accepted > 0 ? `${counts.accepted} accepted` : 'none accepted in this run';
 	return joinSentences(
@@ -65,8 +66,24 @@ export function failuresInWords(run: Summary): string | undefined {
 	);
 }
 
+/** The item of a run that has no other. */
+function onlyItem(run: Summary): string {
+	const { noun } = run.operation.words;
+	const [external_id] = Object.values(idsByOutcome(run)).flat();
+	return external_id === undefined ? `The ${noun}` : `The ${noun} "${external_id}"`;
+}
+
+function onlyFailureSentence(run: Summary, counts: Record<End, number>): string {
+	if (counts.notReached > 0) {
+		return `${onlyItem(run)} was not reached in this run. An earlier run may have sent it.`;
+	}
+	const end = ENDS.find((each) => counts[each] > 0) ?? 'notReached';
+	return `${onlyItem(run)} was not accepted in this run: ${OUTCOME_WORDS[end]}.`;
+}
+
 function unknownSentence(run: Summary, count: number): string {
 	const ids = quotedIds(idsByOutcome(run).unknown);
+	if (run.items === 1) return `${onlyItem(run)} is unknown.`;
 	const verb = count === 1 ? 'is' : 'are';
 	return `${count} of ${run.items} ${nounOf(run)} ${verb} unknown: ${ids}.`;
 }

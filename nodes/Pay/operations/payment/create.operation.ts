@@ -66,7 +66,7 @@ const paymentForm = [
 	creditParty,
 	amount,
 	externalId,
-	payerQuestion,
+	payerQuestion('e.g. Invoice 2041'),
 	postbackUrl,
 ] as const satisfies FormOf<PaymentBody>;
 

@@ -80,7 +80,7 @@ interface QrCodeBody {
 const qrCodeForm = [
 	amount,
 	externalId,
-	payerQuestion,
+	payerQuestion('e.g. Order 1042'),
 	...imageFields,
 	postbackUrl,
 	payer,

@@ -10,8 +10,8 @@ import { awaitedProofs, beginWait, expectationOf } from '../../postback/expectat
 import { endedByPostback, outlastTimers } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
-/** Whose words a wait has. */
-const CHARGE = 'the Pay node that makes the charge or payment';
+/** A wait has the words of the charge's credential. */
+const TO_CREDENTIAL = 'Open the credential of the Pay node that makes the charge or payment';
 
 /**
  * Removes what another node, or a customer's order, put where a postback will be: at the time limit
@@ -67,7 +67,7 @@ function readProofs(
 		return {
 			hash,
 			status,
-			match: matchOf(condition, status, 'resumeWhen', CHARGE),
+			match: matchOf(condition, status, 'resumeWhen', TO_CREDENTIAL),
 		};
 	});
 }
