@@ -10,6 +10,7 @@ export function brCode(id: string, amount: number): string {
 		field('26', account),
 		field('52', '0000'),
 		field('53', '999'),
+		// EMV has room for 13 characters: a longer amount is cut off.
 		field('54', String(amount).slice(0, 13)),
 		field('58', 'XX'),
 		field('59', 'Sample'),

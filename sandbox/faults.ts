@@ -1,34 +1,39 @@
 import type { NextFunction, Request, Response } from 'express';
 
-/** A way for the service to misbehave, ordered by a test or by the base URL. */
+/** Ways in which a connection fails. */
+const CONNECTION_FAULTS = [
+	/** Resets the connection on the request's headers, before its body was read. */
+	'reset-before-body',
+	/** Takes the request, then resets the connection. */
+	'reset-after-body',
+	/** Takes the request and closes the connection in the middle of the response. */
+	'hang-up',
+	/** Takes the request and never responds. */
+	'no-response',
+	/** Takes the request and responds with what is not HTTP. */
+	'garbage',
+] as const;
+
+/** A way for the service to misbehave, ordered by a test, by the page or by the base URL. */
 export type Fault =
 	| { kind: 'status'; status: number; body?: string; contentType?: string; location?: string }
-	/** Answers normally after this many milliseconds. */
+	/** Responds as usual, after this many milliseconds. */
 	| { kind: 'delay'; ms: number }
-	/** Resets the connection on the request's headers, before its body was read. */
-	| { kind: 'reset-before-body' }
-	/** Takes the request, then resets the connection. */
-	| { kind: 'reset-after-body' }
-	/** Takes the request and closes the connection in the middle of the answer. */
-	| { kind: 'hang-up' }
-	/** Takes the request and never answers. */
-	| { kind: 'no-answer' }
-	/** Takes the request and answers what is not HTTP. */
-	| { kind: 'garbage' };
+	| { kind: (typeof CONNECTION_FAULTS)[number] };
 
 /**
  * Reads a fault from the part of a base URL after `/fault/`, for example `status-500`,
- * `delay-2000`, `no-answer`.
+ * `delay-2000`, `no-response`.
  */
 export function parseFault(name: string): Fault | undefined {
-	const [, kind, number] = /^(status|delay)-(\d+)$/.exec(name) ?? [];
-	if (kind === 'status') return { kind, status: Number(number) };
-	if (kind === 'delay') return { kind, ms: Number(number) };
-	const plain = ['reset-before-body', 'reset-after-body', 'hang-up', 'no-answer', 'garbage'];
-	return plain.includes(name) ? ({ kind: name } as Fault) : undefined;
+	const [, numbered, number] = /^(status|delay)-(\d+)$/.exec(name) ?? [];
+	if (numbered === 'status') return { kind: 'status', status: Number(number) };
+	if (numbered === 'delay') return { kind: 'delay', ms: Number(number) };
+	const kind = CONNECTION_FAULTS.find((fault) => fault === name);
+	return kind === undefined ? undefined : { kind };
 }
 
-/** What is done instead of an answer, in words; undefined for what is answered. */
+/** What is done instead of a response, in words; undefined where there is a response. */
 export function wordsOf({ kind }: Fault): string | undefined {
 	switch (kind) {
 		case 'reset-before-body':
@@ -38,15 +43,23 @@ export function wordsOf({ kind }: Fault): string | undefined {
 			return 'Half a response with status 200, then the connection was closed.';
 		case 'garbage':
 			return 'The response was not HTTP.';
-		case 'no-answer':
+		case 'no-response':
 			return 'No response was sent; the caller still waits, or has hung up.';
 		default:
 			return undefined;
 	}
 }
 
-/** Plays a fault that comes after the request was taken. */
-export function playFault(fault: Fault, request: Request, response: Response, next: NextFunction) {
+/**
+ * Plays a fault that comes after the request was taken.
+ * @param respond what comes after a delay; the other faults take its place
+ */
+export function playFault(
+	fault: Fault,
+	request: Request,
+	response: Response,
+	respond: NextFunction,
+): void {
 	const { socket } = request;
 	switch (fault.kind) {
 		case 'status':
@@ -57,7 +70,7 @@ export function playFault(fault: Fault, request: Request, response: Response, ne
 				.send(fault.body ?? JSON.stringify({ message: 'A fault was ordered' }));
 			return;
 		case 'delay':
-			setTimeout(next, fault.ms);
+			setTimeout(respond, fault.ms);
 			return;
 		case 'reset-before-body':
 		case 'reset-after-body':
@@ -72,7 +85,7 @@ export function playFault(fault: Fault, request: Request, response: Response, ne
 		case 'garbage':
 			socket?.end('This is not HTTP\r\n\r\n');
 			return;
-		case 'no-answer':
+		case 'no-response':
 			return;
 	}
 }

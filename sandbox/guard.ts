@@ -21,13 +21,13 @@ function foreign({ headers, method }: Request): { status: number; message: strin
 
 /**
  * Keeps other web pages in the person's browser away.
- * @param refused is told of a request before it is refused
+ * @param onRejection is called with a request before it is rejected
  */
-export function guard(refused: (request: Request, response: Response) => void) {
+export function guard(onRejection: (request: Request, response: Response) => void) {
 	return (request: Request, response: Response, next: NextFunction) => {
 		const reason = foreign(request);
 		if (reason === undefined) return next();
-		refused(request, response);
+		onRejection(request, response);
 		response.status(reason.status).json({ message: reason.message });
 	};
 }

@@ -1,24 +1,30 @@
 import type { Request, Response } from 'express';
 import { isLosslessNumber, parse } from 'lossless-json';
 
+/** Who is calling, with what kind of body and which program. */
+export interface ExchangeHeaders {
+	authorization: string;
+	'content-type': string;
+	'user-agent': string;
+}
+
 /** A request of any kind and what became of it; the page gets it without its secrets. */
 export interface Exchange {
 	number: number;
 	at: string;
 	method: string;
 	path: string;
-	/** Authorization, the body's type and the caller's program. */
-	headers: Record<string, string>;
+	headers: ExchangeHeaders;
 	body: string;
-	answer?: { at: string; status?: number; body: string };
+	response?: { at: string; status?: number; body: string };
 	/** The charge or payment that came of it. */
 	transaction?: string;
 }
 
 /** How many exchanges are kept: a bench must not fill the memory. */
-const KEPT = 200;
-/** How much of a text is shown. */
-const LONGEST = 20_000;
+const EXCHANGES_KEPT = 200;
+/** How much of a text is shown, in characters. */
+const LONGEST_TEXT = 20_000;
 /** A shorter token, such as "x", opens nothing here, and taking it out would spoil every text. */
 const SHORTEST_SECRET = 8;
 
@@ -28,20 +34,29 @@ export function shortened(secret: string): string {
 }
 
 /** The scheme of an Authorization header and its secret. */
-function partsOf(authorization = ''): { scheme: string; secret: string } {
+function partsOf(authorization: string): { scheme: string; secret: string } {
 	const [, scheme = '', secret = ''] = /^(\S+)(?: +(.*))?$/s.exec(authorization) ?? [];
 	return { scheme, secret };
 }
 
 /** The secrets with which these requests came. */
 export function secretsOf(exchanges: Exchange[]): string[] {
-	return [...new Set(exchanges.map(({ headers }) => partsOf(headers.authorization).secret))];
+	const secrets = new Set<string>();
+	for (const { headers } of exchanges) {
+		const { secret } = partsOf(headers.authorization);
+		if (secret !== '') secrets.add(secret);
+	}
+	return [...secrets];
 }
 
 /** The headers as they may be shown. */
-export function headersWithoutSecret({ headers }: Exchange): Record<string, string> {
+export function headersWithoutSecret({ headers }: Exchange): ExchangeHeaders {
 	const { scheme, secret } = partsOf(headers.authorization);
-	return { ...headers, authorization: scheme === '' ? '(none)' : `${scheme} ${shortened(secret)}` };
+	return {
+		authorization: scheme === '' ? '(none)' : `${scheme} ${shortened(secret)}`,
+		'content-type': headers['content-type'],
+		'user-agent': headers['user-agent'],
+	};
 }
 
 /**
@@ -62,7 +77,7 @@ export function jsonWithoutSecrets(value: unknown, secrets: string[]): string {
 				/("(?:client_secret|access_token)"\s*:\s*")([^"]*)/g,
 				(_all, name: string, secret: string) => name + shortened(secret),
 			)
-			.slice(0, LONGEST);
+			.slice(0, LONGEST_TEXT);
 	});
 }
 
@@ -91,7 +106,7 @@ export function fieldsOf(body: string): Array<[string, string]> {
 	}
 }
 
-/** What came and what was answered, for the page; the tests have `received`. */
+/** The requests and their responses, for the page; the tests have `received`. */
 export class Journal {
 	readonly exchanges: Exchange[] = [];
 	private count = 0;
@@ -99,7 +114,7 @@ export class Journal {
 	/** @param changed is called whenever there is something new to show */
 	constructor(private readonly changed: () => void) {}
 
-	/** Begins an exchange and follows its answer. */
+	/** Begins an exchange and follows its response. */
 	begin(request: Request, response: Response): Exchange {
 		const { authorization = '', 'content-type': type, 'user-agent': agent } = request.headers;
 		const exchange: Exchange = {
@@ -115,23 +130,18 @@ export class Journal {
 			body: '',
 		};
 		this.exchanges.push(exchange);
-		if (this.exchanges.length > KEPT) this.exchanges.shift();
+		if (this.exchanges.length > EXCHANGES_KEPT) this.exchanges.shift();
 
-		let sent = '';
+		let sentBody = '';
 		const send = response.send.bind(response);
 		response.send = (body) => {
-			if (typeof body === 'string') sent = body;
+			if (typeof body === 'string') sentBody = body;
 			return send(body);
 		};
 		response.on('close', () => {
-			if (exchange.answer === undefined) {
-				const whole = response.writableFinished;
-				this.answered(
-					exchange,
-					whole ? sent : 'The connection ended without a response.',
-					whole ? response.statusCode : undefined,
-				);
-			}
+			if (exchange.response !== undefined) return;
+			if (response.writableFinished) this.responded(exchange, sentBody, response.statusCode);
+			else this.responded(exchange, 'The connection ended without a response.');
 		});
 		this.changed();
 		return exchange;
@@ -143,9 +153,9 @@ export class Journal {
 		this.changed();
 	}
 
-	/** Writes down what was answered, or in words what was done instead. */
-	answered(exchange: Exchange, body: string, status?: number): void {
-		exchange.answer = { at: new Date().toISOString(), status, body };
+	/** Writes down the response, or in words what was done instead. */
+	responded(exchange: Exchange, body: string, status?: number): void {
+		exchange.response = { at: new Date().toISOString(), status, body };
 		this.changed();
 	}
 }

@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 import { Sandbox, type SandboxOptions } from './service';
 
-const HELP = `The sandbox: a stand-in for the service, on this machine only.
+export const HELP = `The sandbox: a stand-in for the service, on this machine only.
 
   npm run sandbox -- [options]
 
   --port NUMBER          port (SANDBOX_PORT; 8787)
-  --settle-after MS|off  a payment is reported as paid after so many milliseconds (1000), or never
+  --settle-after MS|off  a payment is reported as paid after so many milliseconds, or never (1000)
   --help                 this text
 
 What the service's document leaves open, off unless named; each an illustration:
@@ -17,18 +17,25 @@ What the service's document leaves open, off unless named; each an illustration:
   --client-secret TEXT   (SANDBOX_CLIENT_SECRET; sandbox-secret)
   --client-auth WAY      header, body or json alone; header and body are taken without it
   --token-life SECONDS   (3600)
-  --wrap-token           tokens are told as { data: { accessToken: … } }
+  --wrap-token           tokens come as { data: { accessToken: … } }
   --one-token            a new token ends the one before it
   --scope TEXT           the only scope that is given
-  --allow ADDRESS        refuse requests from other IP addresses with 403; may be repeated
-  --success-field        answers have "success"; a body that breaks the contract gets false in a 200
-  --nested-postback      notifications are { event, data: { … } }
-  --sign SECRET          notifications have X-Signature: sha256= and the HMAC-SHA256 of the body
+  --allow ADDRESS        rejects requests from other IP addresses with 403; may be repeated
+  --success-field        responses have "success"; a body that breaks the contract gets false in a 200
+  --nested-postback      postbacks are { event, data: { … } }
+  --sign SECRET          postbacks have X-Signature: sha256= and the HMAC-SHA256 of the body
 `;
 
-function number(name: string, text: string): number {
-	if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`--${name} needs a number, not "${text}"`);
+/** @param orElse the word that may stand in place of the number, for the error */
+function wholeNumber(name: string, text: string, orElse = ''): number {
+	if (!/^\d+$/.test(text)) {
+		throw new Error(`--${name} needs a whole number${orElse}, not "${text}"`);
+	}
 	return Number(text);
+}
+
+function settleAfter(text: string): number | undefined {
+	return text === 'off' ? undefined : wholeNumber('settle-after', text, ' or off');
 }
 
 /** Reads the options of the command line; undefined when only the help was asked for. */
@@ -62,10 +69,9 @@ export function readOptions(
 	if (way !== undefined && way !== 'header' && way !== 'body' && way !== 'json') {
 		throw new Error(`--client-auth is header, body or json, not "${way}"`);
 	}
-	const settleAfter = values['settle-after'];
 	return {
-		port: number('port', values.port),
-		settlePaymentsAfter: settleAfter === 'off' ? undefined : number('settle-after', settleAfter),
+		port: wholeNumber('port', values.port),
+		settlePaymentsAfter: settleAfter(values['settle-after']),
 		amountsAct: true,
 		schemeName: values.scheme,
 		clientCredentials: values.oauth
@@ -73,7 +79,7 @@ export function readOptions(
 					clientId: values['client-id'],
 					clientSecret: values['client-secret'],
 					clientAuthentication: way,
-					tokenLife: number('token-life', values['token-life']),
+					tokenLife: wholeNumber('token-life', values['token-life']),
 					oneActiveToken: values['one-token'],
 					wrapsTokens: values['wrap-token'],
 					scope: values.scope,
@@ -94,7 +100,7 @@ async function main() {
 	}
 	const sandbox = await Sandbox.start(options);
 	const token = options.clientCredentials ? `tokens from ${sandbox.tokenUrl}` : 'any access token';
-	console.log(`Sandbox service: ${sandbox.url} (${token}; its answers are illustrations)`);
+	console.log(`Sandbox service: ${sandbox.url} (${token}; its responses are illustrations)`);
 	console.log(
 		`Open it in a browser, or order a fault by the base URL: ${sandbox.url}/fault/status-500`,
 	);

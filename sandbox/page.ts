@@ -36,11 +36,13 @@ interface Shown {
 	readonly transactions: Transaction[];
 	readonly journal: Journal;
 	readonly tokens?: Tokens;
-	readonly next?: Rehearsal;
+	readonly orderedRehearsal?: Rehearsal;
 	/** @returns what ends the watching */
 	watch(watcher: () => void): () => void;
-	settle(id: string, status: Status): Promise<void>;
-	notify(
+	/** @returns the body of the postback that reports it */
+	changeStatus(transaction: Transaction, status: Status): string;
+	/** Never rejects: the pages do not wait until it has ended. */
+	sendPostback(
 		transaction: Transaction,
 		body: string,
 		note?: Postback['note'],
@@ -50,66 +52,102 @@ interface Shown {
 	revokeTokens(): void;
 }
 
+type Fields = ReturnType<typeof fieldsOf>;
+
 /** Bodies do not change once they came; a page that is open would parse them at every change. */
-const fields = new WeakMap<Exchange, { body: string; fields: ReturnType<typeof fieldsOf> }>();
+const parsed = new WeakMap<Exchange, { body: string; fields: Fields }>();
+
+function fieldsOfExchange(exchange: Exchange): Fields {
+	const { body } = exchange;
+	const before = parsed.get(exchange);
+	if (before?.body === body) return before.fields;
+	const fields = fieldsOf(body);
+	parsed.set(exchange, { body, fields });
+	return fields;
+}
 
 function exchangeView(exchange: Exchange) {
-	const { body } = exchange;
-	let known = fields.get(exchange);
-	if (known?.body !== body) fields.set(exchange, (known = { body, fields: fieldsOf(body) }));
-	return { ...exchange, headers: headersWithoutSecret(exchange), fields: known.fields };
+	const { number, at, method, path, body, response, transaction } = exchange;
+	return {
+		number,
+		at,
+		method,
+		path,
+		headers: headersWithoutSecret(exchange),
+		body,
+		fields: fieldsOfExchange(exchange),
+		response,
+		transaction,
+	};
 }
 
 function transactionView(transaction: Transaction) {
-	const { deliveries: _tries, exchange, ...rest } = transaction;
 	return {
-		...rest,
-		exchange: exchangeView(exchange),
+		id: transaction.id,
+		kind: transaction.kind,
+		external_id: transaction.external_id,
+		amount: transaction.amount,
+		payerQuestion: transaction.payerQuestion,
+		status: transaction.status,
+		changes: transaction.changes,
+		postbackUrl: transaction.postbackUrl,
+		qrCode: transaction.qrCode,
+		postbacks: transaction.postbacks,
+		exchange: exchangeView(transaction.exchange),
+		occurrence: transaction.occurrence,
 	};
 }
 
 /** JSON for the page: whatever it holds, the secrets that the sandbox knows of are not in it. */
-function told(sandbox: Shown, value: unknown): string {
+function jsonForPage(sandbox: Shown, value: unknown): string {
 	const { transactions, journal, tokens, options } = sandbox;
-	const exchanges = [
-		...journal.exchanges,
-		...transactions.slice(-SHOWN).map((each) => each.exchange),
-	];
-	const { clientSecret = '' } = options.clientCredentials ?? {};
-	return jsonWithoutSecrets(value, [
-		...secretsOf(exchanges),
-		...(tokens?.given ?? []),
-		clientSecret,
-	]);
+	const shown = transactions.slice(-SHOWN).map(({ exchange }) => exchange);
+	const secrets = secretsOf(journal.exchanges.concat(shown));
+	if (tokens !== undefined) secrets.push(...tokens.given);
+	if (options.clientCredentials !== undefined) secrets.push(options.clientCredentials.clientSecret);
+	return jsonWithoutSecrets(value, secrets);
+}
+
+/** How to get a token; undefined where any token is taken. */
+function tokensView({ tokens, tokenUrl, options }: Shown) {
+	const { clientCredentials } = options;
+	if (tokens === undefined || clientCredentials === undefined) return undefined;
+	return {
+		url: tokenUrl,
+		clientId: clientCredentials.clientId,
+		clientSecret: shortened(clientCredentials.clientSecret),
+		life: clientCredentials.tokenLife ?? 3600,
+		oneActive: clientCredentials.oneActiveToken === true,
+		active: tokens.active,
+	};
 }
 
 /** What the page shows, newest first. */
 function stateOf(sandbox: Shown): string {
-	const { transactions, journal, options, tokens, next } = sandbox;
-	const { clientCredentials: client, schemeName = 'pay' } = options;
-	return told(sandbox, {
+	const { transactions, journal, options, orderedRehearsal } = sandbox;
+	return jsonForPage(sandbox, {
 		baseUrl: sandbox.url,
-		schemeName,
-		tokens: tokens &&
-			client && {
-				url: sandbox.tokenUrl,
-				clientId: client.clientId,
-				clientSecret: shortened(client.clientSecret),
-				life: client.tokenLife ?? 3600,
-				oneActive: client.oneActiveToken === true,
-				active: tokens.active,
-			},
-		next: next?.name ?? 'normal',
+		schemeName: options.schemeName ?? 'pay',
+		tokens: tokensView(sandbox),
+		orderedRehearsal: orderedRehearsal?.name ?? 'normal',
 		transactions: transactions.slice(-SHOWN).reverse().map(transactionView),
 		exchanges: [...journal.exchanges].reverse().map(exchangeView),
 	});
 }
 
 /** What the page's script is given once: the lists that it does not have of its own. */
-const LISTS = {
-	rehearsals: REHEARSALS.map(({ name, label, says, amount }) => ({ name, label, says, amount })),
-	sequels: SEQUELS.map(({ amount, says }) => ({ amount, says })),
-};
+function listsOf({ options }: Shown) {
+	return {
+		rehearsals: REHEARSALS.map(({ name, label, description, amount }) => ({
+			name,
+			label,
+			description,
+			amount,
+		})),
+		sequels: SEQUELS.map(({ amount, description }) => ({ amount, description })),
+		amountsAct: options.amountsAct === true,
+	};
+}
 
 interface Html {
 	text: string;
@@ -164,7 +202,7 @@ export function pageRoutes(sandbox: Shown): Router {
 		response.type('json').send(stateOf(sandbox));
 	});
 	router.get('/lists', (_request, response) => {
-		response.json({ ...LISTS, amountsAct: sandbox.options.amountsAct === true });
+		response.json(listsOf(sandbox));
 	});
 	router.get('/events', (request, response) => {
 		response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -184,7 +222,7 @@ export function pageRoutes(sandbox: Shown): Router {
 	router.get('/transactions/:id', (request, response, next) => {
 		const transaction = find(request.params.id);
 		if (transaction === undefined) return next();
-		response.type('json').send(told(sandbox, transactionView(transaction)));
+		response.type('json').send(jsonForPage(sandbox, transactionView(transaction)));
 	});
 	router.get('/transactions/:id/qr.svg', (request, response, next) => {
 		const qrCode = find(request.params.id)?.qrCode;
@@ -193,8 +231,11 @@ export function pageRoutes(sandbox: Shown): Router {
 	});
 	router.post('/transactions/:id/:act', (request, response, next) => {
 		const { id, act } = request.params;
-		if (find(id) === undefined || (act !== 'pay' && act !== 'fail')) return next();
-		void sandbox.settle(id, act === 'pay' ? 'paid' : 'failed');
+		const transaction = find(id);
+		if (transaction === undefined || (act !== 'pay' && act !== 'fail')) return next();
+		// What throws here throws before the response, and Express makes a 500 of it.
+		const body = sandbox.changeStatus(transaction, act === 'pay' ? 'paid' : 'failed');
+		void sandbox.sendPostback(transaction, body);
 		response.status(202).end();
 	});
 	router.post('/transactions/:id/postbacks/:index/:how', (request, response, next) => {
@@ -202,13 +243,20 @@ export function pageRoutes(sandbox: Shown): Router {
 		const postback = transaction?.postbacks[Number(request.params.index)];
 		if (transaction === undefined || postback === undefined) return next();
 		const { body } = postback;
-		const { how } = request.params;
-		if (how === 'again') void sandbox.notify(transaction, body, 'again');
-		else if (how === 'late') void sandbox.notify(transaction, body, 'late', LATE);
-		else if (how === 'twice') {
-			void sandbox.notify(transaction, body, 'twice');
-			void sandbox.notify(transaction, body, 'twice');
-		} else return next();
+		switch (request.params.how) {
+			case 'again':
+				void sandbox.sendPostback(transaction, body, 'again');
+				break;
+			case 'twice':
+				void sandbox.sendPostback(transaction, body, 'twice');
+				void sandbox.sendPostback(transaction, body, 'twice');
+				break;
+			case 'late':
+				void sandbox.sendPostback(transaction, body, 'late', LATE);
+				break;
+			default:
+				return next();
+		}
 		response.status(202).end();
 	});
 	router.post('/next/:name', (request, response, next) => {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One try to deliver a notification. */
-export interface Delivery {
+/** One try to send a postback. */
+export interface PostbackTry {
 	at: string;
-	/** What the receiver answered: a status, or why there was none. */
-	answer: number | string;
-	/** The beginning of the answer's body. */
+	/** The status of the response, or why there was none. */
+	response: number | string;
+	/** The beginning of the response's body. */
 	text?: string;
 }
 
-/** A notification on its way to a postback URL. */
+/** A postback on its way to its URL. */
 export interface Postback {
 	at: string;
 	/** Exactly what is sent; a repeat has the same bytes. */
@@ -18,11 +18,11 @@ export interface Postback {
 	note?: 'again' | 'twice' | 'late';
 	/** When it will be sent, if that is later. */
 	due?: string;
-	deliveries: Delivery[];
+	tries: PostbackTry[];
 }
 
-/** What a notification tells. Its real form is not documented. */
-export interface Notification {
+/** What a postback says. Its real form is not documented. */
+export interface PostbackBody {
 	event: string;
 	id: string;
 	external_id: string;
@@ -30,56 +30,61 @@ export interface Notification {
 	status: string;
 }
 
-/** A notification whose facts are nested one level deep, as many services have it. */
-export function nested({ event, ...data }: Notification) {
+/** A postback whose facts are nested one level deep, as many services have it. */
+export function nested({ event, ...data }: PostbackBody) {
 	return { event, data };
 }
 
 /** Pauses between tries, in milliseconds. The service's own retries are not documented. */
 const PAUSES = [500, 1000, 2000, 4000];
+/** How long a receiver may take to respond, in milliseconds. */
+const LONGEST_RESPONSE = 10_000;
+/** How much of a response's body is kept, in characters. */
+const TEXT_KEPT = 500;
 
 /** Waits, without keeping the process alive; false if the sandbox was closed meanwhile. */
 export async function pause(ms: number, closed: AbortSignal): Promise<boolean> {
 	return await sleep(ms, true, { ref: false, signal: closed }).catch(() => false);
 }
 
-async function deliverOnce(
+async function sendOnce(
 	url: string,
 	body: string,
 	headers: Record<string, string>,
 	closed: AbortSignal,
-): Promise<Omit<Delivery, 'at'>> {
+): Promise<PostbackTry> {
 	try {
-		const answer = await fetch(url, {
+		const response = await fetch(url, {
 			method: 'POST',
-			headers: { 'Content-Type': 'application/json', ...headers },
+			headers,
 			body,
 			redirect: 'manual',
-			signal: AbortSignal.any([closed, AbortSignal.timeout(10_000)]),
+			signal: AbortSignal.any([closed, AbortSignal.timeout(LONGEST_RESPONSE)]),
 		});
-		return { answer: answer.status, text: (await answer.text()).slice(0, 500) };
+		const text = (await response.text()).slice(0, TEXT_KEPT);
+		return { at: new Date().toISOString(), response: response.status, text };
 	} catch (error) {
 		const { cause, message } = error as Error & { cause?: { code?: string } };
-		return { answer: cause?.code ?? message };
+		return { at: new Date().toISOString(), response: cause?.code ?? message };
 	}
 }
 
 /**
- * Sends a notification until the receiver answers 2xx, a few times at most.
- * @param onDelivery is told of every try
+ * Sends a postback until the receiver responds with 2xx, a few times at most. Never rejects.
+ * @param onTry is called after every try
  */
-export async function deliver(
+export async function sendUntilTaken(
 	url: string,
 	body: string,
 	headers: Record<string, string>,
 	closed: AbortSignal,
-	onDelivery: (delivery: Delivery) => void,
+	onTry: (postbackTry: PostbackTry) => void,
 ): Promise<void> {
 	for (const wait of [0, ...PAUSES]) {
 		if (wait > 0 && !(await pause(wait, closed))) return;
-		const delivery = await deliverOnce(url, body, headers, closed);
-		onDelivery({ at: new Date().toISOString(), ...delivery });
-		const { answer } = delivery;
-		if (typeof answer === 'number' && answer >= 200 && answer <= 299) return;
+		const postbackTry = await sendOnce(url, body, headers, closed);
+		onTry(postbackTry);
+		const { response } = postbackTry;
+		if (typeof response === 'number' && response >= 200 && response <= 299) return;
 	}
 }

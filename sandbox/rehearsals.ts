@@ -1,157 +1,212 @@
 import { brCode } from './brCode';
 import type { Fault } from './faults';
 
+/** The body of a response to a request that was carried out. */
+export interface ResponseBody {
+	/** Only where the sandbox was started so. */
+	success?: true;
+	id: string;
+	external_id: string;
+	amount: number;
+	status: string;
+	qrCode?: string;
+}
+
+/** What becomes of a request. */
+export type Effect =
+	/** Nothing is made, and the fault is all that the caller gets. */
+	| { kind: 'notCarriedOut'; fault: Fault }
+	/** The charge or payment is made all the same: the case in which guessing costs money. */
+	| { kind: 'carriedOut'; fault: Fault }
+	/** It is made, but the response does not say what was asked for. */
+	| { kind: 'misreported'; falsify: (body: ResponseBody) => void };
+
 /** What a person can order for the next request, or for any request by its amount. */
 export interface Rehearsal {
 	name: string;
 	label: string;
 	/** What happens, in words for the page. */
-	says: string;
+	description: string;
 	/** The amount that orders it, where amounts act. */
 	amount: number;
-	/** Absent where the request is answered. */
-	fault?: Fault;
-	/** What the answer says in place of what was asked for. */
-	instead?: (made: { id: string; amount: number }) => object;
-	/** Whether the charge or payment is made all the same: the case in which guessing costs money. */
-	carriedOut?: true;
+	effect: Effect;
 }
 
-const status = (code: number, message: string, more: Partial<Fault> = {}): Fault =>
-	({ kind: 'status', status: code, body: JSON.stringify({ message }), ...more }) as Fault;
+function notCarriedOut(status: number, message: string): Effect {
+	return {
+		kind: 'notCarriedOut',
+		fault: { kind: 'status', status, body: JSON.stringify({ message }) },
+	};
+}
 
-/** How long the slow answer takes, in milliseconds. */
+/** How long the slow response takes, in milliseconds. */
 const SLOW = 3000;
 
-/** Ways to answer badly. Which of them the real service has is not documented. */
+/** Ways to respond badly. Which of them the real service has is not documented. */
 export const REHEARSALS: readonly Rehearsal[] = [
 	{
-		name: 'refuse-422',
-		label: 'Refuse (422)',
-		says: 'Answers 422. Nothing is made.',
+		name: 'reject-422',
+		label: 'Reject (422)',
+		description: 'Responds with 422. Nothing is made.',
 		amount: 4.22,
-		fault: status(422, 'Refused, as ordered'),
+		effect: notCarriedOut(422, 'Rejected, as ordered'),
 	},
 	{
 		name: 'token-401',
-		label: 'Token refused (401)',
-		says: 'Answers 401, as for a wrong access token. Nothing is made.',
+		label: 'Token rejected (401)',
+		description: 'Responds with 401, as to a wrong access token. Nothing is made.',
 		amount: 4.01,
-		fault: status(401, 'The access token was refused, as ordered'),
+		effect: notCarriedOut(401, 'The access token was rejected, as ordered'),
 	},
 	{
 		name: 'address-403',
-		label: 'Address refused (403)',
-		says: 'Answers 403, as a service with a list of allowed addresses does. Nothing is made.',
+		label: 'Address rejected (403)',
+		description:
+			'Responds with 403, as a service with a list of allowed addresses does. Nothing is made.',
 		amount: 4.03,
-		fault: status(403, 'This address is not on the list, as ordered'),
+		effect: notCarriedOut(403, 'This address is not on the list, as ordered'),
 	},
 	{
 		name: 'says-no',
 		label: '200 that says no',
-		says: 'Answers 200 with { "success": false }. Nothing is made.',
+		description: 'Responds with 200 and { "success": false }. Nothing is made.',
 		amount: 2.99,
-		fault: {
-			kind: 'status',
-			status: 200,
-			body: '{"success":false,"message":"Refused, as ordered"}',
+		effect: {
+			kind: 'notCarriedOut',
+			fault: {
+				kind: 'status',
+				status: 200,
+				body: '{"success":false,"message":"Rejected, as ordered"}',
+			},
 		},
 	},
 	{
 		name: 'unavailable-503',
 		label: 'Unavailable (503)',
-		says: 'Answers 503. Nothing is made, but the caller cannot know that.',
+		description: 'Responds with 503. Nothing is made, but the caller cannot know that.',
 		amount: 5.03,
-		fault: status(503, 'Unavailable, as ordered'),
+		effect: notCarriedOut(503, 'Unavailable, as ordered'),
 	},
 	{
-		name: 'no-answer',
-		label: 'No answer',
-		says: 'Takes the request, carries it out, and never answers.',
+		name: 'no-response',
+		label: 'No response',
+		description: 'Takes the request, carries it out, and never responds.',
 		amount: 9.01,
-		fault: { kind: 'no-answer' },
-		carriedOut: true,
+		effect: { kind: 'carriedOut', fault: { kind: 'no-response' } },
 	},
 	{
 		name: 'cut-off',
 		label: 'Cut off',
-		says: 'Takes the request, carries it out, and hangs up in the middle of the answer.',
+		description: 'Takes the request, carries it out, and hangs up in the middle of the response.',
 		amount: 9.02,
-		fault: { kind: 'hang-up' },
-		carriedOut: true,
+		effect: { kind: 'carriedOut', fault: { kind: 'hang-up' } },
 	},
 	{
 		name: 'redirect',
 		label: 'Redirect (307)',
-		says: 'Answers 307 to another path. Nothing is made; whoever follows shows up below.',
+		description:
+			'Responds with 307 to another path. Nothing is made; whoever follows shows up below.',
 		amount: 3.07,
-		fault: status(307, 'Moved, as ordered', { location: '/redirected' }),
+		effect: {
+			kind: 'notCarriedOut',
+			fault: {
+				kind: 'status',
+				status: 307,
+				body: '{"message":"Moved, as ordered"}',
+				location: '/redirected',
+			},
+		},
 	},
 	{
 		name: 'slow',
 		label: `Slow (${SLOW / 1000} s)`,
-		says: `Carries the request out and answers after ${SLOW / 1000} seconds.`,
+		description: `Carries the request out and responds after ${SLOW / 1000} seconds.`,
 		amount: 9.05,
-		fault: { kind: 'delay', ms: SLOW },
-		carriedOut: true,
+		effect: { kind: 'carriedOut', fault: { kind: 'delay', ms: SLOW } },
 	},
 	{
 		name: 'other-code',
 		label: 'Code of another amount',
-		says: 'Makes the charge; its QR code asks for a hundredth of the amount.',
+		description: 'Makes the charge; its QR code asks for a hundredth of the amount.',
 		amount: 9.06,
-		instead: ({ id, amount }) => ({ qrCode: brCode(id, amount / 100) }),
-		carriedOut: true,
+		effect: {
+			kind: 'misreported',
+			falsify: (body) => {
+				body.qrCode = brCode(body.id, body.amount / 100);
+			},
+		},
 	},
 	{
 		name: 'other-echo',
 		label: 'Another amount and ID',
-		says: 'Carries the request out; the answer says a hundred times the amount and another ID.',
+		description:
+			'Carries the request out; the response has a hundred times the amount and another ID.',
 		amount: 9.07,
-		instead: ({ amount }) => ({ amount: amount * 100, external_id: 'another' }),
-		carriedOut: true,
+		effect: {
+			kind: 'misreported',
+			falsify: (body) => {
+				body.amount *= 100;
+				body.external_id = 'another';
+			},
+		},
 	},
 ];
+
+/** How a charge or payment ends by itself, and when that is reported. */
+export type Ending =
+	| { reported: 'never' }
+	| {
+			/** Before the response to the request, or so long after it. */
+			reported: 'beforeResponse' | { afterMs: number };
+			status: 'paid' | 'failed';
+			/** How many times the same postback is sent. */
+			times: number;
+			/** What was paid, where it is another amount. */
+			paid?: number;
+	  };
 
 /** What becomes of a charge or payment by itself, ordered by its amount. */
 export interface Sequel {
 	amount: number;
-	says: string;
-	/** The status that is reported; nothing ever is, when undefined. */
-	status?: 'paid' | 'failed';
-	/** Milliseconds after the answer; 0 is before it. */
-	after: number;
-	/** How many times the same notification is sent. */
-	times: number;
-	/** What was paid, where it is another amount. */
-	paid?: number;
+	/** What happens, in words for the page. */
+	description: string;
+	ending: Ending;
 }
 
 export const SEQUELS: readonly Sequel[] = [
-	{ amount: 1.01, status: 'paid', after: 1000, times: 1, says: 'Is paid after 1 second.' },
-	{ amount: 1.02, status: 'failed', after: 1000, times: 1, says: 'Fails after 1 second.' },
-	{ amount: 1.03, status: 'paid', after: 1000, times: 2, says: 'Is paid; reported twice at once.' },
+	{
+		amount: 1.01,
+		description: 'Is paid after 1 second.',
+		ending: { reported: { afterMs: 1000 }, status: 'paid', times: 1 },
+	},
+	{
+		amount: 1.02,
+		description: 'Fails after 1 second.',
+		ending: { reported: { afterMs: 1000 }, status: 'failed', times: 1 },
+	},
+	{
+		amount: 1.03,
+		description: 'Is paid; reported twice at once.',
+		ending: { reported: { afterMs: 1000 }, status: 'paid', times: 2 },
+	},
 	{
 		amount: 1.04,
-		status: 'paid',
-		after: 15_000,
-		times: 1,
-		says: 'Is paid; reported after 15 seconds.',
+		description: 'Is paid; reported after 15 seconds.',
+		ending: { reported: { afterMs: 15_000 }, status: 'paid', times: 1 },
 	},
 	{
 		amount: 1.05,
-		status: 'paid',
-		after: 0,
-		times: 1,
-		says: 'Is paid; reported before the answer to the request.',
+		description: 'Is paid; reported before the response to the request.',
+		ending: { reported: 'beforeResponse', status: 'paid', times: 1 },
 	},
-	{ amount: 1.06, after: 0, times: 0, says: 'Nothing more is ever heard of it.' },
+	{
+		amount: 1.06,
+		description: 'Nothing more is ever heard of it.',
+		ending: { reported: 'never' },
+	},
 	{
 		amount: 1.07,
-		status: 'paid',
-		after: 1000,
-		times: 1,
-		paid: 0.01,
-		says: 'Is paid with another amount: 0.01.',
+		description: 'Is paid with another amount: 0.01.',
+		ending: { reported: { afterMs: 1000 }, status: 'paid', times: 1, paid: 0.01 },
 	},
 ];

@@ -1,6 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import {
+	createServer,
+	type IncomingHttpHeaders,
+	type IncomingMessage,
+	type Server,
+	type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
@@ -10,9 +16,9 @@ import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
 import { pageRoutes } from './page';
-import { deliver, nested, pause, type Notification, type Postback } from './postbacks';
-import { REHEARSALS, SEQUELS, type Rehearsal, type Sequel } from './rehearsals';
-import { Tokens, type ClientCredentials, type TokenAnswer } from './tokens';
+import { nested, pause, sendUntilTaken, type Postback, type PostbackBody } from './postbacks';
+import { REHEARSALS, SEQUELS, type Ending, type Rehearsal, type ResponseBody } from './rehearsals';
+import { Tokens, type ClientCredentials, type TokenResponse } from './tokens';
 import type { Status, Transaction } from './transaction';
 
 /** A request of one of the two operations, as it came, whatever became of it. */
@@ -21,6 +27,14 @@ interface Received {
 	headers: IncomingHttpHeaders;
 	/** The body's text; empty when the connection was cut before it was read. */
 	body: string;
+}
+
+/** What the sandbox uses of a body that the contract allowed. */
+interface RequestBody {
+	amount: number;
+	external_id: string;
+	payerQuestion?: string;
+	postbackUrl?: string;
 }
 
 /** What the service's document leaves open is off by default, and an illustration when it is on. */
@@ -35,18 +49,38 @@ export interface SandboxOptions {
 	schemeName?: string;
 	/** Only tokens from the endpoint `/oauth/token` are taken, and only while they live. */
 	clientCredentials?: ClientCredentials;
-	/** Requests from other IP addresses are refused with 403. */
+	/** Requests from other IP addresses are rejected with 403. */
 	allowedAddresses?: string[];
-	/** Answers have a `success`, and a body that breaks the contract gets a 200 with `false`. */
+	/** Responses have a `success`, and a body that breaks the contract gets a 200 with `false`. */
 	saysSuccess?: boolean;
-	/** The form of notifications: nested one level deep, or whatever the function makes of one. */
-	postbackBody?: 'nested' | ((notification: Notification) => unknown);
-	/** Notifications are signed with it: `X-Signature: sha256=` and the HMAC-SHA256 of the body. */
+	/** The form of postbacks: nested one level deep, or whatever the function makes of one. */
+	postbackBody?: 'nested' | ((body: PostbackBody) => unknown);
+	/** Postbacks are signed with it: `X-Signature: sha256=` and the HMAC-SHA256 of the body. */
 	signatureSecret?: string;
 }
 
-/** Refuses what openapi.yaml does not allow; the app says which tokens it takes. */
-function checkContract() {
+/** What the stages of one request leave to each other in `response.locals`. */
+interface Locals {
+	/** Ordered by the base URL. */
+	faultOfUrl?: Fault;
+	/** The request as the tests see it. */
+	received: Received;
+	/** The request as the page shows it. */
+	exchange: Exchange;
+}
+
+function localsOf(response: ServerResponse): Locals {
+	return (response as Response).locals as Locals;
+}
+
+/** What the contract's middleware, which all sandboxes share, asks the application of one. */
+interface ApplicationLocals {
+	/** Whether a request carries a token that is accepted. */
+	takesToken: (request: Request) => boolean;
+}
+
+/** Rejects what openapi.yaml does not allow. */
+function contractMiddleware() {
 	return openApi({
 		apiSpec: join(__dirname, 'openapi.yaml'),
 		// A test does, once: it would take most of the time of a start.
@@ -55,18 +89,18 @@ function checkContract() {
 		validateSecurity: {
 			handlers: {
 				accessToken: (request: Request) =>
-					(request.app.locals as Pick<Sandbox, 'takesToken'>).takesToken(request),
+					(request.app.locals as ApplicationLocals).takesToken(request),
 			},
 		},
 	});
 }
 
 /** One for all sandboxes of a process: its schemas are compiled only once. */
-let contract: ReturnType<typeof checkContract> | undefined;
+let contract: ReturnType<typeof contractMiddleware> | undefined;
 
 /**
- * The service's contract as a server: it takes what openapi.yaml allows and refuses the rest. What
- * the document does not show (answers, statuses, notifications) is made up here as an illustration.
+ * The service's contract as a server: it takes what openapi.yaml allows and rejects the rest. What
+ * the document does not show (responses, statuses, postbacks) is made up here as an illustration.
  */
 export class Sandbox {
 	readonly received: Received[] = [];
@@ -77,8 +111,8 @@ export class Sandbox {
 	faultFor?: (request: Received) => Fault | undefined;
 	/** The same for requests to the token endpoint. */
 	tokenFaultFor?: (request: Received) => Fault | undefined;
-	/** What the page ordered for the next request. */
-	next?: Rehearsal;
+	/** What the page ordered for the next request that the contract allows. */
+	orderedRehearsal?: Rehearsal;
 
 	readonly journal = new Journal(() => this.changed());
 	readonly tokens?: Tokens;
@@ -90,9 +124,9 @@ export class Sandbox {
 
 	private constructor(readonly options: SandboxOptions) {
 		const { clientCredentials } = options;
-		this.tokens = clientCredentials && new Tokens(clientCredentials);
+		if (clientCredentials !== undefined) this.tokens = new Tokens(clientCredentials);
 		this.server = createServer(this.application());
-		// Answers that never come are ordered by tests, which then close the sandbox.
+		// Responses that never come are ordered by tests, which then close the sandbox.
 		this.server.requestTimeout = 0;
 		// A caller that is busy for seconds must not meet a connection that has just been closed.
 		this.server.keepAliveTimeout = 120_000;
@@ -125,12 +159,19 @@ export class Sandbox {
 		await once(this.server, 'close');
 	}
 
-	/** The bodies that arrived for one operation, parsed, oldest first. */
+	/** The bodies that arrived for one operation, parsed, oldest first; without what is no JSON. */
 	bodies(operation: 'qrcode' | 'payment'): Array<Record<string, unknown>> {
-		const ends = `/v2/${encodeURIComponent(this.schemeName)}/${operation}`;
-		return this.received
-			.filter(({ path, body }) => path === ends && body !== '')
-			.map(({ body }) => JSON.parse(body) as Record<string, unknown>);
+		const pathOfOperation = `/v2/${encodeURIComponent(this.schemeName)}/${operation}`;
+		const bodies: Array<Record<string, unknown>> = [];
+		for (const { path, body } of this.received) {
+			if (path !== pathOfOperation) continue;
+			try {
+				bodies.push(JSON.parse(body) as Record<string, unknown>);
+			} catch {
+				// Cut off, or malformed on purpose.
+			}
+		}
+		return bodies;
 	}
 
 	/** Ends all access tokens that were given out. */
@@ -141,7 +182,7 @@ export class Sandbox {
 
 	/** Orders what becomes of the next request; nothing special, when undefined. */
 	order(rehearsal: Rehearsal | undefined): void {
-		this.next = rehearsal;
+		this.orderedRehearsal = rehearsal;
 		this.changed();
 	}
 
@@ -149,7 +190,7 @@ export class Sandbox {
 	async settle(id: string, status: Status): Promise<void> {
 		const transaction = this.transactions.find((known) => known.id === id);
 		if (transaction === undefined) throw new Error(`There is no transaction ${id}`);
-		await this.notify(transaction, this.change(transaction, status));
+		await this.sendPostback(transaction, this.changeStatus(transaction, status));
 	}
 
 	/** Calls back after every change of what the page shows, until the returned function is called. */
@@ -159,10 +200,32 @@ export class Sandbox {
 	}
 
 	/**
-	 * Sends a notification to the transaction's postback URL, if it has one.
+	 * Gives a transaction a status.
+	 * @param paid what was paid, where it is another amount
+	 * @returns the body of the postback that reports it
+	 * @throws what `postbackBody` throws; the status is then as before
+	 */
+	changeStatus(transaction: Transaction, status: Status, paid = transaction.amount): string {
+		const { id, kind, external_id } = transaction;
+		const flat: PostbackBody = {
+			event: `${kind}.${status}`,
+			id,
+			external_id,
+			amount: paid,
+			status,
+		};
+		const body = JSON.stringify(this.inItsForm(flat));
+		transaction.status = status;
+		transaction.changes.push({ at: new Date().toISOString(), status });
+		this.changed();
+		return body;
+	}
+
+	/**
+	 * Sends a postback to the transaction's postback URL, if it has one. Never rejects.
 	 * @param wait milliseconds until it is sent
 	 */
-	async notify(
+	async sendPostback(
 		transaction: Transaction,
 		body: string,
 		note?: Postback['note'],
@@ -171,16 +234,16 @@ export class Sandbox {
 		const { postbackUrl, postbacks } = transaction;
 		if (postbackUrl === undefined) return;
 		const now = Date.now();
-		const postback: Postback = { at: new Date(now).toISOString(), body, note, deliveries: [] };
+		const postback: Postback = { at: new Date(now).toISOString(), body, note, tries: [] };
 		if (wait > 0) postback.due = new Date(now + wait).toISOString();
 		postbacks.push(postback);
 		this.changed();
 		if (wait > 0 && !(await pause(wait, this.closing.signal))) return;
 		const { signatureSecret } = this.options;
-		const headers: Record<string, string> =
-			signatureSecret === undefined ? {} : { 'X-Signature': signatureOf(body, signatureSecret) };
-		await deliver(postbackUrl, body, headers, this.closing.signal, (delivery) => {
-			postback.deliveries.push(delivery);
+		const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+		if (signatureSecret !== undefined) headers['X-Signature'] = signatureOf(body, signatureSecret);
+		await sendUntilTaken(postbackUrl, body, headers, this.closing.signal, (postbackTry) => {
+			postback.tries.push(postbackTry);
 			this.changed();
 		});
 	}
@@ -189,115 +252,151 @@ export class Sandbox {
 		for (const watcher of this.watchers) watcher();
 	}
 
-	/** Gives a transaction a status, and the notification of it. */
-	private change(transaction: Transaction, status: Status, paid?: number): string {
-		transaction.status = status;
-		transaction.changes.push({ at: new Date().toISOString(), status });
-		this.changed();
-		const { id, kind, external_id } = transaction;
-		const amount = paid ?? transaction.amount;
-		const flat: Notification = { event: `${kind}.${status}`, id, external_id, amount, status };
+	private inItsForm(flat: PostbackBody): unknown {
 		const { postbackBody } = this.options;
-		const form = postbackBody === 'nested' ? nested : postbackBody;
-		return JSON.stringify(form ? form(flat) : flat);
+		if (postbackBody === undefined) return flat;
+		return postbackBody === 'nested' ? nested(flat) : postbackBody(flat);
 	}
 
+	/** The stages of a request, in this order. */
 	private application() {
 		const app = express();
 		app.disable('x-powered-by');
+		const locals: ApplicationLocals = { takesToken: this.takesToken };
+		Object.assign(app.locals, locals);
+
+		// Before all else: another web page may not even read what the page shows.
 		app.use(guard((request, response) => this.journal.begin(request, response)));
+		// The person's page and its buttons are no requests to the service, so nothing below sees them.
 		app.use(pageRoutes(this));
 
-		app.use('/fault/:name', (request, response, next) => {
-			const fault = parseFault(request.params.name ?? '');
-			response.locals.fault = fault;
-			next(fault === undefined ? new Error('No such fault') : undefined);
-		});
+		app.use('/fault/:name', this.readFaultOfUrl);
 		// The fault's part of the path is cut off, so that the contract sees its own paths.
-		app.use((request, _response, next) => {
-			rewrite(request, request.url.replace(/^\/fault\/[^/]+/, ''));
-			next();
-		});
-		app.post(['/oauth/token', '/oauth/revoke'], this.takeTokenRequest);
-		app.use(this.takeRequest);
-		app.use(this.checkCaller);
-		app.locals.takesToken = this.takesToken;
-		app.use((contract ??= checkContract()));
+		app.use(this.cutOffFault);
+
+		// The token endpoint has a contract of its own. It is not there unless it is asked for.
+		const { tokens } = this;
+		if (tokens !== undefined) {
+			app.post(
+				['/oauth/token', '/oauth/revoke'],
+				this.recordTokenRequest,
+				express.text({ type: () => true, verify: this.recordBody }),
+				(request, response) => this.respondWithToken(tokens, request, response),
+			);
+		}
+
+		// Every request is written down, whatever becomes of it, and its body as soon as it is read.
+		app.use(this.recordRequest);
+		app.use(express.json({ verify: this.recordBody }));
+		// Tests and the base URL order faults for any request, so before anything rejects it.
+		app.use(this.playOrderedFault);
+
+		app.use(this.checkAddress);
+		// After the address, since a service says nothing about its paths to others. Before the
+		// contract, which knows only the scheme `pay`.
+		app.use(this.checkScheme);
+		app.use((contract ??= contractMiddleware()));
+		// A rehearsal of the page or of an amount is for a request that came this far.
 		app.post('/v2/pay/qrcode', (request, response) => this.carryOut('qrCode', request, response));
 		app.post('/v2/pay/payment', (request, response) => this.carryOut('payment', request, response));
-		app.use(this.explainRefusal);
+		app.use(this.explainRejection);
 		return app;
 	}
 
-	/** Whether a request carries a token that is accepted. */
-	readonly takesToken = ({ headers }: Request): boolean => {
+	private readonly takesToken = ({ headers }: Request): boolean => {
 		const [, token] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
-		return token !== undefined && (this.tokens?.isActive(token) ?? true);
+		if (token === undefined) return false;
+		return this.tokens === undefined || this.tokens.isActive(token);
 	};
 
-	/** Writes every request down, reads its body, and plays an ordered fault. */
-	private readonly takeRequest = (request: Request, response: Response, next: NextFunction) => {
-		const received: Received = { path: request.path, headers: request.headers, body: '' };
-		this.received.push(received);
-		const exchange = this.journal.begin(request, response);
-		response.locals.exchange = exchange;
-		const orderedByUrl = response.locals.fault as Fault | undefined;
-		const play = (fault: Fault) => this.play(fault, request, response, next);
-		if (orderedByUrl?.kind === 'reset-before-body') return play(orderedByUrl);
-		express.json({
-			verify: (_request, _response, bytes) => {
-				received.body = bytes.toString();
-				this.journal.bodyCame(exchange, received.body);
-			},
-		})(request, response, (error?: unknown) => {
-			if (error) return next(error);
-			const fault = orderedByUrl ?? this.faultFor?.(received);
-			if (fault) return play(fault);
-			// A browser that asks for something by itself is not the request that a person means.
-			const ordered = request.method === 'POST' ? this.next : undefined;
-			if (ordered) this.order(undefined);
-			if (ordered?.fault && !ordered.carriedOut) return play(ordered.fault);
-			response.locals.rehearsal = ordered;
-			next();
-		});
+	private readonly readFaultOfUrl = (
+		request: Request<{ name: string }>,
+		response: Response,
+		next: NextFunction,
+	): void => {
+		const fault = parseFault(request.params.name);
+		if (fault === undefined) throw new Error('No such fault');
+		localsOf(response).faultOfUrl = fault;
+		next();
 	};
 
-	private readonly takeTokenRequest = (
+	private readonly cutOffFault = (request: Request, _response: Response, next: NextFunction) => {
+		rewrite(request, request.url.replace(/^\/fault\/[^/]+/, ''));
+		next();
+	};
+
+	private readonly recordRequest = (request: Request, response: Response, next: NextFunction) => {
+		this.record(request, response, this.received);
+		const { faultOfUrl } = localsOf(response);
+		if (faultOfUrl?.kind === 'reset-before-body') {
+			return this.play(faultOfUrl, request, response, next);
+		}
+		next();
+	};
+
+	private readonly recordTokenRequest = (
 		request: Request,
 		response: Response,
 		next: NextFunction,
 	) => {
-		const { tokens } = this;
-		if (tokens === undefined) return next();
-		const { path, headers } = request;
-		const received: Received = { path, headers, body: '' };
-		this.tokenRequests.push(received);
-		const exchange = this.journal.begin(request, response);
-		response.locals.exchange = exchange;
-		express.text({ type: () => true })(request, response, (error?: unknown) => {
-			if (error) return next(error);
-			// Without a body, Express leaves it undefined.
-			received.body = typeof request.body === 'string' ? request.body : '';
-			this.journal.bodyCame(exchange, received.body);
-			const give = () => {
-				const answer: TokenAnswer = path.endsWith('/revoke')
-					? tokens.revoke(headers, received.body)
-					: tokens.give(headers, received.body);
-				response.status(answer.status).set(answer.headers).json(answer.body);
-			};
-			const fault = (response.locals.fault as Fault | undefined) ?? this.tokenFaultFor?.(received);
-			if (fault) this.play(fault, request, response, give);
-			else give();
-		});
+		this.record(request, response, this.tokenRequests);
+		next();
 	};
 
-	/** Looks at where a request comes from and at the scheme's name, which the contract calls `pay`. */
-	private readonly checkCaller = (request: Request, response: Response, next: NextFunction) => {
-		const { allowedAddresses, schemeName } = this.options;
+	private record(request: Request, response: Response, list: Received[]): void {
+		const locals = localsOf(response);
+		locals.received = { path: request.path, headers: request.headers, body: '' };
+		list.push(locals.received);
+		locals.exchange = this.journal.begin(request, response);
+	}
+
+	/** Called by Express with the bytes of a body, before it parses them. */
+	private readonly recordBody = (
+		_request: IncomingMessage,
+		response: ServerResponse,
+		bytes: Buffer,
+	): void => {
+		const { received, exchange } = localsOf(response);
+		received.body = bytes.toString();
+		this.journal.bodyCame(exchange, received.body);
+	};
+
+	private respondWithToken(tokens: Tokens, request: Request, response: Response): void {
+		const { path, headers } = request;
+		const { received, faultOfUrl } = localsOf(response);
+		const respond = () => {
+			const token: TokenResponse = path.endsWith('/revoke')
+				? tokens.revoke(headers, received.body)
+				: tokens.give(headers, received.body);
+			response.status(token.status).set(token.headers).json(token.body);
+		};
+		const fault = faultOfUrl ?? this.tokenFaultFor?.(received);
+		if (fault === undefined) return respond();
+		this.play(fault, request, response, respond);
+	}
+
+	private readonly playOrderedFault = (
+		request: Request,
+		response: Response,
+		next: NextFunction,
+	) => {
+		const { faultOfUrl, received } = localsOf(response);
+		const fault = faultOfUrl ?? this.faultFor?.(received);
+		if (fault === undefined) return next();
+		this.play(fault, request, response, next);
+	};
+
+	private readonly checkAddress = (request: Request, response: Response, next: NextFunction) => {
+		const { allowedAddresses } = this.options;
 		const address = request.socket.remoteAddress ?? '';
 		if (allowedAddresses !== undefined && !allowedAddresses.includes(address)) {
 			return response.status(403).json({ message: `${address} is not an allowed address` });
 		}
+		next();
+	};
+
+	private readonly checkScheme = (request: Request, response: Response, next: NextFunction) => {
+		const { schemeName } = this.options;
 		if (schemeName === undefined) return next();
 		const prefix = `/v2/${encodeURIComponent(schemeName)}/`;
 		if (!request.url.startsWith(prefix)) return response.status(404).json({ message: 'not found' });
@@ -305,67 +404,89 @@ export class Sandbox {
 		next();
 	};
 
-	private play(fault: Fault, request: Request, response: Response, next: NextFunction): void {
+	/** @param respond what comes after a fault that only delays */
+	private play(fault: Fault, request: Request, response: Response, respond: NextFunction): void {
 		const words = wordsOf(fault);
-		if (words !== undefined) this.journal.answered(response.locals.exchange as Exchange, words);
-		playFault(fault, request, response, next);
+		if (words !== undefined) this.journal.responded(localsOf(response).exchange, words);
+		playFault(fault, request, response, respond);
 	}
 
-	/** Makes a charge or payment of a request that the contract allows, and answers. */
+	/** Makes a charge or payment of a request that the contract allows, and responds. */
 	private async carryOut(kind: Transaction['kind'], request: Request, response: Response) {
-		const { amountsAct, saysSuccess } = this.options;
-		const body = request.body as { amount: number };
-		const byAmount = <T extends { amount: number }>(list: readonly T[]) =>
-			amountsAct ? list.find(({ amount }) => amount === body.amount) : undefined;
-		const rehearsal = (response.locals.rehearsal as Rehearsal | undefined) ?? byAmount(REHEARSALS);
-		if (rehearsal?.fault && !rehearsal.carriedOut) {
-			return this.play(rehearsal.fault, request, response, () => {});
+		const body = request.body as RequestBody;
+		const rehearsal = this.takeOrder() ?? this.rehearsalOf(body.amount);
+		if (rehearsal?.effect.kind === 'notCarriedOut') {
+			return this.play(rehearsal.effect.fault, request, response, () => {});
 		}
-		const exchange = response.locals.exchange as Exchange;
-		const transaction = this.remember(kind, request.body, exchange);
-		const sequel: Omit<Sequel, 'amount' | 'says'> | undefined =
-			byAmount(SEQUELS) ?? this.usualSequel(kind);
-		if (sequel?.status !== undefined && sequel.after === 0) {
-			await this.notify(transaction, this.change(transaction, sequel.status));
-		}
-		const { id, external_id, amount, status, qrCode } = transaction;
-		const answer = () =>
-			response.status(201).json({
-				...(saysSuccess && { success: true }),
-				id,
-				external_id,
-				amount,
-				status,
-				qrCode,
-				...rehearsal?.instead?.(transaction),
-			});
-		if (rehearsal?.fault) this.play(rehearsal.fault, request, response, answer);
-		else answer();
-		if (sequel?.status !== undefined && sequel.after > 0) {
-			if (!(await pause(sequel.after, this.closing.signal))) return;
-			const notification = this.change(transaction, sequel.status, sequel.paid);
-			await Promise.all(
-				Array.from({ length: sequel.times }, async (_none, index) => {
-					await this.notify(transaction, notification, index > 0 ? 'twice' : undefined);
-				}),
-			);
-		}
+		const transaction = this.remember(kind, body, localsOf(response).exchange);
+		const ending = this.endingOf(transaction);
+		if (ending.reported === 'beforeResponse') await this.report(transaction, ending);
+		this.respond(transaction, rehearsal, request, response);
+		if (ending.reported === 'beforeResponse' || ending.reported === 'never') return;
+		if (!(await pause(ending.reported.afterMs, this.closing.signal))) return;
+		await this.report(transaction, ending);
 	}
 
-	private usualSequel(kind: Transaction['kind']): Omit<Sequel, 'amount' | 'says'> | undefined {
-		const { settlePaymentsAfter: after } = this.options;
-		if (kind !== 'payment' || after === undefined) return undefined;
-		return { status: 'paid', after: Math.max(after, 1), times: 1 };
+	/** What the page ordered; the request after this one is a usual one again. */
+	private takeOrder(): Rehearsal | undefined {
+		const rehearsal = this.orderedRehearsal;
+		if (rehearsal !== undefined) this.order(undefined);
+		return rehearsal;
+	}
+
+	private rehearsalOf(amount: number): Rehearsal | undefined {
+		if (!this.options.amountsAct) return undefined;
+		return REHEARSALS.find((rehearsal) => rehearsal.amount === amount);
+	}
+
+	private endingOf({ kind, amount }: Transaction): Ending {
+		const { amountsAct, settlePaymentsAfter } = this.options;
+		const sequel = SEQUELS.find((known) => known.amount === amount);
+		if (amountsAct && sequel !== undefined) return sequel.ending;
+		if (kind !== 'payment' || settlePaymentsAfter === undefined) return { reported: 'never' };
+		return { reported: { afterMs: settlePaymentsAfter }, status: 'paid', times: 1 };
+	}
+
+	private async report(
+		transaction: Transaction,
+		{ status, paid, times }: Exclude<Ending, { reported: 'never' }>,
+	): Promise<void> {
+		const body = this.changeStatus(transaction, status, paid);
+		const postbacks = [this.sendPostback(transaction, body)];
+		while (postbacks.length < times) {
+			postbacks.push(this.sendPostback(transaction, body, 'twice'));
+		}
+		await Promise.all(postbacks);
+	}
+
+	private respond(
+		{ id, external_id, amount, status, qrCode }: Transaction,
+		rehearsal: Rehearsal | undefined,
+		request: Request,
+		response: Response,
+	): void {
+		// What is undefined is not in the JSON.
+		const body: ResponseBody = {
+			success: this.options.saysSuccess ? true : undefined,
+			id,
+			external_id,
+			amount,
+			status,
+			qrCode,
+		};
+		const effect = rehearsal?.effect;
+		if (effect?.kind === 'misreported') effect.falsify(body);
+		const respond = () => response.status(201).json(body);
+		if (effect?.kind === 'carriedOut') this.play(effect.fault, request, response, respond);
+		else respond();
 	}
 
 	private remember(
 		kind: Transaction['kind'],
-		body: Record<string, unknown>,
+		{ amount, external_id, payerQuestion, postbackUrl }: RequestBody,
 		exchange: Exchange,
 	): Transaction {
 		const id = randomUUID();
-		const amount = body.amount as number;
-		const external_id = body.external_id as string;
 		const occurrence = (this.occurrences.get(`${kind} ${external_id}`) ?? 0) + 1;
 		this.occurrences.set(`${kind} ${external_id}`, occurrence);
 		const transaction: Transaction = {
@@ -373,15 +494,12 @@ export class Sandbox {
 			kind,
 			external_id,
 			amount,
-			payerQuestion: body.payerQuestion as string | undefined,
+			payerQuestion,
 			status: 'waiting',
 			changes: [],
-			postbackUrl: body.postbackUrl as string | undefined,
+			postbackUrl,
 			qrCode: kind === 'qrCode' ? brCode(id, amount) : undefined,
 			postbacks: [],
-			get deliveries() {
-				return this.postbacks.flatMap(({ deliveries }) => deliveries);
-			},
 			exchange,
 			occurrence,
 		};
@@ -390,7 +508,7 @@ export class Sandbox {
 		return transaction;
 	}
 
-	private readonly explainRefusal = (
+	private readonly explainRejection = (
 		error: Error & { status?: number; errors?: unknown },
 		_request: Request,
 		response: Response,
@@ -398,17 +516,19 @@ export class Sandbox {
 	) => {
 		if (response.headersSent) return next(error);
 		const { message, errors } = error;
-		// A body that breaks the contract, however it does, is answered alike.
-		const broken = error.status === 400 || error.status === 415;
-		if (broken && this.options.saysSuccess) {
+		// A body that breaks the contract, however it does, gets the same response.
+		const breaksContract = error.status === 400 || error.status === 415;
+		if (breaksContract && this.options.saysSuccess) {
 			return response.status(200).json({ success: false, message, errors });
 		}
-		response.status(broken ? 422 : (error.status ?? 500)).json({ message, errors });
+		const status = breaksContract ? 422 : (error.status ?? 500);
+		response.status(status).json({ message, errors });
 	};
 }
 
-const signatureOf = (body: string, secret: string) =>
-	`sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+function signatureOf(body: string, secret: string): string {
+	return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+}
 
 function rewrite(request: Request, url: string): void {
 	request.url = url;

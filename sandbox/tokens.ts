@@ -7,25 +7,26 @@ export interface ClientCredentials {
 	clientSecret: string;
 	/** Seconds until a token expires; 3600, when absent. */
 	tokenLife?: number;
-	/** Whether the answer tells the life as `expires_in`; it does, unless this is false. */
+	/** Whether the response has the life as `expires_in`; it has, unless this is false. */
 	tellsLife?: boolean;
 	/** A new token ends the one before it. */
 	oneActiveToken?: boolean;
 	/** The only way of client authentication that is taken; header and body, when absent. */
 	clientAuthentication?: 'header' | 'body' | 'json';
-	/** Tokens are told as `accessToken` within `data`, of another type than Bearer. */
+	/** Tokens come as `accessToken` within `data`, of another type than Bearer. */
 	wrapsTokens?: boolean;
 	/** The only scope that is given. */
 	scope?: string;
 }
 
-export interface TokenAnswer {
+export interface TokenResponse {
 	status: number;
 	body: Record<string, unknown>;
-	headers?: Record<string, string>;
+	headers: Record<string, string>;
 }
 
-class Refusal extends Error {
+/** A request is not carried out; the response says why, as RFC 6749, 5.2 has it. */
+class Rejection extends Error {
 	constructor(
 		readonly status: number,
 		readonly error: string,
@@ -35,7 +36,9 @@ class Refusal extends Error {
 	}
 }
 
-const decoded = (text: string) => decodeURIComponent(text.replaceAll('+', ' '));
+function decoded(text: string): string {
+	return decodeURIComponent(text.replaceAll('+', ' '));
+}
 
 /** Reads the client's name and secret from HTTP Basic, form-encoded as RFC 6749, 2.3.1 has it. */
 function clientInHeader(authorization: string): [string, string] {
@@ -43,12 +46,12 @@ function clientInHeader(authorization: string): [string, string] {
 	const [, id, secret] =
 		/^([^:]*):(.*)$/s.exec(Buffer.from(base64 ?? '', 'base64').toString()) ?? [];
 	if (id === undefined || secret === undefined) {
-		throw new Refusal(401, 'invalid_client', 'The Authorization header is not HTTP Basic');
+		throw new Rejection(401, 'invalid_client', 'The Authorization header is not HTTP Basic');
 	}
 	try {
 		return [decoded(id), decoded(secret)];
 	} catch {
-		throw new Refusal(
+		throw new Rejection(
 			401,
 			'invalid_client',
 			'ID and secret must be form-encoded (RFC 6749, 2.3.1)',
@@ -56,23 +59,29 @@ function clientInHeader(authorization: string): [string, string] {
 	}
 }
 
-/** The form of a request, each parameter once (RFC 6749, 3.2). */
-function formOf(headers: IncomingHttpHeaders, body: string, isJson: boolean): URLSearchParams {
-	if (isJson) {
-		if (headers['content-type'] !== 'application/json') {
-			throw new Refusal(415, 'unsupported', 'Send JSON');
-		}
+/** The parameters of a JSON body: an illustration, since RFC 6749 knows forms only. */
+function parametersOfJson(headers: IncomingHttpHeaders, body: string): URLSearchParams {
+	if (headers['content-type'] !== 'application/json') {
+		throw new Rejection(415, 'unsupported', 'Send JSON');
+	}
+	try {
 		return new URLSearchParams(JSON.parse(body) as Record<string, string>);
+	} catch {
+		throw new Rejection(400, 'invalid_request', 'The body must be JSON');
 	}
+}
+
+/** The parameters of a form, each once (RFC 6749, 3.2). */
+function parametersOfForm(headers: IncomingHttpHeaders, body: string): URLSearchParams {
 	if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
-		throw new Refusal(400, 'invalid_request', 'The body must be form-encoded');
+		throw new Rejection(400, 'invalid_request', 'The body must be form-encoded');
 	}
-	const form = new URLSearchParams(body);
-	const names = [...form.keys()];
+	const parameters = new URLSearchParams(body);
+	const names = [...parameters.keys()];
 	if (new Set(names).size < names.length) {
-		throw new Refusal(400, 'invalid_request', 'A parameter is there twice');
+		throw new Rejection(400, 'invalid_request', 'A parameter is there twice');
 	}
-	return form;
+	return parameters;
 }
 
 /** OAuth 2.0 client credentials (RFC 6749, 4.4) and revocation (RFC 7009). */
@@ -99,84 +108,92 @@ export class Tokens {
 		this.expiries.clear();
 	}
 
-	/** Answers a request for a token. */
-	give(headers: IncomingHttpHeaders, body: string): TokenAnswer {
-		return this.answer(headers, body, (form) => {
-			if (form.get('grant_type') !== 'client_credentials') {
-				throw new Refusal(400, 'unsupported_grant_type', 'grant_type must be client_credentials');
-			}
-			const {
-				scope,
-				tokenLife = 3600,
-				tellsLife = true,
-				oneActiveToken,
-				wrapsTokens,
-			} = this.options;
-			const asked = form.get('scope');
-			if (scope !== undefined && asked !== null && asked !== scope) {
-				throw new Refusal(400, 'invalid_scope', `The only scope is ${scope}`);
-			}
-			if (oneActiveToken) this.revokeAll();
-			const token = randomBytes(24).toString('base64url');
-			this.expiries.set(token, Date.now() + tokenLife * 1000);
-			if (wrapsTokens) {
-				return { data: { accessToken: token, token_type: 'Access', expires_in: tokenLife } };
-			}
-			return {
-				access_token: token,
-				token_type: 'Bearer',
-				...(tellsLife && { expires_in: tokenLife }),
-				...(scope !== undefined && { scope }),
-			};
-		});
+	/** Responds to a request for a token. */
+	give(headers: IncomingHttpHeaders, body: string): TokenResponse {
+		return this.respond(headers, body, (parameters) => this.giveToken(parameters));
 	}
 
-	/** Answers a request to revoke a token; one that is not known is no error (RFC 7009, 2.2). */
-	revoke(headers: IncomingHttpHeaders, body: string): TokenAnswer {
-		return this.answer(headers, body, (form) => {
-			this.expiries.delete(form.get('token') ?? '');
+	/** Responds to a request to revoke a token; an unknown one is no error (RFC 7009, 2.2). */
+	revoke(headers: IncomingHttpHeaders, body: string): TokenResponse {
+		return this.respond(headers, body, (parameters) => {
+			this.expiries.delete(parameters.get('token') ?? '');
 			return {};
 		});
 	}
 
-	private answer(
+	/** @param work what a client may ask for; it gives the body of the response */
+	private respond(
 		headers: IncomingHttpHeaders,
 		body: string,
-		work: (form: URLSearchParams) => Record<string, unknown>,
-	): TokenAnswer {
-		const stored = { 'Cache-Control': 'no-store' };
+		work: (parameters: URLSearchParams) => Record<string, unknown>,
+	): TokenResponse {
+		const responseHeaders: Record<string, string> = { 'Cache-Control': 'no-store' };
 		try {
-			const form = formOf(headers, body, this.options.clientAuthentication === 'json');
-			this.authenticate(headers, form);
-			return { status: 200, body: work(form), headers: stored };
+			const parameters =
+				this.options.clientAuthentication === 'json'
+					? parametersOfJson(headers, body)
+					: parametersOfForm(headers, body);
+			this.authenticate(headers, parameters);
+			return { status: 200, body: work(parameters), headers: responseHeaders };
 		} catch (error) {
-			if (!(error instanceof Refusal)) throw error;
-			// The way that was tried is named (RFC 6749, 5.2).
-			const tried = error.status === 401 && headers.authorization !== undefined;
+			if (!(error instanceof Rejection)) throw error;
+			// The way that the client authenticated in is named (RFC 6749, 5.2).
+			if (error.status === 401 && headers.authorization !== undefined) {
+				responseHeaders['WWW-Authenticate'] = 'Basic realm="sandbox"';
+			}
 			return {
 				status: error.status,
 				body: { error: error.error, error_description: error.message },
-				headers: { ...stored, ...(tried && { 'WWW-Authenticate': 'Basic realm="sandbox"' }) },
+				headers: responseHeaders,
 			};
 		}
 	}
 
-	private authenticate({ authorization }: IncomingHttpHeaders, form: URLSearchParams): void {
+	private giveToken(parameters: URLSearchParams): Record<string, unknown> {
+		if (parameters.get('grant_type') !== 'client_credentials') {
+			throw new Rejection(400, 'unsupported_grant_type', 'grant_type must be client_credentials');
+		}
+		const { scope, tokenLife = 3600, tellsLife = true, oneActiveToken, wrapsTokens } = this.options;
+		const requestedScope = parameters.get('scope');
+		if (scope !== undefined && requestedScope !== null && requestedScope !== scope) {
+			throw new Rejection(400, 'invalid_scope', `The only scope is ${scope}`);
+		}
+		if (oneActiveToken) this.revokeAll();
+		const token = randomBytes(24).toString('base64url');
+		this.expiries.set(token, Date.now() + tokenLife * 1000);
+		if (wrapsTokens) {
+			return { data: { accessToken: token, token_type: 'Access', expires_in: tokenLife } };
+		}
+		// What is undefined is not in the JSON.
+		return {
+			access_token: token,
+			token_type: 'Bearer',
+			expires_in: tellsLife ? tokenLife : undefined,
+			scope,
+		};
+	}
+
+	private authenticate({ authorization }: IncomingHttpHeaders, parameters: URLSearchParams): void {
 		const { clientId, clientSecret, clientAuthentication } = this.options;
-		if (authorization !== undefined && form.has('client_secret')) {
-			throw new Refusal(400, 'invalid_request', 'The client authenticates in two ways at once');
+		if (authorization !== undefined && parameters.has('client_secret')) {
+			throw new Rejection(400, 'invalid_request', 'The client authenticates in two ways at once');
 		}
 		const way = authorization === undefined ? 'body' : 'header';
+		// The parameters of a JSON body are those of a form by now: both are in the body.
 		const wanted = clientAuthentication === 'json' ? 'body' : clientAuthentication;
 		if (wanted !== undefined && way !== wanted) {
-			throw new Refusal(401, 'invalid_client', `Send ID and secret in the ${clientAuthentication}`);
+			throw new Rejection(
+				401,
+				'invalid_client',
+				`Send ID and secret in the ${clientAuthentication}`,
+			);
 		}
 		const [id, secret] =
 			authorization === undefined
-				? [form.get('client_id'), form.get('client_secret')]
+				? [parameters.get('client_id'), parameters.get('client_secret')]
 				: clientInHeader(authorization);
 		if (id !== clientId || secret !== clientSecret) {
-			throw new Refusal(401, 'invalid_client', 'No client has this ID and secret');
+			throw new Rejection(401, 'invalid_client', 'No client has this ID and secret');
 		}
 	}
 }

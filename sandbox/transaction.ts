@@ -4,7 +4,7 @@ import type { Postback } from './postbacks';
 /** What a transaction came to. */
 export type Status = 'waiting' | 'paid' | 'failed';
 
-/** A charge or payment that the sandbox took, with what it told about it. */
+/** A charge or payment that the sandbox took, with what it reported about it. */
 export interface Transaction {
 	id: string;
 	kind: 'qrCode' | 'payment';
@@ -17,9 +17,7 @@ export interface Transaction {
 	postbackUrl?: string;
 	qrCode?: string;
 	postbacks: Postback[];
-	/** The tries of all postbacks. */
-	readonly deliveries: Postback['deliveries'];
-	/** The request that made it, and its answer. */
+	/** The request that made it, and its response. */
 	exchange: Exchange;
 	/** 1 for the first of its kind with this external_id, 2 for the second. */
 	occurrence: number;

@@ -140,7 +140,7 @@ export const CASES: FaultCase[] = [
 		name: 'time-out answering',
 		outcome: 'unknown',
 		arrives: true,
-		fault: { kind: 'no-answer' },
+		fault: { kind: 'no-response' },
 		timeout: 3000,
 	},
 	{

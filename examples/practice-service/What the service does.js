@@ -22,7 +22,7 @@ for (const [name, type, value] of [
 	if (value === undefined) return refuse(422, `request/body must have required property '${name}'`);
 	if (typeof value !== type) return refuse(422, `request/body/${name} must be ${type}`);
 }
-if (amount === 4.22) return refuse(422, 'Refused, as ordered');
+if (amount === 4.22) return refuse(422, 'Rejected, as ordered');
 if (amount === 5.03) return refuse(503, 'Unavailable, as ordered');
 
 // The text of a QR code as shops show it (EMV), which ends in a checksum. Its words are short: a

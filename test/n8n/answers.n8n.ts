@@ -141,8 +141,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			body: { amount: 0.01 },
 		});
 		const taken = await until('both postbacks', async () => {
-			const deliveries = sandbox.transactions.flatMap(({ deliveries: all }) => all);
-			return deliveries.filter(({ answer }) => answer === 200).length >= 2 && deliveries;
+			const postbacks = sandbox.transactions.flatMap((transaction) => transaction.postbacks);
+			const tries = postbacks.flatMap((postback) => postback.tries);
+			return tries.filter(({ response }) => response === 200).length >= 2 && tries;
 		});
 		expect(taken.map(({ text }) => text)).toContainEqual(
 			expect.stringContaining('the field "amount" has another amount than the charge or payment'),

@@ -101,7 +101,7 @@ test('a charge appears without a reload, is paid by a click, and its postback is
 		await order.getByText(field, { exact: true }).waitFor();
 	}
 	await order.getByRole('button', { name: 'Customer pays' }).click();
-	await order.getByText('answered 200', { exact: false }).first().waitFor();
+	await order.getByText('response 200', { exact: false }).first().waitFor();
 	expect(receiver.came).toHaveLength(1);
 	await order.getByRole('button', { name: 'Send again' }).click();
 	await receiver.count(2);
@@ -128,7 +128,7 @@ test('a payment has words of its own, and says to whom it goes', async () => {
 	await payout.getByText('Failed', { exact: true }).first().waitFor();
 });
 
-test('a card says what happened last and who was told; the credential’s test is no refusal', async () => {
+test('a card says what happened last and who was told; the credential’s test is no rejection', async () => {
 	await charge('order-1', { postbackUrl: undefined });
 	const alone = card('order-1').locator('[data-part=latest]');
 	await alone.getByText(/^Asked for \d.*\. Nobody will be told: no postback URL\.$/).waitFor();
@@ -138,12 +138,12 @@ test('a card says what happened last and who was told; the credential’s test i
 	const told = card('payout-1').locator('[data-part=latest]');
 	await told.getByText(/^Asked for \d[\d:]+\. $/).waitFor();
 	await card('payout-1').getByRole('button', { name: 'Payment fails' }).click();
-	await told.getByText(/^Failed \d.*\. The last postback: answered 200\.$/).waitFor();
+	await told.getByText(/^Failed \d.*\. The last postback: response 200\.$/).waitFor();
 
 	await send(sandbox, '/v2/pay/qrcode', {});
 	const tested = page.getByRole('listitem').filter({ hasText: 'the credential’s test, passed' });
 	await tested.locator('strong.good').waitFor();
-	// One that lacks only a field stays a refusal.
+	// One that lacks only a field stays a rejection.
 	await send(sandbox, '/v2/pay/qrcode', { amount: 1 });
 	await page.getByRole('listitem').locator('strong.bad').getByText('422').waitFor();
 	await page.getByRole('button', { name: /^Copy Access Token/ }).click();
@@ -223,16 +223,16 @@ test('a service with tokens says how to connect, and revokes them by a click', a
 test('the next request is ordered with the keyboard alone, once, and the page shows when it was used', async () => {
 	await page.getByRole('radio', { name: 'Normal' }).focus();
 	await page.keyboard.press('ArrowRight');
-	await page.getByRole('radio', { name: 'Refuse (422)', checked: true }).waitFor();
-	while (sandbox.next === undefined) await page.waitForTimeout(20);
+	await page.getByRole('radio', { name: 'Reject (422)', checked: true }).waitFor();
+	while (sandbox.orderedRehearsal === undefined) await page.waitForTimeout(20);
 	expect((await pay('payout-1')).status).toBe(422);
-	await page.getByText('Carries the request out and answers 201.').waitFor();
+	await page.getByText('Carries the request out and responds with 201.').waitFor();
 	await page.getByRole('radio', { name: 'Normal', checked: true }).waitFor();
-	const refused = page.getByRole('listitem').filter({ hasText: 'payout-1' });
-	await refused.getByText('422', { exact: true }).waitFor();
-	await refused.locator('summary').focus();
+	const rejected = page.getByRole('listitem').filter({ hasText: 'payout-1' });
+	await rejected.getByText('422', { exact: true }).waitFor();
+	await rejected.locator('summary').focus();
 	await page.keyboard.press('Enter');
-	await refused.getByText('Refused, as ordered').waitFor();
+	await rejected.getByText('Rejected, as ordered').waitFor();
 	expect((await pay('payout-2')).status).toBe(201);
 });
 

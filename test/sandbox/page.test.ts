@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await sandbox.close());
 
-describe('every request is listed with its answer', () => {
+describe('every request is listed with its response', () => {
 	const BODY = { amount: 1, external_id: 'a' };
 	test.each<{
 		name: string;
@@ -69,7 +69,7 @@ describe('every request is listed with its answer', () => {
 	])('$name', async ({ path, body, headers, status }) => {
 		expect((await send(sandbox, path, body, headers)).status).toBe(status);
 		const { exchanges } = await stateOf(sandbox);
-		expect(exchanges).toMatchObject([{ method: 'POST', answer: { status } }]);
+		expect(exchanges).toMatchObject([{ method: 'POST', response: { status } }]);
 	});
 
 	test('as it was sent, digit by digit', async () => {
@@ -118,16 +118,16 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 		body: new URLSearchParams('grant_type=client_credentials'),
 		headers: { Authorization: `Basic ${basic}` },
 	});
-	// A receiver that answers with all that it was sent.
+	// A receiver that responds with all that it was sent.
 	const receiver = await startReceiver(`{"echo":"?pay_proof=the-proof-of-the-charge"}`);
 	const postbackUrl = `${receiver.url}?pay_proof=the-proof-of-the-charge&signature=signature-of-n8n`;
-	const answer = await send(
+	const response = await send(
 		sandbox,
 		'/v2/pay/qrcode',
 		{ amount: 1, external_id: 'a', postbackUrl, payerQuestion: `token ${token}` },
 		{ Authorization: `Bearer ${token}` },
 	);
-	expect(answer.status).toBe(201);
+	expect(response.status).toBe(201);
 	await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
 	receiver.close();
 
@@ -151,7 +151,7 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 });
 
 describe('another web page in the same browser', () => {
-	const AIM = '/next/refuse-422';
+	const AIM = '/next/reject-422';
 	const name = () => sandbox.url.replace('http://', '');
 
 	test.each([
@@ -207,7 +207,7 @@ describe('another web page in the same browser', () => {
 		},
 	])('$name: POST', async ({ headers, status }) => {
 		expect(await raw(sandbox.url + AIM, 'POST', headers())).toBe(status);
-		expect(sandbox.next?.name).toBe(status === 202 ? 'refuse-422' : undefined);
+		expect(sandbox.orderedRehearsal?.name).toBe(status === 202 ? 'reject-422' : undefined);
 	});
 
 	test.each(['/', '/state', '/events', '/lists', '/pay/x'])(
@@ -219,16 +219,16 @@ describe('another web page in the same browser', () => {
 	);
 
 	test('a preflight is not granted, so no page can send a token', async () => {
-		const answer = await fetch(`${sandbox.url}/v2/pay/payment`, { method: 'OPTIONS' });
-		expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+		const response = await fetch(`${sandbox.url}/v2/pay/payment`, { method: 'OPTIONS' });
+		expect(response.headers.get('access-control-allow-origin')).toBeNull();
 	});
 
 	test.each(['/', '/pay/x'])(
 		'%s runs its own script only, and stands in no frame',
 		async (path) => {
-			const answer = await fetch(sandbox.url + path);
-			const policy = answer.headers.get('content-security-policy') ?? '';
-			const [, script = ''] = /<script>(.*?)<\/script>/s.exec(await answer.text()) ?? [];
+			const response = await fetch(sandbox.url + path);
+			const policy = response.headers.get('content-security-policy') ?? '';
+			const [, script = ''] = /<script>(.*?)<\/script>/s.exec(await response.text()) ?? [];
 			const hash = createHash('sha256').update(script).digest('base64');
 			expect(script.length).toBeGreaterThan(100);
 			expect(policy).toContain(`script-src 'sha256-${hash}'`);
@@ -240,20 +240,20 @@ describe('another web page in the same browser', () => {
 });
 
 test.each(['/next/nothing', '/transactions/x/pay', '/transactions/x/postbacks/0/again'])(
-	'%s, which is not there, is 404 or refused, and changes nothing',
+	'%s, which is not there, is 404 or rejected, and changes nothing',
 	async (path) => {
 		expect(await click(sandbox, path)).toBeGreaterThanOrEqual(400);
-		expect(sandbox.next).toBeUndefined();
+		expect(sandbox.orderedRehearsal).toBeUndefined();
 	},
 );
 
 test('what a browser asks for by itself does not use up what was ordered', async () => {
-	await click(sandbox, '/next/refuse-422');
+	await click(sandbox, '/next/reject-422');
 	expect((await fetch(`${sandbox.url}/favicon.ico`)).status).toBe(404);
-	expect(sandbox.next?.name).toBe('refuse-422');
-	const answer = await send(sandbox, '/v2/pay/payment', { amount: 1, external_id: 'a' });
-	expect(answer.status).toBe(422);
-	expect(sandbox.next).toBeUndefined();
+	expect(sandbox.orderedRehearsal?.name).toBe('reject-422');
+	const response = await send(sandbox, '/v2/pay/payment', { amount: 1, external_id: 'a' });
+	expect(response.status).toBe(422);
+	expect(sandbox.orderedRehearsal).toBeUndefined();
 });
 
 test('the address is of this machine only', () => {

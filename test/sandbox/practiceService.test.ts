@@ -66,7 +66,7 @@ test.each<{ what: string; path: string; body: object; token?: string }>([
 		body: { ...FULL, amount: 1.06 },
 	},
 	{
-		what: 'one that is refused',
+		what: 'one that is rejected',
 		path: 'payment',
 		body: { ...FULL, amount: 4.22 },
 	},
@@ -131,10 +131,10 @@ test.each<{ what: string; path: string; body: object; token?: string }>([
 		const postbackUrl = receiver.url.replace('/postback', '/webhook/1/postback');
 		const played = practise(path, { ...body, postbackUrl }, token);
 		const headers: Record<string, string> = { Authorization: token };
-		const answer = await send(sandbox, `/v2/pay/${path}`, { ...body, postbackUrl }, headers);
+		const response = await send(sandbox, `/v2/pay/${path}`, { ...body, postbackUrl }, headers);
 		expect([played.status, common(played.answer)]).toStrictEqual([
-			answer.status,
-			common(answer.body),
+			response.status,
+			common(response.body),
 		]);
 		const made = sandbox.transactions[known];
 		// Here a customer pays by a click, there by itself.

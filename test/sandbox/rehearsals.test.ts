@@ -17,15 +17,15 @@ afterEach(async () => {
 /** What the caller sees: a status, or that there was none (within a time, for what never comes). */
 async function seen(external_id: string, amount: number): Promise<number | 'nothing'> {
 	try {
-		const answer = await fetch(`${sandbox.url}/v2/pay/payment`, {
+		const response = await fetch(`${sandbox.url}/v2/pay/payment`, {
 			method: 'POST',
 			redirect: 'manual',
 			headers: { 'Content-Type': 'application/json', Authorization: 'Bearer x' },
 			body: JSON.stringify({ amount, external_id, postbackUrl: receiver.url }),
-			signal: AbortSignal.timeout(external_id === 'no-answer' ? 2_000 * slowness() : 200_000),
+			signal: AbortSignal.timeout(external_id === 'no-response' ? 2_000 * slowness() : 200_000),
 		});
-		await answer.text();
-		return answer.status;
+		await response.text();
+		return response.status;
 	} catch {
 		return 'nothing';
 	}
@@ -33,12 +33,12 @@ async function seen(external_id: string, amount: number): Promise<number | 'noth
 
 /** What each of the list does, and whether the payment is made; the list must not outgrow it. */
 const EFFECTS: Array<[name: string, status: number | 'nothing', made: boolean]> = [
-	['refuse-422', 422, false],
+	['reject-422', 422, false],
 	['token-401', 401, false],
 	['address-403', 403, false],
 	['says-no', 200, false],
 	['unavailable-503', 503, false],
-	['no-answer', 'nothing', true],
+	['no-response', 'nothing', true],
 	['cut-off', 'nothing', true],
 	['redirect', 307, false],
 	['slow', 201, true],
@@ -54,14 +54,14 @@ test.each(EFFECTS)(
 	'%s, ordered for the next request, is seen as %s, made: %s; the request after it is normal',
 	async (name, status, made) => {
 		expect(await click(sandbox, `/next/${name}`)).toBe(202);
-		expect((await stateOf(sandbox)).next).toBe(name);
+		expect((await stateOf(sandbox)).orderedRehearsal).toBe(name);
 		expect(await seen(name, 7)).toBe(status);
 		expect(sandbox.transactions.map(({ external_id }) => external_id)).toStrictEqual(
 			made ? [name] : [],
 		);
 		// An unknown payment that was made is reported, as the real one would be.
 		if (made) await receiver.count(1);
-		expect((await stateOf(sandbox)).next).toBe('normal');
+		expect((await stateOf(sandbox)).orderedRehearsal).toBe('normal');
 		expect(await seen('after', 7)).toBe(201);
 	},
 );
@@ -74,6 +74,54 @@ test.each(EFFECTS)(
 		expect(sandbox.transactions).toHaveLength(made ? 1 : 0);
 	},
 );
+
+describe('a request that is rejected by itself leaves what was ordered to the next one', () => {
+	const payment = { amount: 7, external_id: 'a' };
+
+	test.each<{
+		name: string;
+		path: string;
+		body: object;
+		headers: Record<string, string>;
+		status: number;
+	}>([
+		{
+			name: 'another path',
+			path: '/v2/pay/other',
+			body: payment,
+			headers: {},
+			status: 404,
+		},
+		{
+			name: 'no token',
+			path: '/v2/pay/payment',
+			body: payment,
+			headers: { Authorization: '' },
+			status: 401,
+		},
+		{
+			name: 'a body that breaks the contract',
+			path: '/v2/pay/payment',
+			body: {},
+			headers: {},
+			status: 422,
+		},
+	])('$name', async ({ path, body, headers, status }) => {
+		await click(sandbox, '/next/unavailable-503');
+		expect((await send(sandbox, path, body, headers)).status).toBe(status);
+		expect((await stateOf(sandbox)).orderedRehearsal).toBe('unavailable-503');
+		expect((await send(sandbox, '/v2/pay/payment', payment)).status).toBe(503);
+		expect((await stateOf(sandbox)).orderedRehearsal).toBe('normal');
+	});
+
+	test('an address that is not allowed', async () => {
+		const closed = await Sandbox.start({ allowedAddresses: ['192.0.2.7'] });
+		await click(closed, '/next/unavailable-503');
+		expect((await send(closed, '/v2/pay/payment', payment)).status).toBe(403);
+		expect((await stateOf(closed)).orderedRehearsal).toBe('unavailable-503');
+		await closed.close();
+	});
+});
 
 test.each([
 	{ amount: 1.01, statuses: ['paid'] },
@@ -99,7 +147,8 @@ test('the amount 1.04 reports late and 1.06 never, where a usual payment is repo
 	await receiver.count(1);
 	const amounts = receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount);
 	expect(amounts).toStrictEqual([7]);
-	expect(SEQUELS.find(({ amount }) => amount === 1.04)?.after).toBe(15_000);
+	const late = SEQUELS.find(({ amount }) => amount === 1.04);
+	expect(late?.ending.reported).toStrictEqual({ afterMs: 15_000 });
 });
 
 test('amounts mean nothing unless that is asked for', async () => {
@@ -128,16 +177,16 @@ describe('a postback', () => {
 			act: 'fail',
 			status: 'failed',
 		},
-	])('$act on the page reports $status, with the answer that came', async ({ act, status }) => {
+	])('$act on the page reports $status, with the response that came', async ({ act, status }) => {
 		const { id } = await charge();
 		expect(await click(sandbox, `/transactions/${id}/${act}`)).toBe(202);
 		const { transactions } = await stateWhen(
 			sandbox,
-			(state) => state.transactions[0]?.postbacks[0]?.deliveries.length === 1,
+			(state) => state.transactions[0]?.postbacks[0]?.tries.length === 1,
 		);
 		expect(transactions[0]).toMatchObject({
 			status,
-			postbacks: [{ deliveries: [{ answer: 200, text: '{"message":"Workflow was started"}' }] }],
+			postbacks: [{ tries: [{ response: 200, text: '{"message":"Workflow was started"}' }] }],
 		});
 		const data = { id, external_id: 'order-1', amount: 5, status };
 		expect(JSON.parse(receiver.came[0]!)).toStrictEqual({ event: `qrCode.${status}`, ...data });
@@ -169,7 +218,7 @@ describe('a postback', () => {
 			(state) => state.transactions[0]?.postbacks.length === 2,
 		);
 		const [, late] = transactions[0]!.postbacks;
-		expect(late).toMatchObject({ note: 'late', deliveries: [] });
+		expect(late).toMatchObject({ note: 'late', tries: [] });
 		const wait = Date.parse(late!.due!) - Date.now();
 		expect(wait).toBeGreaterThan(5000);
 		expect(wait).toBeLessThanOrEqual(10_000);
@@ -179,7 +228,7 @@ describe('a postback', () => {
 	test('nobody is told of a charge without a postback URL', async () => {
 		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
 		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');
-		const state = { status: 'paid', postbacks: [], deliveries: [] };
+		const state = { status: 'paid', postbacks: [] };
 		expect(sandbox.transactions[0]).toMatchObject(state);
 	});
 });

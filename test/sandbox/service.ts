@@ -3,7 +3,7 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sandbox } from '../../sandbox/service';
 
-export interface Answer {
+export interface ServiceResponse {
 	status: number;
 	headers: Headers;
 	body: Record<string, unknown>;
@@ -15,8 +15,8 @@ export async function send(
 	path: string,
 	body: unknown,
 	headers: Record<string, string> = {},
-): Promise<Answer> {
-	const answer = await fetch(sandbox.url + path, {
+): Promise<ServiceResponse> {
+	const response = await fetch(sandbox.url + path, {
 		method: 'POST',
 		redirect: 'manual',
 		headers: {
@@ -26,10 +26,10 @@ export async function send(
 		},
 		body: typeof body === 'string' ? body : JSON.stringify(body),
 	});
-	const text = await answer.text();
+	const text = await response.text();
 	return {
-		status: answer.status,
-		headers: answer.headers,
+		status: response.status,
+		headers: response.headers,
 		body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
 	};
 }
@@ -49,14 +49,14 @@ export interface Receiver {
 }
 
 /** Starts what takes postbacks. */
-export async function startReceiver(answer = '{"message":"Workflow was started"}') {
+export async function startReceiver(responseBody = '{"message":"Workflow was started"}') {
 	const came: string[] = [];
 	const server = createServer((incoming, response) => {
 		let text = '';
 		incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
 		incoming.on('end', () => {
 			came.push(text);
-			response.end(answer);
+			response.end(responseBody);
 			server.emit('came');
 		});
 	});
@@ -91,7 +91,7 @@ export async function raw(
 
 /** What the page is told, as the tests read it. */
 export interface State {
-	next: string;
+	orderedRehearsal: string;
 	transactions: Array<{
 		external_id: string;
 		status: string;
@@ -101,7 +101,7 @@ export interface State {
 			body: string;
 			note?: string;
 			due?: string;
-			deliveries: Array<{ answer: number | string; text?: string }>;
+			tries: Array<{ response: number | string; text?: string }>;
 		}>;
 		exchange: { fields: Array<[string, string]> };
 	}>;
@@ -110,7 +110,7 @@ export interface State {
 		path: string;
 		body: string;
 		headers: Record<string, string>;
-		answer?: { status?: number; body: string };
+		response?: { status?: number; body: string };
 	}>;
 }
 

@@ -1,8 +1,8 @@
 import { freePort } from '../../dev/n8n';
-import { readOptions } from '../../sandbox/main';
+import { HELP, readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
-import { send, startReceiver, type Answer } from './service';
+import { click, send, startReceiver, type ServiceResponse } from './service';
 
 let sandbox: Sandbox | undefined;
 afterEach(async () => {
@@ -29,16 +29,16 @@ test.each(['instant', 'my pay', 'a:b(c)*', 'été'])(
 
 test('a caller whose address is not allowed gets 403, another is served', async () => {
 	const closed = await start({ allowedAddresses: ['192.0.2.7'] });
-	const answer = await send(closed, '/v2/pay/payment', BODY);
+	const response = await send(closed, '/v2/pay/payment', BODY);
 	const body = { message: '127.0.0.1 is not an allowed address' };
-	expect(answer).toMatchObject({ status: 403, body });
+	expect(response).toMatchObject({ status: 403, body });
 	expect(closed.transactions).toStrictEqual([]);
 	await closed.close();
 	const open = await start({ allowedAddresses: ['127.0.0.1'] });
 	expect((await send(open, '/v2/pay/payment', BODY)).status).toBe(201);
 });
 
-test('where answers have a success, a body that breaks the contract gets false in a 200', async () => {
+test('where responses have a success, a body that breaks the contract gets false in a 200', async () => {
 	const service = await start({ saysSuccess: true });
 	expect(await send(service, '/v2/pay/payment', BODY)).toMatchObject({
 		status: 201,
@@ -71,6 +71,25 @@ test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 	receiver.close();
 });
 
+test('a body that is no JSON is not among the bodies that arrived', async () => {
+	const service = await start({});
+	expect((await send(service, '/v2/pay/payment', '{"amount":')).status).toBe(422);
+	await send(service, '/v2/pay/payment', BODY);
+	expect(service.bodies('payment')).toStrictEqual([BODY]);
+});
+
+test('a postback whose body cannot be made ends the click, not the sandbox', async () => {
+	const service = await start({
+		postbackBody: () => {
+			throw new Error('No body');
+		},
+	});
+	await send(service, '/v2/pay/qrcode', BODY);
+	const { id } = service.transactions[0]!;
+	expect(await click(service, `/transactions/${id}/pay`)).toBe(500);
+	expect(service.transactions[0]?.status).toBe('waiting');
+});
+
 describe('the token endpoint', () => {
 	const CLIENT = { clientId: 'client', clientSecret: 'sécret +:%' };
 	const GRANT = { grant_type: 'client_credentials' };
@@ -87,14 +106,14 @@ describe('the token endpoint', () => {
 		authorization?: string,
 		path = '/oauth/token',
 		type = 'application/x-www-form-urlencoded',
-	): Promise<Answer> {
-		const answer = await fetch(sandbox!.url + path, {
+	): Promise<ServiceResponse> {
+		const response = await fetch(sandbox!.url + path, {
 			method: 'POST',
 			headers: { 'Content-Type': type, ...(authorization && { Authorization: authorization }) },
 			body: form(fields),
 		});
-		const { status, headers } = answer;
-		return { status, headers, body: (await answer.json()) as Record<string, unknown> };
+		const { status, headers } = response;
+		return { status, headers, body: (await response.json()) as Record<string, unknown> };
 	}
 	const token = async () => String((await ask(GRANT, basic(CLIENT))).body.access_token);
 	const pay = async (bearer: string) =>
@@ -195,14 +214,20 @@ describe('the token endpoint', () => {
 			asked: [GRANT, basic(CLIENT), '/oauth/token', JSON_TYPE],
 			expected: '400 invalid_request',
 		},
-	])('refuses $name', async ({ asked, expected, more = {} }) => {
+		{
+			name: 'a form, where JSON is asked for',
+			asked: [BODY_WITH, undefined, '/oauth/token', JSON_TYPE],
+			expected: '400 invalid_request',
+			more: { clientAuthentication: 'json' },
+		},
+	])('rejects $name', async ({ asked, expected, more = {} }) => {
 		await withTokens(more);
 		const { status, body } = await ask(...asked);
 		expect(`${status} ${String(body.error)}`).toBe(expected);
 		expect(sandbox?.tokens?.active).toBe(0);
 	});
 
-	test('a token is refused once its life is over, and a new one is taken', async () => {
+	test('a token is rejected once its life is over, and a new one is taken', async () => {
 		await withTokens({ tokenLife: 2 });
 		const begin = Date.now();
 		const clock = jest.spyOn(Date, 'now').mockReturnValue(begin);
@@ -295,7 +320,15 @@ describe('the command line', () => {
 	test.each([
 		{
 			args: ['--port', 'x'],
-			message: /--port needs a number/,
+			message: /--port needs a whole number/,
+		},
+		{
+			args: ['--port', '80.5'],
+			message: /--port needs a whole number/,
+		},
+		{
+			args: ['--settle-after', 'never'],
+			message: /--settle-after needs a whole number or off/,
 		},
 		{
 			args: ['--token-life', '-1', '--oauth'],
@@ -311,6 +344,10 @@ describe('the command line', () => {
 		},
 	])('refuses $args', ({ args, message }) => {
 		expect(() => readOptions(args, {})).toThrow(message);
+	});
+
+	test('the help names the word that turns settling off', () => {
+		expect(HELP).toContain('--settle-after MS|off ');
 	});
 
 	test('--help asks for nothing else', () => {
