@@ -221,7 +221,7 @@ describe('the workflows of GitHub', () => {
 	);
 });
 
-test('every field takes an expression, but for a choice of resource or operation, what a trigger starts at and responds, and what allows an agent to pay', () => {
+test('every field takes an expression, but for a choice of resource or operation, whom a trigger takes, what it starts at and responds, and what allows an agent to pay', () => {
 	const fixed = [new Pay(), new PayTrigger()]
 		.flatMap(({ description }) => fieldsIn(description.properties))
 		.filter(({ noDataExpression }) => noDataExpression)
@@ -229,6 +229,7 @@ test('every field takes an expression, but for a choice of resource or operation
 	expect([...new Set(fixed)].sort()).toStrictEqual([
 		'allowAiPayments',
 		'allowNoKey',
+		'authentication',
 		'decimalSign',
 		'matchField',
 		'matchValues',
