@@ -36,7 +36,7 @@ import {
 	refuseOnError,
 	logNotAwaited,
 	POSTBACK_METHODS,
-	readBody,
+	readContent,
 	readPostback,
 	refusePostback,
 	refuseUnproven,
@@ -135,6 +135,7 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 	return `${asSentence(why)} Until this workflow is published, no postback to ${url} is taken`;
 }
 
+/** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Pay Trigger',
@@ -229,12 +230,14 @@ export class PayTrigger implements INodeType {
 				// Somebody changed the credential since. The service sends again after a 500.
 				return refusePostback(this, 500, NOTHING_TO_COMPARE);
 			}
-			const content = await readBody(this, BODY_TIME);
+			const content = await readContent(this, BODY_TIME);
 			if (signatureRule !== undefined) {
 				const fault = signatureFault(signatureRule, headersOf(this), content);
 				if (fault !== undefined) return refuseWrongSignature(this, fault);
 			}
-			const postback = readPostback(this, content, { isSigned: signatureRule !== undefined });
+			const postback = readPostback(this, content, {
+				isSignedByService: signatureRule !== undefined,
+			});
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, authentication, statusWords);
 			const mismatch = whyNotAwaited(match, postback, reference, statusWords);
