@@ -88,6 +88,11 @@ test.each([
 	expect(sandbox.received).toHaveLength(words.source.includes('OK') ? 1 : 0);
 });
 
+test('a proxy in front of the token endpoint that asks for its own password is told as that', async () => {
+	sandbox.tokenFaultFor = () => status(407);
+	expect(await verdict(client)).toMatch(/a proxy on the way asks for its own name and password/);
+});
+
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
 	expect(await verdict(client)).toMatch(/^OK/);
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import { InputError } from '../inputError';
 import { isMembers, jsonOrText } from '../json';
-import type { FormResponse, PostForm } from '../service/client';
+import type { TokenResponse, TokenPost } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
 import { redact } from '../service/redact';
 import { within } from '../within';
@@ -159,7 +159,7 @@ function tokenMembers(members: Record<string, unknown>): Record<string, unknown>
  * `data`; the type of the token does not matter. Its life is in seconds.
  */
 function parseResponse(
-	response: FormResponse,
+	response: TokenResponse,
 	client: ClientCredentials,
 ): { token: string; life: number | undefined } {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
@@ -195,11 +195,11 @@ const clientKey = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; other requests wait for the same one. */
-function startFetching(hash: string, client: ClientCredentials, post: PostForm): FetchedToken {
+function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {
 	const start = performance.now();
 	const { headers, body } = tokenRequest(client);
-	const response = post(client.tokenUrl, headers, body).then((given) =>
-		parseResponse(given, client),
+	const response = post(client.tokenUrl, headers, body).then((posted) =>
+		parseResponse(posted, client),
 	);
 	const fetched = response.then(({ token }) => token);
 	const entry: FetchedToken = { fetched, since: start, until: Infinity };
@@ -218,12 +218,12 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
 /**
  * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
  * until shortly before it expires. Throws an InputError, never with a secret.
- * @param limits of the wait in milliseconds, for the fetch may be another run's
+ * @param patience how long it waits, in milliseconds: the fetch may be another run's
  */
 export async function bearerToken(
 	{ token: source }: Pick<Account, 'token'>,
-	post: PostForm,
-	limits: { timeout: number; cancel?: AbortSignal },
+	post: TokenPost,
+	patience: { timeout: number; cancel?: AbortSignal },
 ): Promise<{ accessToken: string; isKept: boolean }> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
@@ -233,7 +233,10 @@ export async function bearerToken(
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
 	if (token !== undefined) return { accessToken: token, isKept: true };
 	const late = () => unreachable({ is: 'timedOut' });
-	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
+	return {
+		accessToken: await within(fetched, patience.timeout, late, patience.cancel),
+		isKept: false,
+	};
 }
 
 /**

@@ -2,7 +2,7 @@ import { isLoopback } from '../loopback';
 import { wrongInCredential } from '../parameters/label';
 import { PATHS } from '../service/contract';
 
-/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws. */
+/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws an InputError. */
 export function parseServiceUrl(
 	value: unknown,
 	field: string,
@@ -53,7 +53,7 @@ export function parseSchemeName(value: unknown): string {
 	);
 }
 
-/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws. */
+/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws an InputError. */
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = parseServiceUrl(value, 'baseUrl', 'Base URL', allowHttp);
 	if (url.search !== '') {

@@ -7,7 +7,7 @@ import {
 import { AccountGate } from '../credential/accountGate';
 import { accountReader } from '../credential/accounts';
 import { asError } from '../inputError';
-import { formPoster } from '../service/client';
+import { tokenPoster } from '../service/client';
 import { changingIdHint } from '../parameters/text';
 import { refuseMovedOptions } from '../parameters/options';
 import {
@@ -136,7 +136,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		records,
 		gate: new AccountGate(),
 		httpRequest,
-		postForm: formPoster(httpRequest, settings.timeout),
+		postForm: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),
 		tally,
 	};

@@ -13,7 +13,7 @@ import {
 	type ExpectationStore,
 } from '../postback/expectation';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type Judgement, type PostForm, type RequestResult } from '../service/client';
+import { postRequest, type Judgement, type TokenPost, type RequestResult } from '../service/client';
 import type { ServiceRequest, Words } from '../service/contract';
 import type { HttpRequest } from '../service/exchange';
 import type { Records } from './memory/RunRecords';
@@ -53,7 +53,7 @@ export interface Run {
 	records: Records | undefined;
 	gate: AccountGate;
 	httpRequest: HttpRequest;
-	postForm: PostForm;
+	postForm: TokenPost;
 	/** The execution's cancel signal. */
 	signal: AbortSignal | undefined;
 	tally: Tally;
