@@ -97,7 +97,7 @@ function readMatch(
 	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(authentication));
 }
 
-/** Why a credential cannot be read; with a signed URL it is the Postback Secret that is missed. */
+/** What publishing says where the credential cannot be read: first of all what is missed, a Postback Secret. */
 function unreadableCredential(authentication: Authentication, error: unknown): Error {
 	return authentication === 'signedUrl'
 		? new UserError(`${NO_SECRET} (${inWords(error)})`)

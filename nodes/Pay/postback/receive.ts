@@ -23,9 +23,9 @@ function log(context: IWebhookFunctions, message: string, more: object = {}): vo
 }
 
 /**
- * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body: no
- * message of an error of ours, of n8n's or of a library used here quotes them.
- * @param reason what was thrown, if that is why
+ * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
+ * @param reason what was thrown, if that is why. Its message is logged: ours and n8n's quote nothing of a
+ * request, and the parsers of bodies keep their errors to themselves.
  */
 export function refusePostback(
 	context: IWebhookFunctions,
@@ -77,7 +77,7 @@ export async function refuseOnError(
 	}
 }
 
-/** Where a postback's fields are looked for: as nodes show it too, so that a path may be typed as seen. */
+/** Where a postback's fields are looked for. A person may type a path as the panel shows it, `body.status`. */
 function sourcesOf({ body, query, isSignedByService }: Postback): unknown[] {
 	// The service's signature is over the body: anybody can add to a query.
 	if (isSignedByService) return [body, { body }, { postback: { body } }];
@@ -117,7 +117,10 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
-/** Refuses a request without the service's own signature of its body. */
+/**
+ * Refuses a request without the service's own signature of its body.
+ * @param fault what is wrong with it, in words that follow a colon
+ */
 export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 

@@ -86,7 +86,8 @@ export function findQrSource(response: unknown, path = ''): QrSource {
 	const fields = textFields(response);
 	// A service often gives the code and a picture of it; the code is the one to draw.
 	const codes = codesIn(fields);
-	const candidates = codes.length > 0 ? codes : pngsIn(fields);
+	const hasCode = codes.length > 0;
+	const candidates = hasCode ? codes : pngsIn(fields);
 	const [first] = candidates;
 	if (first === undefined) {
 		const usable = fields.filter(({ value }) => imageIn(value) !== 'other');
@@ -97,14 +98,16 @@ export function findQrSource(response: unknown, path = ''): QrSource {
 		const problem = `the response holds ${payloads.size} possible payloads`;
 		return { hint: askForPath(problem, candidates) };
 	}
-	const image = codes.length > 0 ? undefined : imageIn(first.value);
+	const image = hasCode ? undefined : imageIn(first.value);
 	return typeof image === 'object' ? image : { text: first.value };
 }
 
+/** The fields that hold a PNG. */
 function pngsIn(fields: TextField[]): TextField[] {
 	return fields.filter(({ value }) => typeof imageIn(value) === 'object');
 }
 
+/** A hint that asks for the path of a code, and offers some fields. */
 function askForPath(problem: string, fields: TextField[]): string {
 	return `No QR code: ${problem}. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: ${choices(fields)}.`;
 }

@@ -65,6 +65,7 @@ function toRequestResult(
 	}
 }
 
+/** A response that came whole. */
 type Responded = Extract<Exchange, { end: 'responded' }>;
 
 function resultOfResponse(

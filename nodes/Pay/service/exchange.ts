@@ -152,7 +152,7 @@ async function makeRequest(
 	}
 	const { statusCode, body, contentType, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
-	// n8n's helper forgets the signal once it has the head, so the rest is ended here.
+	// n8n's helper forgets the signal once it has the head. So from here on the rest is ended by ourselves.
 	const release = () => {
 		for (const each of [request, body as { destroy?: () => void } | undefined]) {
 			try {
@@ -206,6 +206,7 @@ export async function exchange(
 				headers: { ...options.headers, 'Accept-Encoding': 'identity' },
 				encoding: 'stream',
 				returnFullResponse: true,
+				// Not what it seems: these are thrown so that the request can be looked at.
 				ignoreHttpStatusErrors: { ignore: true, except: THROWN_STATUSES },
 				// Redirects would carry the body and the token elsewhere.
 				disableFollowRedirect: true,

@@ -62,7 +62,10 @@ function provenBy(
 	return undefined;
 }
 
-/** n8n's own token, which a request holds. It proves nothing here, and opens other waits and forms. */
+/**
+ * n8n's own token, which is in the query of each request. It proves nothing here. It opens other waits and
+ * forms, so no item shows it.
+ */
 function readResumeToken(context: IWebhookFunctions): string {
 	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	return url.searchParams.get('signature') ?? '';
@@ -108,7 +111,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		logNotAwaited(context, mismatch, reference);
 		return { webhookResponse: `The execution waits on: ${mismatch}` };
 	}
-	// Made before the wait is claimed, because that takes its time.
+	// Before the wait is claimed, because making it takes time, in which the wait may end.
 	const output = await toPostbackItem(context, postback, reference, proof.status, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
