@@ -38,7 +38,7 @@ import {
 	refuseOnError,
 	logNotAwaited,
 	POSTBACK_METHODS,
-	readBody,
+	readContent,
 	readPostback,
 	refusePostback,
 	refuseUnproven,
@@ -99,7 +99,7 @@ function readMatch(
 	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(authentication));
 }
 
-/** Why a credential cannot be read; with a signed URL it is the Postback Secret that is missed. */
+/** What publishing says where the credential cannot be read: first of all what is missed, a Postback Secret. */
 function unreadableCredential(authentication: Authentication, error: unknown): Error {
 	return authentication === 'signedUrl'
 		? new UserError(`${NO_SECRET} (${inWords(error)})`)
@@ -137,6 +137,7 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 	return `${asSentence(why)} Until this workflow is published, no postback to ${url} is taken`;
 }
 
+/** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'Pay Trigger',
@@ -231,12 +232,14 @@ export class PayTrigger implements INodeType {
 				// Somebody changed the credential since. The service sends again after a 500.
 				return refusePostback(this, 500, NOTHING_TO_COMPARE);
 			}
-			const content = await readBody(this, BODY_TIME);
+			const content = await readContent(this, BODY_TIME);
 			if (signatureRule !== undefined) {
 				const fault = signatureFault(signatureRule, headersOf(this), content);
 				if (fault !== undefined) return refuseWrongSignature(this, fault);
 			}
-			const postback = readPostback(this, content, { isSigned: signatureRule !== undefined });
+			const postback = readPostback(this, content, {
+				isSignedByService: signatureRule !== undefined,
+			});
 			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
 			const match = readMatch(this, authentication, statusWords);
 			const mismatch = whyNotAwaited(match, postback, reference, statusWords);

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { bearerToken as fetchOrKeep, forgetToken } from '../../nodes/Pay/credential/accessToken';
 import type { Account, ClientCredentials } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
-import type { FormResponse, PostForm } from '../../nodes/Pay/service/client';
+import type { TokenResponse, TokenPost } from '../../nodes/Pay/service/client';
 
 const SECRET = 'sEcr3t/+of=the:client é';
 
-const bearerToken = async (who: Account, post: PostForm) =>
+const bearerToken = async (who: Account, post: TokenPost) =>
 	await fetchOrKeep(who, post, { timeout: 30_000 });
 
 /** The token after one that the service refused. */
-async function renewed(who: Account, post: PostForm, refused: string) {
+async function renewed(who: Account, post: TokenPost, refused: string) {
 	forgetToken(who, refused);
 	return await bearerToken(who, post);
 }
@@ -30,7 +30,7 @@ function account(more: Partial<ClientCredentials> = {}): Account {
 	return {
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
-		checksSignature: false,
+		checksServiceSignature: false,
 		limits: {},
 		token,
 	};
@@ -49,7 +49,7 @@ function endpoint(respond: (count: number) => unknown = () => ({ expires_in: 360
 		posted.push({ url, headers, body });
 		const given = respond(posted.length) as Record<string, unknown>;
 		await new Promise((resolve) => setImmediate(resolve));
-		if ('reason' in given || 'statusCode' in given) return given as FormResponse;
+		if ('reason' in given || 'statusCode' in given) return given as TokenResponse;
 		const members = { access_token: `token-${posted.length}`, token_type: 'Bearer', ...given };
 		return { statusCode: 200, body: JSON.stringify(members) };
 	};

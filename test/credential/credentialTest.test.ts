@@ -139,6 +139,11 @@ test('a whole description of the service is taken', async () => {
 	expect(sandbox.received).toHaveLength(1);
 });
 
+test('a proxy in front of the token endpoint that asks for its own password is told as that', async () => {
+	sandbox.tokenFaultFor = () => status(407);
+	expect(await verdict(client)).toMatch(/a proxy on the way asks for its own name and password/);
+});
+
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
 	expect(await verdict(client)).toBe('OK: The service accepts the access token');
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });

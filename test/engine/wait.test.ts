@@ -10,7 +10,7 @@ import type {
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedProofs,
-	beginWait,
+	recordWait,
 	recordExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
@@ -271,7 +271,7 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
 	const store: ExpectationStore = flowThatExpectsA();
-	beginWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
+	recordWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
 	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'newer' });
 	const context: IDataObject = {};
 	const getContext = (type: string) => (type === 'flow' ? store : context) as IDataObject;
@@ -289,7 +289,7 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', cancelled = false) {
 	const store: ExpectationStore = flowThatExpectsA();
 	const until = Date.now() + ms;
-	beginWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
+	recordWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
 	const items = [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }];
 	const context = () => (cancelled ? { getExecutionCancelSignal: () => AbortSignal.abort() } : {});
 	let begun = 0;

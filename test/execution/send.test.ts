@@ -30,7 +30,7 @@ const ready = (external_id: string, token: Account['token'] = PASTED): Ready => 
 		baseUrl: 'https://a.test',
 		schemeName: 'fast',
 		token,
-		checksSignature: false,
+		checksServiceSignature: false,
 		limits: {},
 	},
 	accountId: 'account',

@@ -8,7 +8,7 @@ import { installN8n, installTools, NODE_24 } from '../../dev/install';
 import { bearerToken } from '../../nodes/Pay/credential/accessToken';
 import { readAccount } from '../../nodes/Pay/credential/connection';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
-import { formPoster } from '../../nodes/Pay/service/client';
+import { tokenPoster } from '../../nodes/Pay/service/client';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
 import { VERSIONS } from '../n8n/nodes';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
@@ -128,7 +128,7 @@ describe.each(VERSIONS)('tokens of oidc-provider, n8n %s', (version) => {
 
 	test.each(ROWS)('$name: a run', async ({ data, run }) => {
 		const httpRequest = requestHelper(modules);
-		const post = formPoster(httpRequest, 20_000);
+		const post = tokenPoster(httpRequest, 20_000);
 		// Each row and version is a client of its own to the memory of tokens: another address.
 		const account = readAccount({ ...credential(data), baseUrl: at.service });
 		const got = bearerToken(account, post, { timeout: 20_000 });

@@ -1,12 +1,13 @@
 import {
 	awaitedProofs,
-	beginWait,
 	countWaits,
 	expectationOf,
 	giveWayBehindWait,
 	hasAsked,
 	hasGivenWay,
+	hashesOf,
 	recordExpectation,
+	recordWait,
 	withdrawExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
@@ -132,14 +133,14 @@ test.each<{ events: string; expected: string[] }>([
 	const store: ExpectationStore = {};
 	for (const [index, event] of events.split(' ').entries()) {
 		// Another identifier's in between, and another execution's, count for nothing.
-		beginWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
-		beginWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
+		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
+		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
 			const about = { external_id: 'a', executionId: '42', hash: String(index) };
 			recordExpectation(store, about);
 			if (event === 'R') withdrawExpectation(about);
 		} else {
-			beginWait(store, { external_id: 'a', executionId: '42', node: event, run: index });
+			recordWait(store, { external_id: 'a', executionId: '42', node: event, run: index });
 		}
 	}
 	const wasEnded = ({ node }: { node: string }) => node === 'W';
@@ -152,16 +153,17 @@ function mixedStore(): ExpectationStore {
 	const status = { field: 'status', paid: ['paid'], failed: [] };
 	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first', status });
 	recordExpectation(store, { external_id: 'a', executionId: '43', hash: 'second', isSigned: true });
-	beginWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
-	beginWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
+	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
+	recordWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
 	return store;
 }
 
 test('a wait that begins gets the hashes of all proofs before it, of other executions too, in order', () => {
 	const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 2 };
-	expect(beginWait({}, wait)).toStrictEqual([]);
+	expect(hashesOf({})).toStrictEqual([]);
 	const store = mixedStore();
-	expect(beginWait(store, wait)).toStrictEqual(['first', 'second']);
+	recordWait(store, wait);
+	expect(hashesOf(store)).toStrictEqual(['first', 'second']);
 	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, wait]);
 });
 
@@ -184,7 +186,7 @@ test.each([
 
 test('a wait alone asks for no postback, and an empty store neither', () => {
 	const store: ExpectationStore = {};
-	beginWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
+	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
 	expect(hasAsked(store, '42')).toBe(false);
 	expect(hasAsked({}, '42')).toBe(false);
 });
@@ -212,9 +214,9 @@ test('an execution has given way until its next wait, whatever others do', () =>
 	giveWayBehindWait(store, '43');
 	expect(hasGivenWay(store, '43')).toBe(true);
 	expect(hasGivenWay(store, '42')).toBe(false);
-	beginWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
+	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
 	expect(hasGivenWay(store, '43')).toBe(true);
-	beginWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 2 });
+	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 2 });
 	expect(hasGivenWay(store, '43')).toBe(false);
 });
 

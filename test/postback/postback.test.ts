@@ -23,7 +23,7 @@ const request = (body: string | Buffer, contentType?: string, more: object = {})
 });
 type Request = ReturnType<typeof request>;
 const parsed = ({ resumeToken, ...of }: Request, isSigned = false) =>
-	parsePostback(of, of.bytes, { resumeToken, isSigned });
+	parsePostback(of, of.bytes, { resumeToken, isSignedByService: isSigned });
 
 const bodyOf = (...args: Parameters<typeof request>) => parsed(request(...args)).body;
 const BOM = '\uFEFF';

@@ -4,7 +4,7 @@ import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback'
 import {
 	logNotAwaited,
 	refuseOnError,
-	readBody,
+	readContent,
 	readPostback,
 	refusePostback,
 	toPostbackItem,
@@ -155,7 +155,7 @@ test('of many waits, the log says which a postback did not end: by the identifie
 
 const postbackOf = (body: string, about: Partial<Postback> = {}) => ({
 	...parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body), {
-		isSigned: false,
+		isSignedByService: false,
 	}),
 	...about,
 });
@@ -169,7 +169,7 @@ test('of a signed postback the query says nothing, which anybody can add to', ()
 	).toBeDefined();
 	expect(whyNotAwaited(match, postbackOf('{}', { query }), null, undefined)).toBeUndefined();
 	for (const body of ['{}', '{"state":"processing"}']) {
-		const signed = postbackOf(body, { query, isSigned: true });
+		const signed = postbackOf(body, { query, isSignedByService: true });
 		expect(whyNotAwaited(match, signed, null, undefined)).toBeDefined();
 	}
 });
@@ -215,7 +215,10 @@ test.each<{ what: string; body: string; amount: number | undefined; why: string 
 
 /** Reads the body, then the postback. */
 async function readRequest(context: IWebhookFunctions, bodyTime: number, resumeToken?: string) {
-	return readPostback(context, await readBody(context, bodyTime), { resumeToken, isSigned: false });
+	return readPostback(context, await readContent(context, bodyTime), {
+		resumeToken,
+		isSignedByService: false,
+	});
 }
 
 describe('the request of a postback', () => {
@@ -360,7 +363,9 @@ describe('the item of a postback', () => {
 		);
 		const headers = { 'content-type': 'multipart/form-data; boundary=B' };
 		const bytes = Buffer.from(`${parts.join('')}--B--`);
-		return parsePostback({ method: 'POST', query: {}, headers }, bytes, { isSigned: false });
+		return parsePostback({ method: 'POST', query: {}, headers }, bytes, {
+			isSignedByService: false,
+		});
 	};
 
 	test('without files and without an item that waits is the postback', async () => {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { formPoster, postRequest, type Judgement } from '../../nodes/Pay/service/client';
+import { tokenPoster, postRequest, type Judgement } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
@@ -598,7 +598,7 @@ describe('a body', () => {
 describe('a form to a token endpoint', () => {
 	const URL = 'https://id.test/token';
 	const ask = async (httpRequest: HttpRequest, timeout = 5_000) =>
-		await formPoster(httpRequest, timeout)(URL, { A: 'b' }, 'a=1');
+		await tokenPoster(httpRequest, timeout)(URL, { A: 'b' }, 'a=1');
 
 	test('goes out as it is given, uncompressed', async () => {
 		const requests: object[] = [];

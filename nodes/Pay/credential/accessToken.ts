@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import { InputError } from '../inputError';
 import { isMembers, jsonOrText } from '../json';
-import type { FormResponse, PostForm } from '../service/client';
+import type { TokenResponse, TokenPost } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
 import { redact } from '../service/redact';
 import { within } from '../within';
@@ -11,8 +11,9 @@ interface FetchedToken {
 	fetched: Promise<string>;
 	/** Undefined until it is fetched. */
 	token?: string;
-	/** When it was asked for and how long it is used, in milliseconds of the monotonic clock. */
+	/** When it was asked for, in milliseconds of the monotonic clock. */
 	since: number;
+	/** Until when it is used, by the same clock. */
 	until: number;
 }
 
@@ -20,7 +21,10 @@ interface FetchedToken {
 const fetchedTokens = new Map<string, FetchedToken>();
 /** More credentials than a process pays with; beyond it the oldest go. */
 const MAX_KEPT = 200;
-/** Seconds before its end at which a token is no longer used, and how long one without an end is. */
+/**
+ * How many seconds before its end a token is no longer used; also how many seconds a token is used whose end
+ * is not known.
+ */
 const MARGIN = 60;
 
 /** The codes of RFC 6749, section 5.2; anything else an endpoint says may hold a secret. */
@@ -103,17 +107,23 @@ function ownWords(body: unknown, client: ClientCredentials): string {
 	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
 }
 
-/** Where a person looks for what is wrong with a request that the endpoint rejected, and why. */
-function rejectedByEndpoint(statusCode: number, body: unknown, said: string): InputError {
+/**
+ * Why the endpoint gave no token, and which field of the credential to look at.
+ * @param endpointWords what it said, without secrets; "" where it said nothing
+ */
+function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
 	const { error } = isMembers(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	const rejection = (field: string, what: string, advice: string) => {
-		const quoted = said === '' || said === code ? '' : `The endpoint said: "${said}". `;
-		const words = [`${NO_TOKEN}${what} (${status})`, `${quoted}${advice}`] as const;
-		// What fails for the moment may give one a moment later.
-		const isForNow = statusCode >= 500 || statusCode === 408;
-		return isForNow ? new InputError(field, ...words) : new TokenRejection(field, ...words);
+		const saysMore = endpointWords !== '' && endpointWords !== code;
+		const message = `${NO_TOKEN}${what} (${status})`;
+		const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
+		// What fails for the moment may give a token a moment later.
+		if (statusCode >= 500 || statusCode === 408) {
+			return new InputError(field, message, description);
+		}
+		return new TokenRejection(field, message, description);
 	};
 	if (statusCode >= 300 && statusCode <= 399) {
 		return rejection(
@@ -159,17 +169,17 @@ function tokenMembers(members: Record<string, unknown>): Record<string, unknown>
  * `data`; the type of the token does not matter. Its life is in seconds.
  */
 function parseResponse(
-	response: FormResponse,
+	response: TokenResponse,
 	client: ClientCredentials,
 ): { token: string; life: number | undefined } {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const said = ownWords(body, client);
+	const endpointWords = ownWords(body, client);
 	// Some say no with a 200.
 	const isRejection = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
 	if (statusCode < 200 || statusCode > 299 || isRejection) {
-		throw rejectedByEndpoint(statusCode, body, said);
+		throw rejectedByEndpoint(statusCode, body, endpointWords);
 	}
 	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
 	const token = access_token ?? accessToken;
@@ -195,11 +205,11 @@ const clientKey = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; other requests wait for the same one. */
-function startFetching(hash: string, client: ClientCredentials, post: PostForm): FetchedToken {
+function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {
 	const start = performance.now();
 	const { headers, body } = tokenRequest(client);
-	const response = post(client.tokenUrl, headers, body).then((given) =>
-		parseResponse(given, client),
+	const response = post(client.tokenUrl, headers, body).then((posted) =>
+		parseResponse(posted, client),
 	);
 	const fetched = response.then(({ token }) => token);
 	const entry: FetchedToken = { fetched, since: start, until: Infinity };
@@ -218,12 +228,12 @@ function startFetching(hash: string, client: ClientCredentials, post: PostForm):
 /**
  * The bearer token for an account: the pasted one, or one fetched by client credentials and kept
  * until shortly before it expires. Throws an InputError, never with a secret.
- * @param limits of the wait in milliseconds, for the fetch may be another run's
+ * @param patience how long it waits, in milliseconds: the fetch may be another run's
  */
 export async function bearerToken(
 	{ token: source }: Pick<Account, 'token'>,
-	post: PostForm,
-	limits: { timeout: number; cancel?: AbortSignal },
+	post: TokenPost,
+	patience: { timeout: number; cancel?: AbortSignal },
 ): Promise<{ accessToken: string; isKept: boolean }> {
 	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
 	const client = source.clientCredentials;
@@ -233,7 +243,10 @@ export async function bearerToken(
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
 	if (token !== undefined) return { accessToken: token, isKept: true };
 	const late = () => unreachable({ is: 'timedOut' });
-	return { accessToken: await within(fetched, limits.timeout, late, limits.cancel), isKept: false };
+	return {
+		accessToken: await within(fetched, patience.timeout, late, patience.cancel),
+		isKept: false,
+	};
 }
 
 /**

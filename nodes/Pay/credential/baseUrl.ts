@@ -3,7 +3,7 @@ import { isLoopback } from '../loopback';
 import { PATHS } from '../service/contract';
 import { credentialField, wrongInCredential } from './wrongField';
 
-/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws. */
+/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws an InputError. */
 export function parseServiceUrl(value: unknown, field: string, allowHttp: boolean): URL {
 	const invalid = (
 		what: string,
@@ -48,7 +48,7 @@ export function parseSchemeName(value: unknown): string {
 	);
 }
 
-/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws. */
+/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws an InputError. */
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = parseServiceUrl(value, 'baseUrl', allowHttp);
 	if (url.search !== '') {

@@ -2,6 +2,7 @@ import { InputError } from '../inputError';
 import { optionalText } from '../parameters/text';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 import { readDescription, type ServiceDescription } from './description';
+import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
 import { credentialField, wrongInCredential } from './wrongField';
 
@@ -30,15 +31,12 @@ export interface Account extends ServiceDescription {
 	postbackUrl?: unknown;
 	postbackSecret?: string;
 	/** Whether its postbacks are signed by the service, see `readSignatureRule`. */
-	checksSignature: boolean;
+	checksServiceSignature: boolean;
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
 }
 
-const wrongSetting = (field: string, what: string, advice: string) =>
-	wrongInCredential(field, what, `Open the credential and ${advice}.`);
-
-const FROM_LIST = 'choose one from the list';
+const FROM_LIST = 'Open the credential and choose one from the list.';
 
 /** Visible ASCII without a space, which is what a header can carry (RFC 6750, section 2.1). */
 export const TOKEN = /^[\x21-\x7e]+$/;
@@ -48,10 +46,14 @@ function parsePastedToken(value: unknown): string {
 		.trim()
 		.replace(/^Bearer(\s+|$)/i, '');
 	if (TOKEN.test(token)) return token;
-	const isEmpty = token === '';
-	const what = isEmpty ? 'is empty' : 'holds a space or a character that no token has';
-	const advice = isEmpty ? 'paste the token' : 'paste the token alone';
-	throw wrongSetting('accessToken', what, advice);
+	if (token === '') {
+		throw wrongInCredential('accessToken', 'is empty', 'Open the credential and paste the token.');
+	}
+	throw wrongInCredential(
+		'accessToken',
+		'holds a space or a character that no token has',
+		'Open the credential and paste the token alone.',
+	);
 }
 
 function required(credential: PayCredential, field: string): string {
@@ -59,14 +61,18 @@ function required(credential: PayCredential, field: string): string {
 	// An expression may give a number.
 	const text = ['string', 'number'].includes(typeof value) ? String(value).trim() : '';
 	if (text !== '') return text;
-	throw wrongSetting(field, 'is empty', 'enter what the service gave you');
+	throw wrongInCredential(
+		field,
+		'is empty',
+		'Open the credential and enter what the service gave you.',
+	);
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication: sendIn = 'header' } = credential;
 	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
 		const what = 'must be header, body or json';
-		throw wrongSetting('clientAuthentication', what, FROM_LIST);
+		throw wrongInCredential('clientAuthentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
 	return {
@@ -86,7 +92,7 @@ export function parseToken(credential: PayCredential): Account['token'] {
 		return { clientCredentials: parseClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
-	throw wrongSetting('authentication', what, FROM_LIST);
+	throw wrongInCredential('authentication', what, FROM_LIST);
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */
@@ -131,13 +137,10 @@ function isReservedHeader(name: string): boolean {
 	);
 }
 
-/** The name of a header (RFC 9110, section 5.6.2). */
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-
 function parseExternalIdHeader(value: unknown): string | undefined {
 	const name = String(value ?? '').trim();
 	if (name === '') return undefined;
-	if (!HEADER_NAME.test(name)) {
+	if (!isHeaderName(name)) {
 		throw wrongIdHeader('must be the name of a header, without a colon or spaces');
 	}
 	if (isReservedHeader(name)) throw wrongIdHeader(`must not be ${name}, which has another meaning`);
@@ -145,10 +148,10 @@ function parseExternalIdHeader(value: unknown): string | undefined {
 }
 
 function wrongIdHeader(what: string): InputError {
-	return wrongSetting(
+	return wrongInCredential(
 		'externalIdHeader',
 		what,
-		'enter the name that the service gave you, such as Idempotency-Key, or leave it empty',
+		'Open the credential and enter the name that the service gave you, such as Idempotency-Key, or leave it empty.',
 	);
 }
 
@@ -217,10 +220,10 @@ export function refuseNothingIn(credential: PayCredential): void {
 	for (const [field, value] of Object.entries(credential)) {
 		if (value !== undefined && value !== null) continue;
 		if (SAFE_WHERE_EMPTY.includes(field)) continue;
-		throw wrongSetting(
+		throw wrongInCredential(
 			field,
 			'is an expression that gives nothing',
-			'check what the expression asks for',
+			'Open the credential and check what the expression asks for.',
 		);
 	}
 }
@@ -237,8 +240,9 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	const scheme = parseSchemeName(schemeName);
 	const { current, accepted } = parseSecrets(credential);
 	if (current === '' && accepted.length > 0) {
-		const advice = 'enter the new one: nothing is signed with the Previous Postback Secret';
-		throw wrongSetting('postbackSecret', 'is empty', advice);
+		const advice =
+			'Open the credential and enter the new one: nothing is signed with the Previous Postback Secret.';
+		throw wrongInCredential('postbackSecret', 'is empty', advice);
 	}
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
@@ -248,7 +252,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
-		checksSignature: credential.verifySignature === true,
+		checksServiceSignature: credential.verifySignature === true,
 		limits: readLimits(credential, unresolved),
 	};
 }

@@ -7,7 +7,7 @@ import type {
 import { InputError, inWords } from '../inputError';
 import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
-import type { PostForm } from '../service/client';
+import type { TokenPost } from '../service/client';
 import { pathOf } from '../service/contract';
 import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page';
 import { reasonInWords, reasonOfFailure, webPageInWords } from '../service/reason';
@@ -16,7 +16,7 @@ import { readAccount, type Account, type PayCredential } from './connection';
 import { readSignatureRule } from './signature';
 
 /** The person waits for the test. */
-const LIMITS = { timeout: 15_000 };
+const PATIENCE = { timeout: 15_000 };
 
 interface TestResponse {
 	statusCode: number;
@@ -106,14 +106,15 @@ export async function testPayCredential(
 			resolveWithFullResponse: true,
 			followRedirect: false,
 			followAllRedirects: false,
-			...LIMITS,
+			...PATIENCE,
 		})) as TestResponse;
 	let granted: unknown;
-	const postForm: PostForm = async (url, headers, body) => {
+	const postForm: TokenPost = async (url, headers, body) => {
 		try {
 			const response = await post(url, headers, body);
 			granted = response.body;
-			return response;
+			const { statusCode } = response;
+			return statusCode === 407 ? { reason: { is: 'stoppedByProxy', statusCode } } : response;
 		} catch (error) {
 			return { reason: reasonOfFailure(failureOf(error)) };
 		}
@@ -126,11 +127,11 @@ export async function testPayCredential(
 		if (account.limits instanceof InputError) throw account.limits;
 		readSignatureRule(fields);
 		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
-		bearer = await bearerToken(account, postForm, LIMITS);
+		bearer = await bearerToken(account, postForm, PATIENCE);
 		if (bearer.isKept) {
 			// What is tested is whether the service gives a token now, not whether it did.
 			forgetToken(account, bearer.accessToken);
-			bearer = await bearerToken(account, postForm, LIMITS);
+			bearer = await bearerToken(account, postForm, PATIENCE);
 		}
 		const missing = scopesNotGranted(account, granted).join(' and ');
 		if (missing !== '') {

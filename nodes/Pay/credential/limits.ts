@@ -30,7 +30,10 @@ function parseRecipients(value: unknown, field: NamedField): Set<string> {
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
 }
 
-/** Whether a limit was left empty; an InputError where only n8n knows whether an expression left it so. */
+/**
+ * Whether a limit was left empty by a person. Throws an InputError where n8n does not say whether it was an
+ * expression that came to nothing: that would be no limit instead of a small one.
+ */
 function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefined): boolean {
 	if (!Object.hasOwn(fields, field)) return true;
 	if (fields[field] !== '') return false;

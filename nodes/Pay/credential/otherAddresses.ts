@@ -4,7 +4,7 @@ import type {
 	IHttpRequestHelper,
 } from 'n8n-workflow';
 import { asError, inWords } from '../inputError';
-import { formPoster } from '../service/client';
+import { tokenPoster } from '../service/client';
 import { bearerToken, forgetToken } from './accessToken';
 import { parseToken } from './connection';
 
@@ -28,7 +28,7 @@ export async function preAuthentication(
 		const token = parseToken(credential);
 		const rejected = tokens.get(credential);
 		if (rejected !== undefined) forgetToken({ token }, rejected);
-		const post = formPoster(this.helpers.httpRequest, TIMEOUT);
+		const post = tokenPoster(this.helpers.httpRequest, TIMEOUT);
 		const { accessToken } = await bearerToken({ token }, post, { timeout: TIMEOUT });
 		tokens.set(credential, accessToken);
 		return {};

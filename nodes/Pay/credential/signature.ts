@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import { wrongInCredential } from './wrongField';
 import type { PayCredential } from './connection';
+import { isHeaderName } from './headerName';
 
 /*
  * A service's own signature of its notifications. The proof in a postback's URL says which charge it is
@@ -28,12 +29,10 @@ const SIGNATURE_FIELDS = [
 	'timestampHeader',
 ];
 
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-
 function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timestampHeader'): string {
 	const value = credential[field];
 	const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
-	if (HEADER_NAME.test(name)) return name;
+	if (isHeaderName(name)) return name;
 	throw wrongInCredential(
 		field,
 		'must be the name of a header',
@@ -41,7 +40,10 @@ function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timesta
 	);
 }
 
-/** Reads how a service signs; undefined where that is not checked. Throws an InputError. */
+/**
+ * Reads how a service signs, from a credential whose expressions n8n has resolved; undefined where that is
+ * not checked. Throws an InputError.
+ */
 export function readSignatureRule(credential: PayCredential): SignatureRule | undefined {
 	const { verifySignature = false, signatureSecret, signatureAlgorithm = 'sha256' } = credential;
 	const { signedContent = 'body' } = credential;
@@ -81,7 +83,7 @@ export function readSignatureRule(credential: PayCredential): SignatureRule | un
 	return rule;
 }
 
-/** As {@link readSignatureRule}, of a wait, for which n8n resolves no expressions. */
+/** As {@link readSignatureRule}, from the credential of a wait, whose expressions n8n leaves as text. */
 export function readSignatureRuleOfWait(credential: PayCredential): SignatureRule | undefined {
 	for (const field of SIGNATURE_FIELDS) {
 		const value = credential[field];
@@ -109,7 +111,7 @@ function bytesIn(text: string, length: number): Buffer | undefined {
 }
 
 /** The values of a signature header: alone or among others, each with a prefix such as `v1=` or without. */
-function valuesIn(header: string): string[] {
+function signaturesIn(header: string): string[] {
 	const values: string[] = [];
 	for (const part of header.split(/[,;\s]+/).slice(0, MOST_VALUES)) {
 		const at = part.indexOf('=');
@@ -127,7 +129,10 @@ function timestampIn(header: string): string {
 /** Whole times, with their zone: of ISO 8601, and of HTTP's own Date. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 const HTTP_TIME = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
-/** What is left at the start of a body where the point between time and body was moved. */
+/**
+ * What is left at the start of a body where the point between time and body was moved: of what was signed
+ * as `1700.{…}`, somebody sends the time `17` and the body `00.{…}`, with the genuine signature.
+ */
 const START_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?\./;
 const CUT_TIME = 'the body begins with a part of a time';
 
@@ -139,7 +144,10 @@ function timeOf(timestamp: string): number {
 	return number < 100_000_000_000 ? number * 1000 : number;
 }
 
-const oneOf = (value: unknown) => (Array.isArray(value) ? value.join(',') : String(value ?? ''));
+/** The text of a header, which Node gives as a list where it came several times. */
+function headerText(value: unknown): string {
+	return Array.isArray(value) ? value.join(',') : String(value ?? '');
+}
 
 const BYTES_ARE_GONE =
 	'n8n has read this multipart form before the node, so nothing of it can be verified. Add "binaryData": true to the options of this node in the JSON of the workflow';
@@ -159,11 +167,11 @@ export function signatureFault(
 	// It would be true of every request without a body, whatever the rest of that says.
 	if (body.length === 0) return 'there is no body that could be signed';
 	const { header, secret, algorithm, timestampHeader } = rule;
-	const given = oneOf(headers[header]);
-	if (given.trim() === '') return `the header ${header} is missing`;
+	const sent = headerText(headers[header]);
+	if (sent.trim() === '') return `the header ${header} is missing`;
 	const hmac = createHmac(algorithm, secret);
 	if (timestampHeader !== undefined) {
-		const timestamp = timestampIn(oneOf(headers[timestampHeader]));
+		const timestamp = timestampIn(headerText(headers[timestampHeader]));
 		if (timestamp === '') return `the header ${timestampHeader} is missing`;
 		// A time that cannot be read is as good as none: NaN compares as false.
 		const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
@@ -172,7 +180,7 @@ export function signatureFault(
 		hmac.update(`${timestamp}.`);
 	}
 	const expected = hmac.update(body).digest();
-	for (const value of valuesIn(given)) {
+	for (const value of signaturesIn(sent)) {
 		const found = bytesIn(value, expected.length);
 		if (found !== undefined && timingSafeEqual(found, expected)) return undefined;
 	}

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import type { AccountGate } from '../credential/accountGate';
 import type { ExpectationStore } from '../postback/expectation';
-import type { PostForm } from '../service/client';
+import type { TokenPost } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Ledger } from './ledger';
 import type { Records } from './memory/RunRecords';
@@ -22,7 +22,7 @@ export interface Run {
 	records: Records | undefined;
 	gate: AccountGate;
 	httpRequest: HttpRequest;
-	postForm: PostForm;
+	postForm: TokenPost;
 	/** The execution's cancel signal. */
 	signal: AbortSignal | undefined;
 	tally: Tally;

@@ -8,7 +8,7 @@ import {
 } from '../parameters/parameter';
 import { changingIdHint } from '../parameters/text';
 import { countWaits, hasGivenWay, type ExpectationStore } from '../postback/expectation';
-import { formPoster } from '../service/client';
+import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
 import { countRun, type RunCount } from './earlierState';
 import { hasTried, openLedger, type LedgerStore } from './ledger';
@@ -110,7 +110,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		records,
 		gate: new AccountGate(),
 		httpRequest,
-		postForm: formPoster(httpRequest, settings.timeout),
+		postForm: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),
 		tally,
 	};

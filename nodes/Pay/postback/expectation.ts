@@ -5,11 +5,11 @@ export interface Expectation {
 	external_id: string;
 	/** The editor's Retry is another execution with the same store. */
 	executionId: string;
-	/** Of the random proof in the postback's URL. */
+	/** The hash of the random proof in the postback's URL. */
 	hash: string;
 	/** The words of the account: a wait has none of its own. */
 	status?: StatusWords;
-	/** Whether the account checks the service's signature: a wait does with a credential of its own. */
+	/** Whether the account checks the service's own signature; a wait does so with a credential of its own. */
 	isSigned?: true;
 	/** Set where the request was rejected or not sent: no postback will come. */
 	isVoid?: true;
@@ -39,15 +39,23 @@ export function recordExpectation(store: ExpectationStore, expectation: Expectat
 	store.postbacks.push(expectation);
 }
 
-/** Records that a postback will not come after all. */
+/** Records that a postback will not come after all; the very object that was recorded says so. */
 export function withdrawExpectation(expectation: Expectation): void {
 	expectation.isVoid = true;
 }
 
-/** Records that a wait begins; what it returns: the hashes of all proofs that were given before it. */
-export function beginWait(store: ExpectationStore, wait: Wait): string[] {
+/** Records that a wait begins. */
+export function recordWait(store: ExpectationStore, wait: Wait): void {
 	store.postbacks = [...(store.postbacks ?? []), wait];
-	return store.postbacks.flatMap((event) => ('hash' in event ? [event.hash] : []));
+}
+
+/** The hashes of all proofs that an execution has given so far. */
+export function hashesOf({ postbacks = [] }: ExpectationStore): string[] {
+	const hashes: string[] = [];
+	for (const event of postbacks) {
+		if ('hash' in event) hashes.push(event.hash);
+	}
+	return hashes;
 }
 
 /** Whether an execution has asked for a postback before. */
@@ -74,7 +82,7 @@ export function giveWayBehindWait(store: ExpectationStore, executionId: string):
 export const hasGivenWay = (store: ExpectationStore, executionId: string) =>
 	store.lostBehind === lastWait(store, executionId);
 
-/** With what an execution asked for the postback of a proof: its words, and whether it is signed. */
+/** With what an execution asked for the postback of a proof: the words of the account, for example. */
 export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
 	postbacks.find((event): event is Expectation => 'hash' in event && event.hash === hash);
 
@@ -90,15 +98,16 @@ export function awaitedProofs(
 	wasEnded: (wait: Wait) => boolean,
 ): string[] {
 	let hashes: string[] = [];
-	let isOver = false;
+	// Whether a postback has ended a wait since the last charge: then the next charge replaces those before.
+	let wasAnyEnded = false;
 	for (const event of postbacks) {
 		if (event.external_id !== external_id || event.executionId !== executionId) continue;
 		if ('node' in event) {
-			isOver ||= wasEnded(event);
+			wasAnyEnded ||= wasEnded(event);
 		} else {
-			if (isOver) hashes = [];
+			if (wasAnyEnded) hashes = [];
 			if (!event.isVoid) hashes.push(event.hash);
-			isOver = false;
+			wasAnyEnded = false;
 		}
 	}
 	return hashes;

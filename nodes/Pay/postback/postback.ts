@@ -11,15 +11,15 @@ export interface Postback extends Body {
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
 	/** Whether the service signed the body: then nothing else of the request says what happened. */
-	isSigned: boolean;
+	isSignedByService: boolean;
 }
 
 /** What is known of a request before its body is read. */
-export interface Received {
+export interface PostbackContext {
 	/** n8n's own token, which a request to a resume URL holds. */
 	resumeToken?: string;
-	/** Whether the signature of the service was verified. */
-	isSigned: boolean;
+	/** Whether the service's own signature was verified. */
+	isSignedByService: boolean;
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
@@ -46,24 +46,35 @@ function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Recor
 export function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
 	content: Buffer | ParsedForm,
-	{ resumeToken, isSigned }: Received,
+	{ resumeToken, isSignedByService }: PostbackContext,
 ): Postback {
 	const { method, headers } = request;
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
-	const contentType = isSigned && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, ...rest } = parseBody(content, contentType);
+	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
+	const { body, rawBody, content: hashed, files, filesOnDisk } = parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	const received = {
+	const withSecrets = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
 		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),
 		body,
 		rawBody,
 	};
-	return { method, isSigned, ...rest, ...(hideSecrets(received, secrets) as typeof received) };
+	const shown = hideSecrets(withSecrets, secrets) as typeof withSecrets;
+	return {
+		method,
+		isSignedByService,
+		query: shown.query,
+		headers: shown.headers,
+		body: shown.body,
+		rawBody: shown.rawBody,
+		content: hashed,
+		files,
+		filesOnDisk,
+	};
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');

@@ -37,13 +37,15 @@ export function parsePostbackUrl(value: unknown): string {
  */
 export const RESUME_SEGMENT = 'pay-postback';
 
-/** Appends {@link RESUME_SEGMENT} to a resume URL's path, once; the rest is left byte for byte. */
+/**
+ * Appends {@link RESUME_SEGMENT} to a resume URL's path, once. The rest is left byte for byte, as
+ * "URL" would not leave it.
+ */
 export function withResumeSegment(url: string): string {
-	return url.replace(/^[^?#]*/, (address) =>
-		new URL(address).pathname.endsWith(`/${RESUME_SEGMENT}`)
-			? address
-			: `${address.replace(/\/$/, '')}/${RESUME_SEGMENT}`,
-	);
+	const [address = ''] = url.split(/[?#]/, 1);
+	if (new URL(address).pathname.endsWith(`/${RESUME_SEGMENT}`)) return url;
+	const rest = url.slice(address.length);
+	return `${address.replace(/\/$/, '')}/${RESUME_SEGMENT}${rest}`;
 }
 
 /** Hosts that only this machine or its network can reach: by name, or by how the name or address begins. */
@@ -81,10 +83,13 @@ export function testPathOf(context: Pick<IExecuteFunctions, 'getNode'>): string 
 	return URL.canParse(address) ? new URL(address).pathname : TEST_PATH;
 }
 
-/** Why a valid postback URL will probably not work, in words for the editor, or undefined. */
+/**
+ * Why a valid postback URL will probably not work, in words for the editor, or undefined.
+ * @param hasProof whether a proof is added to it
+ */
 export function postbackUrlHint(
 	url: string,
-	signed: boolean,
+	hasProof: boolean,
 	serviceIsLoopback = false,
 	testPath = TEST_PATH,
 ): string | undefined {
@@ -95,7 +100,7 @@ export function postbackUrlHint(
 	if (isPrivate(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
-	if (!signed && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {
+	if (!hasProof && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {
 		return 'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger refuses unsigned postbacks unless its Authentication is None.';
 	}
 	return undefined;

@@ -14,15 +14,18 @@ export interface Reference {
 export const PROOF_PARAMETER = 'pay_proof';
 /** Its name where a service escaped the address once as HTML, `&` as `&amp;`. */
 const ESCAPED_PARAMETER = `amp;${PROOF_PARAMETER}`;
-/** Of its mac, in base64url characters: 132 bits. */
+/** The length of a proof's mac, in base64url characters: 132 bits. */
 const MAC_LENGTH = 22;
 /** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
-const PROOFS = [PROOF_PARAMETER, 'signature'];
+const PROVING_PARAMETERS = [PROOF_PARAMETER, 'signature'];
 
 /** The value of the parameter in a text, behind "=" or what a URL makes of it. */
 const VALUE_IN_TEXT = `(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+`;
 
-/** How each reference begins, whatever it is about: its list begins with a kind, and that with a letter. */
+/**
+ * What each reference begins with: it is base64url of `["qrCode",…` or another kind, and its first three
+ * characters are the same for every kind that begins with a letter.
+ */
 const REFERENCE_BEGINNING = Buffer.from('["x').toString('base64url').slice(0, 3);
 
 /** The mac behind a reference in a text, and behind "." or what a URL makes of it. */
@@ -39,13 +42,20 @@ function proofsOf(postbackUrl: string | undefined): string[] {
 	if (postbackUrl === undefined || !URL.canParse(postbackUrl)) return [];
 	const { searchParams } = new URL(postbackUrl);
 	// In `reference.mac` only the mac is secret.
-	return PROOFS.flatMap((name) => searchParams.getAll(name)).flatMap((proof) => [
-		proof,
-		proof.slice(proof.lastIndexOf('.') + 1),
-	]);
+	const proofs: string[] = [];
+	for (const name of PROVING_PARAMETERS) {
+		for (const proof of searchParams.getAll(name)) {
+			proofs.push(proof, proof.slice(proof.lastIndexOf('.') + 1));
+		}
+	}
+	return proofs;
 }
 
-/** A value without secrets, any proof, and those of a postback URL: `***` stands in their place. */
+/**
+ * A value with `***` in place of secrets, of the proofs of a postback URL, and of whatever looks like a
+ * proof.
+ * @param postbackUrl the one whose proofs are known, if a request had one
+ */
 export const hideSecrets = (value: unknown, secrets: readonly string[], postbackUrl?: string) =>
 	redact(value, [...secrets, ...proofsOf(postbackUrl)], PROOF_IN_TEXT);
 
@@ -74,20 +84,21 @@ function withParameter(address: string, parameter: string): string {
 function withProof(url: string, proof: string): string {
 	const parameter = `${PROOF_PARAMETER}=${proof}`;
 	const [address = '', ...fragment] = url.split('#');
-	const signed = [withParameter(address, parameter), ...fragment].join('#');
-	if (signed.length <= MAX_URL_LENGTH) return signed;
-	const what = `has ${signed.length} characters, and postbacks to more than ${MAX_URL_LENGTH} are refused on their way`;
-	throw parameter.length > url.length
-		? new InputError(
-				'external_id',
-				`external_id is too long: the signed postback URL that holds it ${what}`,
-				'Use a shorter identifier of your own, for example the number of an order. Nothing was sent.',
-			)
-		: new InputError(
-				'postbackUrl',
-				`The postback URL is too long: signed it ${what}`,
-				'Use a shorter address, for example the Production URL of a Pay Trigger. Nothing was sent.',
-			);
+	const whole = [withParameter(address, parameter), ...fragment].join('#');
+	if (whole.length <= MAX_URL_LENGTH) return whole;
+	const what = `has ${whole.length} characters, and postbacks to more than ${MAX_URL_LENGTH} are refused on their way`;
+	if (parameter.length > url.length) {
+		throw new InputError(
+			'external_id',
+			`external_id is too long: the signed postback URL that holds it ${what}`,
+			'Use a shorter identifier of your own, for example the number of an order. Nothing was sent.',
+		);
+	}
+	throw new InputError(
+		'postbackUrl',
+		`The postback URL is too long: signed it ${what}`,
+		'Use a shorter address, for example the Production URL of a Pay Trigger. Nothing was sent.',
+	);
 }
 
 /**
@@ -123,29 +134,38 @@ function decodeReference(encoded: string): Reference | null {
 	return amount === null ? { external_id, kind } : null;
 }
 
-/** The reference of a query's proof if that is genuine; a repeated parameter is a list, and refused. */
-function proven(
-	query: Record<string, unknown>,
-	isGenuine: (encoded: string, mac: string) => boolean,
-): Reference | null {
-	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
-	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return null;
-	const [, encoded = '', mac = ''] = PROOF.exec(proof) ?? [];
-	return mac !== '' && isGenuine(encoded, mac) ? decodeReference(encoded) : null;
+/** A proof taken apart, before anybody knows whether it is genuine: nothing of its reference is parsed. */
+interface ClaimedProof {
+	encoded: string;
+	mac: string;
 }
 
-/** What the query of a signed URL proves, or null. Compares in constant time; empty secrets count not. */
+/** The proof in a query; a repeated parameter is a list, and none. */
+function claimedProof(query: Record<string, unknown>): ClaimedProof | undefined {
+	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
+	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return undefined;
+	const [, encoded, mac] = PROOF.exec(proof) ?? [];
+	return encoded === undefined || mac === undefined ? undefined : { encoded, mac };
+}
+
+/** Whether a secret made a proof, compared in constant time. An empty secret proves nothing. */
+function isMadeWith(secret: string, { encoded, mac }: ClaimedProof): boolean {
+	if (secret === '') return false;
+	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
+	return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret)));
+}
+
+/** What the query of a signed URL proves, or null. */
 export function verify(
 	query: Record<string, unknown>,
 	secrets: readonly string[],
 ): Reference | null {
-	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
-	return proven(query, (encoded, mac) =>
-		secrets.some(
-			(secret) =>
-				secret !== '' && timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret))),
-		),
-	);
+	const proof = claimedProof(query);
+	if (proof === undefined) return null;
+	for (const secret of secrets) {
+		if (isMadeWith(secret, proof)) return decodeReference(proof.encoded);
+	}
+	return null;
 }
 
 /** As {@link verify}, for the proofs of {@link withRandomProof} with these hashes. */
@@ -153,7 +173,10 @@ export function verifyRandomProof(
 	query: Record<string, unknown>,
 	hashes: readonly string[],
 ): Reference | null {
-	return proven(query, (encoded, mac) => hashes.includes(proofHash(`${encoded}.${mac}`)));
+	const proof = claimedProof(query);
+	if (proof === undefined) return null;
+	const isKnown = hashes.includes(proofHash(`${proof.encoded}.${proof.mac}`));
+	return isKnown ? decodeReference(proof.encoded) : null;
 }
 
 /**
@@ -164,8 +187,8 @@ export function withoutProof(query: Record<string, unknown>): {
 	query: Record<string, unknown>;
 	mac: string | undefined;
 } {
-	const { [PROOF_PARAMETER]: plain, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
-	const proof = plain ?? escaped;
+	const { [PROOF_PARAMETER]: unescaped, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
+	const proof = unescaped ?? escaped;
 	const [, , mac, appended = ''] = (typeof proof === 'string' && PROOF.exec(proof)) || [];
 	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
 	return { query: { ...more, ...rest }, mac };

@@ -11,7 +11,7 @@ import type { PostedFile } from './body/multipart';
 import { parseBody } from './body/parse';
 import { parsedFormOf, withTextParts, type FileOnDisk, type ParsedForm } from './body/parsedForm';
 import { readBytes, type RawRequest } from './body/readBytes';
-import { parsePostback, toJson, type Postback, type Received } from './postback';
+import { parsePostback, toJson, type Postback, type PostbackContext } from './postback';
 import type { Reference } from './proof';
 
 /** The method of a postback is not documented (section 6), so all that carry one are taken. */
@@ -22,15 +22,19 @@ function log(context: IWebhookFunctions, message: string, more: object = {}): vo
 	context.logger.warn(message, { workflowId: id, node: context.getNode().name, ...more });
 }
 
-/** Refuses a postback: nothing starts or resumes. The log has neither its URL, a secret, nor its body. */
+/**
+ * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
+ * @param reason what was thrown, if that is why. Its message is logged: ours and n8n's quote nothing of a
+ * request, and the parsers of bodies keep their errors to themselves.
+ */
 export function refusePostback(
 	context: IWebhookFunctions,
 	statusCode: number,
 	message: string,
 	reason?: unknown,
 ): { noWebhookResponse: true } {
-	const because = reason instanceof Error ? ` (${reason.name}: ${reason.message})` : '';
-	log(context, `Pay refused a postback (${statusCode}): ${message}${because}`);
+	const words = `Pay refused a postback (${statusCode}): ${message}`;
+	log(context, reason instanceof Error ? `${words} (${reason.name}: ${reason.message})` : words);
 	const response = context.getResponseObject();
 	if (!response.headersSent) response.status(statusCode).json({ message });
 	return { noWebhookResponse: true };
@@ -73,10 +77,10 @@ export async function refuseOnError(
 	}
 }
 
-/** Where a postback's fields are looked for: as nodes show it too, so that a path may be typed as seen. */
-function sourcesOf({ body, query, isSigned }: Postback): unknown[] {
-	// The signature is over the body: anybody can add to a query.
-	if (isSigned) return [body, { body }, { postback: { body } }];
+/** Where a postback's fields are looked for. A person may type a path as the panel shows it, `body.status`. */
+function sourcesOf({ body, query, isSignedByService }: Postback): unknown[] {
+	// The service's signature is over the body: anybody can add to a query.
+	if (isSignedByService) return [body, { body }, { postback: { body } }];
 	const shown = { body, query };
 	return [body, query, shown, { postback: shown }];
 }
@@ -113,7 +117,10 @@ export function logNotAwaited(
 	log(context, message, { external_id: reference?.external_id });
 }
 
-/** Refuses a request without the service's own signature of its body. */
+/**
+ * Refuses a request without the service's own signature of its body.
+ * @param fault what is wrong with it, in words that follow a colon
+ */
 export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
 
@@ -123,7 +130,7 @@ export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) 
  * Only after the URL's proof, where one is asked for: an unproven body may be anything, or never end.
  * @param bodyTime how long the body may take, in milliseconds
  */
-export async function readBody(
+export async function readContent(
 	context: IWebhookFunctions,
 	bodyTime: number,
 ): Promise<Buffer | ParsedForm> {
@@ -133,7 +140,7 @@ export async function readBody(
 		if (form !== undefined) {
 			return await withTextParts(form, async (path, type) => {
 				const [part] = await loadFiles(context, [{ name: '', filename: 'part', type, path }]);
-				return part && parseBody(part.bytes, type).body;
+				return part === undefined ? undefined : parseBody(part.bytes, type).body;
 			});
 		}
 	}
@@ -149,14 +156,14 @@ export const headersOf = (context: IWebhookFunctions) =>
 export function readPostback(
 	context: IWebhookFunctions,
 	content: Buffer | ParsedForm,
-	about: Received,
+	known: PostbackContext,
 ): Postback {
 	const { method } = context.getRequestObject();
 	const query = context.getQueryData() as Record<string, unknown>;
-	return parsePostback({ method, query, headers: headersOf(context) }, content, about);
+	return parsePostback({ method, query, headers: headersOf(context) }, content, known);
 }
 
-/** Hands n8n the files of a form that it has parsed, and reads them. */
+/** Hands n8n the files of a form that it has parsed, and reads them. Rejects where one cannot be read. */
 async function loadFiles(
 	{ helpers, nodeHelpers }: IWebhookFunctions,
 	files: FileOnDisk[],
@@ -174,7 +181,8 @@ async function loadFiles(
 }
 
 /**
- * The item for a postback, or that which waited for it and the postback, its files beside its own.
+ * The item for a postback, or that which waited for it and the postback, its files beside its own. Rejects
+ * where n8n cannot give or store a file.
  * @param statusWords the words of the account, which give the postback's `state`
  */
 export async function toPostbackItem(
@@ -184,9 +192,10 @@ export async function toPostbackItem(
 	statusWords?: StatusWords,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const state = statusWords && stateOf(statusWords, reference, ...sourcesOf(postback));
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: Array<PostedFile & { data?: IBinaryData }> = [...postback.files, ...loaded];
+	const state =
+		statusWords === undefined ? undefined : stateOf(statusWords, reference, ...sourcesOf(postback));
 	const about = state === undefined ? { reference } : { reference, state };
 	const json = toJson({ ...postback, files }, about);
 	// A map: a field may be called like a member of every object.

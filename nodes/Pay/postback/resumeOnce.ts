@@ -13,7 +13,7 @@ import type {
 
 /** One wait of one execution, as it was when a request began. */
 export interface OpenWait {
-	/** Of this wait and no other one, of the same execution either. */
+	/** Names this wait and no other one, of the same execution either. */
 	id: string;
 	/** The name of the node that waits. */
 	node: string;

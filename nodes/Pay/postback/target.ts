@@ -1,9 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import type { StatusWords } from '../parameters/description';
-import { wrongField } from '../parameters/label';
 import type { BodyMember } from '../parameters/member';
-import type { ReadParameter } from '../parameters/parameter';
+import { parseChoice, type ReadParameter } from '../parameters/parameter';
 import type { Expectation } from './expectation';
 import {
 	parsePostbackUrl,
@@ -67,7 +66,7 @@ export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	read: () => undefined,
 };
 
-const TARGETS: unknown[] = ['credential', 'none', 'resume', 'url'];
+const TARGETS = ['credential', 'none', 'resume', 'url'] as const;
 
 /** The execution that asks for a postback. */
 export interface AskingExecution {
@@ -77,14 +76,17 @@ export interface AskingExecution {
 	testPath?: string;
 }
 
-/** Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. */
-function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
-	const { pathname: path, searchParams } = new URL(url);
-	const pathname = path.replace(`/${id}/${RESUME_SEGMENT}`, `/${id}`);
-	if (!pathname.endsWith(`/${id}`)) return false;
+/**
+ * Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. Throws an
+ * InputError where it is, without n8n's token.
+ */
+function isOwnResumeUrl(url: string, { id, resumeUrl }: AskingExecution): boolean {
+	const { pathname, searchParams } = new URL(url);
+	const path = pathname.replace(`/${id}/${RESUME_SEGMENT}`, `/${id}`);
+	if (!path.endsWith(`/${id}`)) return false;
 	const resume = new URL(String(resumeUrl()));
 	const lastSegments = resume.pathname.split('/').slice(-2).join('/');
-	if (!pathname.endsWith(`/${lastSegments}`)) return false;
+	if (!path.endsWith(`/${lastSegments}`)) return false;
 	// n8n 2 takes no call without its token, which "?order=1" behind the resume URL breaks.
 	if (searchParams.get('signature') === resume.searchParams.get('signature')) return true;
 	throw new InputError(
@@ -92,6 +94,32 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 		"The postback URL is this execution's resume URL without n8n's token as it was",
 		'Choose "Resume This Execution" as Postback. To append parameters, begin them with &.',
 	);
+}
+
+/** What an account says of postbacks. */
+interface PostbackAccount {
+	postbackUrl?: unknown;
+	postbackSecret?: string;
+	statusWords?: StatusWords;
+	checksServiceSignature?: boolean;
+}
+
+/** A postback that comes to this execution: its URL has a random proof, whose hash the execution keeps. */
+function targetHere(
+	url: string,
+	reference: Reference,
+	{ statusWords, checksServiceSignature }: PostbackAccount,
+	executionId: string,
+): { url: string; expectation: Expectation } {
+	const proven = withRandomProof(withResumeSegment(url), reference);
+	const expectation: Expectation = {
+		external_id: reference.external_id,
+		executionId,
+		hash: proven.hash,
+		status: statusWords,
+	};
+	if (checksServiceSignature) expectation.isSigned = true;
+	return { url: proven.url, expectation };
 }
 
 /**
@@ -103,42 +131,40 @@ function isHere(url: string, { id, resumeUrl }: AskingExecution): boolean {
 export function readPostbackTarget(
 	read: ReadParameter,
 	reference: Reference,
-	account: {
-		postbackUrl?: unknown;
-		postbackSecret?: string;
-		statusWords?: StatusWords;
-		checksSignature?: boolean;
-	},
+	account: PostbackAccount,
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
 ): { url?: string; hint?: string; expectation?: Expectation } {
-	const { postbackSecret: secret, statusWords } = account;
-	const choice = read('postback');
-	if (!TARGETS.includes(choice)) {
-		const what = `must be one of ${TARGETS.join(', ')}, but is ${JSON.stringify(choice)}`;
-		throw wrongField(postbackField, what, 'Choose one from the list.');
-	}
+	const { postbackSecret: secret } = account;
+	const choice = parseChoice(read('postback'), postbackField, TARGETS);
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {
 			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		};
 	}
-	const elsewhere = choice === 'url' ? read('postbackUrl') : account.postbackUrl;
-	const url = parsePostbackUrl(choice === 'resume' ? execution.resumeUrl() : elsewhere);
+	const url = parsePostbackUrl(entered(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
-	if (choice !== 'resume' && !isHere(url, execution)) {
-		return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
+	if (choice === 'resume' || isOwnResumeUrl(url, execution)) {
+		const here = targetHere(url, reference, account, execution.id);
+		return { url: here.url, hint, expectation: here.expectation };
 	}
-	const { external_id } = reference;
-	const signed = withRandomProof(withResumeSegment(url), reference);
-	const { hash } = signed;
-	const expectation: Expectation = {
-		external_id,
-		executionId: execution.id,
-		hash,
-		status: statusWords,
-	};
-	if (account.checksSignature) expectation.isSigned = true;
-	return { url: signed.url, hint, expectation };
+	return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
+}
+
+/** The URL that a choice stands for, as it was entered. */
+function entered(
+	choice: 'credential' | 'resume' | 'url',
+	read: ReadParameter,
+	account: PostbackAccount,
+	execution: AskingExecution,
+): unknown {
+	switch (choice) {
+		case 'credential':
+			return account.postbackUrl;
+		case 'resume':
+			return execution.resumeUrl();
+		case 'url':
+			return read('postbackUrl');
+	}
 }

@@ -6,24 +6,35 @@ import {
 } from 'n8n-workflow';
 import type { ExpectationStore, Wait } from './expectation';
 
-/** How long before a limit n8n may set its timer, and how late that may act; in milliseconds. */
+/** How long before a limit n8n may set its timer, in milliseconds. */
 const TIMER_SET = 75_000;
+/** How late that timer may act, in milliseconds. */
 const TIMER_LATE = 5_000;
-/** How soon a pause notices that the execution was cancelled. */
+/** How soon a pause notices that the execution was cancelled, in milliseconds. */
 const STEP = 200;
 
 /** Whether a wait was ended by a postback, as far as its execution can tell. */
-export function endedByPostback(context: IExecuteFunctions): (wait: Wait) => boolean {
-	const data = context.getWorkflowDataProxy(0);
-	return ({ node, run }) => {
-		try {
-			const output = data.$items(node, 0, run) as INodeExecutionData[];
-			return output.some(({ json }) => 'postback' in json);
-		} catch {
-			// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
-			return true;
-		}
-	};
+export function wasEndedByPostback(context: IExecuteFunctions, { node, run }: Wait): boolean {
+	try {
+		const output = context.getWorkflowDataProxy(0).$items(node, 0, run) as INodeExecutionData[];
+		return output.some(({ json }) => 'postback' in json);
+	} catch {
+		// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
+		return true;
+	}
+}
+
+/** When the last limit passes for which n8n's timer may still run; undefined without any. */
+function lastRunningLimit(context: IExecuteFunctions, now: number): number | undefined {
+	const { postbacks = [] } = context.getContext('flow') as ExpectationStore;
+	let last: number | undefined;
+	for (const event of postbacks) {
+		if (!('node' in event) || event.executionId !== context.getExecutionId()) continue;
+		const { until } = event;
+		if (until === undefined || now < until - TIMER_SET || now >= until + TIMER_LATE) continue;
+		if (wasEndedByPostback(context, event)) last = Math.max(last ?? 0, until);
+	}
+	return last;
 }
 
 /**
@@ -34,20 +45,10 @@ export function endedByPostback(context: IExecuteFunctions): (wait: Wait) => boo
  */
 export async function outlastTimers(context: IExecuteFunctions): Promise<string | undefined> {
 	if (WAIT_FOR_SUB_EXECUTION === undefined) return undefined;
-	const { postbacks = [] } = context.getContext('flow') as ExpectationStore;
 	const now = Date.now();
-	const isRunning = (until: number) => until - TIMER_SET <= now && now < until + TIMER_LATE;
-	const running = postbacks.flatMap((event) =>
-		'node' in event &&
-		event.executionId === context.getExecutionId() &&
-		event.until !== undefined &&
-		isRunning(event.until) &&
-		endedByPostback(context)(event)
-			? [event.until]
-			: [],
-	);
-	if (running.length === 0) return undefined;
-	const end = Math.max(...running) + TIMER_LATE;
+	const limit = lastRunningLimit(context, now);
+	if (limit === undefined) return undefined;
+	const end = limit + TIMER_LATE;
 	const signal = context.getExecutionCancelSignal?.();
 	while (Date.now() < end && signal?.aborted !== true) {
 		await sleep(Math.min(STEP, Math.max(1, end - Date.now())));

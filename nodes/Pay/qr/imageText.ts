@@ -29,17 +29,17 @@ function imageData(text: string): string | undefined {
 	return comma < 0 ? undefined : start.slice(comma + 1);
 }
 
-/** As much of a text as says what it is. */
+/** As much of a text as says what it is, in characters. */
 const HEAD = 20_000;
 
 /** What image a text is: a PNG in base64 or a data URI, or another one, which cannot be used. */
 export function imageIn(text: string): { png: Buffer } | 'other' | undefined {
 	const data = imageData(text);
-	const content = data === undefined ? text : decoded(data);
-	const bytes = fromBase64(content);
+	const bytes = fromBase64(data === undefined ? text : decoded(data));
+	// The order counts: a data URI is an image whatever it holds, and a PNG in it is one that can be used.
 	if (bytes?.subarray(0, 8).equals(PNG_SIGNATURE)) return { png: bytes };
-	const looks = (some?: Buffer) => OTHER_IMAGE.test(some?.toString('latin1', 0, HEAD) ?? '');
-	if (data !== undefined || looks(bytes)) return 'other';
+	if (data !== undefined) return 'other';
+	if (bytes !== undefined && OTHER_IMAGE.test(bytes.toString('latin1', 0, HEAD))) return 'other';
 	if (OTHER_IMAGE.test(text.slice(0, HEAD))) return 'other';
 	const link = text.trim();
 	if (link.length <= HEAD && IMAGE_LINK.test(link)) return 'other';

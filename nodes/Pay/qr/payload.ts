@@ -84,25 +84,30 @@ function chosenSource(response: unknown, paths: string): QrSource {
 export function findQrSource(response: unknown, path = ''): QrSource {
 	if (path !== '') return chosenSource(response, path);
 	const fields = textFields(response);
-	const codes = codesIn(fields);
-	const pngs = fields.flatMap((field) => {
-		const image = imageIn(field.value);
-		return typeof image === 'object' ? [{ ...field, ...image }] : [];
-	});
 	// A service often gives the code and a picture of it; the code is the one to draw.
-	const candidates: Array<TextField & { png?: Buffer }> = codes.length > 0 ? codes : pngs;
-	const distinct = new Set(candidates.map(({ value }) => value));
-	const [only] = candidates;
-	if (distinct.size === 1 && only !== undefined) {
-		return only.png ? { png: only.png } : { text: only.value };
+	const codes = codesIn(fields);
+	const hasCode = codes.length > 0;
+	const candidates = hasCode ? codes : pngsIn(fields);
+	const [first] = candidates;
+	if (first === undefined) {
+		const usable = fields.filter(({ value }) => imageIn(value) !== 'other');
+		return { hint: askForPath('no payload was recognized in the response', usable) };
 	}
-	const problem =
-		distinct.size === 0
-			? 'no payload was recognized in the response'
-			: `the response holds ${distinct.size} possible payloads`;
-	const offered =
-		distinct.size === 0 ? fields.filter(({ value }) => imageIn(value) !== 'other') : candidates;
-	return {
-		hint: `No QR code: ${problem}. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: ${choices(offered)}.`,
-	};
+	const payloads = new Set(candidates.map(({ value }) => value));
+	if (payloads.size > 1) {
+		const problem = `the response holds ${payloads.size} possible payloads`;
+		return { hint: askForPath(problem, candidates) };
+	}
+	const image = hasCode ? undefined : imageIn(first.value);
+	return typeof image === 'object' ? image : { text: first.value };
+}
+
+/** The fields that hold a PNG. */
+function pngsIn(fields: TextField[]): TextField[] {
+	return fields.filter(({ value }) => typeof imageIn(value) === 'object');
+}
+
+/** A hint that asks for the path of a code, and offers some fields. */
+function askForPath(problem: string, fields: TextField[]): string {
+	return `No QR code: ${problem}. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: ${choices(fields)}.`;
 }

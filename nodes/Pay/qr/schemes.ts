@@ -112,7 +112,10 @@ export function schemeOf(text: string): Scheme | undefined {
 	return SCHEMES.find(({ isCode }) => isCode(text));
 }
 
-/** Whether a text begins like a code of a scheme. An EMV code without its checksum was changed on the way. */
+/**
+ * Whether a text begins like a code of a scheme that has neither checksum nor address: the schemes have
+ * variants. An EMV code whose checksum is wrong was changed on the way, so it is none.
+ */
 function isVariantOf({ begins, sureness }: Scheme, text: string): boolean {
 	return sureness === 'form' && text.startsWith(begins);
 }

@@ -65,6 +65,7 @@ function toRequestResult(
 	}
 }
 
+/** A response that came whole. */
 type Responded = Extract<Exchange, { end: 'responded' }>;
 
 function resultOfResponse(
@@ -151,23 +152,24 @@ export async function postRequest(
 	}
 }
 
-/** The response to a form, or why there is none. */
-export type FormResponse =
+/** The response of a token endpoint, or why there is none. */
+export type TokenResponse =
 	| { statusCode: number; body: unknown }
 	| { statusCode?: undefined; reason: Reason };
 
-/** Posts a form, without following redirects; never rejects. */
-export type PostForm = (
+/** Posts a token request, as a form or as JSON, without following redirects; never rejects. */
+export type TokenPost = (
 	url: string,
 	headers: Record<string, string>,
 	body: string,
-) => Promise<FormResponse>;
+) => Promise<TokenResponse>;
 
 /**
- * Posts forms as a token endpoint takes them (RFC 6749, section 4.4.2), each under the same clock (in
- * milliseconds) and rules as a request of the service.
+ * How token requests (RFC 6749, section 4.4.2) are posted: each under the same clock and rules as a request
+ * of the service.
+ * @param timeout in milliseconds
  */
-export function formPoster(httpRequest: HttpRequest, timeout: number): PostForm {
+export function tokenPoster(httpRequest: HttpRequest, timeout: number): TokenPost {
 	return async (url, headers, body) => {
 		const clock = AbortSignal.timeout(timeout);
 		const response = await exchange(httpRequest, { url, headers, body }, clock);

@@ -55,7 +55,7 @@ interface OncePolicy extends AnyPolicy {
 /** What may be done with an operation; a combination that makes no sense is a type error. */
 export type Policy = RepeatablePolicy | OncePolicy;
 
-/** The last segments of the operations' paths (section 4), which a pasted address may end with. */
+/** The last segments of the operations' paths (section 4). An address that was pasted as Base URL may end with one. */
 export const PATHS = ['payment', 'qrcode'] as const;
 
 /** How people read of an operation. */
@@ -86,9 +86,9 @@ export interface OperationContract {
 	/** The last segment of its path (section 4). */
 	readonly path: (typeof PATHS)[number];
 	/**
-	 * Whose external_id it has: its own, or that of something which another operation made. With its own
-	 * it is another try of what has the same body, and a service that knows a request by the credential's
-	 * header for it has not seen it yet; with another's, neither is so.
+	 * Whether its external_id is made for this request, as that of a payment, or names something that another
+	 * operation made, as a refund would. Only in the first case does it go into the credential's header for
+	 * it, and is the same body under another External ID another try.
 	 */
 	readonly identifier: 'its own' | 'of something else';
 	readonly words: Words;

@@ -22,7 +22,7 @@ export type Exchange =
 /** More than any response of this service can mean, in bytes; gzip can make gigabytes of kilobytes. */
 export const LONGEST_RESPONSE = 10_000_000;
 
-/** How long n8n's request helper may take to say what it knows of a request that was aborted. */
+/** How long n8n's request helper may take to say what it knows of a request that was aborted, in milliseconds. */
 const GRACE = 1_000;
 
 /**
@@ -134,7 +134,7 @@ async function readToEnd(body: unknown): Promise<unknown> {
 }
 
 /** Makes the request and reads the response to its end; never rejects. */
-async function ask(
+async function makeRequest(
 	httpRequest: HttpRequest,
 	options: IHttpRequestOptions,
 	stop: AbortSignal,
@@ -144,13 +144,15 @@ async function ask(
 		head = headOfResult(await httpRequest(options));
 	} catch (error) {
 		const thrown = (error ?? {}) as Thrown;
-		const failed = headOfError(thrown);
-		if (failed === undefined) return { end: 'failed', failure: readFailure(options.url, thrown) };
-		head = failed;
+		const headOfErrorStatus = headOfError(thrown);
+		if (headOfErrorStatus === undefined) {
+			return { end: 'failed', failure: readFailure(options.url, thrown) };
+		}
+		head = headOfErrorStatus;
 	}
 	const { statusCode, body, contentType, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
-	// n8n's helper forgets the signal once it has the head, so the rest is ended here.
+	// n8n's helper forgets the signal once it has the head. So from here on the rest is ended by ourselves.
 	const release = () => {
 		for (const each of [request, body as { destroy?: () => void } | undefined]) {
 			try {
@@ -189,13 +191,13 @@ export async function exchange(
 	const late = new Promise<Exchange>((resolve) => {
 		giveUp = () => resolve({ end: 'failed', failure: {} });
 	});
-	const onTime = () => {
+	const onTimeout = () => {
 		stop.abort();
 		AbortSignal.timeout(GRACE).addEventListener('abort', giveUp, { once: true });
 	};
-	clock.addEventListener('abort', onTime, { once: true });
+	clock.addEventListener('abort', onTimeout, { once: true });
 	try {
-		const request = ask(
+		const request = makeRequest(
 			httpRequest,
 			{
 				...options,
@@ -204,6 +206,7 @@ export async function exchange(
 				headers: { ...options.headers, 'Accept-Encoding': 'identity' },
 				encoding: 'stream',
 				returnFullResponse: true,
+				// Not what it seems: these are thrown so that the request can be looked at.
 				ignoreHttpStatusErrors: { ignore: true, except: THROWN_STATUSES },
 				// Redirects would carry the body and the token elsewhere.
 				disableFollowRedirect: true,
@@ -218,6 +221,6 @@ export async function exchange(
 		return isTimedOut ? { ...response, timedOut: true } : response;
 	} finally {
 		// Or each request would stay in memory until its time-out.
-		clock.removeEventListener('abort', onTime);
+		clock.removeEventListener('abort', onTimeout);
 	}
 }

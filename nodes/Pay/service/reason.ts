@@ -62,6 +62,7 @@ function failureInWords(code: string | undefined): string {
 	return `${FAILURES[code] ?? 'the connection failed'} (${code})`;
 }
 
+/** What came in place of a response, in words within a sentence. */
 export const webPageInWords = ({ title }: { title: string }) =>
 	title === '' ? 'a web page' : `a web page titled "${title}"`;
 

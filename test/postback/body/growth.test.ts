@@ -29,7 +29,7 @@ function timeOf({ type, body = '', headers = {} }: Hostile): number {
 			const postback = parsePostback(
 				{ method: 'POST', query, headers: { ...headers, 'content-type': type } },
 				bytes,
-				{ resumeToken: 'a resume token', isSigned: false },
+				{ resumeToken: 'a resume token', isSignedByService: false },
 			);
 			const { body: parsed } = postback;
 			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, parsed, query, {

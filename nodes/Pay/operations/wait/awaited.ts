@@ -6,7 +6,7 @@ import type { StatusWords } from '../../parameters/description';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {
-	/** Of the proof, see `withRandomProof`. */
+	/** The hash of the proof, see `withRandomProof`. */
 	hash: string;
 	/** Absent where any postback will do. */
 	match?: PostbackMatch;
@@ -17,13 +17,13 @@ export interface AwaitedProof {
 /** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
 export interface Awaited {
 	proofs: AwaitedProof[];
-	/** Hashes of all proofs that this execution gave: the others may end a later wait. */
+	/** The hashes of all proofs that this execution gave: the others may end a later wait. */
 	given: string[];
-	/** Of this wait and no other one, see `OpenWait`. */
+	/** Names this wait and no other one, see `OpenWait`. */
 	id: string;
 	/** When its time limit passes, in milliseconds since 1970; absent without one. */
 	until?: number;
-	/** Whether the service's signature is asked for: the wait's own credential said so when it began. */
+	/** Whether the service's own signature is asked for: the wait's credential said so when it began. */
 	isSigned?: true;
 }
 

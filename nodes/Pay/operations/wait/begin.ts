@@ -11,8 +11,14 @@ import {
 import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
-import { awaitedProofs, beginWait, expectationOf } from '../../postback/expectation';
-import { endedByPostback, outlastTimers } from '../../postback/timer';
+import {
+	awaitedProofs,
+	expectationOf,
+	hashesOf,
+	recordWait,
+	type ExpectationStore,
+} from '../../postback/expectation';
+import { outlastTimers, wasEndedByPostback } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
 /** A wait has the words of the charge or payment that it is for. */
@@ -32,7 +38,7 @@ function withoutPostback(items: INodeExecutionData[]): void {
 }
 
 /** Refuses a wait in which n8n could not resume the execution with a postback. Throws an InputError. */
-function refuseWhatCannotWait(context: IExecuteFunctions, items: INodeExecutionData[]): void {
+function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecutionData[]): void {
 	if (items.length > 1) {
 		throw new InputError(
 			'external_id',
@@ -58,8 +64,9 @@ function readProofs(
 ): AwaitedProof[] {
 	const condition = readCondition(read, resumeCondition);
 	const store = context.getContext('flow');
-	const wasEnded = endedByPostback(context);
-	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), wasEnded);
+	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), (wait) =>
+		wasEndedByPostback(context, wait),
+	);
 	if (hashes.length === 0) {
 		throw new InputError(
 			'external_id',
@@ -77,8 +84,11 @@ function readProofs(
 	});
 }
 
-/** Says that a wait does not check the signature which the account of its charge says there is. */
-function hintAtSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
+/**
+ * Warns that the credential of the charge checks the service's signature, and that this wait has no
+ * credential to do so.
+ */
+function warnOfMissingSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
 	const store = context.getContext('flow');
 	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
 	const message =
@@ -87,26 +97,30 @@ function hintAtSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): vo
 	context.logger.warn(`Pay: ${message}`, { node: context.getNode().name });
 }
 
-/** Writes down what the execution waits for, at most so many milliseconds, and puts it to sleep. */
+/**
+ * Writes down what the execution waits for, and puts it to sleep.
+ * @param limit how long it waits at most, in milliseconds
+ */
 async function sleepUntilPostback(
 	context: IExecuteFunctions,
 	external_id: string,
 	proofs: AwaitedProof[],
 	limit: number,
-	isSigned: boolean,
+	checksSignature: boolean,
 ): Promise<void> {
 	const executionId = context.getExecutionId();
 	const end = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
 	const until = end < WAIT_INDEFINITELY ? end.getTime() : undefined;
-	const given = beginWait(context.getContext('flow'), {
+	const store = context.getContext('flow') as ExpectationStore;
+	recordWait(store, {
 		external_id,
 		executionId,
 		node: context.getNode().name,
 		run: Number(context.getWorkflowDataProxy(0).$runIndex),
 		until,
 	});
-	const awaited: Awaited = { proofs, given, id: randomUUID(), until };
-	if (isSigned) awaited.isSigned = true;
+	const awaited: Awaited = { proofs, given: hashesOf(store), id: randomUUID(), until };
+	if (checksSignature) awaited.isSigned = true;
 	Object.assign(context.getContext('node'), { awaited });
 	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 	// parent waits for others. No sub-workflow has this id.
@@ -119,17 +133,17 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 	const items = context.getInputData();
 	withoutPostback(items);
 	try {
-		refuseWhatCannotWait(context, items);
+		refuseWaitThatCannotEnd(context, items);
 		refuseMisplacedCondition(context.getNode().parameters, 'resumeWhen');
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'));
 		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
-		// What is wrong with it would refuse each postback.
-		const isSigned = (await readSignature(context)) !== undefined;
-		if (!isSigned) hintAtSignature(context, proofs);
+		// Read now, because a mistake in it would refuse each postback.
+		const checksSignature = (await readSignature(context)) !== undefined;
+		if (!checksSignature) warnOfMissingSignature(context, proofs);
 		await outlastTimers(context);
-		await sleepUntilPostback(context, external_id, proofs, limit, isSigned);
+		await sleepUntilPostback(context, external_id, proofs, limit, checksSignature);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {

@@ -1,10 +1,10 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { signatureFault } from '../../credential/signature';
-import { verifyRandomProof } from '../../postback/proof';
+import { verifyRandomProof, type Reference } from '../../postback/proof';
 import {
 	logNotAwaited,
 	headersOf,
-	readBody,
+	readContent,
 	readPostback,
 	refusePostback,
 	refuseUnproven,
@@ -13,7 +13,7 @@ import {
 	whyNotAwaited,
 } from '../../postback/receive';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
-import { readSignature, type Awaited } from './awaited';
+import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
 /**
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
@@ -21,7 +21,7 @@ import { readSignature, type Awaited } from './awaited';
  */
 const BODY_TIME = 10_000;
 
-/** What a postback is told that comes too late, by its end. */
+/** The response to a postback whose wait is over by the time its body has come. */
 const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
 
 /** An execution that waits, as n8n loaded it when a request began. */
@@ -30,7 +30,7 @@ interface Waiting {
 	awaited: Awaited;
 }
 
-/** A text as an expression may hold it between quotes: nothing of it is read as code. */
+/** A text as an expression may hold it between quotes: no character of it is read as code. */
 function inQuotes(text: string): string {
 	const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
 	return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
@@ -50,7 +50,22 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 	return { item, awaited: { ...unset, ...stored } };
 }
 
-/** n8n's own token, which a request holds. It proves nothing here, and opens other waits and forms. */
+/** The proof in a query, among those that may end this wait, and what it proves. */
+function provenBy(
+	query: Record<string, unknown>,
+	proofs: AwaitedProof[],
+): { proof: AwaitedProof; reference: Reference } | undefined {
+	for (const proof of proofs) {
+		const reference = verifyRandomProof(query, [proof.hash]);
+		if (reference !== null) return { proof, reference };
+	}
+	return undefined;
+}
+
+/**
+ * n8n's own token, which is in the query of each request. It proves nothing here. It opens other waits and
+ * forms, so no item shows it.
+ */
 function readResumeToken(context: IWebhookFunctions): string {
 	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
 	return url.searchParams.get('signature') ?? '';
@@ -63,42 +78,42 @@ function readResumeToken(context: IWebhookFunctions): string {
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { item, awaited } = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
-	const proof = awaited.proofs.find(({ hash }) => verifyRandomProof(query, [hash]) !== null);
-	if (proof === undefined) {
-		return verifyRandomProof(query, awaited.given) === null
-			? refuseUnproven(context)
-			: refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	const proven = provenBy(query, awaited.proofs);
+	if (proven === undefined) {
+		if (verifyRandomProof(query, awaited.given) === null) return refuseUnproven(context);
+		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
-	const reference = verifyRandomProof(query, [proof.hash]);
-	const signature = awaited.isSigned ? await readSignature(context) : undefined;
-	if (awaited.isSigned && signature === undefined) {
+	const { reference, proof } = proven;
+	const signatureRule = awaited.isSigned ? await readSignature(context) : undefined;
+	if (awaited.isSigned && signatureRule === undefined) {
 		return refuseWrongSignature(
 			context,
 			'the credential of this wait no longer says how the service signs',
 		);
 	}
-	const received = await readBody(context, BODY_TIME);
-	const fault = signature && signatureFault(signature, headersOf(context), received);
-	if (fault !== undefined) return refuseWrongSignature(context, fault);
-	const postback = readPostback(context, received, {
+	const content = await readContent(context, BODY_TIME);
+	if (signatureRule !== undefined) {
+		const fault = signatureFault(signatureRule, headersOf(context), content);
+		if (fault !== undefined) return refuseWrongSignature(context, fault);
+	}
+	const postback = readPostback(context, content, {
 		resumeToken: readResumeToken(context),
-		isSigned: signature !== undefined,
+		isSignedByService: signatureRule !== undefined,
 	});
-	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
-	const output =
-		mismatch === undefined
-			? await toPostbackItem(context, postback, reference, proof.status, item)
-			: undefined;
 	const wait: OpenWait = {
 		id: awaited.id,
 		node: context.getNode().name,
 		until: awaited.until,
 	};
-	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-	if (output === undefined) {
-		logNotAwaited(context, String(mismatch), reference);
+	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
+	if (mismatch !== undefined) {
+		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+		logNotAwaited(context, mismatch, reference);
 		return { webhookResponse: `The execution waits on: ${mismatch}` };
 	}
+	// Before the wait is claimed, because making it takes time, in which the wait may end.
+	const output = await toPostbackItem(context, postback, reference, proof.status, item);
+	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
 	return { workflowData: [[output]] };

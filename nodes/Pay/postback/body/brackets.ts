@@ -1,4 +1,4 @@
-// picoquery, the smallest library for this, loses "paid" of `status=paid&status[code]=1`; qs needs Node's util.
+// Not picoquery, the smallest library for this: it loses "paid" of `status=paid&status[code]=1`. qs needs Node's util.
 import { BodyError } from './bodyError';
 
 /** As many fields as n8n takes from a query; parts of a multipart form too. */
@@ -73,11 +73,11 @@ function below(name: string, value: unknown): List | Group {
 	return list;
 }
 
-/** A value as an object or list, without gaps. */
-function toPlain(value: unknown): unknown {
+/** A branch as a plain object or list, without gaps; any other value as it is. */
+function toValue(value: unknown): unknown {
 	if (value instanceof List) {
 		const items: unknown[] = [];
-		value.items.forEach((item) => items.push(toPlain(item)));
+		value.items.forEach((item) => items.push(toValue(item)));
 		return items;
 	}
 	if (value instanceof Group) return membersOf(value);
@@ -86,7 +86,7 @@ function toPlain(value: unknown): unknown {
 
 function membersOf(group: Group): Record<string, unknown> {
 	const members: Array<[string, unknown]> = [];
-	for (const [name, member] of group.members) members.push([name, toPlain(member)]);
+	for (const [name, member] of group.members) members.push([name, toValue(member)]);
 	return Object.fromEntries(members);
 }
 

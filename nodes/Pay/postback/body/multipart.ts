@@ -1,4 +1,4 @@
-// @remix-run/multipart-parser loses fields with folded headers, and takes "--Bx" for the boundary "--B".
+// Not @remix-run/multipart-parser: it loses fields with folded headers, and takes "--Bx" for the boundary "--B".
 import { BodyError } from './bodyError';
 import { MAX_FIELDS } from './brackets';
 import { unescapeBytes } from './charset';
@@ -13,9 +13,9 @@ export interface PostedFile {
 	bytes: Buffer;
 }
 
-/** Of the headers of one part, in bytes. */
+/** How long the headers of one part may be, in bytes. */
 const MAX_HEADERS = 4096;
-/** RFC 2046, 5.1.1; a longer one makes the search for it slow. */
+/** How long a boundary may be (RFC 2046, 5.1.1), in characters: the search for a longer one is slow. */
 const MAX_BOUNDARY = 70;
 /** The types of parts that are values, not files: none, text, JSON, XML. */
 export const TEXT_TYPE = /^($|text\/|[^;]*[/+](json|xml)\b)/i;
@@ -34,7 +34,7 @@ function boundaryOf(contentType: string): string {
 	);
 }
 
-/** Whether these two bytes stand somewhere. */
+/** Whether two bytes stand at a place. */
 const standsAt = (bytes: Buffer, at: number, two: Buffer) =>
 	bytes[at] === two[0] && bytes[at + 1] === two[1];
 

@@ -1,11 +1,11 @@
 import { isTooDeep, jsonOrText } from '../../json';
 import { nestFields } from './brackets';
 import { decodeText } from './charset';
-import { parseForm } from './form';
 import { parametersOf } from './header';
 import { readMultipart, type PostedFile } from './multipart';
 import { readParsedForm, type FileOnDisk, type ParsedForm } from './parsedForm';
-import { FORM, MULTIPART } from './types';
+import { MULTIPART, URL_ENCODED } from './types';
+import { parseUrlEncoded } from './urlEncoded';
 import { parseXmlBody } from './xml';
 
 /** A body as its sender meant it. */
@@ -20,7 +20,10 @@ export interface Body {
 	filesOnDisk: FileOnDisk[];
 }
 
-/** A longer XML document would hold n8n for seconds (2 MB took one), and so would a form whose parts are; in characters. */
+/**
+ * In characters. A longer XML document would hold n8n for seconds (2 MB took one); so would a form whose parts
+ * are XML or JSON, so all of them together have this room.
+ */
 const MAX_XML_LENGTH = 1_000_000;
 const XML = /^[^;]+[/+]xml\s*(;|$)/i;
 const JSON_TYPE = /^([^;]+[/+-])?json\s*(;|$)/i;
@@ -46,10 +49,10 @@ function parseDocument(text: string, contentType: string): unknown {
 
 function parseText(bytes: Buffer, text: string, contentType: string, charset?: string): unknown {
 	const document = parseDocument(text, contentType);
-	if (typeof document === 'object' || !FORM.test(contentType)) return document;
+	if (typeof document === 'object' || !URL_ENCODED.test(contentType)) return document;
 	// No escape stands for half a character, so a form in UTF-16 is ASCII text once it is decoded.
-	if (/^utf-?16/i.test(charset ?? '')) return parseForm(Buffer.from(text));
-	return parseForm(bytes, charset);
+	if (/^utf-?16/i.test(charset ?? '')) return parseUrlEncoded(Buffer.from(text));
+	return parseUrlEncoded(bytes, charset);
 }
 
 function parseMultipart(bytes: Buffer, contentType: string): Body {
@@ -66,24 +69,24 @@ function parseMultipart(bytes: Buffer, contentType: string): Body {
 	return { body, rawBody: '', content: JSON.stringify(body), files, filesOnDisk: [] };
 }
 
-function parseReadForm(form: ParsedForm): Body {
+function bodyOfParsedForm(form: ParsedForm): Body {
 	const { body, files } = readParsedForm(form);
 	return { body, rawBody: '', content: JSON.stringify(body), files: [], filesOnDisk: files };
 }
 
 /**
  * Reads a body of any type. Throws for a multipart form that is broken or has too many parts.
- * @param bytes the body, or the form that n8n has made of it
+ * @param content its bytes, or the form that n8n has made of it
  */
-export function parseBody(bytes: Buffer | ParsedForm, contentType: string): Body {
-	if (!Buffer.isBuffer(bytes)) return parseReadForm(bytes);
-	if (MULTIPART.test(contentType)) return parseMultipart(bytes, contentType);
-	const charset = charsetOf(bytes, contentType);
-	const rawBody = decodeText(bytes, charset);
+export function parseBody(content: Buffer | ParsedForm, contentType: string): Body {
+	if (!Buffer.isBuffer(content)) return bodyOfParsedForm(content);
+	if (MULTIPART.test(contentType)) return parseMultipart(content, contentType);
+	const charset = charsetOf(content, contentType);
+	const rawBody = decodeText(content, charset);
 	return {
-		body: parseText(bytes, rawBody, contentType, charset),
+		body: parseText(content, rawBody, contentType, charset),
 		rawBody,
-		content: bytes,
+		content,
 		files: [],
 		filesOnDisk: [],
 	};

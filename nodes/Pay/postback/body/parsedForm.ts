@@ -26,8 +26,7 @@ export interface ParsedForm {
 /** The form that n8n made of a request's body; undefined where it parsed none. */
 export function parsedFormOf(body: unknown): ParsedForm | undefined {
 	const { data, files } = (body ?? {}) as Partial<ParsedForm>;
-	const isForm = typeof data === 'object' && typeof files === 'object';
-	return isForm ? { data, files } : undefined;
+	return typeof data === 'object' && typeof files === 'object' ? { data, files } : undefined;
 }
 
 /** What n8n takes for files: all parts that have a type, also those without a file's name. */
@@ -37,7 +36,7 @@ function filesOf({ files }: ParsedForm): Array<[string, FileOfN8n]> {
 	);
 }
 
-const isText = ({ originalFilename, mimetype }: FileOfN8n) =>
+const isField = ({ originalFilename, mimetype }: FileOfN8n) =>
 	!originalFilename && TEXT_TYPE.test(mimetype ?? '');
 
 /**
@@ -50,7 +49,7 @@ export async function withTextParts(
 ): Promise<ParsedForm> {
 	const data = new Map<string, unknown>(Object.entries(form.data));
 	for (const [name, file] of filesOf(form)) {
-		if (!isText(file)) continue;
+		if (!isField(file)) continue;
 		const value = await read(file.filepath, file.mimetype ?? '');
 		data.set(name, data.has(name) ? [data.get(name), value].flat() : value);
 	}
@@ -68,7 +67,7 @@ export function readParsedForm(form: ParsedForm): {
 	}
 	const found: FileOnDisk[] = [];
 	for (const [name, each] of filesOf(form)) {
-		if (isText(each)) continue;
+		if (isField(each)) continue;
 		const { filepath: path, originalFilename, newFilename, mimetype } = each;
 		const file: FileOnDisk = { name, filename: originalFilename ?? newFilename, path };
 		if (mimetype) file.type = mimetype;

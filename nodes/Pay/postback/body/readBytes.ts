@@ -53,7 +53,10 @@ function codingOf(contentEncoding: string): string {
 	return UNDONE.get(first) ?? '';
 }
 
-/** Has n8n read a body. It looks at the header itself, before its first pause, and knows small letters only. */
+/**
+ * Has n8n read a body. n8n looks at the header before its first pause, and knows a coding in small letters
+ * only; so for that moment the header is put into that form.
+ */
 async function readRawBody(request: RawRequest, coding: string): Promise<void> {
 	const { headers = {} } = request;
 	const sent = headers['content-encoding'];

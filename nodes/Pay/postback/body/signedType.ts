@@ -1,13 +1,13 @@
 import { decodeText } from './charset';
 import { parametersOf } from './header';
-import { FORM, MULTIPART } from './types';
+import { MULTIPART, URL_ENCODED } from './types';
 
 /** Charsets in which one byte is one character, so that no other quote or brace than the signed one counts. */
 const ONE_BYTE =
 	/^(utf-?8|(us-)?ascii|latin-?\d|iso-?8859-\d{1,2}|windows-(874|125\d)|koi8-[ru]|macintosh)$/i;
 
-/** Whether a body is nothing but a form: a text or a multipart form with one inside has spaces or lines. */
-const isForm = (bytes: Buffer) =>
+/** Whether a body is nothing but a URL-encoded form: a text with one inside has spaces or line breaks. */
+const isUrlEncoded = (bytes: Buffer) =>
 	/^[\w*.+%&=~!$'(),;:@/?[\]\x80-\xff-]*$/.test(bytes.toString('latin1'));
 
 /**
@@ -27,7 +27,8 @@ export function typeOfSigned(bytes: Buffer, contentType: string): string {
 	if (MULTIPART.test(contentType) && isMultipart) {
 		return `multipart/form-data; boundary="${boundary}"${suffix}`;
 	}
-	return FORM.test(contentType) && isForm(bytes)
-		? `application/x-www-form-urlencoded${suffix}`
-		: `text/plain${suffix}`;
+	if (URL_ENCODED.test(contentType) && isUrlEncoded(bytes)) {
+		return `application/x-www-form-urlencoded${suffix}`;
+	}
+	return `text/plain${suffix}`;
 }

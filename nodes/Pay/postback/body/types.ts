@@ -1,4 +1,5 @@
-/* The content types of forms. */
-
+/** The content type of a form in several parts, which may hold files. */
 export const MULTIPART = /^multipart\/form-data\b/i;
-export const FORM = /^application\/x-www-form-urlencoded\b/i;
+
+/** The content type of a form as one line, `a=1&b=2`. */
+export const URL_ENCODED = /^application\/x-www-form-urlencoded\b/i;

@@ -1,8 +1,8 @@
 import { decodeEscapes } from './charset';
 import { MAX_FIELDS, nestFields } from './brackets';
 
-/** Reads a form, `a=1&b=J%C3%B3`, whose escapes stand for bytes in its charset. */
-export function parseForm(bytes: Buffer, charset?: string): Record<string, unknown> {
+/** Reads a URL-encoded form, `a=1&b=J%C3%B3`, whose escapes stand for bytes in its charset. */
+export function parseUrlEncoded(bytes: Buffer, charset?: string): Record<string, unknown> {
 	const text = bytes.toString('latin1');
 	const fields: Array<[string, unknown]> = [];
 	// One more than may be, and an empty one before the first &.
