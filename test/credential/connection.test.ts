@@ -339,7 +339,8 @@ test.each<{ what: string; credential: object; field: string; message: string }>(
 		what: 'another way of authentication',
 		credential: { ...BASE, authentication: 'basic' },
 		field: 'authentication',
-		message: 'The Authentication of the Pay API credential must be accessToken or clientCredentials',
+		message:
+			'The Authentication of the Pay API credential must be accessToken or clientCredentials',
 	},
 ])('$what is refused, and the field named', ({ credential, field, message }) => {
 	const refusal = refusalOf(() => readAccount(credential as never));
