@@ -76,7 +76,7 @@ function aboutList() {
 	const sum = sumOf(accepted.map(({ external_id }) => outcomes.get(external_id).amount));
 	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
 	const title =
-		`${accepted.length} of ${told.length} lines accepted now: ${sum} in all.` +
+		`${accepted.length} of ${told.length} ${told.length === 1 ? 'line' : 'lines'} accepted now: ${sum} in all.` +
 		(inDoubt === 0 ? '' : ` ${inDoubt} in doubt.`) +
 		bookProblem() +
 		askingProblem();

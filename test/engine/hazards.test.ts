@@ -144,7 +144,7 @@ describe('the memory of payments', () => {
 		const run = await pay(itemsFor('a'), { parameters });
 		expect(outcomes(run)).toStrictEqual(['accepted']);
 		expect(hintsOf(run)).toStrictEqual([
-			'n8n may forget "a": the duplicate check could not make sure that they stay recorded (database is locked). Do not send them again without asking the service.',
+			'n8n may forget "a": the duplicate check could not make sure that it stays recorded (database is locked). Do not send it again without asking the service.',
 		]);
 	});
 

@@ -135,7 +135,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const id = await start();
 			const shown = await (await fetch(page, { headers: allowed })).text();
 			expect(shown).toContain('Pay 250.00 to partner@example.com?');
-			expect(shown).toContain('invoice-2041');
+			expect(shown).toContain('invoice-2061');
 			const offered = [...shown.matchAll(/<option value='(\w+)'/g)].map(([, value]) => value);
 			expect(offered).toStrictEqual(['Approve', 'Decline']);
 			// What link previews and virus scanners do.
@@ -162,7 +162,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await decide('Approve');
 			const expected = {
 				amount: 250,
-				external_id: 'invoice-2041',
+				external_id: 'invoice-2061',
 				creditParty: { key: 'partner@example.com' },
 			};
 			expect(paid()).toStrictEqual([expect.objectContaining(expected)]);
@@ -193,7 +193,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await answer();
 			const execution = await ended(n8n, executionId, 'Not paid');
 			expect(itemsOf(execution, 'Not paid')).toStrictEqual([
-				{ payoutId: 'invoice-2041', decision },
+				{ payoutId: 'invoice-2061', decision },
 			]);
 			expect(paid()).toStrictEqual([]);
 		});
