@@ -39,6 +39,7 @@ function whatItSays(payment, response) {
 	const ending = isHeard ? endingOf(word) : '';
 	const decision = why ? '' : ({ paid: 'It was paid', failed: 'It was not paid' }[ending] ?? '');
 	const said = why || `the service says "${word}"`;
+	const begin = isAsked(response) ? 'The service was asked' : 'Nobody asked the service';
 	return {
 		external_id,
 		register,
@@ -48,13 +49,15 @@ function whatItSays(payment, response) {
 		decision,
 		isHeard,
 		source: `The service said "${word}", execution ${$execution.id}, ${$now.toFormat('d LLL yyyy')}`,
-		says: `The service was asked: ${said}.`,
+		says: `${begin}: ${said}.`,
 		line: `${external_id} (${outcome}): ${said}. ${decision || 'A person decides'}.`,
 	};
 }
 
 function whyItDoesNotCount(payment, response, body, word) {
 	if (response.error) return `it could not be asked: ${response.error.message ?? response.error}`;
+	// A node that is not active passes on the question itself.
+	if (!isAsked(response)) return 'the node Ask the service is not active';
 	const isNamed =
 		names(body, settings.idField, payment.external_id) &&
 		names(body, settings.numberField, payment.number);
@@ -66,6 +69,10 @@ function whyItDoesNotCount(payment, response, body, word) {
 			return `its response has the direction "${direction}", which is none of outWords`;
 	}
 	return word === '' ? 'its response has no state' : '';
+}
+
+function isAsked({ statusCode, error }) {
+	return statusCode !== undefined || error !== undefined;
 }
 
 /** Whether a field repeats what we know; one that Settings leave empty, or we do not know, is not asked for. */

@@ -351,9 +351,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			asked = await startAnswers();
 		});
 		afterAll(() => asked.close());
-		const publishAsking = async (more: object = {}) =>
+		const publishAsking = async (more: object = {}, isActive = true) =>
 			await publishWithBook((workflow) => {
-				nodeOf(workflow, 'Ask the service').credentials = { payApi };
+				Object.assign(nodeOf(workflow, 'Ask the service'), {
+					credentials: { payApi },
+					disabled: !isActive,
+				});
 				enterSettings(workflow, {
 					paymentNumberField: 'transaction.id',
 					address: `${asked.url}?id={identifier}`,
@@ -369,6 +372,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 		const answer = (reference: string, state: string, value = 5.03, way = 'out') =>
 			asked.says.set(reference, { reference, state, value, way });
+
+		test('an address without the node that asks: the report says so, and a person decides', async () => {
+			const { page } = await publishAsking({}, false);
+			const { text } = await page.uploadCsv(csv('ask-h,5.03,x'));
+			expect(text).toMatch(/Nobody asked the service: the node Ask the service is not active\./);
+			expect(text.split('\n')[0]).toBe('0 of 1 line accepted now: 0 in all. 1 in doubt.');
+			expect(asked.came).toStrictEqual([]);
+		});
 
 		test('what is in doubt is asked before a person is; only a clear answer is written into the book', async () => {
 			const { book, page } = await publishAsking();
