@@ -137,7 +137,8 @@ describe('optional text', () => {
 		expect(() => optionalText(value, NAME_FIELD)).toThrow(words);
 	});
 
-	test.each(['undefined', 'null', 'NaN', ' null '])(
+	// The last two are of n8n's dates and of JavaScript's.
+	test.each(['undefined', 'null', 'NaN', ' null ', 'Invalid DateTime', 'Invalid Date'])(
 		'%p is no payment key but what a failed expression leaves',
 		(value) => {
 			expect(() => optionalIdentifier(value, KEY_FIELD)).toThrow(InputError);

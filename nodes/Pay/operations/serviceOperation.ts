@@ -66,11 +66,11 @@ export function serviceOperation<Body extends ServiceRequest>({
 	const options: INodeProperties[] = [
 		additionalMembersOption,
 		batchingOption(batchSize),
-		decimalSignOption,
 		leaveBodyOption,
 		timeoutOption,
 		...ownOptions,
 	];
+	if ('amount' in members) options.push(decimalSignOption);
 	// Before the permission for agents joins them: that has words of its own.
 	const fixedOptions = options.filter((each) => each.noDataExpression);
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));

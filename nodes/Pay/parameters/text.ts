@@ -16,14 +16,14 @@ export const externalIdField: INodeProperties = {
 };
 
 /** What a failed expression leaves behind when it is turned into text. */
-const LEFTOVER = /^(?:undefined|null|NaN)$|\[object Object\]|__UNKNOWN__/;
+const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
 
 /** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** Refuses what a failed expression leaves: "undefined", "NaN", "[object Object]". Throws an InputError. */
+/** Refuses what a failed expression leaves: "undefined", "NaN", "Invalid DateTime". Throws an InputError. */
 export function refuseLeftover(text: string, field: NamedField) {
 	const whole = text.trim();
 	const [leftover] = LEFTOVER.exec(whole) ?? [];
