@@ -35,6 +35,7 @@ for (const [external_id, found] of byIdentifier) {
 		outcome: row.outcome,
 		amount: String(row.amount ?? ''),
 		register: row.register === true,
+		isTriedAgain: found.some(({ outcome }) => outcome === 'rejected'),
 		identifier,
 		url: settings.address.trim().replaceAll('{identifier}', () => encodeURIComponent(identifier)),
 		method: settings.method.trim().toUpperCase(),

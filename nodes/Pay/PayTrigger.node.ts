@@ -224,18 +224,18 @@ export class PayTrigger implements INodeType {
 				return refusePostback(this, 401, NO_SIGNATURE);
 			}
 			const { statusWords } = readDescription(credential);
+			const content = await readContent(this, BODY_TIME);
+			if (signatureRule !== undefined) {
+				const fault = signatureFault(signatureRule, headersOf(this), content);
+				if (fault !== undefined) return refuseWrongSignature(this, fault);
+			}
 			if (
 				authentication === 'signature' &&
 				reference === null &&
 				statusWords?.compared !== undefined
 			) {
-				// Somebody changed the credential since. The service sends again after a 500.
+				// Only the service is told: somebody changed the credential since. The service sends again after a 500.
 				return refusePostback(this, 500, NOTHING_TO_COMPARE);
-			}
-			const content = await readContent(this, BODY_TIME);
-			if (signatureRule !== undefined) {
-				const fault = signatureFault(signatureRule, headersOf(this), content);
-				if (fault !== undefined) return refuseWrongSignature(this, fault);
 			}
 			const postback = readPostback(this, content, {
 				isSignedByService: signatureRule !== undefined,

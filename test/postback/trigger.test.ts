@@ -684,6 +684,9 @@ describe("the service's own signature", () => {
 				...compared,
 			};
 			expect(await post('signature', BARE, mac(SERVICE), described)).toBe(500);
+			// A stranger learns nothing of the credential.
+			expect(await post('signature', BARE, mac(OTHER), described)).toBe(401);
+			expect(await post('signature', BARE, '', described)).toBe(401);
 		},
 	);
 
