@@ -83,5 +83,7 @@ describe('an identifier that was tried again after the service rejected it', () 
 		const numbered = { ...answer, number: 18 };
 		expect(whatItSays(rows, numbered, { numberField: 'number' })?.decision).toBe('It was not paid');
 		expect(whatItSays(rows, numbered)?.decision).toBe('');
+		const oneNumber = [row('rejected', '18'), row('accepted', '18')];
+		expect(whatItSays(oneNumber, numbered, { numberField: 'number' })?.decision).toBe('');
 	});
 });
