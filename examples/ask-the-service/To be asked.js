@@ -35,7 +35,7 @@ for (const [external_id, found] of byIdentifier) {
 		outcome: row.outcome,
 		amount: String(row.amount ?? ''),
 		register: row.register === true,
-		isTriedAgain: found.some(({ outcome }) => outcome === 'rejected'),
+		isTryUnclear: isTryUnclear(found, number),
 		identifier,
 		url: settings.address.trim().replaceAll('{identifier}', () => encodeURIComponent(identifier)),
 		method: settings.method.trim().toUpperCase(),
@@ -85,6 +85,14 @@ function whyNotByNumber(row, number) {
 	if (number === '') return 'no number of the service is kept';
 	const isShared = row.shares_number === true || new Set(byNumber.get(number)).size > 1;
 	return isShared ? `another payment has its number ${number} too` : '';
+}
+
+/** An identifier may come again after it was rejected. Only a number of its own tells the tries apart. */
+function isTryUnclear(found, number) {
+	const rejected = found.filter(({ outcome }) => outcome === 'rejected');
+	if (rejected.length === 0) return false;
+	if (isBlank(settings.numberField) || number === '') return true;
+	return rejected.some((row) => String(row.number ?? '').trim() === number);
 }
 
 /** Other words, typed by hand into the table, are no decision. */

@@ -35,7 +35,7 @@ function whatItSays(payment, response) {
 	// The register is told of another amount, and reports it.
 	const isHeard = why === '' && (isSameAmount || register);
 	if (why === '' && !isSameAmount) why = `it says "${word}" about ${amount}, not ${payment.amount}`;
-	if (why === '' && endingOf(word) === 'failed' && mayBeOfEarlierTry(payment))
+	if (why === '' && endingOf(word) === 'failed' && payment.isTryUnclear)
 		why = `it says "${word}", which may be about the try that was rejected`;
 
 	const ending = isHeard ? endingOf(word) : '';
@@ -81,11 +81,6 @@ function isAsked({ statusCode, error }) {
 function names(body, field, known) {
 	if (isBlank(field) || known === '') return true;
 	return textAt(body, field) === known;
-}
-
-/** An identifier may come again after it was rejected. Only the service's own number tells the tries apart. */
-function mayBeOfEarlierTry({ isTriedAgain, number }) {
-	return isTriedAgain && (isBlank(settings.numberField) || number === '');
 }
 
 function endingOf(word) {

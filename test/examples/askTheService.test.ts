@@ -41,7 +41,7 @@ function runNode(name: string, input: Json[], earlier: Record<string, Json[]>): 
 function whatItSays(rows: Json[], answer: Json, more: Json = {}): Json | undefined {
 	const settings = [{ ...SETTINGS, ...more }];
 	const asked = runNode('To be asked', rows, { Settings: settings });
-	const responses = [{ data: JSON.stringify(answer) }];
+	const responses = [{ statusCode: 200, data: JSON.stringify(answer) }];
 	const [said] = runNode('What the service says', responses, {
 		Settings: settings,
 		'To be asked': asked,
@@ -83,5 +83,7 @@ describe('an identifier that was tried again after the service rejected it', () 
 		const numbered = { ...answer, number: 18 };
 		expect(whatItSays(rows, numbered, { numberField: 'number' })?.decision).toBe('It was not paid');
 		expect(whatItSays(rows, numbered)?.decision).toBe('');
+		const oneNumber = [row('rejected', '18'), row('accepted', '18')];
+		expect(whatItSays(oneNumber, numbered, { numberField: 'number' })?.decision).toBe('');
 	});
 });

@@ -504,6 +504,15 @@ describe('a list of 130,000 items', () => {
 		expect(tally.done).toHaveLength(COUNT);
 	});
 
+	test('of which eleven raise doubts has ten of them in its error, and says that there is one more', () => {
+		const tally = openTally(NODE, OPERATIONS.qrCode, COUNT, false);
+		for (let index = 0; index < 11; index++) tally.doubts.add(`Doubt ${index}.`);
+		addResults(tally, [{ index: 0, result: failed('rejected', 'a') }]);
+		expect(caught(() => throwIfFailed(tally)).description).toMatch(
+			/Doubt 9\. One more response says something else than its request\.$/,
+		);
+	});
+
 	test('that raises as many doubts has ten of them in its error, and says how many more', () => {
 		const tally = openTally(NODE, OPERATIONS.qrCode, COUNT, false);
 		for (let index = 0; index < COUNT; index++) tally.doubts.add(`Doubt ${index}.`);

@@ -96,6 +96,7 @@ export function doubtsInWords({ doubts }: Pick<Summary, 'doubts'>): string | und
 	const shown = [...doubts].slice(0, MOST_DOUBTS).join(' ');
 	const more = doubts.size - MOST_DOUBTS;
 	if (more <= 0) return shown;
+	if (more === 1) return `${shown} One more response says something else than its request.`;
 	return `${shown} ${more} more responses say something else than their requests.`;
 }
 
