@@ -377,7 +377,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { page } = await publishAsking({}, false);
 			const { text } = await page.uploadCsv(csv('ask-h,5.03,x'));
 			expect(text).toMatch(/Nobody asked the service: the node Ask the service is not active\./);
-			expect(text.split('\n')[0]).toBe('0 of 1 line accepted now: 0 in all. 1 in doubt.');
+			expect(text.split('\n')[0]).toBe('0 of 1 line accepted now: 0.00 in all. 1 in doubt.');
 			expect(asked.came).toStrictEqual([]);
 		});
 
