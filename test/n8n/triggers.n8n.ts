@@ -196,7 +196,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expectRefusal(/The Postback Secret of .* at least 16 characters/, {}, weak),
 			expectRefusal(/Field .* which holds a comma/, unmatched),
 			expectRefusal(/No credential says .* mean \\?"paid/, { startWhen: 'paid' }),
-			expectRefusal(/Set Authentication to Signed URL, select a credential/, {
+			expectRefusal(/Set Authentication to Signed URL or Service's Signature/, {
 				startWhen: 'paid',
 				authentication: 'none',
 			}),
