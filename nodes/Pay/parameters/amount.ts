@@ -166,7 +166,7 @@ function bothReadings(whole: string, fraction: string, sign: DecimalSign): strin
 	return `Write ${grouped} or ${decimal}, whichever is meant.`;
 }
 
-/** What a text that is no number should look like, by the decimal sign. */
+/** How to write a text that cannot be read as a number, for each decimal sign. */
 const FORMS = {
 	point:
 		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
