@@ -1,4 +1,3 @@
-import { REMEMBERED_PAYMENTS } from '../../nodes/Pay/execution/memory/bounds';
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
 import type { Ready } from '../../nodes/Pay/execution/read';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
@@ -200,7 +199,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 		seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 			return class extends Original {
 				override async addToStore(store: Store, keys: string[], room?: number) {
-					return await super.addToStore(store, keys, room ?? REMEMBERED_PAYMENTS);
+					return await super.addToStore(store, keys, room ?? this.remembered);
 				}
 			};
 		}),

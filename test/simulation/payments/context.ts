@@ -45,10 +45,9 @@ function credentialOf(account: number, run: NodeRun, { settings, workflow }: Wor
 		// A process keeps tokens, and accounts that were taken, from one scenario to the next.
 		schemeName: workflow.id,
 		clientId: `${workflow.id} ${account}`,
+		// Without those that are not set: of an empty one nobody could tell whether an expression left it so.
 		limitPayments: settings.limits !== undefined,
-		highestPayment: settings.limits?.highestPayment ?? '',
-		highestSum: settings.limits?.highestSum ?? '',
-		onlyRecipients: settings.limits?.onlyRecipients ?? '',
+		...settings.limits,
 		describeService: true,
 		resultField: run.options.confirmed ? 'status' : '',
 		acceptedValues: run.options.confirmed ? CONFIRMING : '',

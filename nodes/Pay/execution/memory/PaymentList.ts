@@ -46,6 +46,8 @@ export class PaymentList {
 
 	/* What this process knows of the list. */
 
+	/** How many payments this process knows, and n8n's list keeps at least. */
+	protected readonly remembered = REMEMBERED_PAYMENTS;
 	/** Keys that this process recorded and did not remove, the oldest first. */
 	private readonly recorded = new Set<string>();
 	/** Those of them that a run looks for until they are seen to last. */
@@ -110,7 +112,7 @@ export class PaymentList {
 		this.unsure.add(key);
 		this.added++;
 		const [oldest] = this.recorded;
-		if (this.recorded.size > REMEMBERED_PAYMENTS && oldest !== undefined) {
+		if (this.recorded.size > this.remembered && oldest !== undefined) {
 			this.recorded.delete(oldest);
 		}
 	}
@@ -231,7 +233,7 @@ export class PaymentList {
 		this.length = await withinLimit(counting);
 		if (!drops || this.runsWithMore.size > 0) return undefined;
 		const few = this.length - DROPPED_FOR_EACH * this.added;
-		const room = Math.max(REMEMBERED_PAYMENTS + this.added, few);
+		const room = Math.max(this.remembered + this.added, few);
 		this.added = 0;
 		return room;
 	}
