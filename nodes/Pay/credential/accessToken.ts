@@ -196,7 +196,7 @@ function parseResponse(
 }
 
 /** How long a token that lives so many seconds is used, in milliseconds. */
-export function keepFor(life: number | undefined): number {
+function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
 

@@ -169,7 +169,7 @@ export function checkHeaderValue({ externalIdHeader }: Account, external_id: str
 const SHORTEST_POSTBACK_SECRET = 16;
 
 /** What proofs in postback URLs are made and checked with. */
-export interface PostbackSecrets {
+interface PostbackSecrets {
 	/** Makes proofs; "" where the credential has none. */
 	current: string;
 	/** All whose proofs are accepted: the previous one too, while it is being replaced. */

@@ -17,7 +17,7 @@ const seenRuns = new Map<string, number>();
 const MAX_EXECUTIONS = 100_000;
 
 /** Which run of a Pay node this is. */
-export interface CountedRun {
+interface CountedRun {
 	/** Among the runs of all Pay nodes of its execution; 0 where nobody knows the execution. */
 	number: number;
 	/**

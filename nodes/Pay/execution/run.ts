@@ -1,5 +1,6 @@
-import { sleep, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { asError } from '../inputError';
+import { pause } from '../pause';
 import { outlastTimers } from '../postback/timer';
 import { continuesOnFailure } from './agent';
 import { beginCancelLog, endCancelLog, highlight, showHints } from './editor';
@@ -19,19 +20,6 @@ function failEach({ kind }: RequestOperation, tally: Tally, error: unknown): Ste
 	const result = resultOfRefusal(kind, undefined, error);
 	for (let index = 0; index < tally.items; index++) done.push({ index, result });
 	return { ready: [], done };
-}
-
-/** How soon a pause notices that the execution was cancelled, in milliseconds. */
-const STEP_MS = 200;
-
-/** Pauses between two batches, and no longer once the execution is cancelled. */
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-	const end = performance.now() + ms;
-	while (signal?.aborted !== true) {
-		const left = end - performance.now();
-		if (left <= 0) return;
-		await sleep(Math.min(STEP_MS, left));
-	}
 }
 
 /** Writes the results of a batch down, and throws at a failure unless the run goes on. */

@@ -26,7 +26,7 @@ interface WaitBehind {
 }
 
 /** The waits that may be the first to get what a node gives. */
-export interface FirstWaits {
+interface FirstWaits {
 	waits: WaitBehind[];
 	/** Whether another charge or payment stands before one of them, for which it may be. */
 	isForOthers: boolean;

@@ -102,7 +102,7 @@ export type FormOf<Body extends object> = ReadonlyArray<
 >;
 
 /** The body of a form. */
-export type BodyOf<Form extends readonly FormPart[]> = {
+type BodyOf<Form extends readonly FormPart[]> = {
 	[Part in Extract<Form[number], BodyMember> as Part['name']]: ReturnType<Part['read']>;
 };
 

@@ -1,17 +1,15 @@
 import {
-	sleep,
 	WAIT_FOR_SUB_EXECUTION,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 } from 'n8n-workflow';
+import { pause } from '../pause';
 import type { ExpectationStore, Wait } from './expectation';
 
 /** How long before a limit n8n may set its timer, in milliseconds. */
 const TIMER_SET = 75_000;
 /** How late that timer may act, in milliseconds. */
 const TIMER_LATE = 5_000;
-/** How soon a pause notices that the execution was cancelled, in milliseconds. */
-const STEP = 200;
 
 /** Whether a wait was ended by a postback, as far as its execution can tell. */
 export function wasEndedByPostback(context: IExecuteFunctions, { node, run }: Wait): boolean {
@@ -49,9 +47,6 @@ export async function outlastTimers(context: IExecuteFunctions): Promise<string 
 	const limit = lastRunningLimit(context, now);
 	if (limit === undefined) return undefined;
 	const end = limit + TIMER_LATE;
-	const signal = context.getExecutionCancelSignal?.();
-	while (Date.now() < end && signal?.aborted !== true) {
-		await sleep(Math.min(STEP, Math.max(1, end - Date.now())));
-	}
+	await pause(end - now, context.getExecutionCancelSignal?.());
 	return `Paused for ${Math.ceil((end - now) / 1000)} s: the wait before this was ended shortly before its time limit, and n8n's timer for that limit would have ended the next wait.`;
 }
