@@ -323,6 +323,25 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(paid()).toStrictEqual([]);
 		});
 
+		test('of an earlier version lacks the column number: the page names it, and once it is added the list is paid', async () => {
+			const table = await makeTable(
+				n8n,
+				BOOK_COLUMNS.filter((name) => name !== 'number').map((name) => ({ name, type: 'string' })),
+			);
+			const page = await PayoutsPage.publish(n8n, payApi, (workflow) =>
+				table.chooseIn(workflow, 'Open the book'),
+			);
+			const lacking = await page.uploadCsv(csv('older-1,1,x'));
+			expect(lacking.text).toMatch(
+				/^Nothing was paid\. The book could not .* n8n says: .*"number"/,
+			);
+			expect(paid()).toStrictEqual([]);
+			await n8n.rest('POST', `${table.path}/columns`, { name: 'number', type: 'string' });
+			const { text } = await page.uploadCsv(csv('older-1,1,x'));
+			expect(text).toMatch(/^1 of 1 line accepted now: 1\.00 in all\./);
+			expect(paid()).toHaveLength(1);
+		});
+
 		test('has the columns of the file to import', () => {
 			const { columns } = nodeOf(example('payouts'), 'Make the book').parameters as {
 				columns: { column: Array<{ name: string; type: string }> };
@@ -468,6 +487,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(paid()).toMatchObject([{ external_id: 'supplier-30' }]);
 		expect(text.split('\n')[0]).toBe('1 of 31 lines accepted now: 1.00 in all.');
 		expect(await book.rows()).toHaveLength(31);
+	});
+
+	test('one list uploaded twice at once: each payout is paid once, and afterwards nothing is in doubt', async () => {
+		const { page } = await publishWithBook();
+		const list = csv(...Array.from({ length: 5 }, (_none, index) => `twice-${index},7,x`));
+		await Promise.all([
+			page.post(new File([list], 'list.csv')),
+			page.post(new File([list], 'list.csv')),
+		]);
+		await allFinished(n8n, page.workflowId, 2);
+		expect(paid()).toHaveLength(5);
+		const { text } = await page.send(undefined);
+		expect(text).toBe('Nothing is in doubt.');
 	});
 
 	test('ten lists at once lose no row', async () => {
