@@ -28,16 +28,27 @@ interface WaitBehind {
 /** The waits that may be the first to get what a node gives. */
 interface FirstWaits {
 	waits: WaitBehind[];
-	/** Whether another charge or payment stands before one of them, for which it may be. */
+	/** Whether another node that may ask for a postback stands before one of them, for which it may be. */
 	isForOthers: boolean;
 }
 
-/** Whether another Pay node that sends something stands anywhere before a node. */
+/**
+ * Whether a node's postback may come to this execution, as far as its parameters say. Those of an operation
+ * without a postback have none. n8n adds the defaults that a saved workflow does not hold: where even the
+ * operation is missing it has not done so, and nothing is certain.
+ */
+function mayAskForPostback({ resource, operation, postback }: INodeParameters = {}): boolean {
+	if (resource === 'postback') return false;
+	if (resource === undefined || operation === undefined) return true;
+	return postback !== undefined && postback !== 'none';
+}
+
+/** Whether another Pay node that may ask for its postback here stands anywhere before a node. */
 function othersBefore(context: IExecuteFunctions, name: string): boolean {
 	const asking = context.getNode();
 	for (const node of context.getParentNodes(name, { includeNodeParameters: true })) {
 		if (node.type !== asking.type || node.name === asking.name || node.disabled) continue;
-		if (node.parameters?.resource !== 'postback') return true;
+		if (mayAskForPostback(node.parameters)) return true;
 	}
 	return false;
 }
