@@ -8,14 +8,12 @@ import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/parameters/amount';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 
 /*
  * All that people read of a run, with its variables filled in, one after another. Print it with
  * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
  */
-
-const KINDS = Object.keys(OPERATIONS) as Kind[];
 
 /** What an example gives; a title has no full stop, so it stands on a line of its own. */
 type Example = string | undefined | InputError | results.ResultWords;
@@ -169,7 +167,10 @@ const RESULTS: Examples<typeof results> = {
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
 	unreadableAmountInCode: () => [results.unreadableAmountInCode(ID, '0,01', 10.5)],
 	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
-	otherIdInResponse: () => [results.otherIdInResponse(ID, 'another')],
+	otherIdInResponse: () => [
+		results.otherIdInResponse(ID, 'another', true),
+		results.otherIdInResponse(ID, 'another', false),
+	],
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),

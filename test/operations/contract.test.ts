@@ -53,10 +53,14 @@ test('a policy that makes no sense is a type error', () => {
 });
 
 test('a form that gives another body than the written one is a type error', () => {
-	const whole = [amount, externalId] as const satisfies FormOf<Body>;
-	const short = [externalId] as const satisfies FormOf<Body>;
+	const whole = [amount, externalId('its own')] as const satisfies FormOf<Body>;
+	const short = [externalId('its own')] as const satisfies FormOf<Body>;
 	// @ts-expect-error the written body has no payerQuestion
-	const long = [amount, externalId, payerQuestion] as const satisfies FormOf<Body>;
+	const long = [
+		amount,
+		externalId('its own'),
+		payerQuestion('e.g. a'),
+	] as const satisfies FormOf<Body>;
 	const values: Record<string, unknown> = { amount: '1.50', external_id: 'a' };
 	const read: ReadParameter = (name) => values[name];
 	const body: Body = bodyOf(whole, read);

@@ -7,7 +7,7 @@ import {
 	resumeCondition,
 } from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
-import { parseExternalId } from '../parameters/text';
+import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
@@ -118,7 +118,7 @@ function refuseOtherOperation(operation: unknown): void {
 /** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
 function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
-	const waitsFor = parseExternalId(read('external_id'));
+	const waitsFor = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 

@@ -5,7 +5,13 @@ import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import { fieldsOf, neverEmptyIn, treeOf, type FormPart } from '../parameters/member';
+import {
+	fieldsOf,
+	neverEmptyIn,
+	notTellingApartIn,
+	treeOf,
+	type FormPart,
+} from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
@@ -90,6 +96,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		members,
 		description,
 		fixedOptions,
+		notTellingApart: new Set(notTellingApartIn(form)),
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {

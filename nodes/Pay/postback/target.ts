@@ -63,6 +63,8 @@ export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	name: 'postbackUrl',
 	fields: targetFields,
 	type: 'string',
+	// One to the execution that waits differs with each try.
+	tellsRequestsApart: false,
 	read: () => undefined,
 };
 

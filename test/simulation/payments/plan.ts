@@ -130,8 +130,10 @@ export const key = fc.constantFrom('key-1', 'key-2');
 export const account = fc.nat(1);
 
 export const GOOD_MEMBERS = '{ "note": 1.5 }';
-/** A member of the form, and a number that JSON would round: both are refused. */
-const refusedMembers = fc.constantFrom('{ "amount": 999 }', '{ "note": 0.1234567890123456789 }');
+/** A member of the form. */
+export const REFUSED_AMOUNT = '{ "amount": 999 }';
+/** It, and a number that JSON would round: both are refused. */
+const refusedMembers = fc.constantFrom(REFUSED_AMOUNT, '{ "note": 0.1234567890123456789 }');
 
 export const item: fc.Arbitrary<TypedItem> = fc
 	.record({
