@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-wo
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../sandbox/service';
-import { operationNames } from '../serviceOperations';
+import { operationNames, OPERATIONS } from '../serviceOperations';
 import {
 	arrived,
 	batches,
@@ -415,6 +415,19 @@ describe('the report', () => {
 		});
 		expect(outcomes(charge)).toStrictEqual(['accepted']);
 		expect(hintsOf(charge).join()).not.toMatch(/holds \$now/);
+	});
+
+	test('so does what may not be repeated and is not recorded', async () => {
+		const { payment } = OPERATIONS;
+		const policy = jest.replaceProperty(payment, 'policy', {
+			...payment.policy,
+			isRecorded: false,
+		});
+		const external_id = '={{ $json.id + $runIndex }}';
+		const run = await pay(itemsFor('a'), { parameters: { ...FIELDS, external_id } });
+		policy.restore();
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+		expect(hintsOf(run).join()).toMatch(/holds \$runIndex, so it changes with each try/);
 	});
 
 	test('an execution of one item is findable by its external_id and outcome', async () => {

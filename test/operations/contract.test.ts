@@ -3,7 +3,9 @@ import {
 	amount,
 	bodyOf,
 	externalId,
+	groupMember,
 	payerQuestion,
+	textMember,
 	type FormOf,
 } from '../../nodes/Pay/parameters/member';
 import type { Policy } from '../../nodes/Pay/service/contract';
@@ -53,14 +55,12 @@ test('a policy that makes no sense is a type error', () => {
 });
 
 test('a form that gives another body than the written one is a type error', () => {
-	const whole = [amount, externalId('its own')] as const satisfies FormOf<Body>;
-	const short = [externalId('its own')] as const satisfies FormOf<Body>;
+	const id = externalId('its own');
+	const description = payerQuestion('e.g. Order 1042');
+	const whole = [amount, id] as const satisfies FormOf<Body>;
+	const short = [id] as const satisfies FormOf<Body>;
 	// @ts-expect-error the written body has no payerQuestion
-	const long = [
-		amount,
-		externalId('its own'),
-		payerQuestion('e.g. a'),
-	] as const satisfies FormOf<Body>;
+	const long = [amount, id, description] as const satisfies FormOf<Body>;
 	const values: Record<string, unknown> = { amount: '1.50', external_id: 'a' };
 	const read: ReadParameter = (name) => values[name];
 	const body: Body = bodyOf(whole, read);
@@ -71,4 +71,13 @@ test('a form that gives another body than the written one is a type error', () =
 		{ external_id: 'a' },
 	]);
 	expect(long).toHaveLength(3);
+});
+
+test('a member that does not say whether it tells requests apart is a type error', () => {
+	const note = { displayName: 'Note', name: 'note' };
+	// @ts-expect-error nobody decided
+	const member = textMember(note, {});
+	// @ts-expect-error nobody decided
+	const group = groupMember(note, {}, []);
+	expect([member.name, group.name]).toStrictEqual(['note', 'note']);
 });

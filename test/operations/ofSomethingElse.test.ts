@@ -1,9 +1,12 @@
+import type { INode } from 'n8n-workflow';
 import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
 import { externalId, notTellingApartIn } from '../../nodes/Pay/parameters/member';
 import { refusalOf } from '../refusal';
+import { compareResponse } from '../../nodes/Pay/execution/notes';
+import { openTally } from '../../nodes/Pay/execution/tally';
 import { rejectedInWords } from '../../nodes/Pay/execution/words/result';
 import { postRequest } from '../../nodes/Pay/service/client';
-import type { Identifier } from '../../nodes/Pay/service/contract';
+import type { Identifier, MemberTree } from '../../nodes/Pay/service/contract';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { OPERATIONS } from '../serviceOperations';
 
@@ -77,6 +80,28 @@ test('its field says what the External ID is of, and its refusals too', () => {
 		'Pass the External ID of the payment as text, so that no digit is lost, for example {{ $json.external_id }}.',
 	);
 });
+
+test.each<{ members: MemberTree; advice: string }>([
+	{
+		members: OPERATIONS.payment.members,
+		advice: 'Ask the service what it accepted: postbacks may name the other one.',
+	},
+	{
+		members: { external_id: 'string' },
+		advice: 'Ask the service what it accepted.',
+	},
+])(
+	'only an operation with a postback is told that one may name another: $advice',
+	({ members, advice }) => {
+		const { payment } = OPERATIONS;
+		const node = { name: 'Pay' } as INode;
+		const tally = openTally(node, { words: payment.words, members }, 1, false);
+		compareResponse(tally, { external_id: 'a' }, { external_id: 'b' });
+		expect([...tally.doubts]).toStrictEqual([
+			`The service accepted "a" and calls it "b". ${advice}`,
+		]);
+	},
+);
 
 test('an operation says what to do after a status that means something else for it', () => {
 	const words = {
