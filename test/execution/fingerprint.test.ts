@@ -1,6 +1,6 @@
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/execution/fingerprint';
-import { OPERATIONS } from '../serviceOperations';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',
@@ -111,9 +111,11 @@ test.each<{ name: string; changed: object; expected: boolean }>([
 	expect(other === fingerprintOf(PASTED, REQUEST, NOT_TELLING_APART)).toBe(expected);
 });
 
-test.each(Object.entries(OPERATIONS))(
+// What executions have stored rests on it.
+test.each<Kind>(['payment', 'qrCode'])(
 	'a %s tells its requests apart by all but these members',
-	(_kind, { notTellingApart }) => {
+	(kind) => {
+		const { notTellingApart } = OPERATIONS[kind];
 		expect([...notTellingApart].sort()).toStrictEqual([...NOT_TELLING_APART]);
 	},
 );
