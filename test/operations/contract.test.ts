@@ -8,6 +8,7 @@ import {
 	textMember,
 	type FormOf,
 } from '../../nodes/Pay/parameters/member';
+import type { ContractOf } from '../../nodes/Pay/operations/serviceOperation';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../serviceOperations';
 
@@ -52,6 +53,26 @@ test('a policy that makes no sense is a type error', () => {
 	expect(senseless).toHaveLength(4);
 	expect(OPERATIONS.payment.policy).toMatchObject({ ...once, agentPermission: expect.anything() });
 	expect(OPERATIONS.qrCode.policy).toStrictEqual(repeatable);
+});
+
+test('an operation about something else has words for a service that does not know it', () => {
+	const words = OPERATIONS.qrCode.words;
+	const cancellation = {
+		kind: 'cancellation',
+		path: 'payment',
+		identifier: { of: 'payment' },
+		policy: repeatable,
+	} as const;
+	const advice = (external_id: string) => `Ask the service about "${external_id}".`;
+	const contracts: Array<ContractOf<{ external_id: string }>> = [
+		{ ...cancellation, words: { ...words, whenRejected: { 404: advice, 409: advice } } },
+		// @ts-expect-error a 404 would be told as a wrong Base URL
+		{ ...cancellation, words },
+		// @ts-expect-error nothing is said of a 409
+		{ ...cancellation, words: { ...words, whenRejected: { 404: advice } } },
+		{ ...cancellation, identifier: 'its own', words },
+	];
+	expect(contracts).toHaveLength(4);
 });
 
 test('a form that gives another body than the written one is a type error', () => {
