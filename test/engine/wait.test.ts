@@ -751,6 +751,14 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['Wait']) },
 		},
 		{
+			what: 'with the id of another order, behind a charge that asks for no postback',
+			nodes: [
+				charge('Charge 2', 'b', { postback: 'none' }),
+				waiting('Wait', { ...GOOD, external_id: 'b' }),
+			],
+			connections: { Charge: to(['Wait', 'Charge 2']), 'Charge 2': to(['Wait']) },
+		},
+		{
 			what: 'with a limit in weeks',
 			nodes: [
 				waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: 1, resumeUnit: 'weeks' }),

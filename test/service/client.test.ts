@@ -3,6 +3,7 @@ import { tokenPoster, postRequest, type Judgement } from '../../nodes/Pay/servic
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
+import type { Identifier } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 
@@ -255,7 +256,7 @@ describe('what a response says counts beside its status', () => {
 });
 
 describe('the header for the External ID', () => {
-	const headersOf = async (identifier: 'its own' | 'of something else', more: More = {}) => {
+	const headersOf = async (identifier: Identifier, more: More = {}) => {
 		const ask = jest.fn(async (_options: Parameters<HttpRequest>[0]) => ({
 			statusCode: 200,
 			body: '{}',
@@ -277,7 +278,7 @@ describe('the header for the External ID', () => {
 			...OWN,
 			'Idempotency-Key': 'x',
 		});
-		expect(await headersOf('of something else', { externalIdHeader })).toStrictEqual(OWN);
+		expect(await headersOf({ of: 'payment' }, { externalIdHeader })).toStrictEqual(OWN);
 		expect(await headersOf('its own')).toStrictEqual(OWN);
 	});
 });

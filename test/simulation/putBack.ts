@@ -1,6 +1,7 @@
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
 import type { Ready } from '../../nodes/Pay/execution/read';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
+import { AMOUNT_AS_MEMBER } from './payments/plan';
 
 /** The modules of the node in which faults are put back, by their path below nodes/Pay. */
 interface Modules {
@@ -124,8 +125,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 			'parameters/additionalMembers',
 			'withAdditionalMembers',
 			(original) => (body, value, form) => {
-				const withoutMembers = { ...form, members: {} };
-				return original(body, value, withoutMembers);
+				if (value !== AMOUNT_AS_MEMBER) return original(body, value, form);
+				return { ...original(body, '{}', form), ...(JSON.parse(value) as object) };
 			},
 		),
 	],

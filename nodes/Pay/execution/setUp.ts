@@ -96,7 +96,11 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	if (operation.policy.isRecorded) {
 		const passage = hasWaited ? `${executionId} ${counted.number}` : undefined;
 		records = openRecords(context, operation, hasTried(ledger), passage);
-		const changing = changingIdHint(parameters.external_id, operation.words);
+	}
+	// Recorded or not: what may not be repeated would be, under the next identifier.
+	if (!operation.policy.isRepeatable) {
+		const { words, identifier } = operation;
+		const changing = changingIdHint(parameters.external_id, words, identifier);
 		if (changing !== undefined) tally.hints.add(changing);
 	}
 	const { httpRequest } = context.helpers;

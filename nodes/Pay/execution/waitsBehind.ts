@@ -7,7 +7,7 @@ import {
 	resumeCondition,
 } from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
-import { parseExternalId } from '../parameters/text';
+import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
@@ -28,16 +28,27 @@ interface WaitBehind {
 /** The waits that may be the first to get what a node gives. */
 interface FirstWaits {
 	waits: WaitBehind[];
-	/** Whether another charge or payment stands before one of them, for which it may be. */
+	/** Whether another node that may ask for a postback stands before one of them, for which it may be. */
 	isForOthers: boolean;
 }
 
-/** Whether another Pay node that sends something stands anywhere before a node. */
+/**
+ * Whether a node's postback may come to this execution, as far as its parameters say. Those of an operation
+ * without a postback have none. n8n adds the defaults that a saved workflow does not hold: where even the
+ * operation is missing it has not done so, and nothing is certain.
+ */
+function mayAskForPostback({ resource, operation, postback }: INodeParameters = {}): boolean {
+	if (resource === 'postback') return false;
+	if (resource === undefined || operation === undefined) return true;
+	return postback !== undefined && postback !== 'none';
+}
+
+/** Whether another Pay node that may ask for its postback here stands anywhere before a node. */
 function othersBefore(context: IExecuteFunctions, name: string): boolean {
 	const asking = context.getNode();
 	for (const node of context.getParentNodes(name, { includeNodeParameters: true })) {
 		if (node.type !== asking.type || node.name === asking.name || node.disabled) continue;
-		if (node.parameters?.resource !== 'postback') return true;
+		if (mayAskForPostback(node.parameters)) return true;
 	}
 	return false;
 }
@@ -107,7 +118,7 @@ function refuseOtherOperation(operation: unknown): void {
 /** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
 function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
-	const waitsFor = parseExternalId(read('external_id'));
+	const waitsFor = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 

@@ -63,6 +63,8 @@ export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	name: 'postbackUrl',
 	fields: targetFields,
 	type: 'string',
+	// One to the execution that waits differs with each try.
+	tellsRequestsApart: false,
 	read: () => undefined,
 };
 
@@ -140,7 +142,7 @@ export function readPostbackTarget(
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {
-			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			hint: 'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		};
 	}
 	const url = parsePostbackUrl(entered(choice, read, account, execution));

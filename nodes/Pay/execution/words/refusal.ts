@@ -3,7 +3,7 @@ import { additionalMembersOption } from '../../parameters/additionalMembers';
 import { amountField, unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
 import { recipientKey } from '../../parameters/recipient';
-import { externalIdField } from '../../parameters/text';
+import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../ledger';
@@ -105,7 +105,7 @@ export const severalForOneWait = (wait: string, count: number, { plural }: Words
 /** A wait behind a request that is for another one. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(
-		externalIdField,
+		externalIdName,
 		`is "${waitsFor}" there, but this node asks for the postback of "${external_id}"`,
 		'The External ID of the wait is usually {{ $json.external_id }}.',
 	);

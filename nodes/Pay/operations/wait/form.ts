@@ -10,7 +10,7 @@ export const option = {
 	name: 'Wait',
 	value: 'wait',
 	action: 'Wait for postback',
-	description: 'Wait until the service reports the status of one charge or payment',
+	description: 'Wait until the service reports what became of one item',
 };
 
 export const description: INodeProperties[] = showFor(
@@ -28,7 +28,7 @@ export const description: INodeProperties[] = showFor(
 			type: 'string',
 			default: '={{ $json.external_id }}',
 			required: true,
-			description: 'Identifier of the charge or payment to wait for',
+			description: 'External ID of the item whose postback is awaited',
 		},
 		...conditionFields(resumeCondition),
 		...waitLimitFields,
