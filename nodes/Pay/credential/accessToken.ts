@@ -234,18 +234,18 @@ export async function bearerToken(
 	{ token: source }: Pick<Account, 'token'>,
 	post: TokenPost,
 	patience: { timeout: number; cancel?: AbortSignal },
-): Promise<{ accessToken: string; isKept: boolean }> {
-	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
+): Promise<{ accessToken: string; isFromEarlier: boolean }> {
+	if ('pasted' in source) return { accessToken: source.pasted, isFromEarlier: false };
 	const client = source.clientCredentials;
 	const hash = clientKey(client);
 	const found = fetchedTokens.get(hash);
 	const isUsable = found !== undefined && performance.now() < found.until;
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
-	if (token !== undefined) return { accessToken: token, isKept: true };
+	if (token !== undefined) return { accessToken: token, isFromEarlier: true };
 	const late = () => unreachable({ is: 'timedOut' });
 	return {
 		accessToken: await within(fetched, patience.timeout, late, patience.cancel),
-		isKept: false,
+		isFromEarlier: false,
 	};
 }
 

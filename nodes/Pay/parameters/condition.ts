@@ -1,9 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers } from '../json';
+import type { FieldMatch } from '../service/fieldMatch';
 import type { ComparedFields, StatusWords } from './description';
-import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { wrongField, type NamedField } from './label';
+import { readFieldMatch } from './fieldAndValues';
+import type { NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
@@ -129,9 +130,7 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 export function readCondition(read: ReadParameter, field: NamedField): Condition {
 	const choice = parseChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
-	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
-		wrongField(matchField, what, advice),
-	);
+	return readFieldMatch(read('matchField'), read('matchValues'), matchField);
 }
 
 /**

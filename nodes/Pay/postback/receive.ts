@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import type { PostbackMatch } from '../parameters/condition';
 import { otherAmountIn, otherIdIn, stateOf, type StatusWords } from '../parameters/description';
-import { mismatchOf } from '../parameters/fieldMatch';
+import { mismatchOf } from '../service/fieldMatch';
 import type { PostedFile } from './body/multipart';
 import { parseBody } from './body/parse';
 import { parsedFormOf, withTextParts, type FileOnDisk, type ParsedForm } from './body/parsedForm';
