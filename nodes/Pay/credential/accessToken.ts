@@ -7,8 +7,14 @@ import { redact } from '../service/redact';
 import { within } from '../within';
 import { TOKEN, type Account, type ClientCredentials } from './connection';
 
+/** A token of a response, and how many seconds it lives; undefined where that is not known. */
+interface TokenWithLife {
+	token: string;
+	life: number | undefined;
+}
+
 interface FetchedToken {
-	fetched: Promise<string>;
+	fetched: Promise<TokenWithLife>;
 	/** Undefined until it is fetched. */
 	token?: string;
 	/** When it was asked for, in milliseconds of the monotonic clock. */
@@ -67,7 +73,7 @@ const NO_TOKEN = 'Could not get an access token: ';
 const noToken = (field: string, what: string, advice: string) =>
 	new InputError(field, NO_TOKEN + what, advice);
 
-/** A token endpoint that answered and gave none, and would not if it were asked again at once. */
+/** A response of a token endpoint without a token; the next one would be the same. */
 class TokenRejection extends InputError {}
 
 /** Whether asking for a token again would be rejected again. */
@@ -107,55 +113,72 @@ function ownWords(body: unknown, client: ClientCredentials): string {
 	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
 }
 
+/** What is wrong where an endpoint gave no token, and which field of the credential to look at. */
+interface EndpointFault {
+	field: string;
+	what: string;
+	advice: string;
+}
+
+const REDIRECTS: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'the token endpoint redirects elsewhere',
+	advice: `Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
+};
+const WRONG_SCOPE: EndpointFault = {
+	field: 'scope',
+	what: 'the token endpoint rejected the scope',
+	advice: 'Check the Scope of the Pay API credential.',
+};
+const NO_ENDPOINT: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'there is no token endpoint at this address',
+	advice: `${CHECK_URL}.`,
+};
+const WRONG_CLIENT: EndpointFault = {
+	field: 'clientSecret',
+	what: 'the token endpoint rejected the client',
+	advice: 'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+};
+const WRONG_REQUEST: EndpointFault = {
+	field: 'clientAuthentication',
+	what: 'the token endpoint rejected the request',
+	advice:
+		'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+};
+const FAILING: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'the token endpoint is failing',
+	advice: 'Wait a while, then run again.',
+};
+
+/** @param code the endpoint's own, of those that are known */
+function faultOf(statusCode: number, code: string | undefined): EndpointFault {
+	if (statusCode >= 300 && statusCode <= 399) return REDIRECTS;
+	if (code === 'invalid_scope') return WRONG_SCOPE;
+	if (statusCode === 404 || statusCode === 405) return NO_ENDPOINT;
+	if (statusCode === 401 || statusCode === 403) return WRONG_CLIENT;
+	if (code === 'invalid_client' || code === 'unauthorized_client') return WRONG_CLIENT;
+	if (statusCode === 408 || statusCode === 429) return FAILING;
+	// Some say no with a 200.
+	return statusCode >= 200 && statusCode <= 499 ? WRONG_REQUEST : FAILING;
+}
+
 /**
- * Why the endpoint gave no token, and which field of the credential to look at.
+ * Why the endpoint gave no token.
  * @param endpointWords what it said, without secrets; "" where it said nothing
  */
 function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
 	const { error } = isMembers(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
+	const { field, what, advice } = faultOf(statusCode, code);
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
-	const rejection = (field: string, what: string, advice: string) => {
-		const saysMore = endpointWords !== '' && endpointWords !== code;
-		const message = `${NO_TOKEN}${what} (${status})`;
-		const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
-		// What fails for the moment may give a token a moment later.
-		if (statusCode >= 500 || statusCode === 408) {
-			return new InputError(field, message, description);
-		}
-		return new TokenRejection(field, message, description);
-	};
-	if (statusCode >= 300 && statusCode <= 399) {
-		return rejection(
-			'tokenUrl',
-			'the token endpoint redirects elsewhere',
-			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
-		);
-	}
-	if (code === 'invalid_scope') {
-		const advice = 'Check the Scope of the Pay API credential.';
-		return rejection('scope', 'the token endpoint rejected the scope', advice);
-	}
-	if (statusCode === 404 || statusCode === 405) {
-		return rejection('tokenUrl', 'there is no token endpoint at this address', `${CHECK_URL}.`);
-	}
-	const isOfClient = code === 'invalid_client' || code === 'unauthorized_client';
-	if (statusCode === 401 || statusCode === 403 || isOfClient) {
-		return rejection(
-			'clientSecret',
-			'the token endpoint rejected the client',
-			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
-		);
-	}
-	const isOfRequest = statusCode >= 400 && statusCode <= 499 && ![408, 429].includes(statusCode);
-	if (isOfRequest || (statusCode >= 200 && statusCode <= 299)) {
-		return rejection(
-			'clientAuthentication',
-			'the token endpoint rejected the request',
-			'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
-		);
-	}
-	return rejection('tokenUrl', 'the token endpoint is failing', 'Wait a while, then run again.');
+	const message = `${NO_TOKEN}${what} (${status})`;
+	const saysMore = endpointWords !== '' && endpointWords !== code;
+	const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
+	// What fails for the moment may give a token a moment later.
+	if (statusCode >= 500 || statusCode === 408) return new InputError(field, message, description);
+	return new TokenRejection(field, message, description);
 }
 
 /** The members of a response in which its token is: its own, or those of its `data`. */
@@ -166,12 +189,9 @@ function tokenMembers(members: Record<string, unknown>): Record<string, unknown>
 
 /**
  * Reads the response of RFC 6749, section 5.1, and those that differ in the token's name or wrap it in
- * `data`; the type of the token does not matter. Its life is in seconds.
+ * `data`; the type of the token does not matter.
  */
-function parseResponse(
-	response: TokenResponse,
-	client: ClientCredentials,
-): { token: string; life: number | undefined } {
+function parseResponse(response: TokenResponse, client: ClientCredentials): TokenWithLife {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
@@ -204,20 +224,26 @@ function keepFor(life: number | undefined): number {
 const clientKey = (client: ClientCredentials) =>
 	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
+/** Fetches a token. Rejects with an InputError where there is none. */
+async function fetchToken(client: ClientCredentials, post: TokenPost): Promise<TokenWithLife> {
+	const { headers, body } = tokenRequest(client);
+	return parseResponse(await post(client.tokenUrl, headers, body), client);
+}
+
 /** Starts to fetch a token; other requests wait for the same one. */
 function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {
 	const start = performance.now();
-	const { headers, body } = tokenRequest(client);
-	const response = post(client.tokenUrl, headers, body).then((posted) =>
-		parseResponse(posted, client),
-	);
-	const fetched = response.then(({ token }) => token);
+	const fetched = fetchToken(client, post);
 	const entry: FetchedToken = { fetched, since: start, until: Infinity };
-	response.then(
-		({ token, life }) => Object.assign(entry, { token, until: start + keepFor(life) }),
+	const keep = ({ token, life }: TokenWithLife) => {
+		entry.token = token;
+		entry.until = start + keepFor(life);
+	};
+	const drop = () => {
 		// A failure is not kept: the next batch asks again.
-		() => fetchedTokens.get(hash) === entry && fetchedTokens.delete(hash),
-	);
+		if (fetchedTokens.get(hash) === entry) fetchedTokens.delete(hash);
+	};
+	fetched.then(keep, drop);
 	fetchedTokens.delete(hash);
 	fetchedTokens.set(hash, entry);
 	const [oldest] = fetchedTokens.keys();
@@ -243,10 +269,8 @@ export async function bearerToken(
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
 	if (token !== undefined) return { accessToken: token, isFromEarlier: true };
 	const late = () => unreachable({ is: 'timedOut' });
-	return {
-		accessToken: await within(fetched, patience.timeout, late, patience.cancel),
-		isFromEarlier: false,
-	};
+	const arrived = await within(fetched, patience.timeout, late, patience.cancel);
+	return { accessToken: arrived.token, isFromEarlier: false };
 }
 
 /**

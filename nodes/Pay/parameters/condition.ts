@@ -35,7 +35,7 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	match: {
 		name: 'When a Field Has a Value',
 		description:
-			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and answered too, but not stored: n8n logs that they came.',
+			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
 	},
 };
 
