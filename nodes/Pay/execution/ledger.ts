@@ -1,6 +1,7 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
+import { addToSum, type Outlay } from './outlays';
 import { isSamePlace, placeInStoredText, placeKey, type Place } from './place';
 import type { Ready } from './read';
 
@@ -46,15 +47,6 @@ export interface LedgerStore {
 	sums?: Record<string, string>;
 	/** What may have gone out. */
 	paid?: Outlay[];
-}
-
-/** What may have gone out of one account, with one token of one credential. */
-interface Outlay {
-	accountId: string;
-	tokenId: string;
-	credentialId: string;
-	/** `unitsOf` it, as text. */
-	units: string;
 }
 
 /** A {@link LedgerStore} that has all its members, and no attempt as 0.1.0 stored it. */
@@ -244,41 +236,6 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 		return { do: 'refuse', attempt, because: 'otherExternalId' };
 	}
 	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
-}
-
-/** Whether what may have gone out before went out of an item's account. */
-function isOfAccount(outlay: Outlay, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
-	if (outlay.accountId !== item.accountId) return false;
-	if (outlay.tokenId === item.tokenId) return true;
-	// Another pasted token in another credential: another account.
-	if (outlay.credentialId !== credentialId) return false;
-	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
-	return !tokenIds.has(outlay.tokenId);
-}
-
-/** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
-export function sumOf(ledger: Ledger, item: Sendable): bigint {
-	const { sums, paid } = ledger.store;
-	let sum = BigInt(sums[item.accountId] ?? 0);
-	for (const each of paid) {
-		if (isOfAccount(each, ledger, item)) sum += BigInt(each.units);
-	}
-	return sum;
-}
-
-function addToSum({ store, credentialId }: Ledger, item: Sendable, units: bigint): void {
-	const { accountId, tokenId } = item;
-	const found = store.paid.find(
-		(each) =>
-			each.accountId === accountId &&
-			each.tokenId === tokenId &&
-			each.credentialId === credentialId,
-	);
-	if (found === undefined) {
-		store.paid.push({ accountId, tokenId, credentialId, units: String(units) });
-	} else {
-		found.units = String(BigInt(found.units) + units);
-	}
 }
 
 /** Writes an attempt down before its request starts. */

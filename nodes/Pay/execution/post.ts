@@ -1,4 +1,5 @@
-import { bearerToken, forgetToken, isClientRejected } from '../credential/accessToken';
+import { bearerToken, forgetToken } from '../credential/accessToken';
+import { isClientRejected } from '../credential/tokenEndpoint';
 import { hideSecrets } from '../postback/proof';
 import { postRequest, type RequestResult } from '../service/client';
 import type { Ready } from './read';

@@ -1,5 +1,5 @@
-import { isClientRejected } from '../credential/accessToken';
 import type { Standing } from '../credential/accountGate';
+import { isClientRejected } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
 import { recordExpectation, withdrawExpectation } from '../postback/expectation';
 import { resultOfAttempt } from './itemResult';

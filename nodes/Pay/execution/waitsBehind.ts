@@ -54,11 +54,8 @@ function parentsOf(context: IExecuteFunctions, nodes: NodeBehind[]): Map<string,
 	const parents = new Map<string, string[]>();
 	for (const { name } of nodes) {
 		// Before n8n 1.100 or so the depth counts for nothing: then all waits seem to be first.
-		const before = context.getParentNodes(name, { depth: 1 });
-		parents.set(
-			name,
-			before.map((parent) => parent.name),
-		);
+		const before = context.getParentNodes(name, { depth: 1 }).map((parent) => parent.name);
+		parents.set(name, before);
 	}
 	return parents;
 }
