@@ -79,7 +79,7 @@ test.each([
 	},
 	{
 		amount: NaN,
-		shown: 'null',
+		shown: 'NaN',
 	},
 	{
 		amount: null,
