@@ -72,7 +72,10 @@ describe('one token for all who ask', () => {
 		expect(posted).toHaveLength(1);
 		expect(new Set(got.map(({ accessToken }) => accessToken))).toStrictEqual(new Set(['token-1']));
 		expect(got.every(({ isFromEarlier }) => !isFromEarlier)).toBe(true);
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isFromEarlier: true });
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-1',
+			isFromEarlier: true,
+		});
 	});
 
 	test.each<{ what: string; other: Partial<ClientCredentials> }>([
@@ -175,9 +178,15 @@ describe('how long a token is used', () => {
 		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
 		await bearerToken(who, post);
 		now += seconds * 1000 - 1;
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isFromEarlier: true });
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-1',
+			isFromEarlier: true,
+		});
 		now += 1;
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-2', isFromEarlier: false });
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-2',
+			isFromEarlier: false,
+		});
 		expect(posted).toHaveLength(2);
 	});
 
