@@ -39,7 +39,6 @@ import { verify, type Reference } from './postback/proof';
 import {
 	logNotAwaited,
 	refuseOnError,
-	refusePostback,
 	refuseUnproven,
 	refuseWrongSignature,
 } from './postback/refuse';
@@ -137,18 +136,21 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 
 /**
  * Takes a call to the trigger's address: proof first, body after, then the service's signature. Throws where
- * the trigger or its credential cannot be read.
+ * the trigger or its credential cannot be read, or lacks what the trigger checks with.
  */
 async function takePostback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const authentication = authenticationOf(context);
 	const credential = await readCredential(context, authentication);
 	const { accepted } = parseSecrets(credential);
+	const signatureRule = readSignatureRule(credential);
+	// Somebody took it out of the credential since. It is not the sender's fault: the service
+	// sends again after a 500. The log says why, the response does not.
+	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
+	if (authentication === 'signature' && signatureRule === undefined) {
+		throw new UserError(NO_SIGNATURE);
+	}
 	const reference = verify(context.getQueryData() as Record<string, unknown>, accepted);
 	if (authentication === 'signedUrl' && reference === null) return refuseUnproven(context);
-	const signatureRule = readSignatureRule(credential);
-	if (authentication === 'signature' && signatureRule === undefined) {
-		return refusePostback(context, 401, NO_SIGNATURE);
-	}
 	const { statusWords } = readDescription(credential);
 	const content = await readContent(context, BODY_TIME);
 	if (signatureRule !== undefined) {
@@ -157,8 +159,8 @@ async function takePostback(context: IWebhookFunctions): Promise<IWebhookRespons
 	}
 	const isUnproven = authentication === 'signature' && reference === null;
 	if (isUnproven && statusWords?.compared !== undefined) {
-		// Only the service is told: somebody changed the credential since. The service sends again after a 500.
-		return refusePostback(context, 500, NOTHING_TO_COMPARE);
+		// After the signature: a stranger learns nothing of the credential.
+		throw new UserError(NOTHING_TO_COMPARE);
 	}
 	const postback = readPostback(context, content, {
 		isSignedByService: signatureRule !== undefined,
