@@ -212,13 +212,13 @@ test.each<{
 	{
 		what: 'for weeks',
 		parameters: limited(1, 'weeks'),
-		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days, but is "weeks"',
 		field: 'resumeUnit',
 	},
 	{
 		what: 'for what every object has',
 		parameters: limited(1, 'constructor'),
-		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days, but is "constructor"',
 		field: 'resumeUnit',
 	},
 	{

@@ -232,7 +232,7 @@ describe('publishing it', () => {
 			expect(logged).toHaveLength(lines);
 			for (const line of logged)
 				expect(line).toBe(
-					'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again',
+					'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again',
 				);
 		},
 	);

@@ -10,6 +10,7 @@ interface Modules {
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
+	'execution/outlays': typeof import('../../nodes/Pay/execution/outlays');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
 	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
@@ -282,7 +283,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
-	'a sum is that of one list': () => [seam('execution/ledger', 'sumOf', () => () => 0n)],
+	'a sum is that of one list': () => [seam('execution/outlays', 'sumOf', () => () => 0n)],
 
 	'a limit that cannot be read is none': () => [
 		seam('credential/limits', 'readLimits', (original) => (...fields) => {

@@ -53,40 +53,51 @@ function othersBefore(context: IExecuteFunctions, name: string): boolean {
 	return false;
 }
 
-/**
- * Finds the waits behind a node, up to the first one on each way; undefined where this n8n does not tell
- * its nodes. A disabled node lets everything through.
- */
-export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
-	try {
-		const asking = context.getNode();
-		const nodes = context.getChildNodes(asking.name, { includeNodeParameters: true });
+type NodeBehind = ReturnType<IExecuteFunctions['getChildNodes']>[number];
+
+/** Whether a node is a wait. A disabled node lets everything through. */
+function isWait({ type, disabled, parameters }: NodeBehind, typeOfPay: string): boolean {
+	return type === typeOfPay && !disabled && parameters?.resource === 'postback';
+}
+
+/** The names of the nodes right before each of some nodes. */
+function parentsOf(context: IExecuteFunctions, nodes: NodeBehind[]): Map<string, string[]> {
+	const parents = new Map<string, string[]>();
+	for (const { name } of nodes) {
 		// Before n8n 1.100 or so the depth counts for nothing: then all waits seem to be first.
-		const parents = new Map<string, string[]>();
-		for (const { name } of nodes) {
-			const before = context.getParentNodes(name, { depth: 1 });
-			parents.set(
-				name,
-				before.map((parent) => parent.name),
-			);
-		}
-		const found: FirstWaits = { waits: [], isForOthers: false };
-		// It grows while the loop goes over it, until no way leads on without a wait.
-		const reached = new Set([asking.name]);
-		for (const from of reached) {
-			for (const { name, type, disabled, parameters = {} } of nodes) {
-				if (reached.has(name) || !parents.get(name)?.includes(from)) continue;
-				const isWait = type === asking.type && !disabled && parameters.resource === 'postback';
-				if (!isWait) {
-					reached.add(name);
-					continue;
-				}
-				if (found.waits.some((wait) => wait.name === name)) continue;
-				found.waits.push({ name, parameters, isNext: from === asking.name });
-				found.isForOthers ||= othersBefore(context, name);
+		const before = context.getParentNodes(name, { depth: 1 }).map((parent) => parent.name);
+		parents.set(name, before);
+	}
+	return parents;
+}
+
+/** The first waits behind a node, on each way. Throws where this n8n does not tell its nodes. */
+function findFirstWaits(context: IExecuteFunctions): FirstWaits {
+	const asking = context.getNode();
+	const nodes = context.getChildNodes(asking.name, { includeNodeParameters: true });
+	const parents = parentsOf(context, nodes);
+	const waits = new Map<string, WaitBehind>();
+	// It grows while the loop goes over it, until no way leads on without a wait.
+	const reached = new Set([asking.name]);
+	for (const from of reached) {
+		for (const node of nodes) {
+			const { name, parameters = {} } = node;
+			if (waits.has(name) || !parents.get(name)?.includes(from)) continue;
+			if (isWait(node, asking.type)) {
+				waits.set(name, { name, parameters, isNext: from === asking.name });
+			} else {
+				reached.add(name);
 			}
 		}
-		return found;
+	}
+	const found = [...waits.values()];
+	return { waits: found, isForOthers: found.some(({ name }) => othersBefore(context, name)) };
+}
+
+/** Finds the waits behind a node, up to the first one on each way; undefined where that cannot be told. */
+export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
+	try {
+		return findFirstWaits(context);
 	} catch {
 		return undefined;
 	}

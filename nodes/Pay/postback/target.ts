@@ -145,7 +145,7 @@ export function readPostbackTarget(
 			hint: 'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		};
 	}
-	const url = parsePostbackUrl(entered(choice, read, account, execution));
+	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	if (choice === 'resume' || isOwnResumeUrl(url, execution)) {
 		const here = targetHere(url, reference, account, execution.id);
@@ -155,7 +155,7 @@ export function readPostbackTarget(
 }
 
 /** The URL that a choice stands for, as it was entered. */
-function entered(
+function urlFor(
 	choice: 'credential' | 'resume' | 'url',
 	read: ReadParameter,
 	account: PostbackAccount,

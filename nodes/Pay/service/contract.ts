@@ -20,7 +20,7 @@ export interface AgentPermission {
 }
 
 /**
- * What may be done with any operation. The document says none of it: each answer is our own.
+ * What may be done with any operation. The document says none of it: each decision is our own.
  */
 interface AnyPolicy {
 	readonly agentPermission: AgentPermission | 'not needed';

@@ -4,7 +4,7 @@ import { LEAVE_BODY } from '../../parameters/leaveBody';
 import { showFor } from '../../parameters/parameter';
 import { waitLimitFields } from '../../parameters/waitLimit';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
-import { POSTBACK_METHODS } from '../../postback/receive';
+import { POSTBACK_METHODS } from '../../postback/request';
 
 export const option = {
 	name: 'Wait',
