@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { middleware as openApi } from 'express-openapi-validator';
+import type { OperationContract } from '../nodes/Pay/service/contract';
 import { brCode } from './brCode';
 import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
@@ -160,7 +161,7 @@ export class Sandbox {
 	}
 
 	/** The bodies that arrived for one operation, parsed, oldest first; without what is no JSON. */
-	bodies(operation: 'qrcode' | 'payment'): Array<Record<string, unknown>> {
+	bodies(operation: OperationContract['path']): Array<Record<string, unknown>> {
 		const pathOfOperation = `/v2/${encodeURIComponent(this.schemeName)}/${operation}`;
 		const bodies: Array<Record<string, unknown>> = [];
 		for (const { path, body } of this.received) {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { readAccount } from '../nodes/Pay/credential/connection';
-import { mismatchOf } from '../nodes/Pay/parameters/fieldMatch';
-import { stateOf, type ResponseWords, type StatusWords } from '../nodes/Pay/parameters/description';
+import { stateOf, type StatusWords } from '../nodes/Pay/parameters/description';
+import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
 
 /*
  * The two invented services of docs/connect.md, read from the page: a person who enters what its tables
@@ -67,8 +67,7 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 		token: { clientCredentials: { sendIn: 'json' } },
 	});
 	const [refused, charge, payment] = bodies;
-	const { field, rejected } = account.responseWords as ResponseWords;
-	expect(mismatchOf({ field, values: rejected }, refused)).toBeUndefined();
+	expect(judge(account.responseWords as ResponseWords, refused)?.means).toBe('rejected');
 	const status = account.statusWords as StatusWords;
 	expect(stateOf(status, CHARGE, charge)).toBe('paid');
 	expect(stateOf(status, PAYMENT, payment)).toBe('failed');

@@ -121,7 +121,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
-	processed_data
+	processed_data tellsRequestsApart
 `
 	.trim()
 	.split(/\s+/);
@@ -343,6 +343,14 @@ describe('the examples with a register', () => {
 		expect(setUp.parameters).toMatchObject({ query: register });
 	});
 
+	test('have one version: the file says it where it compares, and where it is done', () => {
+		const [compared, ...noOther] = allIn(register, /this_version CONSTANT integer := (\d+);/g);
+		const noted = allIn(register, /IS 'Payouts of n8n-nodes-pay, version (\d+)'/g);
+		expect(compared).toBeDefined();
+		expect(noOther).toStrictEqual([]);
+		expect(noted).toStrictEqual([compared]);
+	});
+
 	test.each(withRegister)('%s calls its functions in one line each', (name) => {
 		for (const node of example(name).nodes) {
 			const { query } = node.parameters as { query?: string };
@@ -537,14 +545,62 @@ test.each(['package.json', 'nodes/Pay/Pay.node.json'])(
 	},
 );
 
+/** The headings of the service's own document. Code cites their numbers, so they stay as they are. */
+const SECTIONS_OF_SERVICE = [
+	'1. What the service does',
+	'2. Resources and their fields',
+	'2.1 QR code request',
+	'2.2 Payment request',
+	'2.3 Not shown',
+	'3. States and transitions',
+	'4. Endpoints',
+	'4.1 Generate QR code',
+	'4.2 Make payment',
+	'5. Authentication',
+	'6. Events',
+	'7. Errors',
+	'8. Limits',
+	'9. Versioning',
+];
+
+test('docs/service.md has the sections of the document under their numbers', () => {
+	const numbered = headingsOf('docs/service.md').filter(({ title }) => /^\d/.test(title));
+	const titles = numbered.map(({ title }) => title);
+	expect(titles).toStrictEqual(expect.arrayContaining(SECTIONS_OF_SERVICE));
+	const numbers = titles.map((title) => title.split(/\.? /)[0]);
+	expect(new Set(numbers).size).toBe(numbers.length);
+});
+
 test('every section of the document that the code cites is a heading of docs/service.md', () => {
 	const sections: string[] = [];
 	for (const { title } of headingsOf('docs/service.md')) {
 		sections.push(...allIn(title, /^(\d(?:\.\d)?)/g));
 	}
-	const cited = allIn(SOURCES, /(?<!RFC \d+, )sections? (\d(?:\.\d)?)(?![\d.]*\d)/g);
-	expect(cited.length).toBeGreaterThan(10);
+	// "sections 2.1, 2.2 and 4.1" cites three.
+	const citations = allIn(
+		SOURCES,
+		/(?<!RFC \d+, )\bsections? ((?:\d(?:\.\d)*(?:, | and )?)+)(?![\d.]*\d)/g,
+	);
+	const cited = citations.flatMap((citation) => allIn(citation, /(\d(?:\.\d)*)/g));
+	expect(cited.length).toBeGreaterThan(20);
 	expect(cited.filter((section) => !sections.includes(section))).toStrictEqual([]);
+});
+
+test('the headings that tests in a browser follow are there', () => {
+	const cited = SOURCES_AROUND.matchAll(/page: '(docs\/[^']+)', heading: '([^']+)'/g);
+	const followed = [...cited].map(([, page, heading]) => ({ page: page!, heading: heading! }));
+	expect(followed.length).toBeGreaterThan(3);
+	for (const { page, heading } of followed) {
+		expect(headingsOf(page).map(({ title }) => title)).toContain(heading);
+	}
+});
+
+test('every document that an example names is there', () => {
+	const named = exampleNames().flatMap((name) =>
+		allIn(read(`examples/${name}.json`), /(docs\/[\w-]+\.md)/g),
+	);
+	expect(named.length).toBeGreaterThan(0);
+	expect(named.filter((file) => !isFile(file))).toStrictEqual([]);
 });
 
 describe('the changelog', () => {

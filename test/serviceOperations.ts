@@ -1,7 +1,30 @@
+import { resources } from '../nodes/Pay/operations';
 import { createPayment } from '../nodes/Pay/operations/payment/create.operation';
 import { createQrCode } from '../nodes/Pay/operations/qrCode/create.operation';
+import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
 
 /** The operations of the service by their kind. */
 export const OPERATIONS = { payment: createPayment.operation, qrCode: createQrCode.operation };
 
 export type Kind = keyof typeof OPERATIONS;
+
+export const KINDS = Object.keys(OPERATIONS) as Kind[];
+
+/** How each reads the body of an item. */
+export const READ_REQUEST: Record<Kind, (read: ReadParameter) => object> = {
+	payment: createPayment.readRequest,
+	qrCode: createQrCode.readRequest,
+};
+
+/** The operations of the service that the Pay node offers, with where they stand. */
+export const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
+	operations.flatMap(({ operation, description, option }) =>
+		operation === undefined ? [] : [{ resource, operation, description, option }],
+	),
+);
+
+/** The names of a resource's operations, as an error lists them. */
+export function operationNames(resource: string): string {
+	const operations = resources.find(({ value }) => value === resource)?.operations ?? [];
+	return operations.map(({ option }) => option.value).join(', ');
+}

@@ -17,16 +17,10 @@ class Bare {
 	async execute() {
 		const items = this.getInputData();
 		const url = `${this.getNodeParameter('baseUrl', 0)}/v2/pay/qrcode`;
-		// Left empty, the body comes from the item itself: no field of the node is resolved.
-		const hasFields = this.getNode().parameters.amount !== '';
-		const bodies = items.map(({ json }, index) =>
-			hasFields
-				? {
-						amount: this.getNodeParameter('amount', index),
-						external_id: this.getNodeParameter('external_id', index),
-					}
-				: { amount: json.amount, external_id: json.id },
-		);
+		const bodies = items.map((_, index) => ({
+			amount: this.getNodeParameter('amount', index),
+			external_id: this.getNodeParameter('external_id', index),
+		}));
 		const send = async (body, item) => ({
 			json: await this.helpers.httpRequest({
 				method: 'POST',

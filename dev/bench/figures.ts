@@ -1,21 +1,29 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { join } from 'node:path';
-
-/** What was measured, round by round. The first two sides are what a ratio is made of. */
-export interface Comparison {
+/** A comparison as docs/bench.json keeps it and docs/performance.md shows it. */
+export interface Row {
+	/** The first cell of its line; what stands before and behind the slash are the sides. */
 	name: string;
+	/** The day on which it was measured. */
+	date: string;
 	unit: string;
-	sides: Record<string, number[]>;
-	/** The ratio that is aimed at; absent where a figure is only stated. */
+	/** The median of each side. Their ratio is the first through the second. */
+	medians: [number, number];
+	/** What the ratio is to be, at most or at least; absent where it is only stated. */
 	goal?: number;
-	/** Why no node of a package can meet the goal: it is shown, and not judged. */
-	outOfReach?: string;
-	/** `better` where more is better; without it less is. */
-	more?: 'better';
 }
 
-const DOCS = join(__dirname, '..', '..', 'docs');
+/** A table of docs/performance.md. */
+export interface Table {
+	rows: Row[];
+	/** Whether less is better, as of milliseconds, or more, as of calls per second. */
+	better: 'less' | 'more';
+}
+
+/** What docs/bench.json holds. */
+export interface Figures {
+	machine: string;
+	/** By the heading of their first column. */
+	tables: Record<string, Table>;
+}
 
 /** The middle value. */
 export function median(values: number[]): number {
@@ -24,57 +32,47 @@ export function median(values: number[]): number {
 	return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** The median of the first side through the median of the second. */
-export function ratio({ sides }: Comparison): number {
-	const [first, second] = Object.values(sides).map(median) as [number, number];
-	return first / second;
+export const ratioOf = ({ medians: [first, second] }: Pick<Row, 'medians'>) => first / second;
+
+function isReached(row: Row, better: Table['better']): boolean {
+	const ratio = Number(ratioOf(row).toFixed(2));
+	const { goal = ratio } = row;
+	return better === 'less' ? ratio <= goal : ratio >= goal;
 }
 
-const figure = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
-
-function row(comparison: Comparison): string {
-	const { name, unit, sides, goal, more } = comparison;
-	const medians = Object.entries(sides).map(
-		([side, values]) => `${side} ${figure.format(median(values))}`,
-	);
-	const stated = goal !== undefined || medians.length === 2;
-	const aimed = goal === undefined ? '' : `${more === undefined ? '≤' : '≥'} ${goal}`;
-	return `| ${name} | ${medians.join(', ')} ${unit} | ${stated ? ratio(comparison).toFixed(2) : ''} | ${aimed} |`;
+/** The cells of a row; † marks what is older than the newest row of all tables. */
+function cellsOf(row: Row, better: Table['better'], newest: string): string[] {
+	const { name, date, goal } = row;
+	const label = date === newest ? name : `${name} †`;
+	const ratio = ratioOf(row).toFixed(2);
+	if (goal === undefined) return [label, ratio, '', ''];
+	const aim = `${better === 'less' ? '≤' : '≥'} ${goal.toFixed(2)}`;
+	return [label, ratio, aim, isReached(row, better) ? 'yes' : 'no'];
 }
 
-/**
- * Prints the table, and writes what was measured into docs with its day; the rest there stays. A quick
- * run only fails where a ratio is twice as bad as it stands there and as its goal: machines are noisy.
- */
-export function report(all: Comparison[], quick: boolean): void {
-	const isJudged = ({ goal, outOfReach }: Comparison) => goal !== undefined && !outOfReach;
-	const comparisons = quick ? all.filter(isJudged) : all;
-	const head = ['| What | Medians | Ratio | Goal |', '| --- | --- | --- | --- |'];
-	console.log([...head, ...comparisons.map(row)].join('\n'));
-	const file = join(DOCS, 'bench.json');
-	const before = JSON.parse(readFileSync(file, 'utf8')) as {
-		comparisons: Array<Comparison & { ratio: number }>;
-	};
-	if (quick) {
-		const far = comparisons.filter((each) => {
-			const { goal = 0, name } = each;
-			const stands = before.comparisons.find((known) => known.name === name)?.ratio ?? goal;
-			return each.more === undefined
-				? ratio(each) > 2 * Math.max(stands, goal)
-				: ratio(each) < Math.min(stands, goal) / 2;
-		});
-		if (far.length === 0) return;
-		process.exitCode = 1;
-		console.error(`Far from docs/bench.json: ${far.map(({ name }) => name).join('; ')}`);
-		return;
-	}
-	const date = new Date().toISOString().slice(0, 10);
-	const measured = comparisons.map((each) => ({ date, ...each, ratio: ratio(each) }));
-	const isOld = ({ name }: Comparison) => !comparisons.some((each) => each.name === name);
-	const [cpu] = cpus();
-	const facts = {
-		machine: `${cpus().length} x ${cpu?.model}`,
-		comparisons: [...measured, ...before.comparisons.filter(isOld)],
-	};
-	writeFileSync(file, `${JSON.stringify(facts, null, '\t')}\n`);
+/** The cells of a table of docs/performance.md, its head first. */
+export function cellsOfTable({ tables }: Figures, heading: string): string[][] {
+	const dates = Object.values(tables).flatMap(({ rows }) => rows.map(({ date }) => date));
+	const newest = dates.sort().at(-1) ?? '';
+	const { rows, better } = tables[heading]!;
+	return [
+		[heading, 'Ratio', 'Goal', 'Reached'],
+		...rows.map((row) => cellsOf(row, better, newest)),
+	];
+}
+
+/** A page with a table made anew: the one whose first column has this heading. */
+export function withTable(page: string, figures: Figures, heading: string): string {
+	const [head = [], ...rows] = cellsOfTable(figures, heading);
+	const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+	return page.replace(new RegExp(`^\\| ${heading} .*(\\n\\|.*)*`, 'm'), lines.join('\n'));
+}
+
+/** The text of docs/bench.json, a row a line. */
+export function textOf({ machine, tables }: Figures): string {
+	const texts = Object.entries(tables).map(([heading, { better, rows }]) => {
+		const lines = rows.map((row) => `\t\t\t\t${JSON.stringify(row)}`);
+		return `\t\t"${heading}": {\n\t\t\t"better": "${better}",\n\t\t\t"rows": [\n${lines.join(',\n')}\n\t\t\t]\n\t\t}`;
+	});
+	return `{\n\t"machine": "${machine}",\n\t"tables": {\n${texts.join(',\n')}\n\t}\n}\n`;
 }

@@ -14,7 +14,7 @@ import { testPayCredential } from './credential/credentialTest';
 import { credentials, executeChosen, findOperation, properties } from './operations';
 import { subtitle } from './operations/subtitle';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
-import { refuseOnError, refusePostback } from './postback/receive';
+import { refuseOnError, refusePostback } from './postback/refuse';
 
 /**
  * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it

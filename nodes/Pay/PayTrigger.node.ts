@@ -32,20 +32,17 @@ import {
 	triggerProperties,
 	type Authentication,
 } from './parameters/trigger';
-import { verify } from './postback/proof';
+import { toPostbackItem } from './postback/item';
+import { whyNotAwaited } from './postback/match';
+import type { Postback } from './postback/postback';
+import { verify, type Reference } from './postback/proof';
 import {
-	headersOf,
-	refuseOnError,
 	logNotAwaited,
-	POSTBACK_METHODS,
-	readContent,
-	readPostback,
-	refusePostback,
+	refuseOnError,
 	refuseUnproven,
 	refuseWrongSignature,
-	toPostbackItem,
-	whyNotAwaited,
-} from './postback/receive';
+} from './postback/refuse';
+import { headersOf, POSTBACK_METHODS, readContent, readPostback } from './postback/request';
 
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
@@ -54,7 +51,7 @@ const NO_SIGNATURE =
 	"The Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
 
 const BODY_IS_READ =
-	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and answers 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
+	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
 
 const NOTHING_TO_COMPARE =
 	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
@@ -137,6 +134,73 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 	return `${asSentence(why)} Until this workflow is published, no postback to ${url} is taken`;
 }
 
+/**
+ * Takes a call to the trigger's address: proof first, body after, then the service's signature. Throws where
+ * the trigger or its credential cannot be read, or lacks what the trigger checks with.
+ */
+async function takePostback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const authentication = authenticationOf(context);
+	const credential = await readCredential(context, authentication);
+	const { accepted } = parseSecrets(credential);
+	const signatureRule = readSignatureRule(credential);
+	// Somebody took it out of the credential since. It is not the sender's fault: the service
+	// sends again after a 500. The log says why, the response does not.
+	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
+	if (authentication === 'signature' && signatureRule === undefined) {
+		throw new UserError(NO_SIGNATURE);
+	}
+	const reference = verify(context.getQueryData() as Record<string, unknown>, accepted);
+	if (authentication === 'signedUrl' && reference === null) return refuseUnproven(context);
+	const { statusWords } = readDescription(credential);
+	const content = await readContent(context, BODY_TIME);
+	if (signatureRule !== undefined) {
+		const fault = signatureFault(signatureRule, headersOf(context), content);
+		if (fault !== undefined) return refuseWrongSignature(context, fault);
+	}
+	const isUnproven = authentication === 'signature' && reference === null;
+	if (isUnproven && statusWords?.compared !== undefined) {
+		// After the signature: a stranger learns nothing of the credential.
+		throw new UserError(NOTHING_TO_COMPARE);
+	}
+	const postback = readPostback(context, content, {
+		isSignedByService: signatureRule !== undefined,
+	});
+	const match = readMatch(context, authentication, statusWords);
+	const mismatch = whyNotAwaited(match, postback, reference, statusWords);
+	return mismatch === undefined
+		? await startWith(context, postback, reference, statusWords)
+		: leave(context, mismatch, reference);
+}
+
+/** The text that a person chose to respond with. */
+function responseBodyOf(context: IWebhookFunctions): unknown {
+	return (context.getNodeParameter('options', {}) as { responseBody?: unknown }).responseBody;
+}
+
+/** Starts the workflow with a postback. */
+async function startWith(
+	context: IWebhookFunctions,
+	postback: Postback,
+	reference: Reference | null,
+	statusWords: StatusWords | undefined,
+): Promise<IWebhookResponseData> {
+	return {
+		webhookResponse: String(responseBodyOf(context) ?? ''),
+		workflowData: [[await toPostbackItem(context, postback, reference, statusWords)]],
+	};
+}
+
+/** Responds to a genuine postback with which the workflow does not start. */
+function leave(
+	context: IWebhookFunctions,
+	mismatch: string,
+	reference: Reference | null,
+): IWebhookResponseData {
+	logNotAwaited(context, mismatch, reference);
+	const response = responseBodyOf(context) ?? `The workflow does not go on with it: ${mismatch}`;
+	return { webhookResponse: String(response) };
+}
+
 /** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -213,45 +277,6 @@ export class PayTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await refuseOnError(this, async () => {
-			const authentication = authenticationOf(this);
-			const credential = await readCredential(this, authentication);
-			const { accepted } = parseSecrets(credential);
-			const reference = verify(this.getQueryData() as Record<string, unknown>, accepted);
-			if (authentication === 'signedUrl' && reference === null) return refuseUnproven(this);
-			const signatureRule = readSignatureRule(credential);
-			if (authentication === 'signature' && signatureRule === undefined) {
-				return refusePostback(this, 401, NO_SIGNATURE);
-			}
-			const { statusWords } = readDescription(credential);
-			const content = await readContent(this, BODY_TIME);
-			if (signatureRule !== undefined) {
-				const fault = signatureFault(signatureRule, headersOf(this), content);
-				if (fault !== undefined) return refuseWrongSignature(this, fault);
-			}
-			if (
-				authentication === 'signature' &&
-				reference === null &&
-				statusWords?.compared !== undefined
-			) {
-				// Only the service is told: somebody changed the credential since. The service sends again after a 500.
-				return refusePostback(this, 500, NOTHING_TO_COMPARE);
-			}
-			const postback = readPostback(this, content, {
-				isSignedByService: signatureRule !== undefined,
-			});
-			const { responseBody } = this.getNodeParameter('options', {}) as { responseBody?: unknown };
-			const match = readMatch(this, authentication, statusWords);
-			const mismatch = whyNotAwaited(match, postback, reference, statusWords);
-			if (mismatch !== undefined) {
-				logNotAwaited(this, mismatch, reference);
-				const response = responseBody ?? `The workflow does not go on with it: ${mismatch}`;
-				return { webhookResponse: String(response) };
-			}
-			return {
-				webhookResponse: String(responseBody ?? ''),
-				workflowData: [[await toPostbackItem(this, postback, reference, statusWords)]],
-			};
-		});
+		return await refuseOnError(this, async () => await takePostback(this));
 	}
 }

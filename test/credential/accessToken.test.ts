@@ -71,8 +71,11 @@ describe('one token for all who ask', () => {
 		);
 		expect(posted).toHaveLength(1);
 		expect(new Set(got.map(({ accessToken }) => accessToken))).toStrictEqual(new Set(['token-1']));
-		expect(got.every(({ isKept }) => !isKept)).toBe(true);
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isKept: true });
+		expect(got.every(({ isFromEarlier }) => !isFromEarlier)).toBe(true);
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-1',
+			isFromEarlier: true,
+		});
 	});
 
 	test.each<{ what: string; other: Partial<ClientCredentials> }>([
@@ -107,7 +110,7 @@ describe('one token for all who ask', () => {
 	test('a pasted token is given as it is, and nobody is asked', async () => {
 		const { post, posted } = endpoint();
 		const pasted = { ...account(), token: { pasted: 'abc' } };
-		const got = { accessToken: 'abc', isKept: false };
+		const got = { accessToken: 'abc', isFromEarlier: false };
 		expect(await bearerToken(pasted, post)).toStrictEqual(got);
 		expect(await renewed(pasted, post, 'abc')).toStrictEqual(got);
 		expect(posted).toStrictEqual([]);
@@ -175,9 +178,15 @@ describe('how long a token is used', () => {
 		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
 		await bearerToken(who, post);
 		now += seconds * 1000 - 1;
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-1', isKept: true });
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-1',
+			isFromEarlier: true,
+		});
 		now += 1;
-		expect(await bearerToken(who, post)).toStrictEqual({ accessToken: 'token-2', isKept: false });
+		expect(await bearerToken(who, post)).toStrictEqual({
+			accessToken: 'token-2',
+			isFromEarlier: false,
+		});
 		expect(posted).toHaveLength(2);
 	});
 
@@ -187,8 +196,8 @@ describe('how long a token is used', () => {
 			return { expires_in: 120 };
 		});
 		const who = account();
-		expect((await bearerToken(who, post)).isKept).toBe(false);
-		expect((await bearerToken(who, post)).isKept).toBe(false);
+		expect((await bearerToken(who, post)).isFromEarlier).toBe(false);
+		expect((await bearerToken(who, post)).isFromEarlier).toBe(false);
 		expect(posted).toHaveLength(2);
 	});
 });
@@ -211,7 +220,7 @@ describe('a token that the service refused', () => {
 		const [who, { post, posted }] = [account(), endpoint()];
 		await bearerToken(who, post);
 		const [, other] = await Promise.all([renewed(who, post, 'token-1'), bearerToken(who, post)]);
-		expect(other).toStrictEqual({ accessToken: 'token-2', isKept: false });
+		expect(other).toStrictEqual({ accessToken: 'token-2', isFromEarlier: false });
 		expect(posted).toHaveLength(2);
 	});
 });
@@ -575,9 +584,9 @@ test('tokens of the last 200 credentials are kept, and those of older ones are f
 	const all = Array.from({ length: 201 }, () => account());
 	for (const each of all) await bearerToken(each, post);
 	expect(posted).toHaveLength(201);
-	for (const each of all.slice(1)) expect((await bearerToken(each, post)).isKept).toBe(true);
+	for (const each of all.slice(1)) expect((await bearerToken(each, post)).isFromEarlier).toBe(true);
 	expect(posted).toHaveLength(201);
-	expect((await bearerToken(all[0]!, post)).isKept).toBe(false);
+	expect((await bearerToken(all[0]!, post)).isFromEarlier).toBe(false);
 });
 
 test('no client secret is what tokens are found by', async () => {

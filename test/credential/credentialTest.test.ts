@@ -190,7 +190,7 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		what: 'n8n without such a workflow',
 		fault: status(404, { body: UNREGISTERED }),
 		expected:
-			'Error: n8n answered: no workflow is published at this address (HTTP 404). Publish the workflow that plays the service (n8n 1: Active)',
+			'Error: n8n responded: no workflow is published at this address (HTTP 404). Publish the workflow that plays the service (n8n 1: Active)',
 	},
 	{
 		what: '404',

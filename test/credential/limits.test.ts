@@ -136,16 +136,16 @@ test.each<{
 		fields: { limitPayments: 'yes', highestPayment: 5 },
 		unresolved: {},
 		field: 'limitPayments',
-		why: 'Limit Payments (limitPayments) must be on or off',
-		advice: 'Let the expression give true or false.',
+		why: 'Limit Payments (limitPayments) must be true or false, but is text',
+		advice: 'Turn it on or off. An expression in it must give true or false.',
 	},
 	{
 		name: 'a switch that an expression leaves undefined',
 		fields: { limitPayments: undefined },
 		unresolved: {},
 		field: 'limitPayments',
-		why: 'Limit Payments (limitPayments) must be on or off',
-		advice: 'Let the expression give true or false.',
+		why: 'Limit Payments (limitPayments) must be true or false, but is undefined',
+		advice: 'Turn it on or off. An expression in it must give true or false.',
 	},
 ])('nothing goes out with $name', ({ fields, unresolved, field, why, advice }) => {
 	const limits = limitsOf(fields, unresolved);

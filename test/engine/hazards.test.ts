@@ -2,6 +2,7 @@ import type { IDataObject, IExecuteFunctions, IHttpRequestOptions } from 'n8n-wo
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Sandbox } from '../../sandbox/service';
+import { operationNames, OPERATIONS } from '../serviceOperations';
 import {
 	arrived,
 	batches,
@@ -69,7 +70,7 @@ describe('options hold for the whole run', () => {
 test.each([
 	{
 		parameters: { operation: 'nothing' },
-		message: 'There is no operation "nothing" of "payment", only create',
+		message: `There is no operation "nothing" of "payment", only ${operationNames('payment')}`,
 	},
 	{
 		parameters: { resource: 'charge' },
@@ -409,12 +410,24 @@ describe('the report', () => {
 		const parameters = { ...FIELDS, external_id };
 		const run = await pay(itemsFor('a', 'b'), { parameters });
 		expect(hintsOf(run).filter((hint) => /holds \$now/.test(String(hint)))).toHaveLength(1);
-		const charge = await pay(
-			itemsFor('a'),
-			{},
-			{ parameters: { ...parameters, resource: 'qrCode' } },
-		);
+		const charge = await pay(itemsFor('a'), {
+			parameters: { ...CHARGE, external_id },
+		});
+		expect(outcomes(charge)).toStrictEqual(['accepted']);
 		expect(hintsOf(charge).join()).not.toMatch(/holds \$now/);
+	});
+
+	test('so does what may not be repeated and is not recorded', async () => {
+		const { payment } = OPERATIONS;
+		const policy = jest.replaceProperty(payment, 'policy', {
+			...payment.policy,
+			isRecorded: false,
+		});
+		const external_id = '={{ $json.id + $runIndex }}';
+		const run = await pay(itemsFor('a'), { parameters: { ...FIELDS, external_id } });
+		policy.restore();
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+		expect(hintsOf(run).join()).toMatch(/holds \$runIndex, so it changes with each try/);
 	});
 
 	test('an execution of one item is findable by its external_id and outcome', async () => {
@@ -456,7 +469,7 @@ describe('the report', () => {
 		const hints = async (...list: string[]) => hintsOf(await pay(itemsFor(...list), more));
 		expect(await hints('a', 'b')).toStrictEqual([
 			'"a", "b": A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.',
-			'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		]);
 		expect(await hints('a', 'b')).toStrictEqual([
 			'Of 2 payments: none accepted in this run, 2 duplicate.',

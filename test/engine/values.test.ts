@@ -248,6 +248,11 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		field: 'payerQuestion',
 	},
 	{
+		what: 'a date as description',
+		parameters: { payerQuestion: '={{ $now }}' },
+		field: 'payerQuestion',
+	},
+	{
 		what: 'a leftover as payer',
 		parameters: qr({ payer: { email: WORD } }),
 		field: 'payer.email',
@@ -352,6 +357,18 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 	expect(sent).toBeUndefined();
 	expect(error).toMatchObject({ outcome: 'notSent', field });
 });
+
+test.each(['={{ $now }}', '={{ new Date() }}'])(
+	'of %s in a text, the advice says how a date becomes one',
+	async (payerQuestion) => {
+		const { error } = await valuesOf({ payerQuestion });
+		expect(error).toMatchObject({
+			message: 'Description (payerQuestion) must be text, but is a date',
+			description:
+				'Nothing was sent for this item. Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
+		});
+	},
+);
 
 test.each<{ what: string; parameters: IDataObject; expected: IDataObject }>([
 	{

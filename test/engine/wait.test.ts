@@ -212,13 +212,13 @@ test.each<{
 	{
 		what: 'for weeks',
 		parameters: limited(1, 'weeks'),
-		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days, but is "weeks"',
 		field: 'resumeUnit',
 	},
 	{
 		what: 'for what every object has',
 		parameters: limited(1, 'constructor'),
-		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		why: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days, but is "constructor"',
 		field: 'resumeUnit',
 	},
 	{
@@ -751,6 +751,14 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['Wait']) },
 		},
 		{
+			what: 'with the id of another order, behind a charge that asks for no postback',
+			nodes: [
+				charge('Charge 2', 'b', { postback: 'none' }),
+				waiting('Wait', { ...GOOD, external_id: 'b' }),
+			],
+			connections: { Charge: to(['Wait', 'Charge 2']), 'Charge 2': to(['Wait']) },
+		},
+		{
 			what: 'with a limit in weeks',
 			nodes: [
 				waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: 1, resumeUnit: 'weeks' }),
@@ -891,7 +899,7 @@ describe('a claim that was lost', () => {
 			}),
 		});
 		expect(errorOf(run)?.message).toBe(
-			'n8n runs this execution a second time from an earlier wait, so no payment is sent',
+			'n8n runs this execution a second time, so no payment is sent',
 		);
 		expect(sandbox.received).toHaveLength(0);
 	});

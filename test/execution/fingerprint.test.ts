@@ -1,5 +1,6 @@
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/execution/fingerprint';
+import { OPERATIONS, type Kind } from '../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',
@@ -12,6 +13,8 @@ const FETCHED = {
 } as Account;
 const otherClient = (clientId: string, clientSecret: string) =>
 	({ ...PASTED, token: { clientCredentials: { clientId, clientSecret } } }) as Account;
+/** As the payment has them. */
+const NOT_TELLING_APART = new Set(['external_id', 'payerQuestion', 'postbackUrl']);
 const REQUEST = { external_id: 'order-1', amount: 5, payerQuestion: 'Thanks' };
 
 test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
@@ -53,7 +56,9 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 	},
 ])('with $name it is the same account or not', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
-	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, 'its own'));
+	const fingerprints = [one, other].map((account) =>
+		fingerprintOf(account, REQUEST, NOT_TELLING_APART),
+	);
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
 });
 
@@ -61,7 +66,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
-	expect(fingerprintOf(PASTED, REQUEST, 'its own')).toBe('SYlTgWLK9Cu9zJej2jifgg');
+	expect(fingerprintOf(PASTED, REQUEST, NOT_TELLING_APART)).toBe('SYlTgWLK9Cu9zJej2jifgg');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {
@@ -102,13 +107,22 @@ test.each<{ name: string; changed: object; expected: boolean }>([
 		expected: false,
 	},
 ])('with $name it is the same request or not', ({ changed, expected }) => {
-	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, 'its own');
-	expect(other === fingerprintOf(PASTED, REQUEST, 'its own')).toBe(expected);
+	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, NOT_TELLING_APART);
+	expect(other === fingerprintOf(PASTED, REQUEST, NOT_TELLING_APART)).toBe(expected);
 });
+
+// What executions have stored rests on it.
+test.each<Kind>(['payment', 'qrCode'])(
+	'a %s tells its requests apart by all but these members',
+	(kind) => {
+		const { notTellingApart } = OPERATIONS[kind];
+		expect([...notTellingApart].sort()).toStrictEqual([...NOT_TELLING_APART]);
+	},
+);
 
 test('a request about something else is known by the external_id of that', () => {
 	const about = (external_id: string) =>
-		fingerprintOf(PASTED, { ...REQUEST, external_id }, 'of something else');
+		fingerprintOf(PASTED, { ...REQUEST, external_id }, new Set());
 	expect(about('order-1')).toBe(about('order-1'));
 	expect(about('order-2')).not.toBe(about('order-1'));
 });

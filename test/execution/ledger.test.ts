@@ -8,11 +8,11 @@ import {
 	mayBePaid,
 	openLedger as open,
 	forgetResponses,
-	sumOf,
 	type Attempt,
 	type Ledger,
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
+import { sumOf } from '../../nodes/Pay/execution/outlays';
 import { unitsOf } from '../../nodes/Pay/parameters/amount';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Outcome } from '../../nodes/Pay/service/outcome';

@@ -116,7 +116,7 @@ test.each<{ statusCode: number; advice: string }>([
 test('an n8n without such a workflow: its words are ours, and so is the advice', () => {
 	const { description } = resultOf({ outcome: 'rejected', statusCode: 404, response: UNPUBLISHED });
 	expect(description).toBe(
-		'The request was sent, and the service or a proxy on the way rejected it. The response said: "n8n answered: no workflow is published at this address". Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.',
+		'The request was sent, and the service or a proxy on the way rejected it. The response said: "n8n responded: no workflow is published at this address". Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.',
 	);
 });
 

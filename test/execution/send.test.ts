@@ -101,7 +101,7 @@ function runOf(
 				credentialId: '1',
 			},
 		),
-		isEarlier: false,
+		isSuperseded: false,
 		gate: new AccountGate(),
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,

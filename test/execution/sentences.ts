@@ -6,16 +6,15 @@ import * as results from '../../nodes/Pay/execution/words/result';
 import * as runs from '../../nodes/Pay/execution/words/run';
 import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/parameters/amount';
+import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 
 /*
  * All that people read of a run, with its variables filled in, one after another. Print it with
  * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
  */
-
-const KINDS = Object.keys(OPERATIONS) as Kind[];
 
 /** What an example gives; a title has no full stop, so it stands on a line of its own. */
 type Example = string | undefined | InputError | results.ResultWords;
@@ -40,6 +39,20 @@ const toolAttempt = (kind: Kind): Attempt => ({
 });
 
 const wordsOf = (kind: Kind) => OPERATIONS[kind].words;
+const hasPostback = (kind: Kind) => Object.hasOwn(OPERATIONS[kind].members, 'postbackUrl');
+
+/** Examples of operations whose policy, or form, lets people read them; the others have none. */
+function onlyWhere(isSo: (kind: Kind) => boolean, examplesOf: (kind: Kind) => Example[]) {
+	return (kind: Kind) => (isSo(kind) ? examplesOf(kind) : []);
+}
+const isOnce = (kind: Kind) => !OPERATIONS[kind].policy.isRepeatable;
+const isRecorded = (kind: Kind) => OPERATIONS[kind].policy.isRecorded;
+const isLimited = (kind: Kind) => OPERATIONS[kind].policy.countsAgainstLimits;
+/** Some statuses, and 409 where it means that. */
+const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: number[]) =>
+	OPERATIONS[kind].policy.conflict === meaning
+		? [...statusCodes, 409].sort((one, other) => one - other)
+		: statusCodes;
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
@@ -48,45 +61,53 @@ const REFUSALS: Examples<typeof refusals> = {
 		if (agentPermission === 'not needed') return [];
 		return [refusals.notPermittedToAgents(wordsOf(kind), agentPermission)];
 	},
-	noDuplicateStore: (kind) => [refusals.noDuplicateStore(wordsOf(kind))],
-	abovePayment: () => [refusals.abovePayment(1050, 500)],
-	otherRecipient: () => [
+	noDuplicateStore: onlyWhere(isRecorded, (kind) => [refusals.noDuplicateStore(wordsOf(kind))]),
+	abovePayment: onlyWhere(isLimited, () => [refusals.abovePayment(1050, 500)]),
+	otherRecipient: onlyWhere(isLimited, () => [
 		refusals.otherRecipient({ key: 'eve@example.com', keyType: 'email' }),
 		refusals.otherRecipient({ key: 'eve@example.com' }),
 		refusals.otherRecipient({}),
-	],
-	mayNameOtherRecipient: () => [refusals.mayNameOtherRecipient('creditParty.account')],
-	aboveSum: (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)],
+	]),
+	mayNameOtherRecipient: onlyWhere(isLimited, () => [
+		refusals.mayNameOtherRecipient('creditParty.account'),
+	]),
+	aboveSum: onlyWhere(isLimited, (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRejected: () => [refusals.tokenRejected()],
-	noWaitBehind: (kind) => [refusals.noWaitBehind(wordsOf(kind))],
-	severalForOneWait: (kind) => [refusals.severalForOneWait('Wait', 3, wordsOf(kind))],
+	noWaitBehind: onlyWhere(hasPostback, (kind) => [refusals.noWaitBehind(wordsOf(kind))]),
+	severalForOneWait: onlyWhere(hasPostback, (kind) => [
+		refusals.severalForOneWait('Wait', 3, wordsOf(kind)),
+	]),
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
 	otherIdAwaited: () => [],
-	sameIdAsItem: (kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')],
-	sentInThisExecution: (kind) => [
+	sameIdAsItem: onlyWhere(isOnce, (kind) => [
+		refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7'),
+	]),
+	sentInThisExecution: onlyWhere(isOnce, (kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
 		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
-	],
-	acceptedWithOtherDetails: (kind) => [
+	]),
+	acceptedWithOtherDetails: onlyWhere(isOnce, (kind) => [
 		refusals.acceptedWithOtherDetails(wordsOf(kind), attempt(kind, 'accepted')),
-	],
-	sentUnderAnotherId: (kind) => [
+	]),
+	sentUnderAnotherId: onlyWhere(isOnce, (kind) => [
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'unknown')),
-	],
-	recordedBefore: (kind) => [refusals.recordedBefore(wordsOf(kind), 'order-7')],
+	]),
+	recordedBefore: onlyWhere(isRecorded, (kind) => [
+		refusals.recordedBefore(wordsOf(kind), 'order-7'),
+	]),
 	stillRecorded: () => [
 		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),
 		refusals.stillRecorded(Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)),
 	],
-	checkFailed: (kind) => [
+	checkFailed: onlyWhere(isRecorded, (kind) => [
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
-	],
-	listWasFull: (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)],
+	]),
+	listWasFull: onlyWhere(isRecorded, (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
 	mayBeForgotten: () => [
 		refusals.mayBeForgotten(['order-7'], new Error('database is locked')),
 		refusals.mayBeForgotten(['order-7', 'order-8'], new Error('database is locked')),
@@ -134,7 +155,7 @@ const OVER_HTTP =
 
 const RESULTS: Examples<typeof results> = {
 	rejectedInWords: (kind) => [
-		...[307, 400, 401, 403, 404, 409, 429].map((statusCode) =>
+		...withConflict(kind, 'rejected', [307, 400, 401, 403, 404, 429]).map((statusCode) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
 				statusCode,
@@ -169,17 +190,19 @@ const RESULTS: Examples<typeof results> = {
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
 	unreadableAmountInCode: () => [results.unreadableAmountInCode(ID, '0,01', 10.5)],
 	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
-	otherIdInResponse: () => [results.otherIdInResponse(ID, 'another')],
+	otherIdInResponse: (kind) => [results.otherIdInResponse(ID, 'another', hasPostback(kind))],
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
-		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),
+		...(isOnce(kind)
+			? [results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER)]
+			: []),
 		results.unknownInWords(wordsOf(kind), ID, {
 			outcome: 'unknown',
 			statusCode: 200,
 			response: 'ok',
 			reason: { is: 'notConfirmed', field: 'data.status' },
 		}),
-		...[409, 503].map((statusCode) =>
+		...withConflict(kind, 'unknown', [503]).map((statusCode) =>
 			results.unknownInWords(wordsOf(kind), ID, {
 				outcome: 'unknown',
 				statusCode,

@@ -14,6 +14,7 @@ import {
 } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
+import { operationNames } from '../serviceOperations';
 import { jsonBlocksOf, type JsonBlock, type JsonWorkflow } from '../jsonBlocks';
 import { ended, firstExecution, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
@@ -165,7 +166,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			],
 			['an amount from the item', () => payment({ amount: '={{ $json.amount }}' })],
 			['empty collections', () => charge({ payer: {}, specifySplit: 'none', split: {} })],
-			['no operation, which is the only one', () => charge({ operation: undefined })],
+			['no operation, which is the default one', () => charge({ operation: undefined })],
 			['members that the form does not have', () => charge({ currency: 'BRL', notify: true })],
 			[
 				'a key type in capitals',
@@ -202,12 +203,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			[
 				'a guessed operation',
 				() => charge({ operation: 'createQrCode' }),
-				/of "qrCode", only create/,
+				new RegExp(`of "qrCode", only ${operationNames('qrCode')}`),
 			],
 			[
 				'a guessed payment',
 				() => payment({ operation: 'makePayment' }),
-				/of "payment", only create/,
+				new RegExp(`of "payment", only ${operationNames('payment')}`),
 			],
 			[
 				'a guessed target',

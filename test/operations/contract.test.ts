@@ -3,9 +3,12 @@ import {
 	amount,
 	bodyOf,
 	externalId,
+	groupMember,
 	payerQuestion,
+	textMember,
 	type FormOf,
 } from '../../nodes/Pay/parameters/member';
+import type { ContractOf } from '../../nodes/Pay/operations/serviceOperation';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../serviceOperations';
 
@@ -52,11 +55,33 @@ test('a policy that makes no sense is a type error', () => {
 	expect(OPERATIONS.qrCode.policy).toStrictEqual(repeatable);
 });
 
+test('an operation about something else has words for a service that does not know it', () => {
+	const words = OPERATIONS.qrCode.words;
+	const cancellation = {
+		kind: 'cancellation',
+		path: 'payment',
+		identifier: { of: 'payment' },
+		policy: repeatable,
+	} as const;
+	const advice = (external_id: string) => `Ask the service about "${external_id}".`;
+	const contracts: Array<ContractOf<{ external_id: string }>> = [
+		{ ...cancellation, words: { ...words, whenRejected: { 404: advice, 409: advice } } },
+		// @ts-expect-error a 404 would be told as a wrong Base URL
+		{ ...cancellation, words },
+		// @ts-expect-error nothing is said of a 409
+		{ ...cancellation, words: { ...words, whenRejected: { 404: advice } } },
+		{ ...cancellation, identifier: 'its own', words },
+	];
+	expect(contracts).toHaveLength(4);
+});
+
 test('a form that gives another body than the written one is a type error', () => {
-	const whole = [amount, externalId] as const satisfies FormOf<Body>;
-	const short = [externalId] as const satisfies FormOf<Body>;
+	const id = externalId('its own');
+	const description = payerQuestion('e.g. Order 1042');
+	const whole = [amount, id] as const satisfies FormOf<Body>;
+	const short = [id] as const satisfies FormOf<Body>;
 	// @ts-expect-error the written body has no payerQuestion
-	const long = [amount, externalId, payerQuestion] as const satisfies FormOf<Body>;
+	const long = [amount, id, description] as const satisfies FormOf<Body>;
 	const values: Record<string, unknown> = { amount: '1.50', external_id: 'a' };
 	const read: ReadParameter = (name) => values[name];
 	const body: Body = bodyOf(whole, read);
@@ -67,4 +92,13 @@ test('a form that gives another body than the written one is a type error', () =
 		{ external_id: 'a' },
 	]);
 	expect(long).toHaveLength(3);
+});
+
+test('a member that does not say whether it tells requests apart is a type error', () => {
+	const note = { displayName: 'Note', name: 'note' };
+	// @ts-expect-error nobody decided
+	const member = textMember(note, {});
+	// @ts-expect-error nobody decided
+	const group = groupMember(note, {}, []);
+	expect([member.name, group.name]).toStrictEqual(['note', 'note']);
 });

@@ -1,15 +1,19 @@
+import type { INode } from 'n8n-workflow';
 import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
+import { externalId, notTellingApartIn } from '../../nodes/Pay/parameters/member';
+import { refusalOf } from '../refusal';
+import { compareResponse } from '../../nodes/Pay/execution/notes';
+import { openTally } from '../../nodes/Pay/execution/tally';
 import { rejectedInWords } from '../../nodes/Pay/execution/words/result';
 import { postRequest } from '../../nodes/Pay/service/client';
-import type { OperationContract } from '../../nodes/Pay/service/contract';
+import type { Identifier, MemberTree } from '../../nodes/Pay/service/contract';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { OPERATIONS } from '../serviceOperations';
 
 // None of today's operations is about something that another one made: a cancellation would be.
 
-type Identifier = OperationContract['identifier'];
-
-const CASES: Identifier[] = ['its own', 'of something else'];
+const OF_A_PAYMENT: Identifier = { of: 'payment' };
+const CASES: Identifier[] = ['its own', OF_A_PAYMENT];
 
 test.each<{ identifier: Identifier; expected: string | undefined }>([
 	{
@@ -17,7 +21,7 @@ test.each<{ identifier: Identifier; expected: string | undefined }>([
 		expected: 'payout-7',
 	},
 	{
-		identifier: 'of something else',
+		identifier: OF_A_PAYMENT,
 		expected: undefined,
 	},
 ])(
@@ -50,12 +54,54 @@ test('another identifier is another try of the same, unless it is that of someth
 	const account = { baseUrl: 'https://a.test', schemeName: 'pay', token: { pasted: 'x' } };
 	const isSame = (identifier: Identifier) => {
 		const [one, other] = ['a', 'b'].map((external_id) =>
-			fingerprintOf(account as unknown as Account, { external_id }, identifier),
+			fingerprintOf(
+				account as unknown as Account,
+				{ external_id },
+				new Set(notTellingApartIn([externalId(identifier)])),
+			),
 		);
 		return one === other;
 	};
 	expect(CASES.map(isSame)).toStrictEqual([true, false]);
 });
+
+test('its field says what the External ID is of, and its refusals too', () => {
+	const { fields, read } = externalId(OF_A_PAYMENT);
+	expect(fields[0]).toMatchObject({
+		displayName: 'External ID',
+		description: 'The External ID of the payment that this is about',
+	});
+	expect(refusalOf(() => read(() => ''))).toMatchObject({
+		message: 'External ID (external_id) is missing',
+		advice:
+			'Enter the External ID of the payment, for example {{ $json.external_id }}. If it comes from an expression, check that the input item has that field.',
+	});
+	expect(refusalOf(() => read(() => 1.5))?.advice).toBe(
+		'Pass the External ID of the payment as text, so that no digit is lost, for example {{ $json.external_id }}.',
+	);
+});
+
+test.each<{ members: MemberTree; advice: string }>([
+	{
+		members: OPERATIONS.payment.members,
+		advice: 'Ask the service what it accepted: postbacks may name the other one.',
+	},
+	{
+		members: { external_id: 'string' },
+		advice: 'Ask the service what it accepted.',
+	},
+])(
+	'only an operation with a postback is told that one may name another: $advice',
+	({ members, advice }) => {
+		const { payment } = OPERATIONS;
+		const node = { name: 'Pay' } as INode;
+		const tally = openTally(node, { words: payment.words, members }, 1, false);
+		compareResponse(tally, { external_id: 'a' }, { external_id: 'b' });
+		expect([...tally.doubts]).toStrictEqual([
+			`The service accepted "a" and calls it "b". ${advice}`,
+		]);
+	},
+);
 
 test('an operation says what to do after a status that means something else for it', () => {
 	const words = {

@@ -10,10 +10,19 @@ import {
 	type INodeTypes,
 } from 'n8n-workflow';
 import { parse } from 'yaml';
-import { isTree, pathOf, PATHS, type Member } from '../../nodes/Pay/service/contract';
+import { externalIdField } from '../../nodes/Pay/parameters/text';
+import {
+	isTree,
+	pathOf,
+	PATHS,
+	type Member,
+	type MemberTree,
+} from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
-import { OPERATIONS } from '../serviceOperations';
+import { FULL_FORMS } from '../fullForms';
+import { sectionOf } from '../markdown';
+import { OPERATIONS, READ_REQUEST, REGISTERED, type Kind } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -53,6 +62,14 @@ function fieldsOfTree(member: Member, prefix = ''): Fields {
 	return Object.entries(member).flatMap(([name, below]) =>
 		fieldsOfTree(below, prefix === '' ? name : `${prefix}.${name}`),
 	);
+}
+
+/** The members of a body as a contract would have them. */
+function treeOfValue(value: unknown): Member {
+	if (Array.isArray(value)) return [treeOfValue(value[0]) as MemberTree];
+	if (typeof value !== 'object' || value === null) return typeof value as Member;
+	const members = Object.entries(value).map(([name, below]) => [name, treeOfValue(below)]);
+	return Object.fromEntries(members) as MemberTree;
 }
 
 /** Parameters that decide about the request, but are no part of its body. */
@@ -98,13 +115,6 @@ test.each<[string, [string, string], unknown]>([
 	expect(error).toStrictEqual(expected);
 });
 
-/** The operations of the service that the Pay node offers, with where they stand. */
-const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
-	operations.flatMap(({ operation, description, option }) =>
-		operation === undefined ? [] : [{ resource, operation, description, option }],
-	),
-);
-
 /** The schema of the body that openapi.yaml has for an operation. */
 function schemaOf({ path }: Parameters<typeof pathOf>[0]) {
 	const at = pathOf({ path }, 'pay');
@@ -114,7 +124,18 @@ function schemaOf({ path }: Parameters<typeof pathOf>[0]) {
 	return openApi.components.schemas[$ref.split('/').at(-1)!]!;
 }
 
-const SERVICE_DOCUMENT = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
+/** The sections of docs/service.md that say an operation's members and its path. */
+const SECTIONS: Record<Kind, { members: string; path: string }> = {
+	payment: { members: '### 2.2 Payment request', path: '### 4.2 Make payment' },
+	qrCode: { members: '### 2.1 QR code request', path: '### 4.1 Generate QR code' },
+};
+/** The members that the editor shows of an operation's output before it ran. */
+function previewOf(resource: string, operation: string): string[] {
+	const file = join(ROOT, 'nodes/Pay/__schema__/v1.0.0', resource, `${operation}.json`);
+	const { properties = {} } = JSON.parse(readFileSync(file, 'utf8')) as Schema;
+	return Object.keys(properties);
+}
+
 const SANDBOX_PAGE = readFileSync(join(ROOT, 'sandbox/page.html'), 'utf8');
 
 /** What the sandbox's page has in one of its tables of words, by kind. */
@@ -128,6 +149,14 @@ function kindsOnPage(table: string): string[] {
 test('openapi.yaml has the paths of the registered operations, and no others', () => {
 	const registered = REGISTERED.map(({ operation }) => pathOf(operation, 'pay'));
 	expect(Object.keys(openApi.paths).sort()).toStrictEqual(registered.sort());
+});
+
+test.each(
+	resources.flatMap(({ value, operations }) =>
+		operations.map(({ option }) => [value, option.value] as const),
+	),
+)('the editor has a preview of the output of %s %s', (resource, operation) => {
+	expect(previewOf(resource, operation).length).toBeGreaterThan(0);
 });
 
 test('a kind is that of one operation, and the tests have all of them', () => {
@@ -149,17 +178,47 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 
 		test('the editor, the types and openapi.yaml have the same fields and types', () => {
 			const documented = fieldsOfSchema(schema).sort();
-			expect(documented.length).toBeGreaterThanOrEqual(2);
+			expect(documented).toContain('external_id: string');
 			expect(fieldsOfTree(operation.members).sort()).toStrictEqual(documented);
 			expect(fieldsOfParameters(body).sort()).toStrictEqual(documented);
 		});
 
-		test('docs/service.md names its path and each of its members', () => {
+		test('docs/service.md has its path and each of its members in its own sections', () => {
+			const sections = SECTIONS[kind as Kind];
+			const membersInDocument = sectionOf('docs/service.md', sections.members);
 			const names = fieldsOfSchema(schema).flatMap((line) =>
 				line.split(':')[0]!.split(/\.|\[\]\.?/),
 			);
-			expect(names.filter((name) => !SERVICE_DOCUMENT.includes(`\`${name}\``))).toStrictEqual([]);
-			expect(SERVICE_DOCUMENT).toContain(pathOf(operation, 'pay'));
+			expect(names.filter((name) => !membersInDocument.includes(`\`${name}\``))).toStrictEqual([]);
+			const path = pathOf(operation, 'pay');
+			expect(sectionOf('docs/service.md', sections.path)).toContain(`${path}\``);
+		});
+
+		test('docs/service.md says how many go out at a time', () => {
+			const { batchSize, words } = operation;
+			const noun = batchSize === 1 ? words.noun : words.plural;
+			expect(sectionOf('docs/service.md', '## 8. Limits')).toContain(`${batchSize} ${noun}`);
+		});
+
+		test('the full form of the tests fills every member', () => {
+			const form = FULL_FORMS[kind as Kind];
+			const body = READ_REQUEST[kind as Kind]((name) => form[name]);
+			const filled = fieldsOfTree(treeOfValue(body));
+			// The run adds it.
+			if (form.postbackUrl !== undefined) filled.push('postbackUrl: string');
+			expect(filled.sort()).toStrictEqual(fieldsOfTree(operation.members).sort());
+		});
+
+		test('the preview of its output has what every item has, and an amount where there is one', () => {
+			const preview = previewOf(each.resource, each.option.value);
+			const always = ['external_id', 'kind', 'outcome', 'statusCode', 'response'];
+			expect(preview).toStrictEqual(expect.arrayContaining(always));
+			expect(preview.includes('amount')).toBe('amount' in operation.members);
+		});
+
+		test('its External ID is described as what it is of', () => {
+			const field = description.find(({ name }) => name === 'external_id');
+			expect(field?.description).toBe(externalIdField(operation.identifier).description);
 		});
 
 		test("the sandbox's page has words for it", () => {

@@ -4,7 +4,7 @@ import { valueAt } from '../../nodes/Pay/json';
 import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
 import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 import { runs } from '../runs';
 
 const BODIES = {
@@ -20,8 +20,7 @@ const BODIES = {
 		payer: { name: 'Ann' },
 		split: [{ username: 'shop', percentageSplit: 10 }],
 	},
-} as const;
-const KINDS = ['payment', 'qrCode'] as const;
+} satisfies Record<Kind, object>;
 
 /** The paths of all members that the form can set: amount, payer.name … */
 function formPaths(tree: MemberTree, path = ''): string[] {
@@ -64,6 +63,45 @@ test('an object that the form left out is made of what is added to it', () => {
 	});
 });
 
+test.each<{ name: string; why: string }>([
+	{
+		name: 'amount',
+		why: 'says how much money it is about',
+	},
+	{
+		name: 'AMOUNT ',
+		why: 'says how much money it is about',
+	},
+	{
+		name: 'creditParty',
+		why: 'says where the money goes',
+	},
+	{
+		name: 'external_id',
+		why: 'says which item it is',
+	},
+	{
+		name: 'postbackUrl',
+		why: 'says where postbacks go',
+	},
+])('$name is refused where the form has no field for it', ({ name, why }) => {
+	const withoutMembers = { members: {}, description: [] };
+	const read = () => withAdditionalMembers({}, { [name]: 'x' }, withoutMembers);
+	expect(refusalOf(read)).toMatchObject({
+		field: 'additionalMembers',
+		message: `Additional Members (additionalMembers) holds "${name}", which ${why}, and this operation has no field for it`,
+		advice: 'Remove it there.',
+	});
+	const inside = { payer: { [name]: 'x' } };
+	expect(withAdditionalMembers({}, inside, withoutMembers)).toStrictEqual(inside);
+});
+
+test('a QR code has no recipient', () => {
+	expect(refusal('qrCode', { creditParty: { key: 'a' } })?.message).toBe(
+		'Additional Members (additionalMembers) holds "creditParty", which says where the money goes, and this operation has no field for it',
+	);
+});
+
 describe.each(KINDS)('%s', (kind) => {
 	const inFullWidth = (letter: string) => String.fromCharCode(letter.charCodeAt(0) + 0xfee0);
 	const variants: Array<[string, (name: string) => string]> = [
@@ -77,7 +115,7 @@ describe.each(KINDS)('%s', (kind) => {
 		'every member of the form is refused by its name, written %s',
 		(_how, write) => {
 			const paths = formPaths(OPERATIONS[kind].members);
-			expect(paths).toContain('amount');
+			expect(paths).toContain('external_id');
 			for (const path of paths) {
 				const names = path.split('.');
 				const written = [...names.slice(0, -1), write(names.at(-1)!)];

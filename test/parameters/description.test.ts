@@ -345,8 +345,8 @@ test.each<{ name: string; fields: object; field: string; message: string; advice
 		name: 'a switch that is neither on nor off',
 		fields: { describeService: 'on' },
 		field: 'describeService',
-		message: `The switch Describe the Service ${IN_CREDENTIAL} must be true or false`,
-		advice: 'Turn it on or off.',
+		message: `The switch Describe the Service ${IN_CREDENTIAL} must be true or false, but is text`,
+		advice: 'Turn it on or off. An expression in it must give true or false.',
 	},
 	{
 		name: 'a word of two meanings',

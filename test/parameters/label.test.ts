@@ -16,9 +16,10 @@ import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
 import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
-import { OPERATIONS } from '../serviceOperations';
+import { OPERATIONS, REGISTERED } from '../serviceOperations';
 
 const { properties: payForm } = new Pay().description;
+const payForms = [...REGISTERED.map(({ description }) => description), payForm];
 const { properties: triggerForm } = new PayTrigger().description;
 const { properties: credentialForm } = new PayApi();
 
@@ -59,11 +60,13 @@ const ofClient = (wrong: object) => () => readAccount({ ...CLIENT, ...wrong });
 /** What reads each field that may be wrong, with a value that is. */
 type Wrong = readonly [path: string, read: () => unknown];
 
-/** That an error begins with what the form calls the field at a path, and its name in the API once. */
-function beginsWithLabel(form: INodeProperties[], [path, read]: Wrong): void {
+/** That an error begins with what the forms call the field at a path, and its name in the API once. */
+function beginsWithLabel(forms: INodeProperties[][], [path, read]: Wrong): void {
 	const error = refusalOf(read);
 	expect([path, error?.field]).toStrictEqual([path, path.replace(/^options\./, '')]);
-	const { displayName } = fieldAt(form, path);
+	// Each operation has Options of its own, and only one of them may have the field.
+	const displayNames = forms.map((form) => fieldAt(form, path).displayName);
+	const displayName = displayNames.find((each) => each !== path) ?? path;
 	expect(displayName).not.toBe(path);
 	const label = labelOf({ name: error!.field, displayName });
 	expect(error!.message.slice(0, label.length + 1)).toBe(`${label} `);
@@ -102,11 +105,11 @@ const OF_TRIGGER: Wrong[] = [
 ];
 
 test.each(OF_PAY)('an error of the Pay node calls %s as its form does', (...wrong) => {
-	beginsWithLabel(payForm, wrong);
+	beginsWithLabel(payForms, wrong);
 });
 
 test.each(OF_TRIGGER)('an error of the trigger calls %s as its form does', (...wrong) => {
-	beginsWithLabel(triggerForm, wrong);
+	beginsWithLabel([triggerForm], wrong);
 });
 
 const described = (wrong: object) => () => readDescription({ describeService: true, ...wrong });

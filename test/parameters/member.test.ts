@@ -6,6 +6,7 @@ import {
 	fieldsOf,
 	groupMember,
 	neverEmptyIn,
+	notTellingApartIn,
 	payerQuestion,
 	groupText,
 	textMember,
@@ -24,6 +25,7 @@ const BANK = { displayName: 'Bank', name: 'bank' } as const;
 const recipient = () =>
 	groupMember(
 		{ displayName: 'Recipient', name: 'creditParty' },
+		{ tellsRequestsApart: true },
 		[
 			groupText(KEY, { parse: optionalIdentifier, neverEmpty: true }),
 			groupText(NAME),
@@ -38,7 +40,7 @@ const NOTICE: INodeProperties = {
 	default: '',
 };
 const formOf = () =>
-	[recipient(), NOTICE, amount, externalId, payerQuestion('e.g. Order 1042')] as const;
+	[recipient(), NOTICE, amount, externalId('its own'), payerQuestion('e.g. Order 1042')] as const;
 
 test('a group is a collection, whose fields stand in the order of their names', () => {
 	expect(recipient().fields).toStrictEqual([
@@ -71,7 +73,9 @@ test('a group is a collection, whose fields stand in the order of their names', 
 
 test('a group opens empty unless it is said', () => {
 	expect(
-		groupMember({ displayName: 'Payer', name: 'payer' }, [groupText(NAME)]).fields[0]?.default,
+		groupMember({ displayName: 'Payer', name: 'payer' }, { tellsRequestsApart: true }, [
+			groupText(NAME),
+		]).fields[0]?.default,
 	).toStrictEqual({});
 });
 
@@ -83,7 +87,10 @@ test('a group is read member by member, each by its own rule', () => {
 });
 
 test('a text is a field and a member of the body', () => {
-	const member = textMember({ displayName: 'Reference', name: 'reference' });
+	const member = textMember(
+		{ displayName: 'Reference', name: 'reference' },
+		{ tellsRequestsApart: true },
+	);
 	expect(member).toMatchObject({
 		name: 'reference',
 		type: 'string',
@@ -116,6 +123,19 @@ test('what a body of a form may hold, its fields, and what must not be left empt
 		'payerQuestion',
 	]);
 	expect(neverEmptyIn([...formOf(), split])).toStrictEqual(['creditParty.key']);
+});
+
+test('each member says whether another value of it makes another request', () => {
+	const note = { displayName: 'Note', name: 'note' };
+	expect(
+		notTellingApartIn([
+			...formOf(),
+			split,
+			textMember(note, { tellsRequestsApart: false }),
+			groupMember({ ...note, name: 'notes' }, { tellsRequestsApart: false }, [groupText(NAME)]),
+		]),
+	).toStrictEqual(['external_id', 'payerQuestion', 'note', 'notes']);
+	expect(notTellingApartIn([externalId({ of: 'payment' })])).toStrictEqual([]);
 });
 
 test('a body has its single members first, objects and lists last', () => {

@@ -118,7 +118,7 @@ test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; mes
 		what: 'a batch size that JSON does not know',
 		read: size,
 		value: () => 1,
-		message: `${SIZE}, but is undefined`,
+		message: `${SIZE}, but is a value of type function`,
 	},
 	{
 		what: 'more than an hour',

@@ -9,7 +9,7 @@ import {
 	showFor,
 } from '../../nodes/Pay/parameters/parameter';
 import { creditParty } from '../../nodes/Pay/parameters/recipient';
-import { externalIdField } from '../../nodes/Pay/parameters/text';
+import { externalIdName } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
 import { OPERATIONS } from '../serviceOperations';
 
@@ -192,7 +192,7 @@ describe('in a tool', () => {
 		"={{ $('Invoice') ?. item.json.amount }}",
 		"={{ $('Invoice').pairedItem(0).json.amount }}",
 	])('%s is refused', (typed) => {
-		const fields = [externalIdField, amountField];
+		const fields = [externalIdName, amountField];
 		const error = refusalOf(() =>
 			refuseItemDataInTool(fields, { external_id: 'a', amount: typed }),
 		);

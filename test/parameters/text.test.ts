@@ -23,6 +23,7 @@ const WORDS: Words = {
 	pastParticiple: 'refunded',
 	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
 };
+const parseOwnId = (value: unknown) => parseExternalId(value, 'its own');
 const NAME_FIELD = { name: 'name', displayName: 'Name' };
 const KEY_FIELD = { name: 'creditParty.key', displayName: 'Key' };
 const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
@@ -51,7 +52,7 @@ describe('external_id', () => {
 		fc.assert(
 			fc.property(visible, (text) => {
 				fc.pre(!['undefined', 'null', 'NaN', '[object Object]'].includes(text.trim()));
-				assert.equal(parseExternalId(` ${text} `), text.trim().normalize('NFC'));
+				assert.equal(parseOwnId(` ${text} `), text.trim().normalize('NFC'));
 			}),
 			RUNS,
 		);
@@ -59,11 +60,11 @@ describe('external_id', () => {
 
 	test('whole numbers become their digits; larger ones would lose some and are refused', () => {
 		fc.assert(
-			fc.property(fc.maxSafeInteger(), (id) => assert.equal(parseExternalId(id), String(id))),
+			fc.property(fc.maxSafeInteger(), (id) => assert.equal(parseOwnId(id), String(id))),
 			RUNS,
 		);
-		expect(() => parseExternalId(2 ** 53)).toThrow(InputError);
-		expect(() => parseExternalId(1.5)).toThrow(InputError);
+		expect(() => parseOwnId(2 ** 53)).toThrow(InputError);
+		expect(() => parseOwnId(1.5)).toThrow(InputError);
 	});
 });
 
@@ -149,14 +150,14 @@ describe('optional text', () => {
 test.each(['a\ud83d', '\ude00b', 'x\udfffy'])(
 	'%j, half of a pair, is refused as an identifier',
 	(text) => {
-		expect(() => parseExternalId(text)).toThrow(InputError);
+		expect(() => parseOwnId(text)).toThrow(InputError);
 		expect(() => optionalIdentifier(text, KEY_FIELD)).toThrow(/half a character/);
-		expect(parseExternalId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
+		expect(parseOwnId(`${'a\ud83d\ude00'}`)).toBe('a\ud83d\ude00');
 	},
 );
 
 test.each(['', ' ', null, undefined])('%p is no External ID', (value) => {
-	expect(refusalOf(() => parseExternalId(value))).toMatchObject({
+	expect(refusalOf(() => parseOwnId(value))).toMatchObject({
 		field: 'external_id',
 		message: 'External ID (external_id) is missing',
 	});
@@ -165,7 +166,7 @@ test.each(['', ' ', null, undefined])('%p is no External ID', (value) => {
 test.each([true, false, 1.5, NaN, Infinity, Number.MAX_SAFE_INTEGER + 1])(
 	'%p is neither text nor a whole number',
 	(value) => {
-		expect(refusalOf(() => parseExternalId(value))).toMatchObject({
+		expect(refusalOf(() => parseOwnId(value))).toMatchObject({
 			field: 'external_id',
 			message: `External ID (external_id) must be text or a whole number, but is ${value}`,
 		});
@@ -178,7 +179,7 @@ test.each([
 	{ value: [], is: 'a list' },
 	{ value: ['a'], is: 'a list' },
 ])('$value is no text but $is', ({ value, is }) => {
-	expect(refusalOf(() => parseExternalId(value))).toMatchObject({
+	expect(refusalOf(() => parseOwnId(value))).toMatchObject({
 		field: 'external_id',
 		message: `External ID (external_id) must be text, but is ${is}`,
 	});
@@ -187,7 +188,7 @@ test.each([
 test.each(['NaN', 'undefined', 'null', '[object Object]'])(
 	'"%s", which a failed expression leaves, is no External ID',
 	(value) => {
-		expect(refusalOf(() => parseExternalId(value))).toMatchObject({
+		expect(refusalOf(() => parseOwnId(value))).toMatchObject({
 			field: 'external_id',
 			message: `External ID (external_id) is "${value}"`,
 		});
@@ -200,14 +201,14 @@ test.each([
 	{ value: 'a\x7fb', codePoint: 'U+007F' },
 	{ value: 'a\u0085b', codePoint: 'U+0085' },
 ])('an External ID holds nothing that nobody sees: $codePoint', ({ value, codePoint }) => {
-	expect(refusalOf(() => parseExternalId(value))).toMatchObject({
+	expect(refusalOf(() => parseOwnId(value))).toMatchObject({
 		field: 'external_id',
 		message: `External ID (external_id) holds a line break or another character that nobody sees (${codePoint})`,
 	});
 });
 
 test('an External ID holds no half of a character', () => {
-	expect(refusalOf(() => parseExternalId('a\ud83d'))).toMatchObject({
+	expect(refusalOf(() => parseOwnId('a\ud83d'))).toMatchObject({
 		field: 'external_id',
 		message:
 			'External ID (external_id) holds half a character, as a text that was cut in the middle of an emoji does',
@@ -251,17 +252,17 @@ describe('identifiers that look alike', () => {
 		0xfffc, 0x2028, 0x1d159,
 	])('a character that nobody sees inside of one is refused, and its code named: %d', (code) => {
 		const named = code.toString(16).toUpperCase().padStart(4, '0');
-		expect(() => parseExternalId(`payout${String.fromCodePoint(code)}7`)).toThrow(
+		expect(() => parseOwnId(`payout${String.fromCodePoint(code)}7`)).toThrow(
 			`holds a line break or another character that nobody sees (U+${named})`,
 		);
 	});
 
 	test('composed and decomposed letters are one identifier', () => {
-		expect(parseExternalId('caf\u0065\u0301-7')).toBe(parseExternalId('caf\u00e9-7'));
+		expect(parseOwnId('caf\u0065\u0301-7')).toBe(parseOwnId('caf\u00e9-7'));
 	});
 
 	test('an ordinary space inside, and other scripts, stay as they are', () => {
-		expect(parseExternalId('Zahlung 7 東京')).toBe('Zahlung 7 東京');
+		expect(parseOwnId('Zahlung 7 東京')).toBe('Zahlung 7 東京');
 	});
 });
 
@@ -316,9 +317,15 @@ describe('a hint where an identifier changes with each try', () => {
 			part: 'randomUUID(',
 		},
 	])('$typed', ({ typed, part }) => {
-		const hint = changingIdHint(typed, WORDS);
+		const hint = changingIdHint(typed, WORDS, 'its own');
 		expect(hint).toBe(
 			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
+		);
+	});
+
+	test('of what names something else, the example is the External ID of that', () => {
+		expect(changingIdHint('={{ $now }}', WORDS, { of: 'payment' })).toBe(
+			'The External ID holds $now, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.external_id }}.',
 		);
 	});
 
@@ -337,13 +344,15 @@ describe('a hint where an identifier changes with each try', () => {
 		undefined,
 		7,
 	])('none for %p', (typed) => {
-		expect(changingIdHint(typed, WORDS)).toBeUndefined();
+		expect(changingIdHint(typed, WORDS, 'its own')).toBeUndefined();
 	});
 });
 
 const LEFT_BEHIND =
 	'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.';
 const NOT_TEXT = 'Use an expression that gives one text, for example {{ $json.name }}.';
+const DATE =
+	'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.';
 const WHOLE_NUMBER =
 	'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.';
 const OTHERS =
@@ -394,6 +403,24 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 		advice: NOT_TEXT,
 	},
 	{
+		name: 'a date of n8n',
+		read: () => optionalText({ toISODate: () => '2030-12-31' }, KEY_FIELD),
+		message: `${KEY} must be text, but is a date`,
+		advice: DATE,
+	},
+	{
+		name: 'a date of JavaScript',
+		read: () => optionalText(new Date(0), KEY_FIELD),
+		message: `${KEY} must be text, but is a date`,
+		advice: DATE,
+	},
+	{
+		name: 'an External ID that is a date',
+		read: () => parseOwnId({ toISODate: () => '2030-12-31' }),
+		message: `${ID} must be text, but is a date`,
+		advice: DATE,
+	},
+	{
 		name: 'half a character',
 		read: () => parseIdentifier('a\ud83d', KEY_FIELD),
 		message: `${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
@@ -421,20 +448,20 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 	},
 	{
 		name: 'no External ID',
-		read: () => parseExternalId(''),
+		read: () => parseOwnId(''),
 		message: `${ID} is missing`,
 		advice:
 			'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 	},
 	{
 		name: 'half an External ID',
-		read: () => parseExternalId(1.5),
+		read: () => parseOwnId(1.5),
 		message: `${ID} must be text or a whole number, but is 1.5`,
 		advice: WHOLE_NUMBER,
 	},
 	{
 		name: 'an External ID that is a switch',
-		read: () => parseExternalId(true),
+		read: () => parseOwnId(true),
 		message: `${ID} must be text or a whole number, but is true`,
 		advice: WHOLE_NUMBER,
 	},

@@ -46,8 +46,9 @@ test('without a limit a wait has no end', () => {
 });
 
 test.each([
-	['true', '"true"'],
-	[1, '1'],
+	['true', 'text'],
+	[1, 'a number'],
+	[[], 'an object'],
 	[null, 'null'],
 	[undefined, 'undefined'],
 ])('whether there is a limit cannot be %j', (limitWaitTime, shown) => {
@@ -55,7 +56,7 @@ test.each([
 	expect(refusalOf(() => readWaitLimit((name) => values[name]))).toMatchObject({
 		field: 'limitWaitTime',
 		message: `Limit Wait Time (limitWaitTime) must be true or false, but is ${shown}`,
-		advice: 'Turn it on or off.',
+		advice: 'Turn it on or off. An expression in it must give true or false.',
 	});
 });
 
@@ -78,7 +79,7 @@ test.each([
 	},
 	{
 		amount: NaN,
-		shown: 'null',
+		shown: 'NaN',
 	},
 	{
 		amount: null,
@@ -100,10 +101,15 @@ test.each([
 	});
 });
 
-test.each(['weeks', 'toString', undefined, 5])('a wait in %j is refused', (unit) => {
+test.each([
+	['weeks', '"weeks"'],
+	['toString', '"toString"'],
+	[undefined, 'undefined'],
+	[5, '5'],
+])('a wait in %j is refused', (unit, shown) => {
 	expect(refusalOf(() => limitOf(1, unit))).toMatchObject({
 		field: 'resumeUnit',
-		message: 'Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days',
+		message: `Wait at Most (Unit) (resumeUnit) must be one of seconds, minutes, hours, days, but is ${shown}`,
 		advice: 'Choose one from the list.',
 	});
 });

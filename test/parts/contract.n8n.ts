@@ -14,6 +14,8 @@ import { startChild, temporaryFolder } from '../../dev/children';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
+import { FULL_FORMS } from '../fullForms';
+import { KINDS, OPERATIONS } from '../serviceOperations';
 
 const PRISM = '@stoplight/prism-cli@5.16.0';
 const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];
@@ -89,39 +91,20 @@ afterAll(async () => {
 	rmSync(process.env.N8N_USER_FOLDER!, { recursive: true, force: true });
 });
 
-const COMMON = {
-	amount: '={{ $json.amount }}',
-	external_id: '={{ $json.id }}',
-	payerQuestion: 'Coffee, é',
-	postback: 'url',
-	postbackUrl: 'https://n8n.example.com/webhook/x/postback',
-	options: {},
-};
+/** Forms whose values come from the items; an operation without an amount has no field for one. */
 const FORMS: Record<string, IDataObject> = {
-	'a QR code with every field': {
-		...COMMON,
-		resource: 'qrCode',
-		payer: { name: 'N é', document: '00012345678', email: 'a@example.com' },
-		specifySplit: 'fields',
-		split: {
-			recipient: [
-				{ username: 'u1', percentageSplit: '12.5' },
-				{ username: 'u2', percentageSplit: '87.5' },
-			],
-		},
-	},
-	'a payment with every field': {
-		...COMMON,
-		resource: 'payment',
-		creditParty: { key: '+5511999999999', keyType: 'PHONE', document: '00012345678', name: 'N' },
-	},
 	'a QR code with the required fields': {
 		resource: 'qrCode',
-		amount: COMMON.amount,
-		external_id: COMMON.external_id,
+		amount: '={{ $json.amount }}',
+		external_id: '={{ $json.id }}',
 		postback: 'none',
 	},
 };
+for (const kind of KINDS) {
+	const form: IDataObject = { ...FULL_FORMS[kind], external_id: '={{ $json.id }}' };
+	if ('amount' in OPERATIONS[kind].members) form.amount = '={{ $json.amount }}';
+	FORMS[`a ${OPERATIONS[kind].words.noun} with every field`] = form;
+}
 /** Numbers and identifiers as they come: typed, computed, and as text. */
 const ITEMS = [
 	{ amount: 10.5, id: 'order-1' },

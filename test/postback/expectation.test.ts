@@ -2,9 +2,9 @@ import {
 	awaitedProofs,
 	countWaits,
 	expectationOf,
-	giveWayBehindWait,
+	recordContinuedElsewhere,
 	hasAsked,
-	hasGivenWay,
+	isContinuedElsewhere,
 	hashesOf,
 	recordExpectation,
 	recordWait,
@@ -210,14 +210,14 @@ test('in an empty store nothing has waited', () => {
 
 test('an execution has given way until its next wait, whatever others do', () => {
 	const store = mixedStore();
-	expect(hasGivenWay(store, '43')).toBe(false);
-	giveWayBehindWait(store, '43');
-	expect(hasGivenWay(store, '43')).toBe(true);
-	expect(hasGivenWay(store, '42')).toBe(false);
+	expect(isContinuedElsewhere(store, '43')).toBe(false);
+	recordContinuedElsewhere(store, '43');
+	expect(isContinuedElsewhere(store, '43')).toBe(true);
+	expect(isContinuedElsewhere(store, '42')).toBe(false);
 	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
-	expect(hasGivenWay(store, '43')).toBe(true);
+	expect(isContinuedElsewhere(store, '43')).toBe(true);
 	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 2 });
-	expect(hasGivenWay(store, '43')).toBe(false);
+	expect(isContinuedElsewhere(store, '43')).toBe(false);
 });
 
 test.each<{ hash: string; expected: object | undefined }>([

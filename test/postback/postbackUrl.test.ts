@@ -12,7 +12,7 @@ test('goes out as it was written, with http: too', () => {
 
 test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
 	expect(postbackUrlHint('https://n8n.example.com/webhook-test/1', true)).toBe(
-		'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.',
+		'The postback URL is a test URL: it works only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.',
 	);
 	expect(postbackUrlHint('http://192.168.1.5/webhook/1', true)).toBe(
 		'The postback URL points to 192.168.1.5, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.',

@@ -1,15 +1,10 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
+import { toPostbackItem } from '../../nodes/Pay/postback/item';
+import { whyNotAwaited } from '../../nodes/Pay/postback/match';
 import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback';
-import {
-	logNotAwaited,
-	refuseOnError,
-	readContent,
-	readPostback,
-	refusePostback,
-	toPostbackItem,
-	whyNotAwaited,
-} from '../../nodes/Pay/postback/receive';
+import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/refuse';
+import { readContent, readPostback } from '../../nodes/Pay/postback/request';
 
 /** n8n's side of a call, as far as it is read here; the engine's own stands in requests.test.ts. */
 function called(setting: {

@@ -1,5 +1,8 @@
 import { example } from '../../dev/demo';
 import { Sandbox } from '../../sandbox/service';
+import { pathOf } from '../../nodes/Pay/service/contract';
+import { FULL_FORMS } from '../fullForms';
+import { READ_REQUEST, REGISTERED, type Kind } from '../serviceOperations';
 import { send, startReceiver, type Receiver } from './service';
 
 /** What the example's code gives for a request. */
@@ -37,6 +40,31 @@ function common({ id, errors, postback, qrCode, ...more }: Record<string, unknow
 		qrCode && String(qrCode).replace(/(?<=^00020126)\d\d|(?<=qr)01.*(?=52040)|.{4}$/g, '');
 	return { ...more, ...(code ? { code } : {}) };
 }
+
+/** The body of an operation's form, every field of it filled in. */
+function fullBody(kind: Kind): object {
+	return READ_REQUEST[kind]((name) => FULL_FORMS[kind][name]);
+}
+
+describe.each(REGISTERED.map(({ operation }) => [operation.kind as Kind, operation] as const))(
+	'%s',
+	(kind, operation) => {
+		const path = pathOf(operation, 'pay');
+
+		test('the sandbox carries it out, or says in JSON why not', async () => {
+			const { headers } = await send(sandbox, path, fullBody(kind));
+			expect(headers.get('Content-Type')).toMatch(/^application\/json/);
+		});
+
+		test('the practice service listens at its path, and takes its body', () => {
+			const { nodes } = example('practice-service');
+			const listens = nodes.map(({ parameters }) => (parameters as { path?: string }).path);
+			expect(listens).toContain(path.slice(1));
+			const { status } = practise(operation.path, fullBody(kind), 'Bearer practice');
+			expect(status).not.toBe(422);
+		});
+	},
+);
 
 const FULL = { amount: 12.5, external_id: 'payout-1' };
 test.each<{ what: string; path: string; body: object; token?: string }>([

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
-import { tokenPoster, postRequest, type Judgement } from '../../nodes/Pay/service/client';
+import { tokenPoster, postRequest } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
+import type { ResponseWords } from '../../nodes/Pay/service/judgement';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
+import type { Identifier } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 
@@ -105,108 +107,127 @@ test('a body that cannot even be destroyed ends with the clock, as unknown', asy
 });
 
 describe('what a response says counts beside its status', () => {
-	const SAID_NO: Judgement = { means: 'rejected', reason: { is: 'saidNo', path: 'ok' } };
-	const SAID_YES: Judgement = { means: 'confirmed', reason: { is: 'saidYes', path: 'ok' } };
-	const NOT_CONFIRMED: Judgement = {
-		means: 'notConfirmed',
-		reason: { is: 'notConfirmed', field: 'ok' },
+	const NO: Reason = { is: 'saidNo', path: 'ok' };
+	const YES: Reason = { is: 'saidYes', path: 'ok' };
+	const UNCONFIRMED: Reason = { is: 'notConfirmed', field: 'ok' };
+	/** The words of an account, by what they make of the body `{"ok":1}`. */
+	const WORDS: Record<string, ResponseWords | undefined> = {
+		nothing: undefined,
+		yes: {
+			field: 'ok',
+			accepted: ['1'],
+			rejected: [],
+		},
+		no: {
+			field: 'ok',
+			accepted: [],
+			rejected: ['1'],
+		},
+		'neither of its words': {
+			field: 'ok',
+			accepted: ['2'],
+			rejected: [],
+		},
 	};
 
 	test.each<{
 		statusCode: number;
-		judgement: Judgement | undefined;
+		says: string;
 		outcome: Outcome;
 		reason: Reason | undefined;
 	}>([
 		{
 			statusCode: 200,
-			judgement: undefined,
+			says: 'nothing',
 			outcome: 'accepted',
 			reason: undefined,
 		},
 		{
 			statusCode: 200,
-			judgement: SAID_YES,
+			says: 'yes',
 			outcome: 'accepted',
 			reason: undefined,
 		},
 		{
 			statusCode: 200,
-			judgement: SAID_NO,
+			says: 'no',
 			outcome: 'rejected',
-			reason: SAID_NO.reason,
+			reason: NO,
 		},
 		{
 			statusCode: 200,
-			judgement: NOT_CONFIRMED,
+			says: 'neither of its words',
 			outcome: 'unknown',
-			reason: NOT_CONFIRMED.reason,
+			reason: UNCONFIRMED,
 		},
 		{
 			statusCode: 422,
-			judgement: undefined,
+			says: 'nothing',
 			outcome: 'rejected',
 			reason: undefined,
 		},
 		// A gateway that says no in front of a service that says yes.
 		{
 			statusCode: 422,
-			judgement: SAID_YES,
+			says: 'yes',
 			outcome: 'unknown',
-			reason: SAID_YES.reason,
+			reason: YES,
 		},
 		{
 			statusCode: 422,
-			judgement: SAID_NO,
+			says: 'no',
 			outcome: 'rejected',
-			reason: SAID_NO.reason,
+			reason: NO,
 		},
 		{
 			statusCode: 422,
-			judgement: NOT_CONFIRMED,
+			says: 'neither of its words',
 			outcome: 'rejected',
 			reason: undefined,
 		},
 		{
 			statusCode: 409,
-			judgement: SAID_NO,
+			says: 'no',
 			outcome: 'rejected',
-			reason: SAID_NO.reason,
+			reason: NO,
 		},
 		{
 			statusCode: 409,
-			judgement: SAID_YES,
+			says: 'yes',
 			outcome: 'unknown',
 			reason: undefined,
 		},
 		{
 			statusCode: 499,
-			judgement: SAID_NO,
+			says: 'no',
 			outcome: 'rejected',
-			reason: SAID_NO.reason,
+			reason: NO,
 		},
 		{
 			statusCode: 500,
-			judgement: SAID_NO,
+			says: 'no',
 			outcome: 'unknown',
 			reason: undefined,
 		},
 		{
 			statusCode: 503,
-			judgement: SAID_YES,
+			says: 'yes',
 			outcome: 'unknown',
 			reason: undefined,
 		},
-	])('status $statusCode and $judgement', async ({ statusCode, judgement, outcome, reason }) => {
-		const respond = async () => ({ statusCode, body: '{"ok":1}' });
-		const { reason: told, ...result } = await post(respond, { judge: () => judgement });
-		expect(result).toStrictEqual({ outcome, statusCode, response: { ok: 1 } });
-		expect(told).toStrictEqual(reason);
-	});
+	])(
+		'status $statusCode and a body that says $says',
+		async ({ statusCode, says, outcome, reason }) => {
+			const respond = async () => ({ statusCode, body: '{"ok":1}' });
+			const { reason: told, ...result } = await post(respond, { responseWords: WORDS[says] });
+			expect(result).toStrictEqual({ outcome, statusCode, response: { ok: 1 } });
+			expect(told).toStrictEqual(reason);
+		},
+	);
 
 	test('and not that of a proxy, which asks for its own password', async () => {
 		const respond = async () => ({ statusCode: 407, body: '{"ok":1}' });
-		expect(await post(respond, { judge: () => SAID_NO })).toStrictEqual({
+		expect(await post(respond, { responseWords: WORDS.no })).toStrictEqual({
 			outcome: 'notSent',
 			statusCode: 407,
 			response: { ok: 1 },
@@ -216,14 +237,13 @@ describe('what a response says counts beside its status', () => {
 
 	test('before secrets are taken out of it', async () => {
 		const respond = async () => ({ statusCode: 200, body: '{"status":"accepted-for-good"}' });
-		const judge = jest.fn(() => undefined);
+		const responseWords = { field: 'status', accepted: ['accepted-for-good'], rejected: [] };
 		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
-		expect(await post(respond, { hide, judge })).toStrictEqual({
+		expect(await post(respond, { hide, responseWords })).toStrictEqual({
 			outcome: 'accepted',
 			statusCode: 200,
 			response: { status: '***' },
 		});
-		expect(judge.mock.calls).toStrictEqual([[{ status: 'accepted-for-good' }]]);
 	});
 
 	test.each([
@@ -232,7 +252,8 @@ describe('what a response says counts beside its status', () => {
 		['application/json', 'OK'],
 	])('a word for yes in a 200 that looks like nothing (%s, %s) is a yes', async (type, body) => {
 		const respond = async () => ({ statusCode: 200, body, headers: { 'content-type': type } });
-		expect(await post(respond, { judge: () => SAID_YES })).toStrictEqual({
+		const responseWords = { field: 'response', accepted: [body], rejected: [] };
+		expect(await post(respond, { responseWords })).toStrictEqual({
 			outcome: 'accepted',
 			statusCode: 200,
 			response: body,
@@ -255,7 +276,7 @@ describe('what a response says counts beside its status', () => {
 });
 
 describe('the header for the External ID', () => {
-	const headersOf = async (identifier: 'its own' | 'of something else', more: More = {}) => {
+	const headersOf = async (identifier: Identifier, more: More = {}) => {
 		const ask = jest.fn(async (_options: Parameters<HttpRequest>[0]) => ({
 			statusCode: 200,
 			body: '{}',
@@ -277,7 +298,7 @@ describe('the header for the External ID', () => {
 			...OWN,
 			'Idempotency-Key': 'x',
 		});
-		expect(await headersOf('of something else', { externalIdHeader })).toStrictEqual(OWN);
+		expect(await headersOf({ of: 'payment' }, { externalIdHeader })).toStrictEqual(OWN);
 		expect(await headersOf('its own')).toStrictEqual(OWN);
 	});
 });

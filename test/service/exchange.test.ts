@@ -41,7 +41,7 @@ test('a failure says whether the time had run out', async () => {
 			stop?.abort();
 			throw Object.assign(new Error('x'), { code: 'EX' });
 		};
-	const failure = { code: 'EX', syscall: undefined, name: 'Error', isPart: false };
+	const failure = { code: 'EX', syscall: undefined, name: 'Error', isIncomplete: false };
 	const { signal } = new AbortController();
 	expect(await exchange(failing(), OPTIONS, signal)).toStrictEqual({ end: 'failed', failure });
 	expect(await exchange(failing(clock), OPTIONS, clock.signal)).toStrictEqual({

@@ -122,7 +122,7 @@ test('no other code, system call or name proves anything; that a part was missin
 	fc.assert(
 		fc.property(failure, (known) => {
 			assert.equal(outcomeOfFailure(known), 'unknown');
-			assert.equal(outcomeOfFailure({ ...known, isPart: true }), 'notSent');
+			assert.equal(outcomeOfFailure({ ...known, isIncomplete: true }), 'notSent');
 		}),
 		{ numRuns: runs(1000) },
 	);

@@ -1,6 +1,7 @@
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
 import type { Ready } from '../../nodes/Pay/execution/read';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
+import { AMOUNT_AS_MEMBER } from './payments/plan';
 
 /** The modules of the node in which faults are put back, by their path below nodes/Pay. */
 interface Modules {
@@ -9,6 +10,7 @@ interface Modules {
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
+	'execution/outlays': typeof import('../../nodes/Pay/execution/outlays');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
 	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
@@ -124,8 +126,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 			'parameters/additionalMembers',
 			'withAdditionalMembers',
 			(original) => (body, value, form) => {
-				const withoutMembers = { ...form, members: {} };
-				return original(body, value, withoutMembers);
+				if (value !== AMOUNT_AS_MEMBER) return original(body, value, form);
+				return { ...original(body, '{}', form), ...(JSON.parse(value) as object) };
 			},
 		),
 	],
@@ -281,7 +283,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
-	'a sum is that of one list': () => [seam('execution/ledger', 'sumOf', () => () => 0n)],
+	'a sum is that of one list': () => [seam('execution/outlays', 'sumOf', () => () => 0n)],
 
 	'a limit that cannot be read is none': () => [
 		seam('credential/limits', 'readLimits', (original) => (...fields) => {

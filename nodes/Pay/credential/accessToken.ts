@@ -1,14 +1,11 @@
 import { createHash } from 'crypto';
-import { InputError } from '../inputError';
-import { isMembers, jsonOrText } from '../json';
-import type { TokenResponse, TokenPost } from '../service/client';
-import { reasonInWords, type Reason } from '../service/reason';
-import { redact } from '../service/redact';
+import type { TokenPost } from '../service/client';
 import { within } from '../within';
-import { TOKEN, type Account, type ClientCredentials } from './connection';
+import type { Account, ClientCredentials } from './connection';
+import { fetchToken, unreachable, type TokenWithLife } from './tokenEndpoint';
 
 interface FetchedToken {
-	fetched: Promise<string>;
+	fetched: Promise<TokenWithLife>;
 	/** Undefined until it is fetched. */
 	token?: string;
 	/** When it was asked for, in milliseconds of the monotonic clock. */
@@ -27,174 +24,6 @@ const MAX_KEPT = 200;
  */
 const MARGIN = 60;
 
-/** The codes of RFC 6749, section 5.2; anything else an endpoint says may hold a secret. */
-const ERROR_CODES = [
-	'invalid_request',
-	'invalid_client',
-	'invalid_grant',
-	'unauthorized_client',
-	'unsupported_grant_type',
-	'invalid_scope',
-];
-
-const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
-
-/** ID and secret as HTTP Basic has them (RFC 6749, section 2.3.1). */
-function basicPair({ clientId, clientSecret }: ClientCredentials): string {
-	return Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
-}
-
-/** The request of RFC 6749, section 4.4.2; as JSON the same members, as some services take them. */
-function tokenRequest(client: ClientCredentials) {
-	const { clientId, clientSecret, scope, sendIn } = client;
-	const members: Record<string, string> = { grant_type: 'client_credentials' };
-	if (scope !== '') members.scope = scope;
-	if (sendIn !== 'header') {
-		members.client_id = clientId;
-		members.client_secret = clientSecret;
-	}
-	const isJson = sendIn === 'json';
-	const headers: Record<string, string> = {
-		'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
-		Accept: 'application/json',
-	};
-	if (sendIn === 'header') headers.Authorization = `Basic ${basicPair(client)}`;
-	const body = isJson ? JSON.stringify(members) : new URLSearchParams(members).toString();
-	return { headers, body };
-}
-
-const NO_TOKEN = 'Could not get an access token: ';
-const noToken = (field: string, what: string, advice: string) =>
-	new InputError(field, NO_TOKEN + what, advice);
-
-/** A token endpoint that answered and gave none, and would not if it were asked again at once. */
-class TokenRejection extends InputError {}
-
-/** Whether asking for a token again would be rejected again. */
-export const isClientRejected = (error: unknown): error is InputError =>
-	error instanceof TokenRejection;
-
-const CHECK_URL = 'Check the Token URL of the Pay API credential';
-
-const unreachable = (reason: Reason) =>
-	noToken(
-		'tokenUrl',
-		`the token endpoint cannot be reached: ${reasonInWords(reason)}`,
-		`${CHECK_URL} and the network.`,
-	);
-
-/** As much of an endpoint's own words as a person reads. */
-const MOST_QUOTED = 200;
-/** What may be a token, whatever the endpoint calls it. */
-const LONG_WORD = /[\w+/=.~-]{24,}/g;
-
-/** What a token endpoint said, without secrets; empty where it said nothing in words. */
-function ownWords(body: unknown, client: ClientCredentials): string {
-	const members = isMembers(body) ? body : {};
-	const inner = isMembers(members.error) ? members.error : {};
-	const { error_description, message, error, detail } = { ...members, ...inner };
-	const isPage = typeof body === 'string' && body.trimStart().startsWith('<');
-	const candidates = [error_description, message, detail, error, isPage ? undefined : body];
-	const found = candidates.find((text) => typeof text === 'string' && text.trim() !== '');
-	if (found === undefined) return '';
-	const secrets = [client.clientSecret, formEncoded(client.clientSecret), basicPair(client)];
-	for (const token of [members.access_token, members.accessToken]) {
-		if (typeof token === 'string') secrets.push(...token.split(/\s+/));
-	}
-	const text = String(redact(found, secrets, LONG_WORD))
-		.replace(/\s+/g, ' ')
-		.trim();
-	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
-}
-
-/**
- * Why the endpoint gave no token, and which field of the credential to look at.
- * @param endpointWords what it said, without secrets; "" where it said nothing
- */
-function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
-	const { error } = isMembers(body) ? body : {};
-	const code = ERROR_CODES.find((known) => known === error);
-	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
-	const rejection = (field: string, what: string, advice: string) => {
-		const saysMore = endpointWords !== '' && endpointWords !== code;
-		const message = `${NO_TOKEN}${what} (${status})`;
-		const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
-		// What fails for the moment may give a token a moment later.
-		if (statusCode >= 500 || statusCode === 408) {
-			return new InputError(field, message, description);
-		}
-		return new TokenRejection(field, message, description);
-	};
-	if (statusCode >= 300 && statusCode <= 399) {
-		return rejection(
-			'tokenUrl',
-			'the token endpoint redirects elsewhere',
-			`Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
-		);
-	}
-	if (code === 'invalid_scope') {
-		const advice = 'Check the Scope of the Pay API credential.';
-		return rejection('scope', 'the token endpoint rejected the scope', advice);
-	}
-	if (statusCode === 404 || statusCode === 405) {
-		return rejection('tokenUrl', 'there is no token endpoint at this address', `${CHECK_URL}.`);
-	}
-	const isOfClient = code === 'invalid_client' || code === 'unauthorized_client';
-	if (statusCode === 401 || statusCode === 403 || isOfClient) {
-		return rejection(
-			'clientSecret',
-			'the token endpoint rejected the client',
-			'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
-		);
-	}
-	const isOfRequest = statusCode >= 400 && statusCode <= 499 && ![408, 429].includes(statusCode);
-	if (isOfRequest || (statusCode >= 200 && statusCode <= 299)) {
-		return rejection(
-			'clientAuthentication',
-			'the token endpoint rejected the request',
-			'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
-		);
-	}
-	return rejection('tokenUrl', 'the token endpoint is failing', 'Wait a while, then run again.');
-}
-
-/** The members of a response in which its token is: its own, or those of its `data`. */
-function tokenMembers(members: Record<string, unknown>): Record<string, unknown> {
-	const isHere = members.access_token !== undefined || members.accessToken !== undefined;
-	return !isHere && isMembers(members.data) ? members.data : members;
-}
-
-/**
- * Reads the response of RFC 6749, section 5.1, and those that differ in the token's name or wrap it in
- * `data`; the type of the token does not matter. Its life is in seconds.
- */
-function parseResponse(
-	response: TokenResponse,
-	client: ClientCredentials,
-): { token: string; life: number | undefined } {
-	if (response.statusCode === undefined) throw unreachable(response.reason);
-	const { statusCode } = response;
-	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const endpointWords = ownWords(body, client);
-	// Some say no with a 200.
-	const isRejection = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
-	if (statusCode < 200 || statusCode > 299 || isRejection) {
-		throw rejectedByEndpoint(statusCode, body, endpointWords);
-	}
-	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
-	const token = access_token ?? accessToken;
-	if (typeof token !== 'string' || !TOKEN.test(token)) {
-		// Nothing of it is quoted: somewhere in it there may be a token.
-		throw new TokenRejection(
-			'tokenUrl',
-			`${NO_TOKEN}the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
-			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
-		);
-	}
-	const seconds = Number(expires_in);
-	return { token, life: seconds > 0 && Number.isFinite(seconds) ? seconds : undefined };
-}
-
 /** How long a token that lives so many seconds is used, in milliseconds. */
 function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
@@ -207,17 +36,17 @@ const clientKey = (client: ClientCredentials) =>
 /** Starts to fetch a token; other requests wait for the same one. */
 function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {
 	const start = performance.now();
-	const { headers, body } = tokenRequest(client);
-	const response = post(client.tokenUrl, headers, body).then((posted) =>
-		parseResponse(posted, client),
-	);
-	const fetched = response.then(({ token }) => token);
+	const fetched = fetchToken(client, post);
 	const entry: FetchedToken = { fetched, since: start, until: Infinity };
-	response.then(
-		({ token, life }) => Object.assign(entry, { token, until: start + keepFor(life) }),
+	const keep = ({ token, life }: TokenWithLife) => {
+		entry.token = token;
+		entry.until = start + keepFor(life);
+	};
+	const drop = () => {
 		// A failure is not kept: the next batch asks again.
-		() => fetchedTokens.get(hash) === entry && fetchedTokens.delete(hash),
-	);
+		if (fetchedTokens.get(hash) === entry) fetchedTokens.delete(hash);
+	};
+	fetched.then(keep, drop);
 	fetchedTokens.delete(hash);
 	fetchedTokens.set(hash, entry);
 	const [oldest] = fetchedTokens.keys();
@@ -234,19 +63,17 @@ export async function bearerToken(
 	{ token: source }: Pick<Account, 'token'>,
 	post: TokenPost,
 	patience: { timeout: number; cancel?: AbortSignal },
-): Promise<{ accessToken: string; isKept: boolean }> {
-	if ('pasted' in source) return { accessToken: source.pasted, isKept: false };
+): Promise<{ accessToken: string; isFromEarlier: boolean }> {
+	if ('pasted' in source) return { accessToken: source.pasted, isFromEarlier: false };
 	const client = source.clientCredentials;
 	const hash = clientKey(client);
 	const found = fetchedTokens.get(hash);
 	const isUsable = found !== undefined && performance.now() < found.until;
 	const { token, fetched } = isUsable ? found : startFetching(hash, client, post);
-	if (token !== undefined) return { accessToken: token, isKept: true };
+	if (token !== undefined) return { accessToken: token, isFromEarlier: true };
 	const late = () => unreachable({ is: 'timedOut' });
-	return {
-		accessToken: await within(fetched, patience.timeout, late, patience.cancel),
-		isKept: false,
-	};
+	const arrived = await within(fetched, patience.timeout, late, patience.cancel);
+	return { accessToken: arrived.token, isFromEarlier: false };
 }
 
 /**

@@ -33,12 +33,33 @@ interface KnownAccount {
 	key: string;
 	/** Why nothing more is sent with it. */
 	rejection?: InputError;
-	/** While one item asks for the first time. */
-	asking?: Promise<void>;
+	/** Ends when the item has that asks alone, because the token was not accepted lately. Never rejects. */
+	asking?: Promise<unknown>;
+}
+
+/** Whether the account's token was accepted lately. */
+function isTrusted({ key }: KnownAccount): boolean {
+	const accepted = acceptedAt.get(key);
+	return accepted !== undefined && performance.now() < accepted + TRUSTED_FOR;
 }
 
 /** What a response said of the account's token: accepted, or why it was rejected; undefined where it said nothing. */
 export type Standing = 'tokenAccepted' | InputError | undefined;
+
+/** A request, and what its response said of the account. */
+type Ask<Result> = () => Promise<{ result: Result; standing: Standing }>;
+
+/** Sends a request, and notes how its account stands afterwards. */
+async function askFor<Result>(known: KnownAccount, ask: Ask<Result>): Promise<Result> {
+	const { result, standing } = await ask();
+	if (standing === 'tokenAccepted') {
+		rememberAccepted(known.key);
+	} else if (standing !== undefined) {
+		acceptedAt.delete(known.key);
+		known.rejection ??= standing;
+	}
+	return result;
+}
 
 /** Which accounts a run may send with. */
 export class AccountGate {
@@ -51,28 +72,17 @@ export class AccountGate {
 	 * @param ask sends the item's request
 	 * @returns what `ask` came to, or why the account is not asked again
 	 */
-	async pass<Result>(
-		account: Account,
-		ask: () => Promise<{ result: Result; standing: Standing }>,
-	): Promise<Result | InputError> {
+	async pass<Result>(account: Account, ask: Ask<Result>): Promise<Result | InputError> {
 		const known = this.knownOf(account);
 		while (known.asking !== undefined) await known.asking;
 		if (known.rejection !== undefined) return known.rejection;
-		let end = () => {};
-		const isTrusted = performance.now() < (acceptedAt.get(known.key) ?? -Infinity) + TRUSTED_FOR;
-		if (!isTrusted) known.asking = new Promise<void>((resolve) => (end = resolve));
+		if (isTrusted(known)) return await askFor(known, ask);
+		const asking = askFor(known, ask);
+		known.asking = Promise.allSettled([asking]);
 		try {
-			const { result, standing } = await ask();
-			if (standing === 'tokenAccepted') {
-				rememberAccepted(known.key);
-			} else if (standing !== undefined) {
-				acceptedAt.delete(known.key);
-				known.rejection ??= standing;
-			}
-			return result;
+			return await asking;
 		} finally {
-			if (!isTrusted) known.asking = undefined;
-			end();
+			known.asking = undefined;
 		}
 	}
 

@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { refuseItemDataInTool } from '../parameters/parameter';
-import { readAccount, refuseNothingIn, type Account, type PayCredential } from './connection';
+import { readAccount, refuseMissingValue, type Account, type PayCredential } from './connection';
 import { credentialField } from './wrongField';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
@@ -112,7 +112,7 @@ export async function credentialOfTrigger(
 	const before = resolvedBefore.get(id);
 	if (before !== undefined && before.text === text) return before.credential;
 	const credential = await context.getCredentials<PayCredential>('payApi');
-	refuseNothingIn(credential);
+	refuseMissingValue(credential);
 	if (unresolved !== undefined && isPlain(unresolved, credential)) {
 		resolvedBefore.set(id, { text, credential });
 	}

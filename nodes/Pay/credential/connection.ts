@@ -216,7 +216,7 @@ const SAFE_WHERE_EMPTY = [
  * only an expression leaves it so. A default in its place could be another address, or a check that is
  * off. Throws an InputError.
  */
-export function refuseNothingIn(credential: PayCredential): void {
+export function refuseMissingValue(credential: PayCredential): void {
 	for (const [field, value] of Object.entries(credential)) {
 		if (value !== undefined && value !== null) continue;
 		if (SAFE_WHERE_EMPTY.includes(field)) continue;
@@ -233,7 +233,7 @@ export function refuseNothingIn(credential: PayCredential): void {
  * @param unresolved the same with its expressions as text; undefined where n8n does not give it
  */
 export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
-	refuseNothingIn(credential);
+	refuseMissingValue(credential);
 	// What stands behind a switch that is off is not in force: nobody sees it.
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);

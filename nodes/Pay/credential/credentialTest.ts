@@ -15,8 +15,8 @@ import { bearerToken, forgetToken } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
 import { readSignatureRule } from './signature';
 
-/** The person waits for the test. */
-const PATIENCE = { timeout: 15_000 };
+/** How long one request may take, in milliseconds: the person waits for the test. */
+const TIMEOUT = 15_000;
 
 interface TestResponse {
 	statusCode: number;
@@ -86,6 +86,65 @@ function scopesNotGranted({ token }: Account, body: unknown): string[] {
 	return scopes.filter((one) => one !== '' && !granted.includes(one));
 }
 
+/** Posts a text. A credential test has no other request function than this one. */
+async function post(
+	{ helpers }: ICredentialTestFunctions,
+	uri: string,
+	headers: Record<string, string>,
+	body: string,
+): Promise<TestResponse> {
+	const options = {
+		method: 'POST',
+		uri,
+		headers,
+		body,
+		simple: false,
+		resolveWithFullResponse: true,
+		followRedirect: false,
+		followAllRedirects: false,
+		timeout: TIMEOUT,
+	};
+	return (await helpers.request(options)) as TestResponse;
+}
+
+/** Checks all that a Pay node or a trigger reads of a credential. Throws an InputError. */
+function checkFields(fields: PayCredential): Account {
+	// No money goes out here, so a limit that an expression leaves empty does no harm.
+	const account = readAccount(fields, fields);
+	if (account.limits instanceof InputError) throw account.limits;
+	readSignatureRule(fields);
+	return account;
+}
+
+/** A token, and what the token endpoint responded, if it was asked. */
+interface NewToken {
+	accessToken: string;
+	responseBody: unknown;
+}
+
+/** Gets an account's token, a new one where tokens are fetched. Rejects with an InputError without one. */
+async function newToken(context: ICredentialTestFunctions, account: Account): Promise<NewToken> {
+	let responseBody: unknown;
+	const postForm: TokenPost = async (url, headers, body) => {
+		try {
+			const response = await post(context, url, headers, body);
+			responseBody = response.body;
+			const { statusCode } = response;
+			return statusCode === 407 ? { reason: { is: 'stoppedByProxy', statusCode } } : response;
+		} catch (error) {
+			return { reason: reasonOfFailure(failureOf(error)) };
+		}
+	};
+	const patience = { timeout: TIMEOUT };
+	let bearer = await bearerToken(account, postForm, patience);
+	if (bearer.isFromEarlier) {
+		// What is tested is whether the service gives a token now, not whether it did.
+		forgetToken(account, bearer.accessToken);
+		bearer = await bearerToken(account, postForm, patience);
+	}
+	return { accessToken: bearer.accessToken, responseBody };
+}
+
 /**
  * Tests a credential without being able to move money: posts an empty object to the QR code
  * endpoint, which lacks both required fields (sections 2.1 and 4.1).
@@ -94,61 +153,28 @@ export async function testPayCredential(
 	this: ICredentialTestFunctions,
 	credential: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
-	// A credential test has no other request function than this one.
-	const { helpers } = this;
-	const post = async (uri: string, headers: Record<string, string>, body: string) =>
-		(await helpers.request({
-			method: 'POST',
-			uri,
-			headers,
-			body,
-			simple: false,
-			resolveWithFullResponse: true,
-			followRedirect: false,
-			followAllRedirects: false,
-			...PATIENCE,
-		})) as TestResponse;
-	let granted: unknown;
-	const postForm: TokenPost = async (url, headers, body) => {
-		try {
-			const response = await post(url, headers, body);
-			granted = response.body;
-			const { statusCode } = response;
-			return statusCode === 407 ? { reason: { is: 'stoppedByProxy', statusCode } } : response;
-		} catch (error) {
-			return { reason: reasonOfFailure(failureOf(error)) };
-		}
-	};
-	let url, bearer;
+	let account: Account;
+	let token: NewToken;
 	try {
-		const fields = (credential.data ?? {}) as PayCredential;
-		// No money goes out here, so a limit that an expression leaves empty does no harm.
-		const account = readAccount(fields, fields);
-		if (account.limits instanceof InputError) throw account.limits;
-		readSignatureRule(fields);
-		url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
-		bearer = await bearerToken(account, postForm, PATIENCE);
-		if (bearer.isKept) {
-			// What is tested is whether the service gives a token now, not whether it did.
-			forgetToken(account, bearer.accessToken);
-			bearer = await bearerToken(account, postForm, PATIENCE);
-		}
-		const missing = scopesNotGranted(account, granted).join(' and ');
-		if (missing !== '') {
-			return wrong(
-				`The token endpoint did not grant ${missing}: ask the service for it, or remove it from Scope`,
-			);
-		}
+		account = checkFields((credential.data ?? {}) as PayCredential);
+		token = await newToken(this, account);
 	} catch (error) {
 		return wrong(error instanceof InputError ? inWords(error) : 'The credential could not be read');
 	}
+	const missing = scopesNotGranted(account, token.responseBody).join(' and ');
+	if (missing !== '') {
+		return wrong(
+			`The token endpoint did not grant ${missing}: ask the service for it, or remove it from Scope`,
+		);
+	}
+	const url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
 	const headers = {
-		Authorization: `Bearer ${bearer.accessToken}`,
+		Authorization: `Bearer ${token.accessToken}`,
 		'Content-Type': 'application/json',
 	};
-	let response;
+	let response: TestResponse;
 	try {
-		response = await post(url, headers, '{}');
+		response = await post(this, url, headers, '{}');
 	} catch (error) {
 		return wrong(whyUnreachable(url, error));
 	}

@@ -1,6 +1,14 @@
-import type { ComparedFields, ResponseWords, StatusWords } from '../parameters/description';
-import { inBoth, isUnset, readFieldMatch, readPaths, readValues } from '../parameters/fieldMatch';
-import { credentialField, wrongInCredential } from './wrongField';
+import type { ComparedFields, StatusWords } from '../parameters/description';
+import {
+	inBoth,
+	isUnset,
+	readFieldMatch,
+	readPaths,
+	readValues,
+} from '../parameters/fieldAndValues';
+import { parseSwitch } from '../parameters/parameter';
+import type { ResponseWords } from '../service/judgement';
+import { credentialField, fieldInCredential, wrongInCredential } from './wrongField';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
@@ -22,45 +30,58 @@ type FieldName =
 	| 'idField';
 type DescriptionFields = Readonly<Partial<Record<FieldName, unknown>>>;
 
+/** The fields that belong together: where something is said, and the words for yes and for no. */
+interface WordFields {
+	field: FieldName;
+	yes: FieldName;
+	no: FieldName;
+}
+
+const RESULT: WordFields = {
+	field: 'resultField',
+	yes: 'acceptedValues',
+	no: 'rejectedValues',
+};
+
+const STATUS: WordFields = {
+	field: 'statusField',
+	yes: 'paidValues',
+	no: 'failedValues',
+};
+
+/** The words of both lists, as they were entered. */
+const enteredWords = (fields: DescriptionFields, { yes, no }: WordFields) =>
+	[fields[yes], fields[no]].flat();
+
 /** Reads the paths of a field, "" where nothing was entered. Throws an InputError. */
 function readPathsOf(fields: DescriptionFields, name: FieldName): string {
-	return readPaths(fields[name], (what, advice) => wrongInCredential(name, what, advice));
+	return readPaths(fields[name], fieldInCredential(name));
 }
 
-/** Reads the words of a field. Throws an InputError. */
-function readWordsOf(fields: DescriptionFields, name: FieldName): string[] {
-	return readValues(fields[name], (what, advice) => wrongInCredential(name, what, advice));
-}
-
-/** Refuses a word that stands in two fields: it would mean yes and no. Throws an InputError. */
-function refuseWordInBoth(fields: DescriptionFields, one: FieldName, other: FieldName): void {
-	const word = inBoth(readWordsOf(fields, one), readWordsOf(fields, other));
+/** Refuses a word that stands in both lists: it would mean yes and no. Throws an InputError. */
+function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: WordFields): void {
+	const word = inBoth(yesWords, noWords);
 	if (word === undefined) return;
 	throw wrongInCredential(
-		other,
-		`have ${JSON.stringify(word)}, and the ${credentialField(one).displayName} have it too`,
+		no,
+		`have ${JSON.stringify(word)}, and the ${credentialField(yes).displayName} have it too`,
 		'Remove it from one of them: upper and lower case do not count.',
 	);
 }
 
-/**
- * Reads the field that two lists of words are for; undefined where neither field nor words were
- * entered. Throws an InputError.
- */
-function readFieldOfWords(
+/** Reads a field and its words; undefined where neither was entered. Throws an InputError. */
+function readWords(
 	fields: DescriptionFields,
-	name: FieldName,
-	one: FieldName,
-	other: FieldName,
-): string | undefined {
-	const entered = fields[name];
-	const words = [fields[one], fields[other]].flat();
-	if (isUnset(entered, words)) return undefined;
-	const { field } = readFieldMatch(entered, words, (what, advice) =>
-		wrongInCredential(name, what, advice),
-	);
-	refuseWordInBoth(fields, one, other);
-	return field;
+	names: WordFields,
+): { field: string; yes: string[]; no: string[] } | undefined {
+	const paths = fields[names.field];
+	const words = enteredWords(fields, names);
+	if (isUnset(paths, words)) return undefined;
+	const { field } = readFieldMatch(paths, words, fieldInCredential(names.field));
+	const yes = readValues(fields[names.yes], fieldInCredential(names.yes));
+	const no = readValues(fields[names.no], fieldInCredential(names.no));
+	refuseWordInBoth(yes, no, names);
+	return { field, yes, no };
 }
 
 /** Reads the fields that are compared; undefined where there are none. Throws an InputError. */
@@ -68,7 +89,7 @@ function readCompared(fields: DescriptionFields): ComparedFields | undefined {
 	const amount = readPathsOf(fields, 'amountField');
 	const id = readPathsOf(fields, 'idField');
 	if (amount === '' && id === '') return undefined;
-	if (isUnset(fields.statusField, [fields.paidValues, fields.failedValues].flat())) {
+	if (isUnset(fields.statusField, enteredWords(fields, STATUS))) {
 		throw wrongInCredential(
 			amount === '' ? 'idField' : 'amountField',
 			'is there without a Status Field',
@@ -80,24 +101,24 @@ function readCompared(fields: DescriptionFields): ComparedFields | undefined {
 
 function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const compared = readCompared(fields);
-	const field = readFieldOfWords(fields, 'statusField', 'paidValues', 'failedValues');
-	if (field === undefined) return undefined;
+	const words = readWords(fields, STATUS);
+	if (words === undefined) return undefined;
 	const status: StatusWords = {
-		field,
-		paid: readWordsOf(fields, 'paidValues'),
-		failed: readWordsOf(fields, 'failedValues'),
+		field: words.field,
+		paid: words.yes,
+		failed: words.no,
 	};
 	if (compared !== undefined) status.compared = compared;
 	return status;
 }
 
 function readResponseWords(fields: DescriptionFields): ResponseWords | undefined {
-	const field = readFieldOfWords(fields, 'resultField', 'acceptedValues', 'rejectedValues');
-	if (field === undefined) return undefined;
+	const words = readWords(fields, RESULT);
+	if (words === undefined) return undefined;
 	return {
-		field,
-		accepted: readWordsOf(fields, 'acceptedValues'),
-		rejected: readWordsOf(fields, 'rejectedValues'),
+		field: words.field,
+		accepted: words.yes,
+		rejected: words.no,
 	};
 }
 
@@ -106,10 +127,7 @@ export function readDescription(
 	fields: DescriptionFields & { readonly describeService?: unknown },
 ): ServiceDescription {
 	const { describeService = false } = fields;
-	if (describeService === false) return {};
-	if (describeService !== true) {
-		throw wrongInCredential('describeService', 'must be true or false', 'Turn it on or off.');
-	}
+	if (!parseSwitch(describeService, fieldInCredential('describeService'))) return {};
 	return {
 		responseWords: readResponseWords(fields),
 		qrCodePath: readPathsOf(fields, 'qrCodePath') || undefined,

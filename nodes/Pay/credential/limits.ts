@@ -1,6 +1,7 @@
 import { asError, InputError } from '../inputError';
 import { parseAmount } from '../parameters/amount';
 import { wrongField, type NamedField } from '../parameters/label';
+import { parseSwitch } from '../parameters/parameter';
 import { optionalIdentifier, optionalText } from '../parameters/text';
 import { credentialField } from './wrongField';
 
@@ -50,14 +51,8 @@ function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefin
 
 function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
 	const { limitPayments, highestPayment, highestSum, onlyRecipients } = fields;
-	if (!Object.hasOwn(fields, 'limitPayments') || limitPayments === false) return {};
-	if (limitPayments !== true) {
-		throw wrongField(
-			credentialField('limitPayments'),
-			'must be on or off',
-			'Let the expression give true or false.',
-		);
-	}
+	if (!Object.hasOwn(fields, 'limitPayments')) return {};
+	if (!parseSwitch(limitPayments, credentialField('limitPayments'))) return {};
 	const limits: Limits = {};
 	if (!isLeftEmpty('highestPayment', fields, unresolved)) {
 		limits.highestPayment = parseAmount(highestPayment, credentialField('highestPayment'));

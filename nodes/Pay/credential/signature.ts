@@ -1,7 +1,8 @@
 import { createHmac, timingSafeEqual } from 'crypto';
-import { wrongInCredential } from './wrongField';
+import { parseSwitch } from '../parameters/parameter';
 import type { PayCredential } from './connection';
 import { isHeaderName } from './headerName';
+import { fieldInCredential, wrongInCredential } from './wrongField';
 
 /*
  * A service's own signature of its notifications. The proof in a postback's URL says which charge it is
@@ -47,10 +48,7 @@ function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timesta
 export function readSignatureRule(credential: PayCredential): SignatureRule | undefined {
 	const { verifySignature = false, signatureSecret, signatureAlgorithm = 'sha256' } = credential;
 	const { signedContent = 'body' } = credential;
-	if (verifySignature === false) return undefined;
-	if (verifySignature !== true) {
-		throw wrongInCredential('verifySignature', 'must be true or false', 'Turn it on or off.');
-	}
+	if (!parseSwitch(verifySignature, fieldInCredential('verifySignature'))) return undefined;
 	if (typeof signatureSecret !== 'string' || signatureSecret.trim() === '') {
 		throw wrongInCredential(
 			'signatureSecret',

@@ -1,5 +1,5 @@
-import { InputError } from '../inputError';
-import { fieldAt, type NamedField } from '../parameters/label';
+import type { InputError } from '../inputError';
+import { fieldAt, wrongField, type NamedField } from '../parameters/label';
 import { credentialFields } from './fields';
 
 /** A field of the credential, as its form calls it. */
@@ -8,9 +8,14 @@ export const credentialField = (name: string): NamedField => fieldAt(credentialF
 const isSwitch = (name: string) =>
 	credentialFields.some((field) => field.name === name && field.type === 'boolean');
 
+/** The same field, for errors in which nothing else says that it is the credential's. */
+export function fieldInCredential(name: string): NamedField {
+	const { displayName } = credentialField(name);
+	const noun = isSwitch(name) ? `The switch ${displayName}` : `The ${displayName}`;
+	return { name, displayName, called: `${noun} of the Pay API credential` };
+}
+
 /** An {@link InputError} about a field of the credential. */
 export function wrongInCredential(name: string, what: string, advice: string): InputError {
-	const { displayName } = credentialField(name);
-	const called = isSwitch(name) ? `The switch ${displayName}` : `The ${displayName}`;
-	return new InputError(name, `${called} of the Pay API credential ${what}`, advice);
+	return wrongField(fieldInCredential(name), what, advice);
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
 import type { Account } from '../credential/connection';
-import type { OperationContract, ServiceRequest } from '../service/contract';
+import type { ServiceRequest } from '../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
@@ -27,23 +27,18 @@ export function tokenIdOf({ token }: Account): string {
 }
 
 /**
- * A hash over whose request it is, and its body except the description, the postback URL, and an
- * external_id of its own, which people let change with each try.
+ * A hash over whose request it is, and its body.
+ * @param notTellingApart the members that may differ: it is the same request all the same
  * @param executionId where it is another request in each execution
  */
 export function fingerprintOf(
 	account: Account,
 	request: ServiceRequest,
-	identifier: OperationContract['identifier'],
+	notTellingApart: ReadonlySet<string>,
 	executionId?: string,
 ): string {
-	const identifying = {
-		...request,
-		// As stored attempts have it in their hashes.
-		here: executionId,
-		external_id: identifier === 'its own' ? undefined : request.external_id,
-		payerQuestion: undefined,
-		postbackUrl: undefined,
-	};
-	return shortHash([...whose(account), identifying]);
+	const identifying = Object.entries(request).filter(([name]) => !notTellingApart.has(name));
+	// As stored attempts have it in their hashes.
+	if (executionId !== undefined) identifying.push(['here', executionId]);
+	return shortHash([...whose(account), Object.fromEntries(identifying)]);
 }

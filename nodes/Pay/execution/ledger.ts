@@ -1,6 +1,7 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import type { RequestResult } from '../service/client';
+import { addToSum, type Outlay } from './outlays';
 import { isSamePlace, placeInStoredText, placeKey, type Place } from './place';
 import type { Ready } from './read';
 
@@ -46,15 +47,6 @@ export interface LedgerStore {
 	sums?: Record<string, string>;
 	/** What may have gone out. */
 	paid?: Outlay[];
-}
-
-/** What may have gone out of one account, with one token of one credential. */
-interface Outlay {
-	accountId: string;
-	tokenId: string;
-	credentialId: string;
-	/** `unitsOf` it, as text. */
-	units: string;
 }
 
 /** A {@link LedgerStore} that has all its members, and no attempt as 0.1.0 stored it. */
@@ -145,7 +137,7 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return isSamePlace(place, placeOf(ledger, item));
 }
 
-/** Whether an attempt counts as not made: then a person may try again. Of a 401, see {@link rejectedForToken}. */
+/** Whether an attempt counts as not made: then a person may try again. Of a 401, see {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -156,34 +148,30 @@ function attemptWithId(ledger: Ledger, item: Sendable): Attempt | undefined {
 	return attempt === undefined || wasNotMade(attempt) ? undefined : attempt;
 }
 
-/** The last attempt of this item, whatever its external_id was, if it may have been carried out. */
-function attemptOfItem(ledger: Ledger, item: Sendable): Attempt | undefined {
+/** The last attempt of this item, whatever its external_id was and whatever became of it. */
+function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, places } = ledger.store;
 	const external_id = places[itemKey(ledger, item)];
 	if (external_id === undefined) return undefined;
 	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
-	if (attempt === undefined || wasNotMade(attempt)) return undefined;
 	// Another item may have sent that external_id since.
-	return isOfItem(attempt, ledger, item) ? attempt : undefined;
+	return attempt !== undefined && isOfItem(attempt, ledger, item) ? attempt : undefined;
 }
 
 /** The statuses that say no to a token: a later try goes out with another one. */
 const REJECTED_TOKEN = [401, 403];
 
 /**
- * The last attempt of this item, if it was rejected for its token in this very execution. A gateway may say
- * so of a payment that was made behind it, so Retry On Fail must not send it again with the next token. A
- * person may: the editor's Retry is another execution. One of the Rejected Values is a promise.
+ * Whether an attempt was rejected for its token in this very execution. A gateway may say so of a payment
+ * that was made behind it, so Retry On Fail must not send it again with the next token. A person may: the
+ * editor's Retry is another execution.
  */
-function rejectedForToken(ledger: Ledger, item: Sendable): Attempt | undefined {
-	const { attempts, places } = ledger.store;
-	const external_id = places[itemKey(ledger, item)];
-	if (external_id === undefined) return undefined;
-	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
-	if (attempt === undefined || !isOfItem(attempt, ledger, item)) return undefined;
-	const { outcome, statusCode = 0, reason, executionId } = attempt;
-	if (outcome !== 'rejected' || !REJECTED_TOKEN.includes(statusCode)) return undefined;
-	return reason === undefined && executionId === ledger.executionId ? attempt : undefined;
+function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
+	const { outcome, statusCode = 0, reason } = attempt;
+	if (outcome !== 'rejected' || !REJECTED_TOKEN.includes(statusCode)) return false;
+	// One of the Rejected Values is a promise.
+	if (reason !== undefined) return false;
+	return attempt.executionId === executionId;
 }
 
 /** Whether a payment with this external_id may have been carried out in this execution. */
@@ -218,11 +206,11 @@ function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 	const withId = attemptWithId(ledger, item);
 	if (withId !== undefined) return consultSameId(ledger, item, withId);
-	const ofItem = attemptOfItem(ledger, item);
-	if (ofItem !== undefined) return consultOtherId(ledger, item, ofItem);
-	const rejected = rejectedForToken(ledger, item);
-	if (rejected !== undefined) return { do: 'replay', attempt: rejected, outcome: 'rejected' };
-	return { do: 'send' };
+	const last = lastAttemptOf(ledger, item);
+	if (last === undefined) return { do: 'send' };
+	if (!wasNotMade(last)) return consultOtherId(ledger, item, last);
+	if (!wasRejectedForToken(last, ledger)) return { do: 'send' };
+	return { do: 'replay', attempt: last, outcome: 'rejected' };
 }
 
 /** An External ID may occur once among the payments of an execution. */
@@ -248,41 +236,6 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 		return { do: 'refuse', attempt, because: 'otherExternalId' };
 	}
 	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
-}
-
-/** Whether what may have gone out before went out of an item's account. */
-function isOfAccount(outlay: Outlay, { tokenIds, credentialId }: Ledger, item: Sendable): boolean {
-	if (outlay.accountId !== item.accountId) return false;
-	if (outlay.tokenId === item.tokenId) return true;
-	// Another pasted token in another credential: another account.
-	if (outlay.credentialId !== credentialId) return false;
-	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
-	return !tokenIds.has(outlay.tokenId);
-}
-
-/** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
-export function sumOf(ledger: Ledger, item: Sendable): bigint {
-	const { sums, paid } = ledger.store;
-	let sum = BigInt(sums[item.accountId] ?? 0);
-	for (const each of paid) {
-		if (isOfAccount(each, ledger, item)) sum += BigInt(each.units);
-	}
-	return sum;
-}
-
-function addToSum({ store, credentialId }: Ledger, item: Sendable, units: bigint): void {
-	const { accountId, tokenId } = item;
-	const found = store.paid.find(
-		(each) =>
-			each.accountId === accountId &&
-			each.tokenId === tokenId &&
-			each.credentialId === credentialId,
-	);
-	if (found === undefined) {
-		store.paid.push({ accountId, tokenId, credentialId, units: String(units) });
-	} else {
-		found.units = String(BigInt(found.units) + units);
-	}
 }
 
 /** Writes an attempt down before its request starts. */

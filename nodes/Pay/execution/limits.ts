@@ -2,7 +2,8 @@ import { InputError } from '../inputError';
 import { otherRecipientIn } from '../parameters/additionalMembers';
 import { unitsOf } from '../parameters/amount';
 import type { MemberTree, Recipient } from '../service/contract';
-import { sumOf, type Ledger } from './ledger';
+import type { Ledger } from './ledger';
+import { sumOf } from './outlays';
 import type { Ready } from './read';
 import { abovePayment, aboveSum, mayNameOtherRecipient, otherRecipient } from './words/refusal';
 

@@ -36,7 +36,7 @@ function isTextOrNumber(value: unknown): value is string | number {
 
 /** Compares an acceptance with its request, as far as it repeats members of that at its top. */
 export function compareResponse(
-	{ doubts }: Tally,
+	{ doubts, operation }: Tally,
 	request: Pick<ServiceRequest, 'external_id' | 'amount'>,
 	response: unknown,
 ): void {
@@ -47,6 +47,7 @@ export function compareResponse(
 		doubts.add(otherAmountInResponse(external_id, String(amount), requested));
 	}
 	if (isTextOrNumber(id) && String(id).trim() !== external_id) {
-		doubts.add(otherIdInResponse(external_id, String(id)));
+		const hasPostback = Object.hasOwn(operation.members, 'postbackUrl');
+		doubts.add(otherIdInResponse(external_id, String(id), hasPostback));
 	}
 }

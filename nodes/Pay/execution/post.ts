@@ -1,12 +1,11 @@
-import { bearerToken, forgetToken, isClientRejected } from '../credential/accessToken';
-import type { Account } from '../credential/connection';
-import { firstValue, mismatchOf } from '../parameters/fieldMatch';
+import { bearerToken, forgetToken } from '../credential/accessToken';
+import { isClientRejected } from '../credential/tokenEndpoint';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type Judgement, type RequestResult } from '../service/client';
+import { postRequest, type RequestResult } from '../service/client';
 import type { Ready } from './read';
 import { isCancelled, type Run } from './runState';
 
-/** A token, and whether it was kept since an earlier request. */
+/** A token, and whether an earlier request has fetched it. */
 export type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
 
 /** Gets the token of an item's account. Rejects with an InputError where there is none. */
@@ -17,25 +16,7 @@ export async function tokenFor(
 	return await bearerToken(account, postForm, { timeout: settings.timeout, cancel: signal });
 }
 
-/** What the account takes for a yes and for a no in a response; undefined where it says neither. */
-function judge({ responseWords }: Account, response: unknown): Judgement | undefined {
-	if (responseWords === undefined) return undefined;
-	const { field, accepted, rejected } = responseWords;
-	// The output shows the body as `response`, so a path may begin with it.
-	const sources = [response, { response }];
-	if (mismatchOf({ field, values: rejected }, ...sources) === undefined) {
-		const path = firstValue(field, sources)?.path ?? field;
-		return { means: 'rejected', reason: { is: 'saidNo', path } };
-	}
-	if (accepted.length === 0) return undefined;
-	if (mismatchOf({ field, values: accepted }, ...sources) === undefined) {
-		const path = firstValue(field, sources)?.path ?? field;
-		return { means: 'confirmed', reason: { is: 'saidYes', path } };
-	}
-	return { means: 'notConfirmed', reason: { is: 'notConfirmed', field } };
-}
-
-/** A token that is younger, in milliseconds, has not expired: then a new one would get the same 403. */
+/** From this age on, in milliseconds, a token may have expired. A new one would get the same 403 as a younger one. */
 const MAY_HAVE_EXPIRED = 60_000;
 
 /** What a request came to, and whether its token was rejected although no newer one is there. */
@@ -45,17 +26,17 @@ export interface Posted {
 }
 
 /**
- * Posts one request in the name of its account. A token that is rejected is discarded. If it was kept
- * for a while, the request is sent once more with a new one, where the operation's policy says so.
+ * Posts one request in the name of its account. A token that is rejected is discarded. If an earlier
+ * request had fetched it, this one is sent once more with a new token, where the operation's policy says so.
  */
 export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
-	const { accessToken, isKept } = bearer;
+	const { accessToken, isFromEarlier } = bearer;
 	const first = await postWith(run, item, accessToken);
 	// Services say 403 to a token that has expired, too.
 	if (first.statusCode === 401) forgetToken(item.account, accessToken);
 	if (first.statusCode === 403) forgetToken(item.account, accessToken, MAY_HAVE_EXPIRED);
 	if (!isTokenRejected(first)) return { result: first, isAccountRejected: false };
-	if (!isKept) return { result: first, isAccountRejected: true };
+	if (!isFromEarlier) return { result: first, isAccountRejected: true };
 	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRejected: false };
 	return await postOnceMore(run, item, accessToken, first);
 }
@@ -71,7 +52,7 @@ async function postWith(run: Run, item: Ready, accessToken: string): Promise<Req
 		externalIdHeader: account.externalIdHeader,
 		accessToken,
 		timeout: settings.timeout,
-		judge: (response: unknown) => judge(account, response),
+		responseWords: account.responseWords,
 		hide: (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl),
 	};
 	return await postRequest(httpRequest, connection, operation, request);
@@ -80,7 +61,7 @@ async function postWith(run: Run, item: Ready, accessToken: string): Promise<Req
 const isTokenRejected = ({ statusCode, outcome }: RequestResult) =>
 	statusCode === 401 && outcome === 'rejected';
 
-/** Posts a request whose kept token was rejected once more, with a new one if there is one. */
+/** Posts a request whose earlier token was rejected once more, with a new one if there is one. */
 async function postOnceMore(
 	run: Run,
 	item: Ready,

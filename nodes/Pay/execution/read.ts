@@ -40,6 +40,8 @@ export interface RequestOperation extends ServiceOperation {
 	description: INodeProperties[];
 	/** Options that hold no expression; the permission for agents has words of its own. */
 	fixedOptions: readonly INodeProperties[];
+	/** Members with another value of which it is still the same request. */
+	notTellingApart: ReadonlySet<string>;
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
@@ -55,7 +57,7 @@ export interface Ready {
 	accountId: string;
 	/** Tells pasted tokens apart; empty where tokens are fetched. */
 	tokenId: string;
-	/** A hash of everything that identifies the request, except its external_id. */
+	/** A hash of all that tells the request from another. */
 	fingerprint: string;
 	/** The postback that this execution may wait for. */
 	expectation?: Expectation;
@@ -179,7 +181,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			account,
 			accountId: accountIdOf(account),
 			tokenId: tokenIdOf(account),
-			fingerprint: fingerprintOf(account, request, operation.identifier, executionId),
+			fingerprint: fingerprintOf(account, request, operation.notTellingApart, executionId),
 			expectation: postback.expectation,
 			finish: plan.finish,
 			hints: { postback: postback.hint, item: plan.hint },

@@ -1,6 +1,6 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { accountReader } from '../credential/accounts';
-import { giveWayBehindWait } from '../postback/expectation';
+import { recordContinuedElsewhere } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import type { AskingExecution } from '../postback/target';
 import { readItem, type Done, type Ready, type ReadingContext, type Step } from './read';
@@ -9,15 +9,15 @@ import type { Run } from './runState';
 import { runFromEarlierState, sameIdAsItem } from './words/refusal';
 
 /**
- * Whether the items of a run may have been sent by another one: n8n runs the execution from a state that
- * it has left, or another process runs it from the same wait. Then this run sends nothing behind it.
+ * Whether another run may have sent these items: n8n runs the execution from a state that it has left, or
+ * another process runs it from the same wait. Then this run sends nothing.
  */
-async function isRunElsewhere(run: Run): Promise<boolean> {
-	const { context, records, expectations, isEarlier } = run;
-	if (isEarlier) return true;
+async function maySendElsewhere(run: Run): Promise<boolean> {
+	const { context, records, expectations, isSuperseded } = run;
+	if (isSuperseded) return true;
 	if (records === undefined) return false;
 	if ((await records.claimPassage()) === 'ours') return false;
-	giveWayBehindWait(expectations, context.getExecutionId());
+	recordContinuedElsewhere(expectations, context.getExecutionId());
 	return true;
 }
 
@@ -66,7 +66,7 @@ export async function readAll(run: Run): Promise<Step> {
 	const done: Done[] = [];
 	/** The first item of each external_id. */
 	const firstUses = new Map<string, number>();
-	const isElsewhere = await isRunElsewhere(run);
+	const isElsewhere = await maySendElsewhere(run);
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {

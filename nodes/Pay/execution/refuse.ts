@@ -108,7 +108,7 @@ function refusedByWaits(run: Run, items: Ready[]): Map<Ready, InputError> {
 		for (const item of asking) refused.set(item, refusal);
 		return refused;
 	}
-	// Else the wait may be for an item that is done, or for an earlier request.
+	// The wait may be for another item where some are done already, and for an earlier request where one asked.
 	const isForTheseItems =
 		items.length === tally.items && !hasAsked(expectations, context.getExecutionId());
 	for (const item of asking) {

@@ -22,6 +22,27 @@ function failEach({ kind }: RequestOperation, tally: Tally, error: unknown): Ste
 	return { ready: [], done };
 }
 
+/** A run, undefined where it could not be set up, and its items as they were read. */
+interface Prepared {
+	run: Run | undefined;
+	step: Step;
+}
+
+/** Sets a run up and reads its items, while nothing is sent. Never rejects. */
+async function prepare(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	tally: Tally,
+): Promise<Prepared> {
+	let run: Run | undefined;
+	try {
+		run = setUp(context, operation, tally);
+		return { run, step: await readAll(run) };
+	} catch (error) {
+		return { run, step: failEach(operation, tally, error) };
+	}
+}
+
 /** Writes the results of a batch down, and throws at a failure unless the run goes on. */
 function conclude(tally: Tally, results: Done[]): void {
 	addResults(tally, results);
@@ -57,7 +78,12 @@ async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
+/** Sends all items that may be sent; throws at a failure unless the run goes on. */
 async function sendAll(run: Run, items: Ready[]): Promise<void> {
+	if (items.some(({ expectation }) => expectation !== undefined)) {
+		const hint = await outlastTimers(run.context);
+		if (hint !== undefined) run.tally.hints.add(hint);
+	}
 	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
 	else await sendContinuously(run, items);
 }
@@ -94,22 +120,11 @@ export async function runRequests(
 	if (count === 0) return [[]];
 	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
 	const cancelLog = beginCancelLog(context, tally);
-	let run: Run | undefined;
+	const { run, step } = await prepare(context, operation, tally);
 	try {
-		let step: Step;
-		try {
-			run = setUp(context, operation, tally);
-			step = await readAll(run);
-		} catch (error) {
-			step = failEach(operation, tally, error);
-		}
 		const { ready, done } = step;
 		for (const { index, request } of ready) tally.waiting.set(index, request.external_id);
 		conclude(tally, done);
-		if (ready.some(({ expectation }) => expectation !== undefined)) {
-			const hint = await outlastTimers(context);
-			if (hint !== undefined) tally.hints.add(hint);
-		}
 		if (run !== undefined) await sendAll(run, ready);
 		const items = await toItems(context, tally);
 		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {

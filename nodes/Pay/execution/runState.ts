@@ -14,8 +14,8 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
-	/** Whether n8n runs the execution again from a state that it has left. */
-	isEarlier: boolean;
+	/** Whether the execution has come further than this run, or goes on in another process: it sends nothing. */
+	isSuperseded: boolean;
 	/** Where postbacks are recorded that the execution may wait for. */
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */

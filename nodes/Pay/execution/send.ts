@@ -1,5 +1,5 @@
-import { isClientRejected } from '../credential/accessToken';
 import type { Standing } from '../credential/accountGate';
+import { isClientRejected } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
 import { recordExpectation, withdrawExpectation } from '../postback/expectation';
 import { resultOfAttempt } from './itemResult';
@@ -43,25 +43,21 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.remove(externalIdsOf(items));
 	if (remembered.length === 0) return done;
-	const idsThatStay = new Set(remembered);
+	// What no result has said yet. Two results may have one id: the first one says it.
+	const unsaid = new Set(remembered);
 	const results: Done[] = [];
 	for (const item of done) {
 		const { result } = item;
-		const { external_id } = result;
-		if (
-			result.outcome === 'accepted' ||
-			external_id === undefined ||
-			!idsThatStay.has(external_id)
-		) {
+		const { external_id = '' } = result;
+		if (result.outcome === 'accepted' || !unsaid.has(external_id)) {
 			results.push(item);
 			continue;
 		}
+		unsaid.delete(external_id);
 		const description = `${result.description} ${stillRecorded([external_id], reason)}`;
 		results.push({ ...item, result: { ...result, description } });
-		// Two results may have one id: one says it.
-		idsThatStay.delete(external_id);
 	}
-	for (const id of idsThatStay) run.tally.hints.add(stillRecorded([id], reason));
+	for (const id of unsaid) run.tally.hints.add(stillRecorded([id], reason));
 	return results;
 }
 

@@ -7,7 +7,7 @@ import {
 	requireFieldByField,
 } from '../parameters/parameter';
 import { changingIdHint } from '../parameters/text';
-import { countWaits, hasGivenWay, type ExpectationStore } from '../postback/expectation';
+import { countWaits, isContinuedElsewhere, type ExpectationStore } from '../postback/expectation';
 import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
 import { countRun, type RunCount } from './earlierState';
@@ -80,9 +80,9 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as FlowStore;
 	const executionId = context.getExecutionId();
-	// Whatever else is true: the run counts, and its number names the passage of its records.
+	// Each run is counted, this one too if it sends nothing: its number names the passage of its records.
 	const counted = countRun(executionId, store);
-	const isEarlier = counted.isEarlier || hasGivenWay(store, executionId);
+	const isSuperseded = counted.isEarlier || isContinuedElsewhere(store, executionId);
 	const hasWaited = countWaits(store, executionId) > 0;
 	const ledger = openLedger(store, {
 		operation,
@@ -96,7 +96,11 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	if (operation.policy.isRecorded) {
 		const passage = hasWaited ? `${executionId} ${counted.number}` : undefined;
 		records = openRecords(context, operation, hasTried(ledger), passage);
-		const changing = changingIdHint(parameters.external_id, operation.words);
+	}
+	// Recorded or not: what may not be repeated would be, under the next identifier.
+	if (!operation.policy.isRepeatable) {
+		const { words, identifier } = operation;
+		const changing = changingIdHint(parameters.external_id, words, identifier);
 		if (changing !== undefined) tally.hints.add(changing);
 	}
 	const { httpRequest } = context.helpers;
@@ -105,7 +109,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		operation,
 		settings,
 		ledger,
-		isEarlier,
+		isSuperseded,
 		expectations: store,
 		records,
 		gate: new AccountGate(),

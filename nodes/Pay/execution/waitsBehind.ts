@@ -7,7 +7,7 @@ import {
 	resumeCondition,
 } from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
-import { parseExternalId } from '../parameters/text';
+import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
@@ -28,54 +28,76 @@ interface WaitBehind {
 /** The waits that may be the first to get what a node gives. */
 interface FirstWaits {
 	waits: WaitBehind[];
-	/** Whether another charge or payment stands before one of them, for which it may be. */
+	/** Whether another node that may ask for a postback stands before one of them, for which it may be. */
 	isForOthers: boolean;
 }
 
-/** Whether another Pay node that sends something stands anywhere before a node. */
+/**
+ * Whether a node's postback may come to this execution, as far as its parameters say. Those of an operation
+ * without a postback have none. n8n adds the defaults that a saved workflow does not hold: where even the
+ * operation is missing it has not done so, and nothing is certain.
+ */
+function mayAskForPostback({ resource, operation, postback }: INodeParameters = {}): boolean {
+	if (resource === 'postback') return false;
+	if (resource === undefined || operation === undefined) return true;
+	return postback !== undefined && postback !== 'none';
+}
+
+/** Whether another Pay node that may ask for its postback here stands anywhere before a node. */
 function othersBefore(context: IExecuteFunctions, name: string): boolean {
 	const asking = context.getNode();
 	for (const node of context.getParentNodes(name, { includeNodeParameters: true })) {
 		if (node.type !== asking.type || node.name === asking.name || node.disabled) continue;
-		if (node.parameters?.resource !== 'postback') return true;
+		if (mayAskForPostback(node.parameters)) return true;
 	}
 	return false;
 }
 
-/**
- * Finds the waits behind a node, up to the first one on each way; undefined where this n8n does not tell
- * its nodes. A disabled node lets everything through.
- */
-export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
-	try {
-		const asking = context.getNode();
-		const nodes = context.getChildNodes(asking.name, { includeNodeParameters: true });
+type NodeBehind = ReturnType<IExecuteFunctions['getChildNodes']>[number];
+
+/** Whether a node is a wait. A disabled node lets everything through. */
+function isWait({ type, disabled, parameters }: NodeBehind, typeOfPay: string): boolean {
+	return type === typeOfPay && !disabled && parameters?.resource === 'postback';
+}
+
+/** The names of the nodes right before each of some nodes. */
+function parentsOf(context: IExecuteFunctions, nodes: NodeBehind[]): Map<string, string[]> {
+	const parents = new Map<string, string[]>();
+	for (const { name } of nodes) {
 		// Before n8n 1.100 or so the depth counts for nothing: then all waits seem to be first.
-		const parents = new Map<string, string[]>();
-		for (const { name } of nodes) {
-			const before = context.getParentNodes(name, { depth: 1 });
-			parents.set(
-				name,
-				before.map((parent) => parent.name),
-			);
-		}
-		const found: FirstWaits = { waits: [], isForOthers: false };
-		// It grows while the loop goes over it, until no way leads on without a wait.
-		const reached = new Set([asking.name]);
-		for (const from of reached) {
-			for (const { name, type, disabled, parameters = {} } of nodes) {
-				if (reached.has(name) || !parents.get(name)?.includes(from)) continue;
-				const isWait = type === asking.type && !disabled && parameters.resource === 'postback';
-				if (!isWait) {
-					reached.add(name);
-					continue;
-				}
-				if (found.waits.some((wait) => wait.name === name)) continue;
-				found.waits.push({ name, parameters, isNext: from === asking.name });
-				found.isForOthers ||= othersBefore(context, name);
+		const before = context.getParentNodes(name, { depth: 1 }).map((parent) => parent.name);
+		parents.set(name, before);
+	}
+	return parents;
+}
+
+/** The first waits behind a node, on each way. Throws where this n8n does not tell its nodes. */
+function findFirstWaits(context: IExecuteFunctions): FirstWaits {
+	const asking = context.getNode();
+	const nodes = context.getChildNodes(asking.name, { includeNodeParameters: true });
+	const parents = parentsOf(context, nodes);
+	const waits = new Map<string, WaitBehind>();
+	// It grows while the loop goes over it, until no way leads on without a wait.
+	const reached = new Set([asking.name]);
+	for (const from of reached) {
+		for (const node of nodes) {
+			const { name, parameters = {} } = node;
+			if (waits.has(name) || !parents.get(name)?.includes(from)) continue;
+			if (isWait(node, asking.type)) {
+				waits.set(name, { name, parameters, isNext: from === asking.name });
+			} else {
+				reached.add(name);
 			}
 		}
-		return found;
+	}
+	const found = [...waits.values()];
+	return { waits: found, isForOthers: found.some(({ name }) => othersBefore(context, name)) };
+}
+
+/** Finds the waits behind a node, up to the first one on each way; undefined where that cannot be told. */
+export function firstWaitsBehind(context: IExecuteFunctions): FirstWaits | undefined {
+	try {
+		return findFirstWaits(context);
 	} catch {
 		return undefined;
 	}
@@ -107,7 +129,7 @@ function refuseOtherOperation(operation: unknown): void {
 /** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
 function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
-	const waitsFor = parseExternalId(read('external_id'));
+	const waitsFor = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 

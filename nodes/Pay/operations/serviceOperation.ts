@@ -5,7 +5,13 @@ import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import { fieldsOf, neverEmptyIn, treeOf, type FormPart } from '../parameters/member';
+import {
+	fieldsOf,
+	neverEmptyIn,
+	notTellingApartIn,
+	treeOf,
+	type FormPart,
+} from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
 import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
@@ -15,9 +21,25 @@ type LimitsOf<Body> = Body extends { amount: number }
 	? unknown
 	: { policy: { countsAgainstLimits: false } };
 
+/**
+ * An operation about something that another one made has words for a service that does not know that, or is
+ * past it: the usual ones would send people to the Base URL.
+ */
+type WordsOfIdentifier =
+	| { identifier: 'its own' }
+	| {
+			identifier: { of: string };
+			words: { whenRejected: Record<404 | 409, (external_id: string) => string> };
+	  };
+
+/** The contract of an operation with such a body; what it does not decide is a type error. */
+export type ContractOf<Body extends ServiceRequest> = OperationContract &
+	LimitsOf<Body> &
+	WordsOfIdentifier;
+
 /** All that an operation of the service is. The compiler compares its body with its form. */
 interface Definition<Body extends ServiceRequest> {
-	contract: OperationContract & LimitsOf<Body>;
+	contract: ContractOf<Body>;
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
@@ -90,6 +112,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		members,
 		description,
 		fixedOptions,
+		notTellingApart: new Set(notTellingApartIn(form)),
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers, isTooDeep, parseTypedJson } from '../json';
-import { isTree, type MemberTree } from '../service/contract';
+import { isTree, type MemberTree, type ServiceRequest } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { refuseLeftover, withoutEmpty } from './text';
 
@@ -163,6 +163,17 @@ function recipientIn(
 	return undefined;
 }
 
+/**
+ * What a run itself reads of a body: limits, sums and postbacks hang on it. So nobody types it as an
+ * additional member, also where the operation has no field for it.
+ */
+const READ_BY_RUNS: Record<keyof ServiceRequest, string> = {
+	amount: 'says how much money it is about',
+	creditParty: 'says where the money goes',
+	external_id: 'says which item it is',
+	postbackUrl: 'says where postbacks go',
+};
+
 /** A form: the members that it sets, and the fields that errors call them by. */
 interface FormMembers {
 	readonly members: MemberTree;
@@ -175,6 +186,17 @@ interface FormMembers {
  */
 function formMemberOf(name: string, known: MemberTree): string | undefined {
 	return Object.keys(known).find((each) => lenientName(each) === lenientName(name));
+}
+
+/** Refuses a member that a run reads, of an operation that has no field for it. Throws an InputError. */
+function refuseReadByRuns(name: string): void {
+	for (const [member, why] of Object.entries(READ_BY_RUNS)) {
+		if (lenientName(member) !== lenientName(name)) continue;
+		throw wrongMembers(
+			`${LABEL} holds "${name}", which ${why}, and this operation has no field for it`,
+			'Remove it there.',
+		);
+	}
 }
 
 /** Refuses a member that the form sets, or that a service may take for one of those. Throws an InputError. */
@@ -190,7 +212,10 @@ function refuseMember(
 		wrongMembers(`${LABEL} holds "${at}", which ${what}`, advice);
 	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
 	const formMember = formMemberOf(name, known);
-	if (formMember === undefined) return;
+	if (formMember === undefined) {
+		if (path === '') refuseReadByRuns(name);
+		return;
+	}
 	const ownPath = path + formMember;
 	if (!isTree(known[formMember])) {
 		const label = labelOf(fieldAt(description, ownPath));

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../inputError';
-import { wrongField, type NamedField } from './label';
-import type { ReadParameter } from './parameter';
+import { quoted, wrongField, type NamedField } from './label';
+import { CHOOSE_UNDER_OPTIONS, parseChoice, type ReadParameter } from './parameter';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
 export const amountField: INodeProperties = {
@@ -15,8 +15,10 @@ export const amountField: INodeProperties = {
 		'Value of the transaction, above 0, with a decimal point; for a comma see Decimal Sign under Options. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
 };
 
+const DECIMAL_SIGNS = ['point', 'comma'] as const;
+
 /** What stands between the whole number and its fraction in a text. */
-export type DecimalSign = 'point' | 'comma';
+export type DecimalSign = (typeof DECIMAL_SIGNS)[number];
 
 /** How amounts are written that come as text. */
 export const decimalSignOption: INodeProperties = {
@@ -35,12 +37,7 @@ export const decimalSignOption: INodeProperties = {
 /** Reads the option {@link decimalSignOption} of an item; throws an InputError. */
 export function readDecimalSign(read: ReadParameter): DecimalSign {
 	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
-	if (decimalSign === 'point' || decimalSign === 'comma') return decimalSign;
-	throw wrongField(
-		decimalSignOption,
-		`must be one of point, comma, but is ${quote(decimalSign)}`,
-		'Choose one from the list under Options.',
-	);
+	return parseChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
 }
 
 /** How an amount is read. */
@@ -83,17 +80,6 @@ function plainForm(value: number): string {
 }
 
 const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
-
-function quote(value: unknown): string {
-	if (typeof value === 'string') return `"${value.slice(0, 60)}"`;
-	// What JSON makes of a bigint depends on which libraries n8n has loaded.
-	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
-	try {
-		return JSON.stringify(value).slice(0, 60);
-	} catch {
-		return `a value of type ${typeof value}`;
-	}
-}
 
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
@@ -141,7 +127,7 @@ function refuseTwoReadings(
 	if (found === undefined || found.sign !== WAYS[decimalSign].decimal) return;
 	throw wrongField(
 		field,
-		`can be read in two ways: ${quote(typed)}`,
+		`can be read in two ways: ${quoted(typed)}`,
 		bothReadings(found.whole, found.thousandths, decimalSign),
 	);
 }
@@ -222,7 +208,7 @@ function checkNumber(
 	if (countDigits(plain) > MAX_DIGITS) {
 		throw wrongField(
 			field,
-			`has more than ${MAX_DIGITS} digits: ${quote(value)}`,
+			`has more than ${MAX_DIGITS} digits: ${quoted(value)}`,
 			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
 		);
 	}
@@ -230,7 +216,7 @@ function checkNumber(
 	if (isNegative || (amount === 0 && bound === 'above 0')) {
 		throw wrongField(
 			field,
-			`must be ${bound}, but is ${quote(value)}`,
+			`must be ${bound}, but is ${quoted(value)}`,
 			'Check the value and where it comes from.',
 		);
 	}
@@ -248,7 +234,7 @@ function missing(field: NamedField, { bound = 'above 0' }: Reading): InputError 
 }
 
 function notANumber(field: NamedField, value: unknown, advice: string): InputError {
-	return wrongField(field, `must be a number, but is ${quote(value)}`, advice);
+	return wrongField(field, `must be a number, but is ${quoted(value)}`, advice);
 }
 
 /** 15 digits have no more decimal places. */

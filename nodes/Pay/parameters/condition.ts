@@ -1,9 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers } from '../json';
+import type { FieldMatch } from '../service/fieldMatch';
 import type { ComparedFields, StatusWords } from './description';
-import { readFieldMatch, type FieldMatch } from './fieldMatch';
-import { wrongField, type NamedField } from './label';
+import { readFieldMatch } from './fieldAndValues';
+import type { NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
@@ -34,7 +35,7 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	match: {
 		name: 'When a Field Has a Value',
 		description:
-			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and answered too, but not stored: n8n logs that they came.',
+			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
 	},
 };
 
@@ -129,9 +130,7 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 export function readCondition(read: ReadParameter, field: NamedField): Condition {
 	const choice = parseChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
-	return readFieldMatch(read('matchField'), read('matchValues'), (what, advice) =>
-		wrongField(matchField, what, advice),
-	);
+	return readFieldMatch(read('matchField'), read('matchValues'), matchField);
 }
 
 /**

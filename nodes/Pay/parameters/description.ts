@@ -1,4 +1,4 @@
-import { firstValue, mismatchOf, missing, type FieldMatch } from './fieldMatch';
+import { firstValue, mismatchOf, missing, type FieldMatch } from '../service/fieldMatch';
 import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
@@ -15,16 +15,6 @@ export interface StatusWords {
 export interface ComparedFields {
 	amount?: string;
 	id?: string;
-}
-
-/** What a response says became of its request. */
-export interface ResponseWords {
-	/** As `FieldMatch` has it. */
-	field: string;
-	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
-	accepted: string[];
-	/** Words that mean that the request was certainly not carried out. */
-	rejected: string[];
 }
 
 /** What a postback says became of its charge or payment. */

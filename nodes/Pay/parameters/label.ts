@@ -7,6 +7,8 @@ export interface NamedField {
 	readonly name: string;
 	/** What the form calls it. */
 	readonly displayName: string;
+	/** What errors call it instead, where label and name do not say which form it stands in. */
+	readonly called?: string;
 }
 
 /** A field inside of another one, which stands at a path. */
@@ -15,7 +17,8 @@ export function fieldInside(path: string, { name, displayName }: NamedField): Na
 }
 
 /** The form's label and the API's own name: "Key (creditParty.key)". */
-export function labelOf({ name, displayName }: NamedField): string {
+export function labelOf({ name, displayName, called }: NamedField): string {
+	if (called !== undefined) return called;
 	// "Amount (amount)" would say one thing twice.
 	const isSame = displayName === name || displayName.toLowerCase() === name;
 	return isSame ? displayName : `${displayName} (${name})`;
@@ -24,6 +27,22 @@ export function labelOf({ name, displayName }: NamedField): string {
 /** An {@link InputError} that begins with what the form calls the field. */
 export const wrongField = (field: NamedField, what: string, advice: string) =>
 	new InputError(field.name, `${labelOf(field)} ${what}`, advice);
+
+/** As much of a value as a person reads in an error. */
+const MOST_QUOTED = 60;
+
+/** A value as an error shows it: text in quotes, anything else as JSON, or by its type. */
+export function quoted(value: unknown): string {
+	if (typeof value === 'string') return `"${value.slice(0, MOST_QUOTED)}"`;
+	// What JSON makes of a bigint depends on which libraries n8n has loaded.
+	if (typeof value === 'number' || typeof value === 'bigint') return String(value);
+	if (value === undefined) return 'undefined';
+	try {
+		return JSON.stringify(value).slice(0, MOST_QUOTED);
+	} catch {
+		return `a value of type ${typeof value}`;
+	}
+}
 
 type FieldOrGroup = INodeProperties | INodePropertyCollection;
 

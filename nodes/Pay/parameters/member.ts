@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import type { Member, MemberTree } from '../service/contract';
+import type { Identifier, Member, MemberTree } from '../service/contract';
 import { amountField, parseAmount, readDecimalSign } from './amount';
 import type { NamedField } from './label';
 import type { ReadParameter } from './parameter';
@@ -10,6 +10,11 @@ export interface BodyMember<Name extends string = string, Value = unknown> {
 	readonly name: Name;
 	readonly fields: INodeProperties[];
 	readonly type: Member;
+	/**
+	 * Whether another value makes it another request: then what was accepted before does not stand for it. A
+	 * text that people let change with each try says nothing of the kind.
+	 */
+	readonly tellsRequestsApart: boolean;
 	/** Members of its own that an expression must not leave empty. */
 	readonly neverEmpty?: readonly string[];
 	/** Reads it, undefined where it is left out; throws an InputError. */
@@ -37,15 +42,22 @@ export const groupText = <const Name extends string>(
 function singleMember<const Name extends string, Value>(
 	name: Name,
 	field: INodeProperties,
-	type: Member,
+	facts: Pick<BodyMember, 'type' | 'tellsRequestsApart'>,
 	parse: Parse<Value>,
 ): BodyMember<Name, Value> {
-	return { name, fields: [field], type, read: (read) => parse(read(name), field) };
+	return {
+		name,
+		fields: [field],
+		type: facts.type,
+		tellsRequestsApart: facts.tellsRequestsApart,
+		read: (read) => parse(read(name), field),
+	};
 }
 
 /** An object of optional texts (creditParty, payer): a collection in the editor. */
 export function groupMember<const Name extends string, const Text extends string>(
 	field: Named<Name>,
+	{ tellsRequestsApart }: Pick<BodyMember, 'tellsRequestsApart'>,
 	texts: Array<ReturnType<typeof groupText<Text>>>,
 	open: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
@@ -62,34 +74,56 @@ export function groupMember<const Name extends string, const Text extends string
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
 	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
 	return {
-		...singleMember(field.name, { ...collection, ...field }, type, (value) =>
-			readMembers(value, field, texts),
+		...singleMember(
+			field.name,
+			{ ...collection, ...field },
+			{ type, tellsRequestsApart },
+			(value) => readMembers(value, field, texts),
 		),
 		neverEmpty,
 	};
 }
 
 /** A text that a body may hold. */
-export const textMember = <const Name extends string>(field: Named<Name>) =>
-	singleMember(field.name, groupText(field).field, 'string', optionalText);
+export const textMember = <const Name extends string>(
+	field: Named<Name>,
+	{ tellsRequestsApart }: Pick<BodyMember, 'tellsRequestsApart'>,
+) =>
+	singleMember(
+		field.name,
+		groupText(field).field,
+		{ type: 'string', tellsRequestsApart },
+		optionalText,
+	);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {
 	name: 'amount',
 	fields: [amountField],
 	type: 'number',
+	tellsRequestsApart: true,
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
-/** As {@link amount}. */
-export const externalId = singleMember('external_id', externalIdField, 'string', parseExternalId);
+/** As {@link amount}. One of its own is no part of what is asked for: people let it change with each try. */
+export const externalId = (identifier: Identifier) =>
+	singleMember(
+		'external_id',
+		externalIdField(identifier),
+		{ type: 'string', tellsRequestsApart: identifier !== 'its own' },
+		(value) => parseExternalId(value, identifier),
+	);
 /** As {@link amount}; the placeholder is an example of the operation's own. */
 export const payerQuestion = (placeholder: string) =>
-	textMember({
-		displayName: 'Description',
-		name: 'payerQuestion',
-		placeholder,
-		description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
-	});
+	textMember(
+		{
+			displayName: 'Description',
+			name: 'payerQuestion',
+			placeholder,
+			description:
+				'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+		},
+		{ tellsRequestsApart: false },
+	);
 
 /** What a form is made of: members of the body, and fields that are none. */
 export type FormPart = BodyMember | INodeProperties;
@@ -111,6 +145,14 @@ export function treeOf(form: readonly FormPart[]): MemberTree {
 	const tree: Record<string, Member> = {};
 	for (const { name, type } of form.filter(isBodyMember)) tree[name] = type;
 	return tree;
+}
+
+/** The members of a form with another value of which it is still the same request. */
+export function notTellingApartIn(form: readonly FormPart[]): string[] {
+	return form
+		.filter(isBodyMember)
+		.filter(({ tellsRequestsApart }) => !tellsRequestsApart)
+		.map(({ name }) => name);
 }
 
 /** The paths of the texts in a form that an expression must not leave empty. */

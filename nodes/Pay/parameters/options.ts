@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isMembers } from '../json';
-import { wrongField } from './label';
+import { quoted, wrongField } from './label';
 
 const IN_CREDENTIAL = 'in the Pay API credential, under Describe the Service';
 
@@ -57,7 +57,7 @@ function readWholeNumber(value: unknown, field: WholeNumberField): number {
 	if (isWhole && value >= minValue && value <= maxValue) return value;
 	throw wrongField(
 		field,
-		`must be a whole number from ${minValue} to ${maxValue}, but is ${JSON.stringify(value) ?? 'undefined'}`,
+		`must be a whole number from ${minValue} to ${maxValue}, but is ${quoted(value)}`,
 		'Correct it under Options.',
 	);
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { isMembers } from '../json';
-import { fieldAt, wrongField, type NamedField } from './label';
+import { fieldAt, quoted, wrongField, type NamedField } from './label';
 
 /** Reads one parameter of one item, expressions resolved. */
 export type ReadParameter = (name: string) => unknown;
@@ -18,6 +18,9 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
 		: [field];
 
+/** What to do where an option is none of its list. */
+export const CHOOSE_UNDER_OPTIONS = 'Choose one from the list under Options.';
+
 /** Reads a field that is chosen from a list; throws an InputError. */
 export function parseChoice<Choice extends string>(
 	value: unknown,
@@ -27,8 +30,25 @@ export function parseChoice<Choice extends string>(
 ): Choice {
 	const found = choices.find((choice) => choice === value);
 	if (found !== undefined) return found;
-	const what = `must be one of ${choices.join(', ')}, but is ${JSON.stringify(value)}`;
+	const what = `must be one of ${choices.join(', ')}, but is ${quoted(value)}`;
 	throw wrongField(field, what, advice);
+}
+
+/** What a value is, for where it may be a secret. */
+function kindOf(value: unknown): string {
+	if (value === undefined || value === null) return String(value);
+	if (typeof value === 'string') return 'text';
+	return typeof value === 'number' ? 'a number' : 'an object';
+}
+
+/** Reads a field that is on or off, in a node or a credential; throws an InputError. */
+export function parseSwitch(value: unknown, field: NamedField): boolean {
+	if (typeof value === 'boolean') return value;
+	throw wrongField(
+		field,
+		`must be true or false, but is ${kindOf(value)}`,
+		'Turn it on or off. An expression in it must give true or false.',
+	);
 }
 
 /** The same fields, shown for one resource and operation only. */
@@ -99,18 +119,21 @@ export function refuseExpressions(
 }
 
 /** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
-export const mayBeExpression = (typed: unknown): boolean =>
-	typeof typed === 'object' && typed !== null
-		? Object.values(typed).some(mayBeExpression)
-		: typed === undefined || (typeof typed === 'string' && typed.startsWith('='));
+export function mayBeExpression(typed: unknown): boolean {
+	if (typed === undefined) return true;
+	if (typeof typed === 'string') return typed.startsWith('=');
+	if (typeof typed !== 'object' || typed === null) return false;
+	return Object.values(typed).some(mayBeExpression);
+}
 
 /** What an expression reads of its item. Of a tool that is the first one, or holds what the model says. */
 const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
 
-const readsItem = (typed: unknown): boolean =>
-	typeof typed === 'string'
-		? typed.startsWith('=') && ITEM.test(typed)
-		: Object.values(typed ?? {}).some(readsItem);
+/** Whether an expression, at any depth of a parameter as it was typed, reads its item. */
+function readsItem(typed: unknown): boolean {
+	if (typeof typed === 'string') return typed.startsWith('=') && ITEM.test(typed);
+	return Object.values(typed ?? {}).some(readsItem);
+}
 
 /** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
 export function refuseItemDataInTool(

@@ -20,6 +20,7 @@ export const creditParty = groupMember(
 		description:
 			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
 	},
+	{ tellsRequestsApart: true },
 	[
 		key,
 		groupText({

@@ -1,19 +1,55 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isMembers } from '../json';
-import type { Words } from '../service/contract';
+import type { Identifier, Words } from '../service/contract';
 import { fieldInside, wrongField, type NamedField } from './label';
 
-/** `external_id` (sections 2.1 and 2.2). */
-export const externalIdField: INodeProperties = {
-	displayName: 'External ID',
-	name: 'external_id',
-	type: 'string',
-	default: '',
-	required: true,
-	placeholder: 'e.g. invoice-1042',
-	description:
-		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
-};
+/** `external_id` (sections 2.1 and 2.2), as errors call it. */
+export const externalIdName = { displayName: 'External ID', name: 'external_id' };
+
+/** What people read of an External ID. */
+interface IdentifierWords {
+	description: string;
+	/** What to do about one that is no text. */
+	asText: string;
+	/** What to do where there is none. */
+	whenMissing: string;
+	/** An expression that gives one. */
+	example: string;
+}
+
+function identifierWords(identifier: Identifier): IdentifierWords {
+	if (identifier === 'its own') {
+		return {
+			description:
+				'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
+			asText: 'Pass the id of your own order or payout as text, so that no digit is lost',
+			whenMissing: 'Give each item an identifier of your own',
+			example: '{{ $json.orderId }}',
+		};
+	}
+	return {
+		description: `The External ID of the ${identifier.of} that this is about`,
+		asText: `Pass the External ID of the ${identifier.of} as text, so that no digit is lost`,
+		whenMissing: `Enter the External ID of the ${identifier.of}`,
+		example: '{{ $json.external_id }}',
+	};
+}
+
+/** A wait is about what a Pay node before it sent, whatever that is. */
+export const WAIT_IDENTIFIER: Identifier = { of: 'item' };
+
+/** The field of an operation's External ID. */
+export function externalIdField(identifier: Identifier): INodeProperties {
+	return {
+		displayName: externalIdName.displayName,
+		name: externalIdName.name,
+		type: 'string',
+		default: '',
+		required: true,
+		placeholder: 'e.g. invoice-1042',
+		description: identifierWords(identifier).description,
+	};
+}
 
 /** What a failed expression leaves behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
@@ -35,6 +71,12 @@ export function refuseLeftover(text: string, field: NamedField) {
 	);
 }
 
+/** Whether a value is a date of JavaScript, or one of n8n's, as $now is: an expression may give either. */
+function isDate(value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return 'toISOString' in value || 'toISODate' in value;
+}
+
 /**
  * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
  * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
@@ -48,6 +90,13 @@ export function optionalText(value: unknown, field: NamedField): string | undefi
 			field,
 			'is a number too large to keep all its digits',
 			'Pass it as text from the start, for example as a string in the data it comes from.',
+		);
+	}
+	if (isDate(value)) {
+		throw wrongField(
+			field,
+			'must be text, but is a date',
+			'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
 		);
 	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
@@ -110,24 +159,21 @@ export function parseIdentifier(
 export const optionalIdentifier = (value: unknown, field: NamedField) =>
 	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
 
-/**
- * Reads the caller's own identifier (sections 2.1 and 2.2): a string or a safe integer. Throws an
- * InputError.
- */
-export function parseExternalId(value: unknown): string {
-	const field = externalIdField;
+/** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
+export function parseExternalId(value: unknown, identifier: Identifier): string {
+	const { asText, whenMissing, example } = identifierWords(identifier);
 	const isOddNumber = typeof value === 'number' && !Number.isSafeInteger(value);
 	if (typeof value === 'boolean' || isOddNumber) {
 		throw wrongField(
-			field,
+			externalIdName,
 			`must be text or a whole number, but is ${String(value)}`,
-			'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.',
+			`${asText}, for example ${example}.`,
 		);
 	}
 	return parseIdentifier(
 		value,
-		field,
-		'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
+		externalIdName,
+		`${whenMissing}, for example ${example}. If it comes from an expression, check that the input item has that field.`,
 	);
 }
 
@@ -139,11 +185,13 @@ const CHANGING =
 export function changingIdHint(
 	typed: unknown,
 	{ noun, pastParticiple }: Words,
+	identifier: Identifier,
 ): string | undefined {
 	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
-	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example {{ $json.orderId }}.`;
+	const { example } = identifierWords(identifier);
+	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${example}.`;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields, startCondition } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
-import { wrongField } from './label';
-import { asTyped, parseChoice } from './parameter';
+import { quoted, wrongField } from './label';
+import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice } from './parameter';
 
 const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
 
@@ -136,10 +136,10 @@ export function refuseWrongResponse(options: unknown): void {
 		respond?: unknown;
 		responseCode?: unknown;
 	};
-	parseChoice(respond, respondField, RESPONDS, 'Choose one from the list under Options.');
+	parseChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
 	const code = Number(responseCode);
 	if (!Number.isInteger(code) || code < 200 || code > 299) {
-		const what = `must be a whole number from 200 to 299, but is ${JSON.stringify(responseCode)}`;
+		const what = `must be a whole number from 200 to 299, but is ${quoted(responseCode)}`;
 		throw wrongField(
 			responseCodeField,
 			what,

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { wrongField } from './label';
-import type { ReadParameter } from './parameter';
+import { quoted, wrongField } from './label';
+import { parseChoice, parseSwitch, type ReadParameter } from './parameter';
 
 const limitWaitTimeField: INodeProperties = {
 	displayName: 'Limit Wait Time',
@@ -40,8 +40,9 @@ const resumeUnitField: INodeProperties = {
 /** How long a wait lasts at most. */
 export const waitLimitFields = [limitWaitTimeField, resumeAmountField, resumeUnitField];
 
+const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const;
 const MINUTE = 60_000;
-const UNITS: Record<string, number> = {
+const MILLISECONDS: Readonly<Record<(typeof UNITS)[number], number>> = {
 	seconds: 1000,
 	minutes: MINUTE,
 	hours: 60 * MINUTE,
@@ -54,23 +55,14 @@ const UNITS: Record<string, number> = {
  */
 export function readWaitLimit(read: ReadParameter): number {
 	// What is not typed is false by its default: nothing comes from an expression that found nothing.
-	const isLimited = read('limitWaitTime');
-	if (isLimited === false) return Infinity;
-	if (isLimited !== true) {
-		const what = `must be true or false, but is ${JSON.stringify(isLimited) ?? 'undefined'}`;
-		throw wrongField(limitWaitTimeField, what, 'Turn it on or off.');
-	}
+	if (!parseSwitch(read('limitWaitTime'), limitWaitTimeField)) return Infinity;
 	const typedAmount = read('resumeAmount');
 	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
 	const amount = text === '' ? typedAmount : Number(text);
-	const unit = read('resumeUnit');
 	if (typeof amount !== 'number' || !(amount >= 0)) {
-		const what = `must be 0 or more, but is ${JSON.stringify(typedAmount) ?? 'undefined'}`;
+		const what = `must be 0 or more, but is ${quoted(typedAmount)}`;
 		throw wrongField(resumeAmountField, what, 'Enter how long to wait.');
 	}
-	if (typeof unit !== 'string' || !Object.hasOwn(UNITS, unit)) {
-		const names = Object.keys(UNITS).join(', ');
-		throw wrongField(resumeUnitField, `must be one of ${names}`, 'Choose one from the list.');
-	}
-	return amount * UNITS[unit]!;
+	const unit = parseChoice(read('resumeUnit'), resumeUnitField, UNITS);
+	return amount * MILLISECONDS[unit];
 }

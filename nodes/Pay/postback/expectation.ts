@@ -71,7 +71,7 @@ const lastWait = (store: ExpectationStore, executionId: string) =>
 	`${executionId} ${countWaits(store, executionId)}`;
 
 /** Records that another process goes on behind the last wait of an execution. */
-export function giveWayBehindWait(store: ExpectationStore, executionId: string): void {
+export function recordContinuedElsewhere(store: ExpectationStore, executionId: string): void {
 	store.lostBehind = lastWait(store, executionId);
 }
 
@@ -79,7 +79,7 @@ export function giveWayBehindWait(store: ExpectationStore, executionId: string):
  * Whether another process goes on behind the last wait of an execution. It holds until the next wait:
  * Retry On Fail runs a node again, and other nodes come behind it.
  */
-export const hasGivenWay = (store: ExpectationStore, executionId: string) =>
+export const isContinuedElsewhere = (store: ExpectationStore, executionId: string) =>
 	store.lostBehind === lastWait(store, executionId);
 
 /** With what an execution asked for the postback of a proof: the words of the account, for example. */

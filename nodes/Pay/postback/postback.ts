@@ -52,18 +52,18 @@ export function parsePostback(
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, content: hashed, files, filesOnDisk } = parseBody(content, contentType);
+	const { body, rawBody, hashed, files, filesOnDisk } = parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
-	const withSecrets = {
+	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
 		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),
 		body,
 		rawBody,
 	};
-	const shown = hideSecrets(withSecrets, secrets) as typeof withSecrets;
+	const shown = hideSecrets(unhidden, secrets) as typeof unhidden;
 	return {
 		method,
 		isSignedByService,
@@ -71,7 +71,7 @@ export function parsePostback(
 		headers: shown.headers,
 		body: shown.body,
 		rawBody: shown.rawBody,
-		content: hashed,
+		hashed,
 		files,
 		filesOnDisk,
 	};
@@ -81,7 +81,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 /** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */
 export function toJson(
-	{ method, query, headers, body, rawBody, content, files }: Postback,
+	{ method, query, headers, body, rawBody, hashed, files }: Postback,
 	about: { reference: Reference | null; state?: string },
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -89,7 +89,7 @@ export function toJson(
 	const eventId = createHash('sha256')
 		.update(JSON.stringify([method, about.reference, sorted, hashes]))
 		.update('\n')
-		.update(content)
+		.update(hashed)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
 	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;

@@ -95,7 +95,7 @@ export function postbackUrlHint(
 ): string | undefined {
 	const { hostname, pathname } = new URL(url);
 	if (pathname.includes(`${TEST_PATH}/`) || pathname.startsWith(`${testPath}/`)) {
-		return 'The postback URL is a test URL: n8n answers it only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
+		return 'The postback URL is a test URL: it works only while the editor is listening. For postbacks that arrive later, publish the workflow and use the Production URL.';
 	}
 	if (isPrivate(hostname) && !(serviceIsLoopback && isLoopback(hostname))) {
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;

@@ -111,8 +111,11 @@ export function signUrl(url: string, reference: Reference, secret: string): stri
 	return withProof(url, `${encoded}.${macOf(encoded, secret)}`);
 }
 
+/** The length of a proof's hash, in base64url characters: 132 bits. */
+const HASH_LENGTH = 22;
+
 const proofHash = (proof: string) =>
-	createHash('sha256').update(proof).digest('base64url').slice(0, 22);
+	createHash('sha256').update(proof).digest('base64url').slice(0, HASH_LENGTH);
 
 /**
  * Appends a random proof to a resume URL; the execution keeps its hash. Nobody who reads the execution,
@@ -189,7 +192,8 @@ export function withoutProof(query: Record<string, unknown>): {
 } {
 	const { [PROOF_PARAMETER]: unescaped, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
 	const proof = unescaped ?? escaped;
-	const [, , mac, appended = ''] = (typeof proof === 'string' && PROOF.exec(proof)) || [];
+	if (typeof proof !== 'string') return { query: rest, mac: undefined };
+	const [, , mac, appended = ''] = PROOF.exec(proof) ?? [];
 	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
 	return { query: { ...more, ...rest }, mac };
 }

@@ -63,6 +63,8 @@ export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	name: 'postbackUrl',
 	fields: targetFields,
 	type: 'string',
+	// One to the execution that waits differs with each try.
+	tellsRequestsApart: false,
 	read: () => undefined,
 };
 
@@ -140,10 +142,10 @@ export function readPostbackTarget(
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {
-			hint: 'You will not be told when this is paid: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			hint: 'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
 		};
 	}
-	const url = parsePostbackUrl(entered(choice, read, account, execution));
+	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	if (choice === 'resume' || isOwnResumeUrl(url, execution)) {
 		const here = targetHere(url, reference, account, execution.id);
@@ -153,7 +155,7 @@ export function readPostbackTarget(
 }
 
 /** The URL that a choice stands for, as it was entered. */
-function entered(
+function urlFor(
 	choice: 'credential' | 'resume' | 'url',
 	read: ReadParameter,
 	account: PostbackAccount,

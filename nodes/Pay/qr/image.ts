@@ -17,7 +17,8 @@ export function qrPng(text: string): Buffer {
 	modules.forEach((row, y) => {
 		const first = y * scale * line;
 		row.forEach((dark, x) => {
-			for (let at = x * scale; dark && at < (x + 1) * scale; at++) {
+			if (!dark) return;
+			for (let at = x * scale; at < (x + 1) * scale; at++) {
 				data[first + (at >> 3)]! &= ~(128 >> (at & 7));
 			}
 		});

@@ -1,18 +1,10 @@
 import { jsonOrText } from '../json';
 import { pathOf, type Policy, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, type Exchange, type HttpRequest } from './exchange';
+import { judge, type ResponseWords } from './judgement';
 import { outcomeOfFailure, outcomeOfStatus, type Outcome } from './outcome';
 import { unconfirmedBy, withoutN8n } from './page';
 import { reasonOfFailure, type Reason } from './reason';
-
-/** What the words of a response mean, and why. */
-export type Judgement =
-	/** One of the Rejected Values: rejected below 500; from there on the status counts. */
-	| { means: 'rejected'; reason: Reason }
-	/** None of the Accepted Values: a 2xx is unknown. */
-	| { means: 'notConfirmed'; reason: Reason }
-	/** One of the Accepted Values: a 2xx is accepted; against a status that says no it is unknown. */
-	| { means: 'confirmed'; reason: Reason };
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
 interface Connection {
@@ -21,8 +13,8 @@ interface Connection {
 	accessToken: string;
 	/** How long the whole exchange may take, in milliseconds. */
 	timeout: number;
-	/** What a body, as it came, says became of its request; undefined where that is left to the status. */
-	judge?: (response: unknown) => Judgement | undefined;
+	/** What a response says became of its request; absent where that is left to the status. */
+	responseWords?: ResponseWords;
 	/** A header that carries the request's external_id too. */
 	externalIdHeader?: string;
 	/** Replaces in a response what no output may show, the access token first of all. */
@@ -71,10 +63,10 @@ type Responded = Extract<Exchange, { end: 'responded' }>;
 function resultOfResponse(
 	response: Responded,
 	conflict: Policy['conflict'],
-	{ judge, hide }: Connection,
+	{ responseWords, hide }: Connection,
 ): RequestResult {
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const { outcome, reason } = outcomeOfResponse(response, body, conflict, judge);
+	const { outcome, reason } = outcomeOfResponse(response, body, conflict, responseWords);
 	const result: RequestResult = {
 		outcome,
 		statusCode: response.statusCode,
@@ -95,12 +87,12 @@ function outcomeOfResponse(
 	response: Responded,
 	body: unknown,
 	conflict: Policy['conflict'],
-	judge: Connection['judge'],
+	words: ResponseWords | undefined,
 ): Pick<RequestResult, 'outcome' | 'reason'> {
 	const { statusCode, contentType, byProxy } = response;
 	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
 	if (outcome === 'notSent') return { outcome, reason: { is: 'stoppedByProxy', statusCode } };
-	const judgement = judge?.(body);
+	const judgement = words === undefined ? undefined : judge(words, body);
 	if (judgement?.means === 'rejected' && statusCode < 500) {
 		return { outcome: 'rejected', reason: judgement.reason };
 	}

@@ -20,7 +20,7 @@ export interface AgentPermission {
 }
 
 /**
- * What may be done with any operation. The document says none of it: each answer is our own.
+ * What may be done with any operation. The document says none of it: each decision is our own.
  */
 interface AnyPolicy {
 	readonly agentPermission: AgentPermission | 'not needed';
@@ -79,18 +79,20 @@ export interface Words {
 	readonly whenTokenRejected?: (external_id: string) => string;
 }
 
+/**
+ * Whether the external_id of an operation is made for its request, as that of a payment, or names something
+ * that another operation made, as a refund would: what that is, as a noun. Only in the first case does it go
+ * into the credential's header for it, and is the same body under another External ID another try.
+ */
+export type Identifier = 'its own' | { readonly of: string };
+
 /** What tells an operation of the service from another. */
 export interface OperationContract {
 	/** Its name in items, errors, references and stored keys. */
 	readonly kind: string;
 	/** The last segment of its path (section 4). */
 	readonly path: (typeof PATHS)[number];
-	/**
-	 * Whether its external_id is made for this request, as that of a payment, or names something that another
-	 * operation made, as a refund would. Only in the first case does it go into the credential's header for
-	 * it, and is the same body under another External ID another try.
-	 */
-	readonly identifier: 'its own' | 'of something else';
+	readonly identifier: Identifier;
 	readonly words: Words;
 	readonly policy: Policy;
 }

@@ -95,12 +95,12 @@ function isOutsideOfTls(url: string, request: NodeRequest | undefined): boolean 
 }
 
 /**
- * Whether a request is not out as a whole, where that is sure. The bytes leave Node's buffers only once
+ * Whether it is sure that a request did not go out as a whole. The bytes leave Node's buffers only once
  * a connection stands, so what is not flushed did not all leave, and nothing did before the end of the
  * TLS handshake (Node 20 marks it as flushed then). Over TLS the buffers run behind the wire, so there a
  * request that is not flushed proves nothing.
  */
-function isPart(url: string, request: NodeRequest | undefined): boolean {
+function isIncomplete(url: string, request: NodeRequest | undefined): boolean {
 	const { socket, writableFinished } = request ?? {};
 	if (isOutsideOfTls(url, request) || socket?.secureConnecting === true) return true;
 	return writableFinished === false && socket?.encrypted !== true;
@@ -111,7 +111,7 @@ function readFailure(url: string, error: Thrown): TransportFailure {
 		code: error.code ?? error.cause?.code,
 		syscall: error.syscall ?? error.cause?.syscall,
 		name: error.name,
-		isPart: isPart(url, error.request),
+		isIncomplete: isIncomplete(url, error.request),
 	};
 }
 
@@ -133,36 +133,43 @@ async function readToEnd(body: unknown): Promise<unknown> {
 	return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
+/** Ends what is left of a request and of its response, as far as it can be ended. Never throws. */
+function endTransfer(request: NodeRequest | undefined, body: unknown): void {
+	for (const each of [request, body as { destroy?: () => void } | undefined]) {
+		try {
+			each?.destroy?.();
+		} catch {
+			// What an abort's listener throws ends the whole process.
+			continue;
+		}
+	}
+}
+
+/** The head of the response, be it given or thrown; or why there is none. Never rejects. */
+async function readHead(
+	httpRequest: HttpRequest,
+	options: IHttpRequestOptions,
+): Promise<Head | TransportFailure> {
+	try {
+		return headOfResult(await httpRequest(options));
+	} catch (error) {
+		const thrown = (error ?? {}) as Thrown;
+		return headOfError(thrown) ?? readFailure(options.url, thrown);
+	}
+}
+
 /** Makes the request and reads the response to its end; never rejects. */
 async function makeRequest(
 	httpRequest: HttpRequest,
 	options: IHttpRequestOptions,
 	stop: AbortSignal,
 ): Promise<Exchange> {
-	let head: Head;
-	try {
-		head = headOfResult(await httpRequest(options));
-	} catch (error) {
-		const thrown = (error ?? {}) as Thrown;
-		const headOfErrorStatus = headOfError(thrown);
-		if (headOfErrorStatus === undefined) {
-			return { end: 'failed', failure: readFailure(options.url, thrown) };
-		}
-		head = headOfErrorStatus;
-	}
+	const head = await readHead(httpRequest, options);
+	if (!('statusCode' in head)) return { end: 'failed', failure: head };
 	const { statusCode, body, contentType, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
 	// n8n's helper forgets the signal once it has the head. So from here on the rest is ended by ourselves.
-	const release = () => {
-		for (const each of [request, body as { destroy?: () => void } | undefined]) {
-			try {
-				each?.destroy?.();
-			} catch {
-				// What an abort's listener throws ends the whole process.
-				continue;
-			}
-		}
-	};
+	const release = () => endTransfer(request, body);
 	stop.addEventListener('abort', release, { once: true });
 	if (stop.aborted) release();
 	try {

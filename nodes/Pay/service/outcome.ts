@@ -11,8 +11,8 @@ export interface TransportFailure {
 	syscall?: string;
 	/** The error's class name. */
 	name?: string;
-	/** Whether Node proves that a part at most went out; absent where it proves nothing. */
-	isPart?: boolean;
+	/** Whether it is sure that the request did not go out as a whole; absent where nothing is sure. */
+	isIncomplete?: boolean;
 }
 
 /**
@@ -67,9 +67,9 @@ const BLOCKED_BY_N8N = new Set(['SsrfBlockedHostnameError', 'SsrfBlockedIpError'
  * is not a request: its length is announced, and what came of its JSON cannot be read.
  */
 export function outcomeOfFailure(failure: TransportFailure): 'unknown' | 'notSent' {
-	const { code = '', syscall = '', name = '', isPart = false } = failure;
+	const { code = '', syscall = '', name = '', isIncomplete = false } = failure;
 	const isProven =
-		isPart ||
+		isIncomplete ||
 		['getaddrinfo', 'connect'].includes(syscall) ||
 		BEFORE_CONNECTION.has(code) ||
 		CERTIFICATE_REFUSED.has(code) ||

@@ -35,7 +35,7 @@ export function proxyPageIn(response: unknown) {
 }
 
 /** What is said in place of n8n's own JSON, which may show a path of its server. */
-export const UNPUBLISHED = 'n8n answered: no workflow is published at this address';
+export const UNPUBLISHED = 'n8n responded: no workflow is published at this address';
 
 /** A response, with {@link UNPUBLISHED} for that of an n8n where no workflow listens. */
 export function withoutN8n(response: unknown): unknown {
@@ -45,19 +45,32 @@ export function withoutN8n(response: unknown): unknown {
 	return at >= 0 && message.includes(' is not registered', at) ? UNPUBLISHED : response;
 }
 
-/** What a page begins with behind comments and XML's first line. */
-function behindComments(text: string): string {
-	let rest = text.trimStart();
+/** What may stand in front of a page, comments and XML's first line, by how it begins and ends. */
+const PREFACES: ReadonlyArray<[string, string]> = [
+	['<!--', '-->'],
+	['<?', '>'],
+];
+
+/** A text without one such preface; undefined where it begins with none. */
+function behindPreface(text: string): string | undefined {
+	for (const [begin, end] of PREFACES) {
+		const at = text.startsWith(begin) ? text.indexOf(end, begin.length) : -1;
+		if (at >= 0) return text.slice(at + end.length).trimStart();
+	}
+	return undefined;
+}
+
+/** A page without the prefaces in front of it. */
+function withoutPrefaces(text: string): string {
+	let page = text.trimStart();
 	for (;;) {
-		let end = -1;
-		if (rest.startsWith('<!--')) end = rest.indexOf('-->', 4) + 2;
-		else if (rest.startsWith('<?')) end = rest.indexOf('>');
-		if (end < 2) return rest;
-		rest = rest.slice(end + 1).trimStart();
+		const rest = behindPreface(page);
+		if (rest === undefined) return page;
+		page = rest;
 	}
 }
 
-const beginsAsPage = (text: string) => /^<(!doctype|html|head|body)\b/i.test(behindComments(text));
+const beginsAsPage = (text: string) => /^<(!doctype|html|head|body)\b/i.test(withoutPrefaces(text));
 
 /** The title of a page; empty where it has none. */
 function titleOf(page: string): string {
@@ -81,8 +94,8 @@ export function webPageIn(body: unknown, contentType: unknown): { title: string 
 	if (typeof body !== 'string' || body.trim() === '') return undefined;
 	const start = body.slice(0, LONGEST_PAGE);
 	const isHtml = /\bx?html\b/i.test(String(contentType));
-	if (!beginsAsPage(start) && (!isHtml || isJson(body))) return undefined;
-	return { title: titleOf(start).slice(0, 100) };
+	const isPage = beginsAsPage(start) || (isHtml && !isJson(body));
+	return isPage ? { title: titleOf(start).slice(0, 100) } : undefined;
 }
 
 /** Why a body confirms nothing; undefined for empty ones and plain text. */

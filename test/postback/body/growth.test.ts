@@ -1,4 +1,4 @@
-import { mismatchOf } from '../../../nodes/Pay/parameters/fieldMatch';
+import { mismatchOf } from '../../../nodes/Pay/service/fieldMatch';
 import { parsePostback, toJson } from '../../../nodes/Pay/postback/postback';
 import { signUrl } from '../../../nodes/Pay/postback/proof';
 import { filled, growsTooFast, processorTime } from '../../growth';

@@ -1,6 +1,7 @@
 import type { NodeProcess } from '../nodeProcess';
 import { contextOf } from './context';
-import type { Kind, NodePlan, Options, Plan, TypedItem } from './plan';
+import type { Kind } from '../../serviceOperations';
+import type { NodePlan, Options, Plan, TypedItem } from './plan';
 import type { Result } from './report';
 import { judgeReport } from './rules';
 import type { NodeRun } from './send';

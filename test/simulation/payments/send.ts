@@ -1,7 +1,8 @@
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
-import type { Kind, Options, TypedItem } from './plan';
-import { tokenOf } from './service';
+import type { Kind } from '../../serviceOperations';
+import type { Options, TypedItem } from './plan';
+import { kindOf, tokenOf } from './service';
 
 /** One run of the node's execute(), as n8n calls it: Retry On Fail makes several. */
 export interface NodeRun {
@@ -53,7 +54,7 @@ export function inWords({ id, run, at }: Send): string {
 
 /** A request that a run makes now; undefined where no item asked for it. */
 export function newSend(run: NodeRun, parts: RequestParts, now: number): Send | undefined {
-	const kind: Kind = parts.url.endsWith('/qrcode') ? 'qrCode' : 'payment';
+	const kind = kindOf(parts.url);
 	const item = itemOf(run, kind, parts);
 	if (item === undefined) return undefined;
 	return {

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
+import type { Kind } from '../../serviceOperations';
 
 /*
  * The service, its token endpoint, and the way to them. `books` says whether the service carries a
@@ -105,16 +106,27 @@ export function tokenOf(account: number): string {
 	return `token-of-account-${account}`;
 }
 
+/** The last segment of each operation's path, and what a 409 says of its request. */
+const OPERATIONS: Record<Kind, { path: string; conflict: 'unknown' | 'rejected' }> = {
+	payment: { path: 'payment', conflict: 'unknown' },
+	qrCode: { path: 'qrcode', conflict: 'rejected' },
+};
+
+/** Which operation a request is for. */
+export function kindOf(url: string): Kind {
+	for (const [kind, { path }] of Object.entries(OPERATIONS)) {
+		if (url.endsWith(`/${path}`)) return kind as Kind;
+	}
+	throw new Error(`No operation has the address ${url}`);
+}
+
 /** What an answer's status says of the request, as the table of outcomes has it. */
-export function outcomeOf(
-	status: number,
-	kind: 'payment' | 'qrCode',
-): Exclude<Outcome, 'duplicate'> {
+export function outcomeOf(status: number, kind: Kind): Exclude<Outcome, 'duplicate'> {
 	if (status >= 200 && status < 300) return 'accepted';
 	if (status === 407) return 'notSent';
 	if (status === 307 || status === 308) return 'rejected';
 	if (status === 408 || status === 499) return 'unknown';
-	if (status === 409 && kind === 'payment') return 'unknown';
+	if (status === 409) return OPERATIONS[kind].conflict;
 	if (status >= 400 && status < 500) return 'rejected';
 	return 'unknown';
 }

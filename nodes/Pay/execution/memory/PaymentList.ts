@@ -64,8 +64,8 @@ export class PaymentList {
 	private look?: Promise<Error | undefined>;
 	/** Runs with batches to come: what they may ask for is not dropped. */
 	private readonly runsWithMore = new Set<object>();
-	/** Whether a run was told that the list is full. */
-	saidFull = false;
+	/** Whether a run had the hint that the list is full. */
+	hasHintedFull = false;
 
 	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
 	holdAllFor(run: object): void {
@@ -232,8 +232,8 @@ export class PaymentList {
 		const counting = store.getProcessedDataCount(SCOPE, { mode: MODE });
 		this.length = await withinLimit(counting);
 		if (!drops || this.runsWithMore.size > 0) return undefined;
-		const few = this.length - DROPPED_FOR_EACH * this.added;
-		const room = Math.max(this.remembered + this.added, few);
+		const lengthAfterDrop = this.length - DROPPED_FOR_EACH * this.added;
+		const room = Math.max(this.remembered + this.added, lengthAfterDrop);
 		this.added = 0;
 		return room;
 	}

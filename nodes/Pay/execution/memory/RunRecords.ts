@@ -142,26 +142,33 @@ export class RunRecords {
 	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
-		const { words } = run.operation;
 		list.releaseFor(this);
 		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
 		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
-		const hints: string[] = [];
+		const hints = [this.hintAtFullList(), this.hintAtUnsure(left, reason)];
+		return hints.filter((hint) => hint !== undefined);
+	}
+
+	/** Where the list was full before this run: what is older may be unknown to it. */
+	private hintAtFullList(): string | undefined {
+		const { list, run, idsOfRun, foundKnown } = this;
 		const before = list.length - idsOfRun.size;
-		const isFull = idsOfRun.size > 0 && before >= REMEMBERED_PAYMENTS;
+		if (idsOfRun.size === 0 || before < REMEMBERED_PAYMENTS) return undefined;
 		// Not at each run of a node that has simply paid so many.
-		if (isFull && (foundKnown || !list.saidFull)) {
-			list.saidFull = true;
-			hints.push(listWasFull(words, before));
-		}
-		if (reason === undefined) return hints;
-		const keysLeft = new Set(left);
-		const idsLeft = [...idsOfRun].filter((id) => keysLeft.has(this.keyOf(id)));
-		if (idsLeft.length > 0) hints.push(mayBeForgotten(idsLeft, reason));
-		return hints;
+		if (list.hasHintedFull && !foundKnown) return undefined;
+		list.hasHintedFull = true;
+		return listWasFull(run.operation.words, before);
+	}
+
+	/** Where some of this run's payments may not last in the list. */
+	private hintAtUnsure(keys: string[], reason: Error | undefined): string | undefined {
+		if (reason === undefined) return undefined;
+		const unsure = new Set(keys);
+		const ids = [...this.idsOfRun].filter((id) => unsure.has(this.keyOf(id)));
+		return ids.length > 0 ? mayBeForgotten(ids, reason) : undefined;
 	}
 }
 

@@ -3,7 +3,7 @@ import { additionalMembersOption } from '../../parameters/additionalMembers';
 import { amountField, unitsInWords } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
 import { recipientKey } from '../../parameters/recipient';
-import { externalIdField } from '../../parameters/text';
+import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../ledger';
@@ -70,8 +70,8 @@ export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 export const runFromEarlierState = ({ noun, plural }: Words) =>
 	new InputError(
 		'',
-		`n8n runs this execution a second time from an earlier wait, so no ${noun} is sent`,
-		`The first pass may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full, or, on n8n 1, while the execution runs. Set no time limit there.`,
+		`n8n runs this execution a second time, so no ${noun} is sent`,
+		`The first run may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full. n8n 1 also does so when a time limit passes while the execution runs, and with an execution that begins while n8n itself starts. Where a wait has a time limit, turn it off.`,
 	);
 
 /** What is left of a run whose account the service rejected. */
@@ -105,7 +105,7 @@ export const severalForOneWait = (wait: string, count: number, { plural }: Words
 /** A wait behind a request that is for another one. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(
-		externalIdField,
+		externalIdName,
 		`is "${waitsFor}" there, but this node asks for the postback of "${external_id}"`,
 		'The External ID of the wait is usually {{ $json.external_id }}.',
 	);

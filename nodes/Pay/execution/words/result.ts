@@ -170,8 +170,13 @@ export const otherAmountInResponse = (external_id: string, said: string, asked: 
 	`The service accepted "${external_id}" and says the amount ${said}, but the request said ${asked}. Ask the service what was carried out, and which unit it takes.`;
 
 /** An acceptance that names another identifier than its request. */
-export const otherIdInResponse = (external_id: string, said: string) =>
-	`The service accepted "${external_id}" and calls it "${said}". Ask the service what it accepted: postbacks may name the other one.`;
+export const otherIdInResponse = (external_id: string, said: string, hasPostback: boolean) =>
+	joinSentences(
+		`The service accepted "${external_id}" and calls it "${said}".`,
+		hasPostback
+			? 'Ask the service what it accepted: postbacks may name the other one.'
+			: 'Ask the service what it accepted.',
+	);
 
 const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
 

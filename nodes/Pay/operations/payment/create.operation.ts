@@ -21,10 +21,41 @@ interface PaymentBody {
 	};
 }
 
+const paymentContract = {
+	kind: 'payment',
+	path: 'payment',
+	identifier: 'its own',
+	words: {
+		noun: 'payment',
+		plural: 'payments',
+		pastParticiple: 'made',
+		whenUnknown: {
+			warning: 'Do not pay again yet.',
+			advice: (external_id) =>
+				`Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
+			reminder: 'Ask the service before you pay again.',
+		},
+		whenTokenRejected: (external_id) =>
+			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
+	},
+	policy: {
+		isRepeatable: false,
+		isRecorded: true,
+		agentPermission: {
+			name: 'allowAiPayments',
+			displayName: 'Allow Payments by AI Agents',
+			description: 'Whether an AI agent that has this node as a tool may make payments',
+		},
+		countsAgainstLimits: true,
+		conflict: 'unknown',
+		isSentAgainAfter401: false,
+	},
+} satisfies OperationContract;
+
 const paymentForm = [
 	creditParty,
 	amount,
-	externalId,
+	externalId(paymentContract.identifier),
 	payerQuestion('e.g. Invoice 2041'),
 	postbackUrl,
 ] as const satisfies FormOf<PaymentBody>;
@@ -59,37 +90,6 @@ function hintAtNumberKey(read: ReadParameter): string | undefined {
 	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
 	return typeof key === 'number' ? NUMBER_KEY : undefined;
 }
-
-const paymentContract = {
-	kind: 'payment',
-	path: 'payment',
-	identifier: 'its own',
-	words: {
-		noun: 'payment',
-		plural: 'payments',
-		pastParticiple: 'made',
-		whenUnknown: {
-			warning: 'Do not pay again yet.',
-			advice: (external_id) =>
-				`Ask the service whether "${external_id}" was paid: this node does not send it a second time.`,
-			reminder: 'Ask the service before you pay again.',
-		},
-		whenTokenRejected: (external_id) =>
-			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
-	},
-	policy: {
-		isRepeatable: false,
-		isRecorded: true,
-		agentPermission: {
-			name: 'allowAiPayments',
-			displayName: 'Allow Payments by AI Agents',
-			description: 'Whether an AI agent that has this node as a tool may make payments',
-		},
-		countsAgainstLimits: true,
-		conflict: 'unknown',
-		isSentAgainAfter401: false,
-	},
-} satisfies OperationContract;
 
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = serviceOperation<PaymentBody>({

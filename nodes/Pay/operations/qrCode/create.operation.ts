@@ -46,6 +46,7 @@ const imageFields: INodeProperties[] = [
 
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
+	{ tellsRequestsApart: true },
 	[
 		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
 		groupText({
@@ -79,9 +80,33 @@ interface QrCodeBody {
 	}>;
 }
 
+const qrCodeContract = {
+	kind: 'qrCode',
+	path: 'qrcode',
+	identifier: 'its own',
+	words: {
+		noun: 'QR code',
+		plural: 'QR codes',
+		pastParticiple: 'created',
+		whenUnknown: {
+			warning: undefined,
+			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
+			reminder: undefined,
+		},
+	},
+	policy: {
+		isRepeatable: true,
+		isRecorded: false,
+		agentPermission: 'not needed',
+		countsAgainstLimits: false,
+		conflict: 'rejected',
+		isSentAgainAfter401: true,
+	},
+} satisfies OperationContract;
+
 const qrCodeForm = [
 	amount,
-	externalId,
+	externalId(qrCodeContract.identifier),
 	payerQuestion('e.g. Order 1042'),
 	...imageFields,
 	postbackUrl,
@@ -154,30 +179,6 @@ function finishWith(property: string | undefined, path?: string): Finish {
 		}
 	};
 }
-
-const qrCodeContract = {
-	kind: 'qrCode',
-	path: 'qrcode',
-	identifier: 'its own',
-	words: {
-		noun: 'QR code',
-		plural: 'QR codes',
-		pastParticiple: 'created',
-		whenUnknown: {
-			warning: undefined,
-			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
-			reminder: undefined,
-		},
-	},
-	policy: {
-		isRepeatable: true,
-		isRecorded: false,
-		agentPermission: 'not needed',
-		countsAgainstLimits: false,
-		conflict: 'rejected',
-		isSentAgainAfter401: true,
-	},
-} satisfies OperationContract;
 
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
 export const createQrCode = serviceOperation<QrCodeBody>({

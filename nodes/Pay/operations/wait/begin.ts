@@ -9,7 +9,7 @@ import {
 	resumeCondition,
 } from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
-import { parseExternalId } from '../../parameters/text';
+import { parseExternalId, WAIT_IDENTIFIER } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
 import {
 	awaitedProofs,
@@ -21,8 +21,8 @@ import {
 import { outlastTimers, wasEndedByPostback } from '../../postback/timer';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
-/** A wait has the words of the charge or payment that it is for. */
-const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that makes the charge or payment.';
+/** A wait has the words of the node that asked for its postback. */
+const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
 
 /**
  * Removes what another node, or a customer's order, put where a postback will be: at the time limit
@@ -85,14 +85,14 @@ function readProofs(
 }
 
 /**
- * Warns that the credential of the charge checks the service's signature, and that this wait has no
- * credential to do so.
+ * Warns that the credential of the node that asked checks the service's signature, and that this wait has
+ * no credential to do so.
  */
 function warnOfMissingSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
 	const store = context.getContext('flow');
 	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
 	const message =
-		"This wait does not check the service's signature, as the credential of its charge or payment does: select that credential here too.";
+		"This wait does not check the service's signature, as the credential of the Pay node before it does: select that credential here too.";
 	context.addExecutionHints?.({ message, location: 'outputPane' });
 	context.logger.warn(`Pay: ${message}`, { node: context.getNode().name });
 }
@@ -136,7 +136,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		refuseWaitThatCannotEnd(context, items);
 		refuseMisplacedCondition(context.getNode().parameters, 'resumeWhen');
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		const external_id = parseExternalId(read('external_id'));
+		const external_id = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
 		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
 		// Read now, because a mistake in it would refuse each postback.

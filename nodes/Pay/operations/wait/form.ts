@@ -4,13 +4,13 @@ import { LEAVE_BODY } from '../../parameters/leaveBody';
 import { showFor } from '../../parameters/parameter';
 import { waitLimitFields } from '../../parameters/waitLimit';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
-import { POSTBACK_METHODS } from '../../postback/receive';
+import { POSTBACK_METHODS } from '../../postback/request';
 
 export const option = {
 	name: 'Wait',
 	value: 'wait',
 	action: 'Wait for postback',
-	description: 'Wait until the service reports the status of one charge or payment',
+	description: 'Wait until the service reports what became of one item',
 };
 
 export const description: INodeProperties[] = showFor(
@@ -28,7 +28,7 @@ export const description: INodeProperties[] = showFor(
 			type: 'string',
 			default: '={{ $json.external_id }}',
 			required: true,
-			description: 'Identifier of the charge or payment to wait for',
+			description: 'External ID of the item whose postback is awaited',
 		},
 		...conditionFields(resumeCondition),
 		...waitLimitFields,

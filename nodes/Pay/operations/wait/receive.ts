@@ -1,17 +1,15 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { signatureFault } from '../../credential/signature';
+import { toPostbackItem } from '../../postback/item';
+import { whyNotAwaited } from '../../postback/match';
 import { verifyRandomProof, type Reference } from '../../postback/proof';
 import {
 	logNotAwaited,
-	headersOf,
-	readContent,
-	readPostback,
 	refusePostback,
 	refuseUnproven,
 	refuseWrongSignature,
-	toPostbackItem,
-	whyNotAwaited,
-} from '../../postback/receive';
+} from '../../postback/refuse';
+import { headersOf, readContent, readPostback } from '../../postback/request';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 

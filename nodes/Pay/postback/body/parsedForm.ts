@@ -1,7 +1,7 @@
 import { nestFields } from './brackets';
 import { numberFiles, TEXT_TYPE } from './multipart';
 
-/** A file of a form that n8n has parsed: it lies on n8n's disk until the request has been answered. */
+/** A file of a form that n8n has parsed: it lies on n8n's disk until the response has gone out. */
 export interface FileOnDisk {
 	name: string;
 	filename: string;

@@ -1,0 +1,209 @@
+import { InputError } from '../inputError';
+import { isMembers, jsonOrText } from '../json';
+import type { TokenPost, TokenResponse } from '../service/client';
+import { reasonInWords, type Reason } from '../service/reason';
+import { redact } from '../service/redact';
+import { TOKEN, type ClientCredentials } from './connection';
+
+/* One request for a token by the client credentials grant of OAuth 2.0, and what its response means. */
+
+/** A token of a response, and how many seconds it lives; undefined where that is not known. */
+export interface TokenWithLife {
+	token: string;
+	life: number | undefined;
+}
+
+/** The codes of RFC 6749, section 5.2; anything else an endpoint says may hold a secret. */
+const ERROR_CODES = [
+	'invalid_request',
+	'invalid_client',
+	'invalid_grant',
+	'unauthorized_client',
+	'unsupported_grant_type',
+	'invalid_scope',
+];
+
+const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
+
+/** ID and secret as HTTP Basic has them (RFC 6749, section 2.3.1). */
+function basicPair({ clientId, clientSecret }: ClientCredentials): string {
+	return Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+}
+
+/** The request of RFC 6749, section 4.4.2; as JSON the same members, as some services take them. */
+function tokenRequest(client: ClientCredentials) {
+	const { clientId, clientSecret, scope, sendIn } = client;
+	const members: Record<string, string> = { grant_type: 'client_credentials' };
+	if (scope !== '') members.scope = scope;
+	if (sendIn !== 'header') {
+		members.client_id = clientId;
+		members.client_secret = clientSecret;
+	}
+	const isJson = sendIn === 'json';
+	const headers: Record<string, string> = {
+		'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
+		Accept: 'application/json',
+	};
+	if (sendIn === 'header') headers.Authorization = `Basic ${basicPair(client)}`;
+	const body = isJson ? JSON.stringify(members) : new URLSearchParams(members).toString();
+	return { headers, body };
+}
+
+const NO_TOKEN = 'Could not get an access token: ';
+const noToken = (field: string, what: string, advice: string) =>
+	new InputError(field, NO_TOKEN + what, advice);
+
+/** A response of a token endpoint without a token; the next one would be the same. */
+class TokenRejection extends InputError {}
+
+/** Whether asking for a token again would be rejected again. */
+export const isClientRejected = (error: unknown): error is InputError =>
+	error instanceof TokenRejection;
+
+const CHECK_URL = 'Check the Token URL of the Pay API credential';
+
+/** A token endpoint from which no whole response came. */
+export const unreachable = (reason: Reason) =>
+	noToken(
+		'tokenUrl',
+		`the token endpoint cannot be reached: ${reasonInWords(reason)}`,
+		`${CHECK_URL} and the network.`,
+	);
+
+/** As much of an endpoint's own words as a person reads. */
+const MOST_QUOTED = 200;
+/** What may be a token, whatever the endpoint calls it. */
+const LONG_WORD = /[\w+/=.~-]{24,}/g;
+
+/** What a token endpoint said, without secrets; empty where it said nothing in words. */
+function ownWords(body: unknown, client: ClientCredentials): string {
+	const members = isMembers(body) ? body : {};
+	const inner = isMembers(members.error) ? members.error : {};
+	const { error_description, message, error, detail } = { ...members, ...inner };
+	const isPage = typeof body === 'string' && body.trimStart().startsWith('<');
+	const candidates = [error_description, message, detail, error, isPage ? undefined : body];
+	const found = candidates.find((text) => typeof text === 'string' && text.trim() !== '');
+	if (found === undefined) return '';
+	const secrets = [client.clientSecret, formEncoded(client.clientSecret), basicPair(client)];
+	for (const token of [members.access_token, members.accessToken]) {
+		if (typeof token === 'string') secrets.push(...token.split(/\s+/));
+	}
+	const text = String(redact(found, secrets, LONG_WORD))
+		.replace(/\s+/g, ' ')
+		.trim();
+	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+}
+
+/** What is wrong where an endpoint gave no token, and which field of the credential to look at. */
+interface EndpointFault {
+	field: string;
+	what: string;
+	advice: string;
+}
+
+const REDIRECTS: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'the token endpoint redirects elsewhere',
+	advice: `Redirects are not followed, since they would carry the Client Secret elsewhere. ${CHECK_URL}.`,
+};
+const WRONG_SCOPE: EndpointFault = {
+	field: 'scope',
+	what: 'the token endpoint rejected the scope',
+	advice: 'Check the Scope of the Pay API credential.',
+};
+const NO_ENDPOINT: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'there is no token endpoint at this address',
+	advice: `${CHECK_URL}.`,
+};
+const WRONG_CLIENT: EndpointFault = {
+	field: 'clientSecret',
+	what: 'the token endpoint rejected the client',
+	advice: 'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+};
+const WRONG_REQUEST: EndpointFault = {
+	field: 'clientAuthentication',
+	what: 'the token endpoint rejected the request',
+	advice:
+		'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+};
+const FAILING: EndpointFault = {
+	field: 'tokenUrl',
+	what: 'the token endpoint is failing',
+	advice: 'Wait a while, then run again.',
+};
+
+/**
+ * What a rejection stands for.
+ * @param code the endpoint's own, of those that are known
+ */
+function faultOf(statusCode: number, code: string | undefined): EndpointFault {
+	if (statusCode >= 300 && statusCode <= 399) return REDIRECTS;
+	if (code === 'invalid_scope') return WRONG_SCOPE;
+	if (statusCode === 404 || statusCode === 405) return NO_ENDPOINT;
+	if (statusCode === 401 || statusCode === 403) return WRONG_CLIENT;
+	if (code === 'invalid_client' || code === 'unauthorized_client') return WRONG_CLIENT;
+	if (statusCode === 408 || statusCode === 429) return FAILING;
+	// With one of the other codes a 200 is a rejection too.
+	return statusCode >= 200 && statusCode <= 499 ? WRONG_REQUEST : FAILING;
+}
+
+/**
+ * Why the endpoint gave no token.
+ * @param endpointWords what it said, without secrets; "" where it said nothing
+ */
+function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
+	const { error } = isMembers(body) ? body : {};
+	const code = ERROR_CODES.find((known) => known === error);
+	const { field, what, advice } = faultOf(statusCode, code);
+	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
+	const message = `${NO_TOKEN}${what} (${status})`;
+	const saysMore = endpointWords !== '' && endpointWords !== code;
+	const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
+	// What fails for the moment may give a token a moment later.
+	if (statusCode >= 500 || statusCode === 408) return new InputError(field, message, description);
+	return new TokenRejection(field, message, description);
+}
+
+/** The members of a response in which its token is: its own, or those of its `data`. */
+function tokenMembers(members: Record<string, unknown>): Record<string, unknown> {
+	const isHere = members.access_token !== undefined || members.accessToken !== undefined;
+	return !isHere && isMembers(members.data) ? members.data : members;
+}
+
+/**
+ * Reads the response of RFC 6749, section 5.1, and those that differ in the token's name or wrap it in
+ * `data`; the type of the token does not matter.
+ */
+function parseResponse(response: TokenResponse, client: ClientCredentials): TokenWithLife {
+	if (response.statusCode === undefined) throw unreachable(response.reason);
+	const { statusCode } = response;
+	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
+	const endpointWords = ownWords(body, client);
+	// Some say no with a 200.
+	const isRejection = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
+	if (statusCode < 200 || statusCode > 299 || isRejection) {
+		throw rejectedByEndpoint(statusCode, body, endpointWords);
+	}
+	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
+	const token = access_token ?? accessToken;
+	if (typeof token !== 'string' || !TOKEN.test(token)) {
+		// Nothing of it is quoted: somewhere in it there may be a token.
+		throw new TokenRejection(
+			'tokenUrl',
+			`${NO_TOKEN}the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
+			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
+		);
+	}
+	const seconds = Number(expires_in);
+	return { token, life: seconds > 0 && Number.isFinite(seconds) ? seconds : undefined };
+}
+
+/** Fetches a token. Rejects with an InputError where there is none. */
+export async function fetchToken(
+	client: ClientCredentials,
+	post: TokenPost,
+): Promise<TokenWithLife> {
+	const { headers, body } = tokenRequest(client);
+	return parseResponse(await post(client.tokenUrl, headers, body), client);
+}

@@ -1,0 +1,67 @@
+import type { Ready } from './read';
+
+/* What may have gone out in an execution, for the Highest Sum per Execution of its accounts. */
+
+/** What may have gone out of one account, with one token of one credential. */
+export interface Outlay {
+	accountId: string;
+	tokenId: string;
+	credentialId: string;
+	/** `unitsOf` it, as text. */
+	units: string;
+}
+
+/** The outlays of an execution, as a ledger holds them. */
+interface Outlays {
+	readonly store: {
+		/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
+		sums: Record<string, string>;
+		paid: Outlay[];
+	};
+	readonly credentialId: string;
+	/** The pasted tokens of this run, by `tokenIdOf`. */
+	readonly tokenIds: ReadonlySet<string>;
+}
+
+/** The account and the token that an item goes out of. */
+type ItemAccount = Pick<Ready, 'accountId' | 'tokenId'>;
+
+/** Whether what may have gone out before went out of an item's account. */
+function isOfAccount(
+	outlay: Outlay,
+	{ tokenIds, credentialId }: Outlays,
+	item: ItemAccount,
+): boolean {
+	if (outlay.accountId !== item.accountId) return false;
+	if (outlay.tokenId === item.tokenId) return true;
+	// Another pasted token in another credential: another account.
+	if (outlay.credentialId !== credentialId) return false;
+	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
+	return !tokenIds.has(outlay.tokenId);
+}
+
+/** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
+export function sumOf(outlays: Outlays, item: ItemAccount): bigint {
+	const { sums, paid } = outlays.store;
+	let sum = BigInt(sums[item.accountId] ?? 0);
+	for (const each of paid) {
+		if (isOfAccount(each, outlays, item)) sum += BigInt(each.units);
+	}
+	return sum;
+}
+
+/** Counts what an item lets out, or, with a sign, takes it back. */
+export function addToSum({ store, credentialId }: Outlays, item: ItemAccount, units: bigint): void {
+	const { accountId, tokenId } = item;
+	const found = store.paid.find(
+		(each) =>
+			each.accountId === accountId &&
+			each.tokenId === tokenId &&
+			each.credentialId === credentialId,
+	);
+	if (found === undefined) {
+		store.paid.push({ accountId, tokenId, credentialId, units: String(units) });
+	} else {
+		found.units = String(BigInt(found.units) + units);
+	}
+}

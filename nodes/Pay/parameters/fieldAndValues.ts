@@ -1,0 +1,92 @@
+import { isOneOf, isScalar, type FieldMatch } from '../service/fieldMatch';
+import { wrongField, type NamedField } from './label';
+
+/* What a person enters who says which field of a response or postback counts, and with which values. */
+
+const isBlank = (value: unknown) => String(value ?? '').trim() === '';
+
+/** The values of a list, or of a text with one a line, without the blank ones. */
+function valuesIn(entered: unknown): unknown[] {
+	const values: unknown[] = [];
+	for (const value of [entered].flat()) {
+		const lines: unknown[] = typeof value === 'string' ? value.split(/[\r\n]+/) : [value].flat();
+		for (const line of lines) {
+			if (!isBlank(line)) values.push(line);
+		}
+	}
+	return values;
+}
+
+/** Whether a person entered neither a field nor a value. */
+export const isUnset = (paths: unknown, values: unknown) =>
+	isBlank(paths) && valuesIn(values).length === 0;
+
+/** Whether a line can be a path: nobody names a member by nothing, and a comma stands between two. */
+function isPath(line: string): boolean {
+	return line.split('.').every((name) => name !== '') && !/[,{}$]/.test(line);
+}
+
+/**
+ * Reads the paths that a person entered, one a line. Throws an InputError.
+ * @returns them as {@link FieldMatch} has them; none as an empty text
+ */
+export function readPaths(entered: unknown, field: NamedField): string {
+	if (isBlank(entered)) return '';
+	if (typeof entered !== 'string') {
+		throw wrongField(field, 'must be text', 'Enter one path a line.');
+	}
+	const lines = entered.split(/\r\n|\r|\n/);
+	const paths: string[] = [];
+	for (const [index, line] of lines.entries()) {
+		const path = line.trim();
+		if (path === '') continue;
+		if (!isPath(path)) {
+			throw wrongField(
+				field,
+				`cannot be read in line ${index + 1}, ${JSON.stringify(path)}`,
+				'Enter one path a line, with dots between the levels, for example data.status.',
+			);
+		}
+		paths.push(path);
+	}
+	return paths.join('\n');
+}
+
+/** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */
+export function readValues(entered: unknown, field: NamedField): string[] {
+	return valuesIn(entered).map((value) => {
+		if (!isScalar(value)) {
+			throw wrongField(
+				field,
+				'can have texts and numbers as values only',
+				'Enter one value a line.',
+			);
+		}
+		const text = String(value).trim();
+		if (!text.includes(',')) return text;
+		throw wrongField(
+			field,
+			`cannot have the value ${JSON.stringify(text)}, which holds a comma`,
+			'Enter each value by itself.',
+		);
+	});
+}
+
+/**
+ * Reads the paths of a field, and its values. Throws an InputError where either is missing, or cannot be
+ * read.
+ * @param field what the person entered the paths in
+ */
+export function readFieldMatch(paths: unknown, values: unknown, field: NamedField): FieldMatch {
+	if (isBlank(paths) || typeof paths !== 'string' || valuesIn(values).length === 0) {
+		throw wrongField(
+			field,
+			'and its values must both be there, as text',
+			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
+		);
+	}
+	return { field: readPaths(paths, field), values: readValues(values, field) };
+}
+
+/** The first word that stands in two lists. */
+export const inBoth = (one: string[], other: string[]) => one.find((word) => isOneOf(word, other));

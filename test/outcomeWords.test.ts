@@ -1,0 +1,55 @@
+import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
+import { read } from './markdown';
+
+/*
+ * Examples and documents tell outcomes in the words of the product. They have copies, since a workflow
+ * that was pasted cannot ask: whoever changes a word changes it here too.
+ */
+
+const { accepted, rejected, unknown, notSent, notReached } = OUTCOME_WORDS;
+
+/** As it begins a sentence. */
+const first = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+test.each<{ place: string; told: string[] }>([
+	{
+		place: 'examples/payouts/Report.js',
+		told: [
+			`accepted: '${first(accepted)}'`,
+			`rejected: '${first(rejected)}'`,
+			`unknown: '${first(unknown)}'`,
+			`notSent: '${first(notSent)}'`,
+		],
+	},
+	{
+		place: 'examples/payouts.json',
+		told: [`What was ${rejected} or ${notSent} may come again`],
+	},
+	{
+		place: 'examples/payout-register/register.sql',
+		told: [
+			`'The service ${accepted} it, try '`,
+			`'The service ${rejected} it, try '`,
+			`'It was ${notSent}, try '`,
+		],
+	},
+	{
+		place: 'examples/payout-register.json',
+		told: [`${unknown}, ${rejected}, ${notSent}, ${accepted} without an end`],
+	},
+	{
+		place: 'docs/pay-a-list.md',
+		told: [`What was ${accepted},`, `What was ${rejected} or ${notSent} is sent again`],
+	},
+	{
+		place: 'docs/register.md',
+		told: [`It was ${notSent}.`],
+	},
+	{
+		place: 'docs/in-doubt.md',
+		told: [`in words "${notSent}"`, `in words "${notReached}"`],
+	},
+])('$place tells outcomes in the words of the product', ({ place, told }) => {
+	const text = read(place);
+	expect(told.filter((words) => !text.includes(words))).toStrictEqual([]);
+});
