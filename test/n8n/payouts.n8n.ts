@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -11,8 +11,12 @@ import { majorOf } from '../../dev/versions';
 import { Sandbox } from '../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
 import { reachesLastNodes } from './lastNodes';
+import { launch, PERSON } from './editorPage';
 import { allFinished, credentialFor, startN8n, VERSIONS, type Credential } from './nodes';
 import { BOOK_COLUMNS, linesOf, PASSWORD, PayoutsPage } from './payouts';
+
+/** Where the documents' pictures go; none are taken without it. */
+const { PAY_SCREENSHOTS } = process.env;
 
 /** What this service says of each identifier; it does not know any other. */
 async function startAnswers() {
@@ -137,11 +141,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(paid()).toStrictEqual([]);
 	});
 
-	test('the list of docs/pay-a-list.md: one is accepted, one rejected, one in doubt', async () => {
+	/** The list that docs/pay-a-list.md gives to try. */
+	function listOfTheDocument(): string {
 		const text = readFileSync(join(__dirname, '..', '..', 'docs', 'pay-a-list.md'), 'utf8');
-		const [, list = ''] = /```csv\n(.*?)```/s.exec(text) ?? [];
+		return /```csv\n(.*?)```/s.exec(text)?.[1] ?? '';
+	}
+
+	test('the list of docs/pay-a-list.md: one is accepted, one rejected, one in doubt', async () => {
 		const { page } = await publishWithBook();
-		const report = await page.uploadCsv(list);
+		const report = await page.uploadCsv(listOfTheDocument());
 		expect(report.text.split('\n')[0]).toBe('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 		expect(linesOf(report.text)).toStrictEqual([
 			expect.stringMatching(
@@ -152,6 +160,40 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			),
 			'- Line 2: invoice-2051, 12.50 to ana@example.com.',
 		]);
+		paid();
+	});
+
+	test('in a browser the report is shown after the upload, and "Decide" leads to the form for that payment', async () => {
+		const { page } = await publishWithBook();
+		const browser = await launch();
+		try {
+			const context = await browser.newContext({
+				viewport: { width: 840, height: 760 },
+				httpCredentials: { username: PERSON.user, password: PERSON.password },
+			});
+			const tab = await context.newPage();
+			const picture = async (name: string) => {
+				if (PAY_SCREENSHOTS === undefined || !isN8n2) return;
+				mkdirSync(PAY_SCREENSHOTS, { recursive: true });
+				await tab.screenshot({ path: join(PAY_SCREENSHOTS, `${name}.png`), fullPage: true });
+			};
+			await tab.goto(page.url);
+			await tab.locator('input[type=file]').setInputFiles({
+				name: 'list.csv',
+				mimeType: 'text/csv',
+				buffer: Buffer.from(listOfTheDocument()),
+			});
+			await tab.getByRole('button', { name: 'Send' }).click();
+			await tab.getByText('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.').waitFor();
+			await picture('payouts-report');
+			await tab.getByRole('link', { name: 'Decide' }).click();
+			const identifier = tab.getByPlaceholder('Its identifier. Empty, if you upload a list');
+			await identifier.waitFor();
+			expect(await identifier.inputValue()).toBe('invoice-2053');
+			await picture('payouts-page');
+		} finally {
+			await browser.close();
+		}
 		paid();
 	});
 
@@ -498,6 +540,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(paid()).toMatchObject([{ external_id: 'supplier-30' }]);
 		expect(text.split('\n')[0]).toBe('1 of 31 lines accepted now: 1.00 in all.');
 		expect(await book.rows()).toHaveLength(31);
+	});
+
+	test('one list uploaded twice at once: each payout is paid once, and afterwards nothing is in doubt', async () => {
+		const { page } = await publishWithBook();
+		const list = csv(...Array.from({ length: 5 }, (_none, index) => `twice-${index},7,x`));
+		await Promise.all([
+			page.post(new File([list], 'list.csv')),
+			page.post(new File([list], 'list.csv')),
+		]);
+		await allFinished(n8n, page.workflowId, 2);
+		expect(paid()).toHaveLength(5);
+		const { text } = await page.send(undefined);
+		expect(text).toBe('Nothing is in doubt.');
 	});
 
 	test('ten lists at once lose no row', async () => {
