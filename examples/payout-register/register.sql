@@ -1,8 +1,8 @@
 -- The register of payouts: who pays what, so that no payout is sent twice.
 --
--- Every workflow that uses the register runs this file in its node "Set up", and then calls the functions below in one
--- line each. It is safe to run again and again, by many at once: it looks at the version of the register first, and does
--- nothing where that is this one or a newer one. A role that may only read and write is enough then.
+-- Every workflow that uses the register runs this file in its node "Set up". Its other nodes call one of the functions
+-- below each. The file is safe to run again and again, by many at once. It first looks which version the register has,
+-- and does nothing if that is its own or a newer one. From then on a role that may only read and write is enough.
 -- For PostgreSQL 13 or later.
 --
 -- Two tables:
@@ -10,10 +10,10 @@
 --   payout_heard     what was heard about a row, and from whom. Nothing in it is ever changed.
 --
 -- Two facts about a row are kept apart:
---   It has ended: the state is settled or closed. A settled row stays settled, and settled_at says when "Settled" got it.
---     "Settled" gets it at that time and never again.
---   It is in doubt: what was heard does not fit the row. The view payout_sentence says how, in words that it makes from
---     the row as it is now. Doubt never undoes an end.
+--   It has ended: the state is settled or closed. A settled row stays settled. The node "Settled" of a workflow, which
+--     does what follows an end, gets it once, at settled_at.
+--   It is in doubt: what was heard does not fit the row. The view payout_sentence says how, in sentences that it makes
+--     from the row as it is now. Doubt never undoes an end.
 --
 -- States of a row:
 --   due       to be paid. No other state is ever claimed.
@@ -25,6 +25,8 @@
 --   settled   it was paid, or failed for good.
 --   closed    a person closed it.
 --   refused   a line of a list that cannot be a payout.
+--
+-- All of it is one block, which can return early and takes effect as a whole or not at all.
 DO $setup$
 DECLARE
   -- Raise it with every change of this file: a register of the same version is left as it is.
@@ -67,17 +69,20 @@ CREATE TABLE IF NOT EXISTS payout_register (
   number text NOT NULL DEFAULT '',
   -- Why it is in its state.
   reason text,
-  -- How it ended, in which word, and whose word that was: of the service, of the statement or of a person.
+  -- How it ended; the word that said so, such as "confirmed"; and whose word that was.
   ending text CHECK (ending IN ('paid', 'failed')),
   reported text,
   reported_by text CHECK (reported_by IN ('service', 'statement', 'person')),
   -- The sentences that a person was told already.
   told text[] NOT NULL DEFAULT '{}',
   added_at timestamptz DEFAULT now(),
+  -- When it became due: when it was added, or when a person last released it.
   due_at timestamptz NOT NULL DEFAULT now(),
   released_at timestamptz,
   first_claimed_at timestamptz,
+  -- The last claim.
   claimed_at timestamptz,
+  -- When it got the state that it has, unless a claim or an end gave it.
   decided_at timestamptz,
   settled_at timestamptz
 );
@@ -102,14 +107,17 @@ CREATE TABLE IF NOT EXISTS payout_heard (
   recipient text NOT NULL DEFAULT '',
   key_type text NOT NULL DEFAULT '',
   workflow_id text NOT NULL DEFAULT '',
-  -- statement: the day, and what makes the line one of its own: the service's number, or the day and a count.
+  -- statement: the day of the line.
   day text NOT NULL DEFAULT '',
+  -- statement: what tells the line from the other lines of the row. The service's own number; where the statement has
+  -- none, the day and a count, such as "2026-11-30 #2".
   number text NOT NULL DEFAULT '',
   -- The row's state and attempts when it was heard.
   state text NOT NULL DEFAULT '',
   attempt integer NOT NULL DEFAULT 0,
   at timestamptz NOT NULL DEFAULT now(),
-  -- What was heard before is not written again. A line of a statement is known by its number, whatever its word.
+  -- What was heard before is not written again. A line of a statement that comes again in another word for the same
+  -- meaning, or after another try, is the same line.
   fingerprint text NOT NULL GENERATED ALWAYS AS (md5(
     source || E'\n' || meaning || E'\n' || amount || E'\n' || recipient || E'\n' || key_type || E'\n' || workflow_id ||
     E'\n' || number || E'\n' || CASE source WHEN 'statement' THEN '' ELSE attempt || E'\n' || word END
@@ -152,7 +160,7 @@ END IF;
 ---------------------------------------------------------------------------------------------- Registers of version 2
 
 ALTER TABLE payout_register ADD COLUMN IF NOT EXISTS number text NOT NULL DEFAULT '';
--- They had other parameters, and gave other columns.
+-- These two had other parameters or gave other columns then.
 DROP FUNCTION IF EXISTS write_outcome(text, text, integer, text, text, text);
 DROP FUNCTION IF EXISTS payouts_to_ask();
 
@@ -177,7 +185,7 @@ BEGIN
   INSERT INTO payout_heard (external_id, source, amount, recipient, key_type, workflow_id)
     VALUES (p_external_id, 'list', p_amount, p_recipient, p_key_type, p_workflow_id)
     ON CONFLICT DO NOTHING;
-  -- Which of the two lines is right? Nobody has tried either: a person says it. What a person released stands.
+  -- Nobody has paid either line yet, so a person says which one is right. A row that a person released stays due.
   IF known.state = 'due' AND known.attempts = 0 AND known.released_at IS NULL THEN
     UPDATE payout_register SET state = 'notSent', reason = 'Two lines of lists disagree about it', decided_at = now()
       WHERE external_id = p_external_id;
@@ -215,6 +223,7 @@ CREATE OR REPLACE FUNCTION claim_once(p_lines jsonb, p_workflow_id text, p_execu
 RETURNS TABLE ("position" integer, external_id text, amount text, recipient text, key_type text, description text,
   state text, reason text, execution_id text, attempts integer, mine boolean, differs boolean)
 LANGUAGE plpgsql AS $$
+-- The columns that it returns are variables too: where a name could be either, it is the table's column.
 #variable_conflict use_column
 DECLARE
   line record;
@@ -229,7 +238,7 @@ BEGIN
       VALUES (line.external_id, line.amount, line.key, line."keyType", line.description, p_workflow_id, 'claimed', 1, p_execution_id, now(), now())
       ON CONFLICT (external_id) DO NOTHING;
     mine := FOUND;
-    -- Another line or run may have added it. Where it is claimed at this moment, this waits for that.
+    -- Another line or another run may have added it. If that run has not committed yet, this waits for it.
     SELECT * INTO known FROM payout_register AS r WHERE r.external_id = line.external_id FOR UPDATE;
     differs := (known.value, known.recipient, known.key_type) <> (plain_value(line.amount), line.key, line."keyType");
     IF known.state = 'due' AND known.workflow_id = p_workflow_id AND NOT differs THEN
@@ -259,16 +268,17 @@ BEGIN
   END LOOP;
 END $$;
 
--- What a person released, as lines for claim_once.
+-- What a person released, as lines for claim_once. "Pay once" adds its rows as claimed, so one that is due was released.
 CREATE OR REPLACE FUNCTION released_payouts(p_workflow_id text)
 RETURNS TABLE (external_id text, amount text, key text, "keyType" text, description text) LANGUAGE sql STABLE AS $$
   SELECT external_id, amount, recipient, key_type, description FROM payout_register
   WHERE state = 'due' AND workflow_id = p_workflow_id ORDER BY due_at, external_id LIMIT 500
 $$;
 
--- Writes what became of a claim. A postback or a person may have decided already: then nothing is written.
--- p_running is the execution that writes. Where it is not the one that claimed, its "notSent" says nothing about what
--- the other one sent.
+-- Writes what became of a claim, and gives the row as it is then. Where a postback or a person came first, the row is no
+-- longer claimed, and nothing is written.
+-- p_claimed_by and p_attempt say which claim. p_running is the execution that writes: if that is another one, as after
+-- the editor's Retry, its "notSent" says nothing about what the first one sent.
 -- p_number is the service's own number, and p_number_field where the response should have it; both empty: none is kept.
 CREATE OR REPLACE FUNCTION write_outcome(p_external_id text, p_claimed_by text, p_attempt integer, p_running text, p_outcome text, p_reason text,
   p_number text DEFAULT '', p_number_field text DEFAULT '')
@@ -297,7 +307,7 @@ CREATE OR REPLACE FUNCTION is_called_paid(p_external_id text) RETURNS boolean LA
   SELECT EXISTS (SELECT FROM payout_heard WHERE external_id = p_external_id AND meaning = 'paid')
 $$;
 
--- Ends a row. True where "Settled" is to get it: never a second time.
+-- Ends a row. Gives true if "Settled" is to get it, which is so once. How it ended first stays, whatever is said later.
 CREATE OR REPLACE FUNCTION end_payout(p_external_id text, p_ending text, p_word text, p_by text)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -322,7 +332,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   known payout_register;
   is_same_amount boolean;
-  is_end boolean := false;
+  settles_now boolean := false;
 BEGIN
   SELECT * INTO known FROM payout_register WHERE external_id = p_external_id FOR UPDATE;
   IF NOT FOUND OR known.state = 'refused' THEN
@@ -334,21 +344,23 @@ BEGIN
 
   is_same_amount := known.value = plain_value(p_amount);
   IF p_meaning = 'paid' AND is_same_amount AND known.state <> 'settled' THEN
-    is_end := end_payout(p_external_id, 'paid', p_word, 'service');
-  -- After two tries, either may have failed. What is not sent, or was released, cannot fail: that is an earlier try.
+    settles_now := end_payout(p_external_id, 'paid', p_word, 'service');
+  -- After two tries, either may have failed. A row that is due, rejected or notSent waits for its next try, so what
+  -- failed is an earlier one.
   ELSIF p_meaning = 'failed' AND is_same_amount AND known.attempts <= 1 AND known.state IN ('claimed', 'accepted', 'unknown')
     AND NOT is_called_paid(p_external_id) THEN
-    is_end := end_payout(p_external_id, 'failed', p_word, 'service');
+    settles_now := end_payout(p_external_id, 'failed', p_word, 'service');
   -- Money was sent, but another amount: a person must look before the row is paid.
   ELSIF p_meaning = 'paid' AND NOT is_same_amount AND known.state IN ('due', 'rejected', 'notSent') THEN
     UPDATE payout_register SET state = 'unknown' WHERE external_id = p_external_id;
   END IF;
   RETURN QUERY
-    SELECT external_id, amount, recipient, ending, reported, state, is_end FROM payout_register WHERE external_id = p_external_id;
+    SELECT external_id, amount, recipient, ending, reported, state, settles_now FROM payout_register WHERE external_id = p_external_id;
 END $$;
 
--- The rows to ask the service about. A newer claim belongs to a run that may still be working.
--- shares_number: another row has the same number of the service. What is said about it may be about that one.
+-- The rows to ask the service about. A claim of the last half hour belongs to a run that may still be working.
+-- outcome is the state, and at the last claim: the book of the example "payouts" has these names, and both are read by
+-- the same code. shares_number: another row has the same number of the service, so a response may be about that one.
 CREATE OR REPLACE FUNCTION payouts_to_ask()
 RETURNS TABLE (external_id text, outcome text, amount text, at timestamptz, number text, shares_number boolean)
 LANGUAGE sql STABLE AS $$
@@ -370,12 +382,11 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
   known payout_register;
-  was text;
-  -- Claimed half an hour ago and longer. A newer claim belongs to a run that may still be working.
+  -- Claimed more than half an hour ago. A newer claim belongs to a run that may still be working.
   is_abandoned boolean;
-  is_paid boolean;
+  was_called_paid boolean;
   is_allowed boolean;
-  is_end boolean := false;
+  settles_now boolean := false;
   why_not text := '';
 BEGIN
   SELECT * INTO known FROM payout_register WHERE external_id = p_external_id FOR UPDATE;
@@ -383,11 +394,10 @@ BEGIN
     RETURN QUERY SELECT p_external_id, NULL, NULL, NULL, NULL, NULL, false, 'There is no payout ' || p_external_id || ' in the register.';
     RETURN;
   END IF;
-  was := known.state;
   is_abandoned := known.state = 'claimed' AND known.claimed_at < now() - interval '30 minutes';
-  is_paid := is_called_paid(p_external_id);
+  was_called_paid := is_called_paid(p_external_id);
   is_allowed := CASE p_decision
-    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_abandoned) AND NOT is_paid
+    WHEN 'Pay it (again)' THEN (known.state IN ('rejected', 'notSent') OR is_abandoned) AND NOT was_called_paid
     WHEN 'Pay it from this workflow' THEN known.state = 'due'
     WHEN 'Close it: it is not to be paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'refused') OR is_abandoned
     WHEN 'Note it as paid' THEN known.state IN ('due', 'rejected', 'notSent', 'unknown', 'accepted', 'closed') OR is_abandoned
@@ -396,20 +406,20 @@ BEGIN
   IF NOT is_allowed THEN
     IF known.state = 'claimed' AND NOT is_abandoned THEN
       why_not := ' A claim must be older than 30 minutes.';
-    ELSIF is_paid THEN
+    ELSIF was_called_paid THEN
       why_not := ' It was reported as paid: see the hourly report.';
     ELSIF known.state = 'unknown' THEN
       why_not := ' If the service does not know it, close it and pay it under a new identifier.';
     END IF;
     RETURN QUERY SELECT p_external_id, known.amount, known.recipient, known.ending, known.reported, known.state, false,
-      'Nothing was changed: ' || p_external_id || ' is ' || was || ', and this decision does not go with that.' || why_not;
+      'Nothing was changed: ' || p_external_id || ' is ' || known.state || ', and this decision does not go with that.' || why_not;
     RETURN;
   END IF;
 
   UPDATE payout_register SET reason = concat_ws(': ', p_decision, nullif(p_why, '')), decided_at = now()
     WHERE external_id = p_external_id;
   IF p_decision = 'Pay it (again)' THEN
-    -- What is said from now on may still be about the tries before.
+    -- What is said from now on may still be about the tries before, so what those sent is kept.
     IF known.attempts > 0 AND (p_amount <> '' OR p_recipient <> '') THEN
       INSERT INTO payout_heard (external_id, source, amount, recipient, key_type, state, attempt)
         VALUES (p_external_id, 'person', known.amount, known.recipient, known.key_type, known.state, known.attempts)
@@ -422,13 +432,13 @@ BEGIN
   ELSIF p_decision = 'Pay it from this workflow' THEN
     UPDATE payout_register SET workflow_id = p_workflow_id, due_at = now(), released_at = now() WHERE external_id = p_external_id;
   ELSIF p_decision = 'Note it as paid' THEN
-    is_end := end_payout(p_external_id, 'paid', 'noted by a person', 'person');
+    settles_now := end_payout(p_external_id, 'paid', 'noted by a person', 'person');
   ELSE
     UPDATE payout_register SET state = 'closed' WHERE external_id = p_external_id;
   END IF;
   RETURN QUERY
-    SELECT external_id, amount, recipient, ending, reported, state, is_end,
-      external_id || ' was ' || was || ' and is ' || state || ' now.' ||
+    SELECT external_id, amount, recipient, ending, reported, state, settles_now,
+      external_id || ' was ' || known.state || ' and is ' || state || ' now.' ||
       CASE state WHEN 'due' THEN ' It is paid within minutes: ' || amount || ' to ' || recipient || '.' ELSE '' END
     FROM payout_register WHERE external_id = p_external_id;
 END $$;
@@ -443,7 +453,7 @@ CREATE OR REPLACE FUNCTION is_named(p_word text, p_list text) RETURNS boolean LA
   )
 $$;
 
--- 30/11/2026 is none, and 2026-02-30 neither.
+-- Whether a text is a day such as 2026-11-30. 30/11/2026 is not, and 2026-02-30 is not.
 CREATE OR REPLACE FUNCTION is_day(p_text text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
   RETURN p_text ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' AND to_char(p_text::date, 'YYYY-MM-DD') = p_text;
@@ -451,11 +461,13 @@ EXCEPTION WHEN datetime_field_overflow OR invalid_datetime_format THEN
   RETURN false;
 END $$;
 
--- The lines with what their words mean. Only the five columns and the number are read, and nothing is guessed: a word
--- that no setting names has no meaning, and statement_problems refuses the statement.
--- p_words has the lists out and in, for directions, and paid, failed, returned, pending and other, for words.
--- Of each line: way is the list that has its direction, said the list that has its word, and meaning what both say of a
--- payout: paid, failed, returned, came in, pending or other.
+-- The lines of a statement with what their words mean. Only the five columns and the number are read, and nothing is
+-- guessed: a word that no setting names has no meaning, and statement_problems refuses the statement.
+-- p_words has the lists of Settings: out and in, for directions, and paid, failed, returned, pending and other, for words.
+-- Three columns are added to each line:
+--   way      the list that has its direction: out or in.
+--   said     the list that has its word: paid, failed, returned, pending or other.
+--   meaning  what both say of a payout: said, for a line out; came in, returned or other, for a line in.
 CREATE OR REPLACE FUNCTION statement_lines(p_lines jsonb, p_words jsonb)
 RETURNS TABLE (line integer, reads text, external_id text, day text, amount text, direction text, word text, number text,
   way text, said text, meaning text)
@@ -465,6 +477,7 @@ LANGUAGE sql IMMUTABLE AS $$
       normalize(btrim(coalesce(identifier, '')), NFC) AS external_id,
       btrim(coalesce(day, '')) AS day, btrim(coalesce(amount, '')) AS amount, btrim(coalesce(direction, '')) AS direction,
       btrim(coalesce(word, '')) AS word, btrim(coalesce(number, '')) AS number
+    -- Where a line does not say which one it is, its place in the list does.
     FROM ROWS FROM (jsonb_to_recordset(p_lines) AS
       (line integer, reads text, identifier text, day text, amount text, direction text, word text, number text)
     ) WITH ORDINALITY AS l (line, reads, identifier, day, amount, direction, word, number, place)
@@ -504,14 +517,26 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   UNION ALL
   SELECT 'The margin must be 0 or more hours.' WHERE (p_margin_hours >= 0) IS NOT TRUE
   UNION ALL
-  SELECT 'The word "' || lower(btrim(word)) || '" means two things in Settings: ' || string_agg(meaning, ' and ' ORDER BY meaning) || '.'
-    FROM jsonb_each_text(p_words) AS list (meaning, words) CROSS JOIN LATERAL unnest(string_to_array(words, ',')) AS word
-    WHERE btrim(word) <> ''
-    GROUP BY lower(btrim(word)), meaning IN ('out', 'in') HAVING count(DISTINCT meaning) > 1
+  SELECT 'The word "' || word || '" means two things in Settings: ' || string_agg(DISTINCT meaning, ' and ' ORDER BY meaning) || '.'
+    FROM jsonb_each_text(p_words) AS list (meaning, words)
+    CROSS JOIN LATERAL unnest(string_to_array(words, ',')) AS typed
+    CROSS JOIN LATERAL lower(normalize(btrim(typed), NFC)) AS word
+    WHERE word <> ''
+    -- A direction and a word stand in two columns, so they may be the same.
+    GROUP BY word, meaning IN ('out', 'in') HAVING count(DISTINCT meaning) > 1
   UNION ALL
   SELECT 'The file has no lines.' WHERE NOT EXISTS (SELECT FROM statement_lines(p_lines, p_words))
   UNION ALL
   SELECT 'No line has an identifier.' FROM statement_lines(p_lines, p_words) HAVING count(*) > 0 AND max(external_id) = ''
+  UNION ALL
+  -- Such as in a sheet of which one column was sorted alone.
+  SELECT 'Line ' || line.line || ': The identifier is that of "' || payout.external_id || '", and the number that of "' ||
+    min(other.external_id) || '". It reads: ' || line.reads
+  FROM statement_lines(p_lines, p_words) AS line
+  JOIN payout_register AS payout ON payout.external_id = line.external_id AND payout.number <> line.number
+  JOIN payout_register AS other ON other.number = line.number
+  WHERE line.number <> '' AND line.meaning IN ('paid', 'failed')
+  GROUP BY line.line, payout.external_id, line.reads
   UNION ALL
   SELECT 'Line ' || line || ': ' || problem || ' It reads: ' || reads
   FROM statement_lines(p_lines, p_words) CROSS JOIN LATERAL (VALUES
@@ -533,11 +558,15 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   WHERE is_broken
 $$;
 
--- What all statements so far have of a row, and what follows from that: the finding. It does not know the row's state.
--- times: how often the row's amount was paid. others: payments of other amounts. early: see payout_heard. back: what came
--- in or was returned.
--- A line counts as the payment where it has the row's amount. What came in or back is counted against it, whatever its
--- amount: perhaps it is the same money.
+-- What all statements so far have of a row, and what follows from that: the finding. It does not depend on the row's state.
+--   times          lines that paid the row's own amount.
+--   others         lines that paid another amount.
+--   early          lines that paid it before it was sent.
+--   back           lines of money that came in or was returned. They count against a payment whatever their amount:
+--                  perhaps it is the same money.
+--   failed_others  lines of a failure with another amount. A failure need not have one.
+--   numbered       of times, those that are surely payments of their own: each has a number of the service of its own.
+--                  Lines without one may be one payment that stands there twice.
 CREATE OR REPLACE VIEW payout_statement AS
 WITH counted AS (
   SELECT external_id, attempts,
@@ -547,8 +576,16 @@ WITH counted AS (
     count(*) FILTER (WHERE meaning IN ('came in', 'returned')) AS back,
     count(*) FILTER (WHERE meaning = 'failed') AS failed,
     count(*) FILTER (WHERE meaning = 'failed' AND heard.value NOT IN ('', payout.value)) AS failed_others,
-    max(day) FILTER (WHERE meaning = 'paid') AS paid_on,
+    -- The day of the payment itself, where it is there: a fee may follow a failure.
+    coalesce(max(day) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value), max(day) FILTER (WHERE meaning = 'paid')) AS paid_on,
     max(day) FILTER (WHERE meaning = 'failed') AS failed_on,
+    count(DISTINCT lower(heard.number)) FILTER (
+      WHERE meaning = 'paid' AND heard.value = payout.value AND heard.number NOT LIKE day || ' #%'
+    ) AS numbered,
+    min(heard.value::numeric) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value) AS paid_each,
+    sum(heard.value::numeric) FILTER (WHERE meaning IN ('came in', 'returned')) AS back_sum,
+    array_agg(heard.number) FILTER (WHERE meaning = 'paid') && array_agg(heard.number) FILTER (WHERE meaning = 'failed')
+      AS is_one_of_both,
     min(word) FILTER (WHERE meaning = 'paid') AS word,
     string_agg(concat_ws(' ', CASE meaning WHEN 'early' THEN 'paid' ELSE meaning END, nullif(heard.amount, ''), 'on', day), ', '
       ORDER BY day, meaning DESC, heard.amount) AS lines
@@ -556,14 +593,17 @@ WITH counted AS (
   WHERE heard.source = 'statement'
   GROUP BY external_id, attempts
 )
-SELECT *,
+-- A register of before has these columns in this order.
+SELECT external_id, attempts, times, others, early, back, failed, failed_others, paid_on, failed_on, word, lines,
   CASE
     WHEN early > 0 THEN 'Paid before it was sent'
-    WHEN back > 0 AND times > back THEN 'Paid more than once, and some came back'
+    -- One of the payments is still with the recipient: fewer lines came back, and less money.
+    WHEN back > 0 AND numbered > back AND (numbered - 1) * paid_each >= back_sum THEN 'Paid more than once, and some came back'
     WHEN back > 0 AND times + others > 0 THEN 'Paid, and money came in or back'
     WHEN back > 0 THEN 'Money came in or back'
-    -- On one day, after one try: nobody knows which was first.
-    WHEN times + others > 0 AND (failed_on > paid_on OR failed_on = paid_on AND attempts <= 1) THEN 'Paid, and failed later'
+    -- On one day, nobody knows which was first: unless there were two tries, and the numbers tell one from the other.
+    WHEN times + others > 0 AND (failed_on > paid_on OR failed_on = paid_on AND (attempts <= 1 OR is_one_of_both))
+      THEN 'Paid, and failed later'
     WHEN times > 1 THEN 'Paid twice'
     WHEN times = 1 AND others > 0 THEN 'Paid, and another amount too'
     WHEN others > 0 THEN 'Wrong amount'
@@ -573,16 +613,16 @@ SELECT *,
 FROM counted;
 
 -- Compares the lines of a statement with the register, and says in words what it found and what it changes.
--- It changes nothing, unless p_code is the code of exactly these findings, which it says when it is first asked.
+-- At first it changes nothing, and says a code of exactly these findings. With that code as p_code it changes them.
 -- settled has the rows that "Settled" is to get.
 CREATE OR REPLACE FUNCTION compare_statement(p_lines jsonb, p_words jsonb, p_from text, p_to text, p_time_zone text, p_margin_hours numeric, p_code text)
 RETURNS TABLE (says text, settled jsonb) LANGUAGE plpgsql AS $$
 DECLARE
   problems text;
-  -- The rows about which the statement has a line that was not noted before. What was noted before changes nothing
-  -- again: a person may have decided since.
-  noted_ids text[];
+  -- How many lines of the statement were not noted before, and the rows that these are about. What was noted before
+  -- changes nothing again: a person may have decided since.
   noted integer;
+  noted_ids text[];
   findings jsonb;
   finding record;
   sentences text;
@@ -599,8 +639,8 @@ BEGIN
     RETURN;
   END IF;
 
-  -- All is done in this block: the lines are noted, the rows changed, and the code is made of what was found. Without
-  -- that code, an error at the end undoes what the block did to the tables. Variables keep what they hold.
+  -- The block below always notes the lines, changes the rows and makes the code of what it found. Where the code that
+  -- was given is another one, it then raises PAY01, which undoes what it did to the tables. Variables keep what they hold.
   BEGIN
     -- In one order, or two comparisons could wait for one another.
     PERFORM FROM payout_register AS payout
@@ -609,7 +649,7 @@ BEGIN
 
     WITH line AS (
       SELECT *,
-        -- Lines without a number of the service that read the same are counted: they may be two payments.
+        -- Lines without a number of the service may read the same and be two payments, so they are counted.
         CASE WHEN l.number <> '' THEN l.number
           ELSE l.day || ' #' || row_number() OVER (PARTITION BY l.external_id, l.day, l.meaning, plain_value(l.amount))
         END AS own_number
@@ -632,39 +672,39 @@ BEGIN
     )
     SELECT coalesce(array_agg(DISTINCT written.external_id), '{}'), count(*) INTO noted_ids, noted FROM written;
 
-    -- What the statements have of a row, seen from its state. Nothing is found in lines of earlier statements alone.
-    WITH line AS (
+    -- What the statements have of a row, seen from its state. A row that only earlier statements have is not told again.
+    WITH brought AS (
       SELECT l.external_id, bool_or(l.said = 'pending') AS is_pending FROM statement_lines(p_lines, p_words) AS l GROUP BY l.external_id
     ), found AS (
       SELECT payout.external_id, payout.amount, payout.recipient, payout.state AS was, seen.word, seen.lines,
         payout.external_id = ANY (noted_ids) AS is_new,
         CASE
           WHEN payout.state = 'refused' THEN NULL
-          WHEN line.external_id IS NOT NULL AND seen.finding = 'Paid' THEN CASE
+          WHEN brought.external_id IS NOT NULL AND seen.finding = 'Paid' THEN CASE
             WHEN payout.state IN ('unknown', 'claimed') THEN 'Arrived'
             WHEN payout.state IN ('due', 'rejected', 'notSent', 'closed') THEN 'Paid, and nobody knew'
             WHEN payout.state = 'settled' AND payout.ending = 'failed' THEN 'Reported as failed, but paid'
           END
-          WHEN line.external_id IS NOT NULL AND seen.finding = 'Failed in the statement' THEN CASE
-            WHEN line.is_pending THEN NULL
+          WHEN brought.external_id IS NOT NULL AND seen.finding = 'Failed in the statement' THEN CASE
+            WHEN brought.is_pending THEN NULL
             WHEN payout.state IN ('unknown', 'claimed') THEN seen.finding
             WHEN payout.state = 'accepted' OR payout.state = 'settled' AND payout.ending = 'paid' THEN 'Accepted, and failed in the statement'
           END
-          WHEN line.external_id IS NOT NULL AND seen.finding IS NOT NULL THEN seen.finding
-          -- What is not there says something only of what was sent in the period, and long enough before its end.
-          WHEN seen.finding IS NOT NULL OR line.is_pending OR payout.claimed_at IS NULL
+          WHEN brought.external_id IS NOT NULL AND seen.finding IS NOT NULL THEN seen.finding
+          -- That a payout is not there says something only if it was sent in the period, and long enough before its end.
+          WHEN seen.finding IS NOT NULL OR brought.is_pending OR payout.claimed_at IS NULL
             OR payout.claimed_at < p_from::date::timestamp AT TIME ZONE p_time_zone
             OR payout.claimed_at >= least((p_to::date + 1)::timestamp AT TIME ZONE p_time_zone, now()) - make_interval(mins => (p_margin_hours * 60)::integer)
             THEN NULL
           WHEN payout.state IN ('unknown', 'claimed') THEN 'Never arrived'
           WHEN payout.state = 'accepted' OR payout.state = 'settled' AND payout.ending = 'paid' THEN 'Accepted, and not in the statement'
         END AS finding,
-        -- One try that failed on the day of its claim or later, with its own amount.
+        -- The row was tried once, and that try failed: not before its claim, and with no other amount.
         seen.failed_others = 0 AND payout.attempts = 1
           AND seen.failed_on >= (payout.claimed_at AT TIME ZONE p_time_zone)::date::text AS is_its_failure
       FROM payout_register AS payout
       LEFT JOIN payout_statement AS seen ON seen.external_id = payout.external_id
-      LEFT JOIN line ON line.external_id = payout.external_id
+      LEFT JOIN brought ON brought.external_id = payout.external_id
     ), decided AS (
       SELECT *, CASE
         WHEN NOT is_new OR was = 'settled' THEN NULL
@@ -732,7 +772,7 @@ CREATE OR REPLACE FUNCTION utc_minute(p_at timestamptz) RETURNS text LANGUAGE sq
   SELECT to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') || ' UTC'
 $$;
 
--- Who said how a row ended, as the beginning of a sentence.
+-- Who said how a settled row ended, as the beginning of a sentence.
 CREATE OR REPLACE FUNCTION ended_by(payout payout_register) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE payout.reported_by
     WHEN 'person' THEN 'A person noted it as paid'
@@ -741,8 +781,8 @@ CREATE OR REPLACE FUNCTION ended_by(payout payout_register) RETURNS text LANGUAG
   END || coalesce(' at ' || utc_minute(payout.settled_at), '')
 $$;
 
--- What does not fit: each sentence is made from what was heard and from the row as it is now.
--- A sentence that is no longer true is no longer there.
+-- What does not fit, a sentence for each. Sentences are made from what was heard and from the row as it is now, so one
+-- that is no longer true is no longer there.
 CREATE OR REPLACE VIEW payout_sentence AS
 SELECT external_id,
   'A list of workflow ' || heard.workflow_id || ' says ' || heard.amount || ' to ' || heard.recipient || ', and this payout is ' ||
@@ -776,7 +816,7 @@ FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
 WHERE heard.source = 'statement' AND heard.meaning = 'paid' AND heard.value = payout.value
   AND payout.state = 'settled' AND payout.ending = 'failed'
 UNION
--- It was paid, and should not have been.
+-- It was paid, and nobody was to pay it: heard.state is the row's state of then.
 SELECT external_id,
   CASE heard.source WHEN 'service' THEN 'The service says "' || heard.word || '"' ELSE 'The statement has it as paid on ' || heard.day END ||
   ', and this payout was ' || heard.state
@@ -806,6 +846,7 @@ WHERE before.source = 'person' AND before.recipient <> payout.recipient AND befo
       AND paid.source IN ('service', 'statement') AND paid.value = before.value
   )
 UNION
+-- What a statement has of a row, but that it was paid once. A failure fits a row that has not ended, and one of two tries.
 SELECT external_id, 'Statement: ' || seen.finding || ': ' || seen.lines || ', and this payout is ' || payout.amount || ' to ' || payout.recipient
 FROM payout_statement AS seen JOIN payout_register AS payout USING (external_id)
 WHERE seen.finding <> 'Paid' AND (seen.finding <> 'Failed in the statement'

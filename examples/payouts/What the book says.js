@@ -44,9 +44,17 @@ function decisionOf(row) {
 }
 
 function sentence(error) {
+	const message = String(error.message ?? error);
+	// n8n's words, which name all that are missing. A table without identifiers is another one.
+	const [, missing = ''] = /Column\(s\) "([^"]+)" do not exist/.exec(message) ?? [];
+	if (missing !== '' && !missing.split(', ').includes('external_id'))
+		return (
+			'The book was made before it had all of its columns. Open it under Data tables and add, ' +
+			`with the type String: ${missing}. Its rows stay as they are. Then do this again.`
+		);
 	return (
 		'The book could not be opened. On n8n 1, make a data table from the file ' +
 		'book-of-payouts.csv and choose it in the node Open the book. On n8n 2, the data table ' +
-		`"Book of payouts" must have the columns of that file. n8n says: ${error.message ?? error}`
+		`"Book of payouts" must have the columns of that file. n8n says: ${message}`
 	);
 }

@@ -7,6 +7,7 @@ import { nodeOf, ready, registerCredentials } from './payoutRegister';
 import { psql, startPostgres } from './queue';
 import { Sandbox } from '../../sandbox/service';
 import { enterSettings, makeBook } from './book';
+import { reachesLastNodes } from './lastNodes';
 import { onceOf, startN8n, VERSIONS } from './nodes';
 
 /** What this service says of an identifier; its address, fields and words are those of no other. */
@@ -352,4 +353,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const again = await ran(id, 'Every hour, the register');
 		expect(again.data.resultData.runData).not.toHaveProperty('Settled');
 	});
+
+	reachesLastNodes('ask-the-service', () => n8n);
 });

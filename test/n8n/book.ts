@@ -57,6 +57,9 @@ export async function makeBook(n8n: N8n, columns = COLUMNS) {
 			(await table.rows()).map(({ external_id, number }) => [external_id, number ?? '']),
 		add: async (data: object[]) =>
 			await n8n.rest('POST', `${table.path}/insert`, { data, returnType: 'count' }),
+		/** What a person does under Data tables. */
+		addColumn: async (name: string) =>
+			await n8n.rest('POST', `${table.path}/columns`, { name, type: 'string' }),
 		/** The example, or what it became, as it is after a person has chosen the book. */
 		in(name: string, workflow = example(name)): Workflow {
 			table.chooseIn(workflow, 'Open the book');

@@ -15,9 +15,34 @@ import type { Sandbox } from '../../sandbox/service';
 import { makeTable } from './book';
 import { ended, firstExecution, waits } from './chargeAndWait';
 import { launch } from './editorPage';
+import { reachesLastNodes } from './lastNodes';
 import { startModel } from './model';
 import { allFinished, SECRET, VERSIONS, withN8n } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
+
+/** The tests that run an example to each of its last nodes, as a person does who reads its notes. */
+const RUN_BY: Record<string, string> = {
+	agent: 'examples.n8n.ts',
+	approval: 'examples.n8n.ts',
+	'ask-the-service': 'askTheService.n8n.ts',
+	checkout: 'examples.n8n.ts',
+	'pay-once': 'payOnce.n8n.ts',
+	'payout-register': 'payoutRegister.n8n.ts',
+	payouts: 'payouts.n8n.ts',
+	'postbacks-without-repeats': 'examples.n8n.ts',
+	'practice-service': 'practice.n8n.ts',
+	reconcile: 'reconcile.n8n.ts',
+	'short-lived-token': 'examples.n8n.ts',
+};
+
+test('each example is run by tests, and no other', () => {
+	expect(Object.keys(RUN_BY)).toStrictEqual(exampleNames());
+	const isNotRun = ([name, file]: [string, string]) => {
+		const source = readFileSync(join(__dirname, file), 'utf8');
+		return !source.includes(`'${name}'`) || !source.includes('reachesLastNodes(');
+	};
+	expect(Object.entries(RUN_BY).filter(isNotRun)).toStrictEqual([]);
+});
 
 test.each(exampleNames())('%s is complete: a note, no credentials, no pinned data', (name) => {
 	const { nodes, ...rest } = example(name);
@@ -33,7 +58,36 @@ test.each(exampleNames())(
 		expect(schedules.filter(({ disabled }) => disabled !== true)).toStrictEqual([]);
 		if (!nodes.some(({ type }) => type.startsWith('n8n-nodes-pay.'))) return;
 		const { content } = nodeOf({ nodes } as Workflow, 'Note').parameters as { content: string };
-		expect(content).toContain('n8n filled in one of your accounts, perhaps for real money');
+		expect(content.split('\n')[1]).toContain(
+			'n8n filled in one of your accounts, perhaps for real money',
+		);
+	},
+);
+
+test.each(exampleNames())(
+	'%s: its first note is a title and three short lines, and each other one stands beside a node',
+	(name) => {
+		const { nodes } = example(name);
+		const notes = nodes.filter(({ type }) => type === 'n8n-nodes-base.stickyNote');
+		expect(notes[0]?.name).toBe('Note');
+		const [title, ...lines] = (notes[0]!.parameters as { content: string }).content.split('\n');
+		expect(title).toMatch(/^## \S/);
+		expect(lines).toHaveLength(3);
+		// As they are read: a link is its text.
+		const shown = lines.map((line) => line.replace(/\]\([^)]*\)/g, ']').replace(/[*`[\]]/g, ''));
+		expect(shown.filter((line) => line.length > 120)).toStrictEqual([]);
+		const others = nodes.filter((node) => !notes.includes(node)).map(roomOf);
+		const lonely = notes.filter((note) => {
+			const { left, top, right, bottom } = roomOf(note);
+			return !others.some(
+				(node) =>
+					node.left < right + 300 &&
+					left < node.right + 300 &&
+					node.top < bottom + 300 &&
+					top < node.bottom + 300,
+			);
+		});
+		expect(lonely.map((note) => note.name)).toStrictEqual([]);
 	},
 );
 
@@ -242,8 +296,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const parametersOf = (nodes: Workflow['nodes'], wanted: string) =>
 			nodes.find(({ name }) => name === wanted)!.parameters as Record<string, unknown>;
 
-		/** Publishes it at a path of its own, changed as told. */
-		async function publish(change: (nodes: Workflow['nodes']) => void = () => {}) {
+		/** Publishes it at a path of its own, changed as told, with an account. */
+		async function publish(
+			change: (nodes: Workflow['nodes']) => void = () => {},
+			account = credentials,
+		) {
 			const workflow = example('checkout');
 			const path = randomUUID();
 			// What a person does before it is published, as the notes say.
@@ -263,7 +320,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const columns = head.split(',').map((name) => ({ name, type: 'string' }));
 			if (version === 'n8n1') (await makeTable(n8n, columns)).chooseIn(workflow, 'Open the book');
 			change(workflow.nodes);
-			const id = await n8n.importWorkflow(workflow, credentials);
+			const id = await n8n.importWorkflow(workflow, account);
 			await n8n.activate(id);
 			return { id, page: `${n8n.url}/webhook/${path}` };
 		}
@@ -283,8 +340,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			return (await answer.json()) as unknown;
 		}
 		/** A customer opens the page of an order; gives it with the execution that waits for the money. */
-		async function open(change?: (nodes: Workflow['nodes']) => void) {
-			const { id, page } = await publish(change);
+		async function open(change?: (nodes: Workflow['nodes']) => void, account = credentials) {
+			const { id, page } = await publish(change, account);
 			const order = randomUUID().slice(0, 8);
 			const { response, facts } = await look(page, order);
 			expect([response.status, response.headers.get('content-type')]).toStrictEqual([
@@ -471,6 +528,46 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
 		});
 
+		describe('where the credential has the words of the service and its Amount Field', () => {
+			let described: typeof credentials;
+			beforeAll(async () => {
+				const payApi = await n8n.createCredential({
+					baseUrl: sandbox.url,
+					accessToken: 'token',
+					describeService: true,
+					statusField: 'data.state',
+					paidValues: 'settled',
+					failedValues: 'refused',
+					amountField: 'data.value',
+				});
+				described = { payApi };
+			});
+			test.each([
+				['paid', { state: 'settled', value: 49.9 }, 'Fulfil the order', 'paid'],
+				['another amount', { state: 'settled', value: 4.99 }, 'Look at the postback', 'other'],
+				['no amount', { state: 'settled' }, 'Look at the postback', 'other'],
+				['failed', { state: 'refused' }, 'Offer another try', 'failed'],
+			])(
+				'%s ends the wait at once, and only "paid" fulfils the order',
+				async (_what, data, node, state) => {
+					const { executionId, page, order } = await open(undefined, described);
+					const say = async (said: object) => {
+						const { status } = await fetch(told().postbackUrl ?? '', {
+							method: 'POST',
+							headers: { 'Content-Type': 'application/json' },
+							body: JSON.stringify({ status: 'paid', data: said }),
+						});
+						expect(status).toBe(200);
+					};
+					await say({ state: 'on its way', value: 49.9 });
+					expect((await n8n.execution(executionId)).status).toBe('waiting');
+					await say(data);
+					await endsIn(executionId, node);
+					expect(await stateOf(page, order)).toStrictEqual({ state });
+				},
+			);
+		});
+
 		test('a failed charge does not fulfil the order, and goes its own way', async () => {
 			const { executionId, page, order } = await open();
 			await sandbox.settle(told().id, 'failed');
@@ -483,7 +580,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test('an order that nobody pays in time is not fulfilled, and goes its own way', async () => {
 			const { executionId, page, order } = await open((nodes) => {
 				const limit = { resumeAmount: 1, resumeUnit: 'seconds' };
-				Object.assign(parametersOf(nodes, 'Wait for the postback'), limit);
+				Object.assign(parametersOf(nodes, 'Wait for its status'), limit);
 			});
 			await endsIn(executionId, 'Cancel the order', 120);
 			expect(await stateOf(page, order)).toStrictEqual({ state: 'time is up' });
@@ -493,7 +590,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test('a word that only the wait knows does not fulfil the order: a person looks', async () => {
 			const { executionId, page, order } = await open((nodes) => {
-				parametersOf(nodes, 'Wait for the postback').matchValues = ['waiting'];
+				parametersOf(nodes, 'Wait for its status').matchValues = ['waiting'];
 			});
 			await sandbox.settle(told().id, 'waiting');
 			await endsIn(executionId, 'Look at the postback');
@@ -639,8 +736,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await once(server, 'listening');
 		const { port } = server.address() as AddressInfo;
 		const workflow = example('short-lived-token');
-		const note = nodeOf(workflow, 'Note').parameters;
-		// What a person does after the import, as the note says.
+		const note = nodeOf(workflow, 'Note on the account').parameters;
+		// What a person does after the import, as the notes say.
 		const login = nodeOf(workflow, 'Get a token');
 		const key = { name: 'X-Api-Key', value: 'the key' };
 		Object.assign(login.parameters as object, { url: `http://127.0.0.1:${port}/login` });
@@ -852,4 +949,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(sandbox.received).toStrictEqual([]);
 		});
 	});
+
+	for (const name of [
+		'approval',
+		'checkout',
+		'postbacks-without-repeats',
+		'short-lived-token',
+		'agent',
+	])
+		reachesLastNodes(name, () => n8n);
 });

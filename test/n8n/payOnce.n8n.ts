@@ -6,6 +6,7 @@ import type { QueueMode } from './queue';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
+import { reachesLastNodes } from './lastNodes';
 import { newIds, VERSIONS, withQueueMode, type Credential } from './nodes';
 import { callOf, set } from './otherNodes';
 
@@ -485,4 +486,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			note(`${count} items: Pay alone ${median(took.alone)} ms, pay-once ${median(took.once)} ms`);
 		}
 	});
+
+	reachesLastNodes('pay-once', () => main);
 });

@@ -7,6 +7,7 @@ import { call } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { firstExecution } from './chargeAndWait';
+import { reachesLastNodes } from './lastNodes';
 import { newIds, onceOf, SECRET, VERSIONS, withQueueMode, type Credential } from './nodes';
 
 /** `PAY_QUEUE=long` tries everything; without it, each kind once. */
@@ -628,4 +629,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			);
 		},
 	);
+
+	reachesLastNodes('payout-register', () => main);
 });

@@ -10,6 +10,7 @@ import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { Sandbox } from '../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
+import { reachesLastNodes } from './lastNodes';
 import { launch, PERSON } from './editorPage';
 import { allFinished, credentialFor, startN8n, VERSIONS, type Credential } from './nodes';
 import { BOOK_COLUMNS, linesOf, PASSWORD, PayoutsPage } from './payouts';
@@ -350,14 +351,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await n8n.rest('DELETE', `${tables}/${old.id}`);
 		});
 
-		test('that is missing or lacks a column: nothing is paid, and the page says what to do', async () => {
-			const few = await makeTable(n8n, [{ name: 'external_id', type: 'string' }]);
-			const lacking = await PayoutsPage.publish(n8n, payApi, (workflow) =>
-				few.chooseIn(workflow, 'Open the book'),
-			);
+		test('that is missing, or another table: nothing is paid, and the page says what to do', async () => {
 			const says =
 				/^Nothing was paid\. The book could not be opened\. On n8n 1, make a data table from the file book-of-payouts\.csv .* n8n says: /;
-			expect((await lacking.uploadCsv(csv('a,1,x'))).text).toMatch(says);
+			const another = await makeTable(n8n, [{ name: 'amount', type: 'string' }]);
+			const wrong = await PayoutsPage.publish(n8n, payApi, (workflow) =>
+				another.chooseIn(workflow, 'Open the book'),
+			);
+			expect((await wrong.uploadCsv(csv('a,1,x'))).text).toMatch(says);
 			if (!isN8n2) {
 				const missing = await PayoutsPage.publish(n8n, payApi);
 				expect((await missing.uploadCsv(csv('a,1,x'))).text).toMatch(says);
@@ -365,23 +366,33 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(paid()).toStrictEqual([]);
 		});
 
-		test('of an earlier version lacks the column number: the page names it, and once it is added the list is paid', async () => {
-			const table = await makeTable(
-				n8n,
-				BOOK_COLUMNS.filter((name) => name !== 'number').map((name) => ({ name, type: 'string' })),
-			);
-			const page = await PayoutsPage.publish(n8n, payApi, (workflow) =>
-				table.chooseIn(workflow, 'Open the book'),
-			);
-			const lacking = await page.uploadCsv(csv('older-1,1,x'));
-			expect(lacking.text).toMatch(
-				/^Nothing was paid\. The book could not .* n8n says: .*"number"/,
-			);
+		test('of before "number": nothing is paid, the page says which column to add, and with it the same book goes on', async () => {
+			const columns = BOOK_COLUMNS.filter((name) => name !== 'number');
+			const book = await makeBook(n8n, columns);
+			const page = await PayoutsPage.publish(n8n, payApi, (workflow) => {
+				book.in('payouts', workflow);
+			});
+			await book.add([
+				{ external_id: 'old-1', amount: '1', recipient: 'x', outcome: 'accepted' },
+				{ external_id: 'old-2', amount: '5.03', recipient: 'x', outcome: 'unknown' },
+			]);
+			const says =
+				'The book was made before it had all of its columns. Open it under Data tables and add, ' +
+				'with the type String: number. Its rows stay as they are. Then do this again.';
+			const list = csv('old-1,1,x', 'old-2,5.03,x', 'new-1,2,x');
+			const refused = await page.uploadCsv(list);
+			expect([refused.text, refused.html]).toStrictEqual([
+				`Nothing was paid. ${says}`,
+				expect.stringContaining(says),
+			]);
+			expect((await page.decide('old-2', 'It was paid', 'Ana')).text).toBe(says);
 			expect(paid()).toStrictEqual([]);
-			await n8n.rest('POST', `${table.path}/columns`, { name: 'number', type: 'string' });
-			const { text } = await page.uploadCsv(csv('older-1,1,x'));
-			expect(text).toMatch(/^1 of 1 line accepted now: 1\.00 in all\./);
-			expect(paid()).toHaveLength(1);
+
+			await book.addColumn('number');
+			const { text } = await page.uploadCsv(list);
+			expect(text).toMatch(/^1 of 3 lines accepted now: 2\.00 in all\. 1 in doubt\./);
+			expect(paid()).toMatchObject([{ external_id: 'new-1' }]);
+			expect(await book.rows()).toHaveLength(3);
 		});
 
 		test('has the columns of the file to import', () => {
@@ -575,4 +586,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			/^Payouts from a file stopped at Pay: .*\. http:\/\/.*\/executions\/\d+$/,
 		);
 	});
+
+	reachesLastNodes('payouts', () => n8n);
 });

@@ -7,6 +7,7 @@ import { chain, node, pay, payTrigger } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/emv';
 import { startReceiver } from '../sandbox/service';
 import { enterSettings, makeBook } from './book';
+import { reachesLastNodes } from './lastNodes';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 import { linesOf, PayoutsPage } from './payouts';
 
@@ -196,9 +197,10 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const list = ['id,amount,key', 'bill-3001,12.5,a@example.com', 'bill-3002,5.03,a@example.com'];
 		await page.uploadCsv(list.join('\n'));
 		const ask = book.in('ask-the-service');
-		const { content } = nodeOf(ask, 'Note').parameters as { content: string };
-		const last = content.split('\n').at(-1)!;
-		const said = [...last.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
+		const { content } = nodeOf(ask, 'Note on practising').parameters as {
+			content: string;
+		};
+		const said = [...content.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
 		const [address = '', method, idField, statusField, paidWords, failedWords, directionField] =
 			said;
 		const url = address.replace('http://127.0.0.1:5678', n8n.url);
@@ -225,4 +227,6 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			expect.stringMatching(/^- Line 2: .* It was paid \(The service said "paid", /),
 		]);
 	});
+
+	reachesLastNodes('practice-service', () => n8n);
 });

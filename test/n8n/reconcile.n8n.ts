@@ -5,6 +5,7 @@ import { nodeOf, ready, registerCredentials, submit } from './payoutRegister';
 import { startPostgres } from './queue';
 import { RegisterCalls } from '../parts/registerCalls';
 import { enterSettings } from './book';
+import { reachesLastNodes } from './lastNodes';
 import { allFinished, startN8n, VERSIONS } from './nodes';
 import { link } from './otherNodes';
 
@@ -126,6 +127,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
+	test.each([
+		['From credit and debit', 'Date;Reference;Credit;Debit\n15/11/2026;one;;10.50\n'],
+		['From D or C', 'Date;Reference;Amount;Status\n15/11/2026;one;10.50 D;paid\n'],
+	])(
+		'"%s" with a decimal point: 10.50 is not a payout of 1050, and is told as it stands there',
+		async (form, statement) => {
+			register.insert(['one', 'unknown', '1050']);
+			const shown = await bring(statement, '', form);
+			expect(shown[0]).toBe(
+				'Wrong amount: one, 1050 to a@x, in the statement paid 10.5 on 2026-11-15 (unknown stays)',
+			);
+			await bring(statement, codeIn(shown), form);
+			expect(register.state('one')).toBe('unknown');
+		},
+	);
+
 	test.each<[string, string, string | Buffer, string]>([
 		[
 			'a direction that no setting names',
@@ -150,6 +167,48 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			'From credit and debit',
 			'Date;Reference;Credit;Debit\n15/11/2026;one;10,50;10,50\n',
 			'Line 2: The direction "outin" is in none of the settings. It reads: 15/11/2026;one;10,50;10,50',
+		],
+		[
+			'a minus in both columns',
+			'From credit and debit',
+			'Date;Reference;Credit;Debit\n15/11/2026;one;-10,50;-10,50\n',
+			'Line 2: The direction "outin" is in none of the settings. It reads: 15/11/2026;one;-10,50;-10,50',
+		],
+		[
+			'a debit with a minus: a reversal',
+			'From credit and debit',
+			'Date;Reference;Credit;Debit\n15/11/2026;one;;-10,50\n',
+			'Line 2: The amount "-10.50" is not a plain number such as 1234.56. It reads: 15/11/2026;one;;-10,50',
+		],
+		[
+			'a credit with a minus',
+			'From credit and debit',
+			'Date;Reference;Credit;Debit\n15/11/2026;one;-10,50;\n',
+			'Line 2: The amount "-10.50" is not a plain number such as 1234.56. It reads: 15/11/2026;one;-10,50;',
+		],
+		[
+			'nought in the other column',
+			'From credit and debit',
+			'Date;Reference;Credit;Debit\n15/11/2026;one;0,00;10,50\n',
+			'Line 2: The direction "outin" is in none of the settings. It reads: 15/11/2026;one;0,00;10,50',
+		],
+		[
+			'commas between thousands',
+			'From credit and debit',
+			'Date;Reference;Credit;Debit\n15/11/2026;one;;1,010.50\n',
+			'Line 2: The amount "1.010.50" is not a plain number such as 1234.56. It reads: 15/11/2026;one;;1,010.50',
+		],
+		[
+			'the minus of a printer',
+			'From a sign',
+			'Date;Reference;Amount;Status\n2026-11-15;one;\u221210.50;paid\n',
+			'Line 2: The amount "\u221210.50" is not a plain number such as 1234.56. It reads: 2026-11-15;one;\u221210.50;paid',
+		],
+		[
+			'an amount in brackets',
+			'From a sign',
+			'Date;Reference;Amount;Status\n2026-11-15;one;(10.50);paid\n',
+			'Line 2: The amount "(10.50)" is not a plain number such as 1234.56. It reads: 2026-11-15;one;(10.50);paid',
 		],
 		[
 			'a date as in the USA',
@@ -249,4 +308,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(executions[0]!.data.resultData.runData).not.toHaveProperty('Settled');
 		expect(nodeOf(ready('reconcile', credentials), 'Settled').type).toBe('n8n-nodes-base.noOp');
 	});
+
+	reachesLastNodes('reconcile', () => n8n);
 });

@@ -657,6 +657,41 @@ describe('The statement', () => {
 			{ day: '2026-10-31', word: 'failed' },
 			'The day 2026-10-31 is not in the period from 2026-11-01 to 2026-11-30.',
 		],
+		[
+			'the word in the column of the direction',
+			{ direction: 'paid', word: 'out' },
+			'The direction "paid" is in none of the settings.',
+		],
+		[
+			'a word with a character that nobody sees',
+			{ word: 'paid\u200b' },
+			'The word "paid\u200b" is in none of the settings.',
+		],
+		[
+			'a direction with a space that does not break',
+			{ direction: 'out\u00a0' },
+			'The direction "out\u00a0" is in none of the settings.',
+		],
+		[
+			'a currency beside the amount',
+			{ amount: '10.50 EUR' },
+			'The amount "10.50 EUR" is not a plain number such as 1234.56.',
+		],
+		[
+			'a plus before the amount',
+			{ amount: '+10.50' },
+			'The amount "+10.50" is not a plain number such as 1234.56.',
+		],
+		[
+			'digits of another script',
+			{ amount: '\uff11\uff10.50' },
+			'The amount "\uff11\uff10.50" is not a plain number such as 1234.56.',
+		],
+		[
+			'a time of day beside the day',
+			{ day: '2026-11-12 23:59' },
+			'The day "2026-11-12 23:59" is not a day such as 2026-11-30.',
+		],
 		['a column that was not found', { direction: 'undefined' }, 'A column of it was not found.'],
 		[
 			'letters that cannot be read',
@@ -678,6 +713,11 @@ describe('The statement', () => {
 			'one word for two things',
 			{ failed: 'failed, Paid' },
 			'The word "paid" means two things in Settings: failed and paid.',
+		],
+		[
+			'one word for two things, its letters composed in two ways',
+			{ paid: 'paid, conclu\u00edda', failed: 'conclui\u0301da' },
+			'The word "conclu\u00edda" means two things in Settings: failed and paid.',
 		],
 		[
 			'one word for both directions',
@@ -753,5 +793,198 @@ describe('The statement', () => {
 			"SELECT external_id FROM payout_register WHERE state = 'settled' ORDER BY 1",
 		);
 		expect(settled.sort()).toStrictEqual(['00123', '1e5', 'caf\u00e9']);
+	});
+
+	describe('hostile lines', () => {
+		/** Two payouts of one amount to one recipient, both in doubt; the service gave each a number. */
+		beforeEach(() => {
+			register.insert(['one', 'unknown'], ['two', 'unknown']);
+			register.sql("UPDATE payout_register SET number = 'tx-' || external_id");
+		});
+		const notKnown = (identifier: string) =>
+			`Paid, and not in the register: ${identifier}, in the statement paid 10.5 on 2026-11-12`;
+		const about = (finding: string, lines: string) =>
+			`${finding}: one, 10.50 to a@x, in the statement ${lines} (unknown stays)`;
+		const back = (lines: string) => about('Paid, and money came in or back', lines);
+		const IS_MIXED =
+			'Line 1: The identifier is that of "one", and the number that of "two". It reads: the line';
+		const [FIRST, SECOND] = [{ number: 'n1' }, { number: 'n2' }];
+		const RETURNED = { word: 'returned', number: 'n3' };
+
+		test.each<[string, StatementLine[], string]>([
+			['an identifier in capitals', [{ identifier: 'ONE' }], notKnown('ONE')],
+			['a space within the identifier', [{ identifier: 'o ne' }], notKnown('o ne')],
+			[
+				'a space that does not break behind it',
+				[{ identifier: 'one\u00a0' }],
+				notKnown('one\u00a0'),
+			],
+			['a character in it that nobody sees', [{ identifier: 'o\u200bne' }], notKnown('o\u200bne')],
+			['a letter of another script in it', [{ identifier: '\u043ene' }], notKnown('\u043ene')],
+			['the apostrophe of a spreadsheet before it', [{ identifier: "'one" }], notKnown("'one")],
+			['a payment of another account', [{ identifier: 'three' }], notKnown('three')],
+			['the service’s number in its place', [{ identifier: 'tx-one' }], notKnown('tx-one')],
+			[
+				'no identifier, and the service’s number',
+				[{ identifier: '', number: 'tx-one' }, { identifier: 'three' }],
+				notKnown('without an identifier'),
+			],
+			['the number of another payout', [{ number: 'tx-two' }], IS_MIXED],
+			[
+				'a failure with the number of another payout',
+				[{ number: 'tx-two', word: 'failed' }],
+				IS_MIXED,
+			],
+			[
+				'two halves of it',
+				[
+					{ amount: '5.25', ...FIRST },
+					{ amount: '5.25', ...SECOND },
+				],
+				about('Wrong amount', 'paid 5.25 on 2026-11-12, paid 5.25 on 2026-11-12'),
+			],
+			[
+				'it and another payout in one line',
+				[{ amount: '21.00' }],
+				about('Wrong amount', 'paid 21 on 2026-11-12'),
+			],
+			[
+				'its amount less a fee',
+				[{ amount: '10.45' }],
+				about('Wrong amount', 'paid 10.45 on 2026-11-12'),
+			],
+			[
+				'the reversal of a reversal, in the word of the first',
+				[OUT, { ...RETURNED, direction: 'in' }, { ...RETURNED, number: 'n4', day: '2026-11-13' }],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, returned 10.5 on 2026-11-13'),
+			],
+			[
+				'a return that is booked before its payment',
+				[{ day: '2026-11-13' }, RETURNED],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-13'),
+			],
+			[
+				'two payments that came back in one line',
+				[FIRST, SECOND, { ...RETURNED, amount: '21.00' }],
+				back('returned 21 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'a line that stands there twice, and came back',
+				[OUT, OUT, RETURNED],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'a line with and without its number, and came back',
+				[OUT, FIRST, RETURNED],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'a number in small letters and in capitals, and came back',
+				[FIRST, { number: 'N1' }, RETURNED],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'a failure after it, and a fee after that',
+				[OUT, { word: 'failed', day: '2026-11-13' }, { amount: '0.50', day: '2026-11-14' }],
+				about(
+					'Paid, and failed later',
+					'paid 10.5 on 2026-11-12, failed 10.5 on 2026-11-13, paid 0.5 on 2026-11-14',
+				),
+			],
+			[
+				'half of it, and half came in',
+				[{ amount: '5.25' }, { amount: '5.25', direction: 'in' }],
+				back('paid 5.25 on 2026-11-12, came in 5.25 on 2026-11-12'),
+			],
+		])('%s: told, and settles nothing', (_what, lines, told) => {
+			const { says, settled } = register.apply(lines.map((more) => line('one', more)));
+			expect(says).toContain(told);
+			expect(settled).toStrictEqual([]);
+			expect([register.state('one'), register.state('two')]).toStrictEqual(['unknown', 'unknown']);
+		});
+
+		test.each<[string, StatementLine[], string]>([
+			['spaces around it', [{ identifier: ' one ' }], 'Arrived'],
+			['its own number', [{ number: 'tx-one' }], 'Arrived'],
+			['a number that the register does not know', [FIRST], 'Arrived'],
+			['another payment that waits', [OUT, { word: 'pending' }], 'Arrived'],
+			['a fee in a word of its own', [OUT, { word: 'fee', amount: '0.50' }], 'Arrived'],
+			[
+				'two payments of which one came back',
+				[FIRST, SECOND, RETURNED],
+				'Paid more than once, and some came back',
+			],
+		])(
+			'the control: with %s it settles, and the other payout of this amount does not',
+			(_what, lines, finding) => {
+				const { says, settled } = register.apply(lines.map((more) => line('one', more)));
+				expect(says.some((each) => each.startsWith(`${finding}: one, `))).toBe(true);
+				expect(settled.map(({ external_id }) => external_id)).toStrictEqual(['one']);
+				expect(register.state('two')).toBe('unknown');
+			},
+		);
+
+		test.each<[string, StatementLine[], string]>([
+			['one number', [FIRST, { ...FIRST, word: 'failed' }], 'unknown'],
+			['no numbers', [OUT, { word: 'failed' }], 'unknown'],
+			['a number each', [FIRST, { ...SECOND, word: 'failed' }], 'settled'],
+		])('two tries, paid and failed on one day, with %s', (_what, lines, becomes) => {
+			register.sql("UPDATE payout_register SET attempts = 2 WHERE external_id = 'one'");
+			const { says } = register.apply(lines.map((more) => line('one', more)));
+			const finding = becomes === 'settled' ? 'Arrived' : 'Paid, and failed later';
+			expect(says.some((each) => each.startsWith(`${finding}: one, `))).toBe(true);
+			expect(register.state('one')).toBe(becomes);
+		});
+
+		test('an amount that was typed with a comma is none that a line can have paid', () => {
+			register.send('comma', 'notSent', '12,00');
+			const { says, settled } = register.apply([line('comma', { amount: '12.00' })]);
+			expect(says).toContain(
+				'Wrong amount: comma, 12,00 to a@x, in the statement paid 12 on 2026-11-12 (notSent becomes unknown)',
+			);
+			expect(settled).toStrictEqual([]);
+		});
+
+		test('the amount of before a release: the row of now is not settled by it', () => {
+			register.send('more', 'rejected');
+			register.decide('more', RELEASE, '12.00');
+			register.claim();
+			register.write('more', 2, 'accepted');
+			const { says, settled } = register.apply([line('more')]);
+			expect(says).toContain(
+				'Wrong amount: more, 12.00 to a@x, in the statement paid 10.5 on 2026-11-12 (accepted becomes unknown)',
+			);
+			expect(settled).toStrictEqual([]);
+		});
+
+		test('settled, and a fee later: it stays settled, and is told', () => {
+			register.apply([line('one')]);
+			const later = register.apply([line('one', { amount: '0.50', day: '2026-11-20' })]);
+			expect(later.says).toContain(
+				'Paid, and another amount too: one, 10.50 to a@x, in the statement paid 10.5 on 2026-11-12, paid 0.5 on 2026-11-20 (settled stays)',
+			);
+			expect(later.settled).toStrictEqual([]);
+			expect(register.state('one')).toBe('settled');
+		});
+
+		test('a payment under its other day in a later statement: told as a second one, and settled once', () => {
+			expect(register.apply([line('one')]).settled).toHaveLength(1);
+			const later = register.apply([line('one', { day: '2026-11-13' })]);
+			expect(later.says.some((each) => each.startsWith('Paid twice: one, '))).toBe(true);
+			expect(later.settled).toStrictEqual([]);
+		});
+
+		test('one statement sent ten times in the same moment settles once', async () => {
+			const lines = [line('one')];
+			const code = /with the code (\w+)\.$/.exec(register.compare(lines).says.at(-1)!)![1]!;
+			const values = [JSON.stringify(lines), JSON.stringify(WORDS), '2026-11-01', '2026-11-30'];
+			const query = `SELECT jsonb_array_length(settled) FROM compare_statement(${values.map((value) => `'${value}'`).join()}, 'UTC', 24, '${code}')`;
+			const args = ['-h', '127.0.0.1', '-p', String(postgres.port), '-U', 'n8n', '-d', 'postgres'];
+			const all = Array.from({ length: 10 }, async () => {
+				const { stdout } = await promisify(execFile)('psql', [...args, '-Atc', query]);
+				return Number(stdout);
+			});
+			expect((await Promise.all(all)).sort()).toStrictEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 1]);
+		});
 	});
 });
