@@ -121,7 +121,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
-	processed_data
+	processed_data stop_grace_period
 `
 	.trim()
 	.split(/\s+/);
@@ -189,6 +189,9 @@ const SETTINGS_OF_N8N = [
 	'N8N_COMMUNITY_PACKAGES_MANAGED_BY_ENV',
 	'N8N_WEBHOOK_URL',
 	'N8N_GRACEFUL_SHUTDOWN_TIMEOUT',
+	'N8N_PROXY_HOPS',
+	'EXECUTIONS_DATA_MAX_AGE',
+	'EXECUTIONS_DATA_PRUNE_MAX_COUNT',
 	'QUEUE_WORKER_MAX_STALLED_COUNT',
 	'WEBHOOK_URL',
 	'HTTPS_PROXY',
