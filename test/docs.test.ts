@@ -146,7 +146,7 @@ function scriptsOf(path: string): string[] {
 	const names: string[] = [];
 	for (const code of codeOf(path)) {
 		for (const name of allIn(code, /\bnpm (?:run )?([a-z][\w:]*)/g)) {
-			if (!['ci', 'install', 'uninstall', 'pack', 'publish'].includes(name)) names.push(name);
+			if (!['ci', 'install', 'ls', 'uninstall', 'pack', 'publish'].includes(name)) names.push(name);
 		}
 	}
 	return names;
