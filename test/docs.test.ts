@@ -427,6 +427,14 @@ describe('README in Portuguese is the same as in English:', () => {
 	});
 });
 
+test.each([
+	['test/parameters/amount.test.ts', "value: ' 10.50 ',"],
+	['nodes/Pay/parameters/amount.ts', "placeholder: 'e.g. 49.90',"],
+])('the first change of CONTRIBUTING begins at a line of %s that is there once', (file, line) => {
+	expect(read('CONTRIBUTING.md')).toContain(line);
+	expect(read(file).split(line)).toHaveLength(2);
+});
+
 const FOR_A_READER = DOCUMENTS.filter(
 	(path) => !path.includes('README') && !path.includes('CHANGELOG'),
 );
