@@ -250,6 +250,7 @@ export class N8n {
 		process.stderr.write(`Starting n8n (${this.options.version}) …\n`);
 		// A file, not a pipe: into one that nobody reads any more, n8n would write for ever.
 		const log = openSync(this.logFile, 'a');
+		const logged = this.log.length;
 		const child = startChild(program, args, {
 			cwd: this.userFolder,
 			env: this.environment,
@@ -269,6 +270,10 @@ export class N8n {
 				`n8n to start; its log is ${this.logFile}`,
 				async () => {
 					if (this.ended !== undefined) throw this.ended;
+					// n8n 1 takes requests before it looks for executions that were left: one that begins
+					// in between is found as such, and is run twice.
+					const isStarting = !this.log.slice(logged).includes('Editor is now accessible');
+					if (command === 'start' && isStarting) return false;
 					const answer = await fetch(this.url + probe.path);
 					const isJson = answer.headers.get('content-type')?.includes('json');
 					return isJson && answer.status === probe.status;

@@ -40,7 +40,6 @@ import {
 	POSTBACK_METHODS,
 	readContent,
 	readPostback,
-	refusePostback,
 	refuseUnproven,
 	refuseWrongSignature,
 	toPostbackItem,
@@ -217,12 +216,15 @@ export class PayTrigger implements INodeType {
 			const authentication = authenticationOf(this);
 			const credential = await readCredential(this, authentication);
 			const { accepted } = parseSecrets(credential);
+			const signatureRule = readSignatureRule(credential);
+			// Somebody took it out of the credential since. It is not the sender's fault: the service
+			// sends again after a 500. The log says why, the response does not.
+			if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
+			if (authentication === 'signature' && signatureRule === undefined) {
+				throw new UserError(NO_SIGNATURE);
+			}
 			const reference = verify(this.getQueryData() as Record<string, unknown>, accepted);
 			if (authentication === 'signedUrl' && reference === null) return refuseUnproven(this);
-			const signatureRule = readSignatureRule(credential);
-			if (authentication === 'signature' && signatureRule === undefined) {
-				return refusePostback(this, 401, NO_SIGNATURE);
-			}
 			const { statusWords } = readDescription(credential);
 			const content = await readContent(this, BODY_TIME);
 			if (signatureRule !== undefined) {
@@ -234,8 +236,8 @@ export class PayTrigger implements INodeType {
 				reference === null &&
 				statusWords?.compared !== undefined
 			) {
-				// Only the service is told: somebody changed the credential since. The service sends again after a 500.
-				return refusePostback(this, 500, NOTHING_TO_COMPARE);
+				// After the signature: a stranger learns nothing of the credential.
+				throw new UserError(NOTHING_TO_COMPARE);
 			}
 			const postback = readPostback(this, content, {
 				isSignedByService: signatureRule !== undefined,

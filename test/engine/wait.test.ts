@@ -891,7 +891,7 @@ describe('a claim that was lost', () => {
 			}),
 		});
 		expect(errorOf(run)?.message).toBe(
-			'n8n runs this execution a second time from an earlier wait, so no payment is sent',
+			'n8n runs this execution a second time, so no payment is sent',
 		);
 		expect(sandbox.received).toHaveLength(0);
 	});

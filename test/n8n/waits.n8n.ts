@@ -480,8 +480,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { status, data } = await crowded.n8n!.execution(executionId);
 			expect(status).toBe('error');
 			expect(data.resultData.error).toMatchObject({
-				message:
-					'n8n runs this execution a second time from an earlier wait, so no payment is sent',
+				message: 'n8n runs this execution a second time, so no payment is sent',
 			});
 		});
 	},

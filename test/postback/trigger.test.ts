@@ -30,7 +30,7 @@ function triggerWith(credential: IDataObject | ((unresolved: boolean) => IDataOb
 }
 
 const STILL = { postbackSecret: NEW, previousPostbackSecret: OLD };
-test.each<{ what: string; now: IDataObject; taken: string[]; refused: Array<string | undefined> }>([
+test.each<{ what: string; now: IDataObject; taken: string[]; refused: string[] }>([
 	{
 		what: 'replaced',
 		now: { postbackSecret: NEW },
@@ -43,12 +43,6 @@ test.each<{ what: string; now: IDataObject; taken: string[]; refused: Array<stri
 		taken: [OLD, NEW],
 		refused: [ONE],
 	},
-	{
-		what: 'removed',
-		now: {},
-		taken: [],
-		refused: [OLD, undefined],
-	},
 ])('a secret that is $what: that counts from then on', async ({ now, taken, refused }) => {
 	const credential: IDataObject = { postbackSecret: OLD };
 	const receive = triggerWith(credential);
@@ -59,6 +53,15 @@ test.each<{ what: string; now: IDataObject; taken: string[]; refused: Array<stri
 	for (const secret of refused) expect(await receive(secret)).toBe(401);
 	delete credential.previousPostbackSecret;
 	expect(await receive(OLD)).toBe(401);
+});
+
+test('a secret that is removed: nothing starts, and 500 makes the service send again', async () => {
+	const credential: IDataObject = { postbackSecret: OLD };
+	const receive = triggerWith(credential);
+	expect(await receive(OLD)).toBe(200);
+	delete credential.postbackSecret;
+	expect(await receive(OLD)).toBe(500);
+	expect(await receive(undefined)).toBe(500);
 });
 
 describe('the credential of a postback', () => {
@@ -694,8 +697,9 @@ describe("the service's own signature", () => {
 		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
-	test('a trigger that asks for it takes nothing once its credential says no more how', async () => {
+	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {
 		const credential = { ...RULE, verifySignature: false };
-		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(401);
+		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(500);
+		expect(await post('signature', BARE, mac(OTHER), credential)).toBe(500);
 	});
 });

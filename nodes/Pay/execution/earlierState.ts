@@ -2,7 +2,8 @@
  * n8n can run an execution again from a wait that it has left. Its timer of a time limit loads the
  * execution and then waits for a place under the concurrency limit; by the time it has one, the
  * execution may stand in its next wait, and n8n only asks whether it waits at all (measured on 2.41.1:
- * a payment behind the wait was made twice, 4 of 4). n8n 1 asks nothing.
+ * a payment behind the wait was made twice, 4 of 4). n8n 1 asks nothing. And n8n 1 takes webhooks before
+ * it has started: an execution that begins then can be found as one that was left, and is run once more.
  */
 
 /** n8n's context object of the execution, saved with it. */

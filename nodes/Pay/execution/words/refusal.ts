@@ -70,8 +70,8 @@ export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 export const runFromEarlierState = ({ noun, plural }: Words) =>
 	new InputError(
 		'',
-		`n8n runs this execution a second time from an earlier wait, so no ${noun} is sent`,
-		`The first pass may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full, or, on n8n 1, while the execution runs. Set no time limit there.`,
+		`n8n runs this execution a second time, so no ${noun} is sent`,
+		`The first run may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full. n8n 1 also does so when a time limit passes while the execution runs, and with an execution that begins while n8n itself starts. Where a wait has a time limit, turn it off.`,
 	);
 
 /** What is left of a run whose account the service rejected. */
