@@ -121,7 +121,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
-	processed_data tellsRequestsApart
+	processed_data stop_grace_period tellsRequestsApart textMember() groupText() value
 `
 	.trim()
 	.split(/\s+/);
@@ -146,7 +146,7 @@ function scriptsOf(path: string): string[] {
 	const names: string[] = [];
 	for (const code of codeOf(path)) {
 		for (const name of allIn(code, /\bnpm (?:run )?([a-z][\w:]*)/g)) {
-			if (!['ci', 'install', 'uninstall', 'pack', 'publish'].includes(name)) names.push(name);
+			if (!['ci', 'install', 'ls', 'uninstall', 'pack', 'publish'].includes(name)) names.push(name);
 		}
 	}
 	return names;
@@ -189,6 +189,9 @@ const SETTINGS_OF_N8N = [
 	'N8N_COMMUNITY_PACKAGES_MANAGED_BY_ENV',
 	'N8N_WEBHOOK_URL',
 	'N8N_GRACEFUL_SHUTDOWN_TIMEOUT',
+	'N8N_PROXY_HOPS',
+	'EXECUTIONS_DATA_MAX_AGE',
+	'EXECUTIONS_DATA_PRUNE_MAX_COUNT',
 	'QUEUE_WORKER_MAX_STALLED_COUNT',
 	'WEBHOOK_URL',
 	'HTTPS_PROXY',
@@ -430,6 +433,14 @@ describe('README in Portuguese is the same as in English:', () => {
 	test('names', () => {
 		expect(codeSpansOf(PORTUGUESE).sort()).toStrictEqual(codeSpansOf(ENGLISH).sort());
 	});
+});
+
+test.each([
+	['test/parameters/amount.test.ts', "value: ' 10.50 ',"],
+	['nodes/Pay/parameters/amount.ts', "placeholder: 'e.g. 49.90',"],
+])('the first change of CONTRIBUTING begins at a line of %s that is there once', (file, line) => {
+	expect(read('CONTRIBUTING.md')).toContain(line);
+	expect(read(file).split(line)).toHaveLength(2);
 });
 
 const FOR_A_READER = DOCUMENTS.filter(

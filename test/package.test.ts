@@ -255,6 +255,7 @@ test('a new major is named, be it a pre-release', () => {
 describe('dev/compose.yaml', () => {
 	interface Service {
 		image: string;
+		stop_grace_period?: string;
 		profiles?: string[];
 		environment?: Record<string, string>;
 		volumes?: string[];
@@ -279,6 +280,10 @@ describe('dev/compose.yaml', () => {
 			expect(depends_on!.package!.condition).toBe('service_completed_successfully');
 		}
 		expect(file.services.package!.volumes).toContain('nodes:/nodes');
+	});
+
+	test('gives every process of n8n longer to stop than the 30 s that n8n takes', () => {
+		for (const name of n8ns) expect(file.services[name]!.stop_grace_period).toBe('60s');
 	});
 
 	test('takes the n8n that the tests run on, and everything by a tag', () => {
