@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
-import { allIn, read, rowsIn, sectionOf } from './markdown';
+import { allIn, read, sectionOf } from './markdown';
 
 const ROOT = join(__dirname, '..');
 const PAY = join(ROOT, 'nodes', 'Pay');

@@ -530,6 +530,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		describe('where the credential has the words of the service and its Amount Field', () => {
 			let described: typeof credentials;
+			/** What a person does once the credential has the words. */
+			const asTheNoteSays = (nodes: Workflow['nodes']) => {
+				parametersOf(nodes, 'Wait for the postback').resumeWhen = 'paidOrFailed';
+			};
 			beforeAll(async () => {
 				const payApi = await n8n.createCredential({
 					baseUrl: sandbox.url,
@@ -550,7 +554,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			])(
 				'%s ends the wait at once, and only "paid" fulfils the order',
 				async (_what, data, node, state) => {
-					const { executionId, page, order } = await open(undefined, described);
+					const { executionId, page, order } = await open(asTheNoteSays, described);
 					const say = async (said: object) => {
 						const { status } = await fetch(told().postbackUrl ?? '', {
 							method: 'POST',
@@ -580,7 +584,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		test('an order that nobody pays in time is not fulfilled, and goes its own way', async () => {
 			const { executionId, page, order } = await open((nodes) => {
 				const limit = { resumeAmount: 1, resumeUnit: 'seconds' };
-				Object.assign(parametersOf(nodes, 'Wait for its status'), limit);
+				Object.assign(parametersOf(nodes, 'Wait for the postback'), limit);
 			});
 			await endsIn(executionId, 'Cancel the order', 120);
 			expect(await stateOf(page, order)).toStrictEqual({ state: 'time is up' });
@@ -590,7 +594,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test('a word that only the wait knows does not fulfil the order: a person looks', async () => {
 			const { executionId, page, order } = await open((nodes) => {
-				parametersOf(nodes, 'Wait for its status').matchValues = ['waiting'];
+				parametersOf(nodes, 'Wait for the postback').matchValues = ['waiting'];
 			});
 			await sandbox.settle(told().id, 'waiting');
 			await endsIn(executionId, 'Look at the postback');
