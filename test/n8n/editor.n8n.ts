@@ -5,19 +5,14 @@ import { exampleNames } from '../../dev/examples';
 import { example } from '../../dev/demo';
 import type { N8nVersion } from '../../dev/install';
 import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
-import { PayApi } from '../../credentials/PayApi.credentials';
-import { Pay } from '../../nodes/Pay/Pay.node';
-import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chain, node, noOp, pay, payTrigger, type Node } from '../../dev/workflow';
-import { fieldsIn } from '../fields';
 import {
 	byId,
 	canvasNode,
 	choose,
 	closeOtherTabs,
-	EXAMPLES,
 	execute,
 	escape,
 	field,
@@ -28,7 +23,6 @@ import {
 	launch,
 	look,
 	newWorkflow,
-	newWorkflowButton,
 	openTab,
 	page,
 	parameter,
@@ -42,6 +36,7 @@ import {
 	TANGLED,
 	turnOn,
 } from './editorPage';
+import { csvIn, entriesOf, Hand, type Walk } from './hand';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
 const ROOT = join(__dirname, '..', '..');
@@ -115,8 +110,8 @@ async function open(nodes: Node[], name: string): Promise<void> {
 const manual = () => node('Start', 'n8n-nodes-base.manualTrigger');
 const openPay = async (parameters: object) => await open([manual(), pay('Pay', parameters)], 'Pay');
 
-/** Opens the form of a new credential, its address filled in; gives it and saves what is in it. */
-async function newCredential(baseUrl: string) {
+/** Opens the form of a new credential, its address filled in. */
+async function openNewCredential(baseUrl: string): Promise<Locator> {
 	await go(`${n8n.url}/home/credentials/create`, byId('new-credential-type-button'));
 	await page.getByRole('combobox').last().fill('Pay API');
 	await page.getByText('Pay API', { exact: true }).last().click();
@@ -125,18 +120,28 @@ async function newCredential(baseUrl: string) {
 	await modal.waitFor();
 	await field('baseUrl', modal).fill(baseUrl);
 	await field('accessToken', modal).waitFor();
-	const save = async () => {
-		await kept();
-		await byId('credential-save-button').click();
-	};
-	const passes = async () => {
-		await save();
-		await Promise.race([
-			modal.getByText(/Connection tested successfully/).waitFor(),
-			modal.waitFor({ state: 'hidden' }),
-		]);
-	};
-	return { modal, save, passes };
+	return modal;
+}
+
+/** Saves a credential, which n8n then tests. */
+async function saveCredential() {
+	await kept();
+	await byId('credential-save-button').click();
+}
+
+/** Saves a credential whose test fails in these words. */
+async function saveFailing(modal: Locator, words: string) {
+	await saveCredential();
+	await modal.getByText('More details').click();
+	await seen(modal, words);
+}
+
+async function savePassing(modal: Locator) {
+	await saveCredential();
+	await Promise.race([
+		modal.getByText('Connection tested successfully').waitFor(),
+		modal.waitFor({ state: 'hidden' }),
+	]);
 }
 
 describe.each(VERSIONS)('%s', (each) => {
@@ -153,7 +158,8 @@ describe.each(VERSIONS)('%s', (each) => {
 		await sandbox?.close();
 	});
 
-	newcomer(each);
+	describe('with the clicks and fields that docs/performance.md tells, and the values of each page, one gets to', () =>
+		newcomer(each));
 
 	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
 		const headers = { Cookie: n8n.session };
@@ -161,9 +167,11 @@ describe.each(VERSIONS)('%s', (each) => {
 		const ours = (types as Array<{ name: string }>).filter(({ name }) =>
 			name.startsWith('n8n-nodes-pay.'),
 		);
-		expect(ours.map(({ name }) => name).sort()).toStrictEqual(
-			['pay', 'payTool', 'payTrigger'].map((name) => `n8n-nodes-pay.${name}`),
-		);
+		expect(ours.map(({ name }) => name).sort()).toStrictEqual([
+			'n8n-nodes-pay.pay',
+			'n8n-nodes-pay.payTool',
+			'n8n-nodes-pay.payTrigger',
+		]);
 		expect(JSON.stringify(ours)).not.toContain('Custom API Call');
 	});
 
@@ -207,353 +215,180 @@ describe.each(VERSIONS)('%s', (each) => {
 	credentials();
 });
 
-/** What is entered in a field, or chosen in a list. */
-interface Entered {
-	label: string;
-	value: string;
-}
-/** Where a page tells the steps of a walk. */
-interface Steps {
-	page: string;
-	heading: string;
-}
-
-const FORMS = [new Pay().description, new PayTrigger().description, new PayApi()];
-/** What a field is called on the screen. */
-function labelOf(name: string): string {
-	const fields = FORMS.flatMap(({ properties }) => fieldsIn(properties));
-	const found = fields.find((each) => each.name === name && each.type !== 'notice');
-	if (found === undefined) throw new Error(`No form has a field ${name}.`);
-	return found.displayName;
-}
-
-/** The list that a page gives to try. */
-function csvIn(path: string): string {
-	return /```csv\n([^`]+)```/.exec(readFileSync(join(ROOT, path), 'utf8'))?.[1] ?? '';
-}
-
-/** What a page says to enter: a label in italics, a colon, and a value in code type or italics. */
-function toEnter({ page: path, heading }: Steps): Entered[] {
-	const text = readFileSync(join(ROOT, path), 'utf8');
-	const section = text.split(/^## /m).find((each) => each.startsWith(`${heading}\n`)) ?? '';
-	const told = section.matchAll(/_([^_\n]+)_: [^`_\n]*(?:`([^`\n]+)`|_([^_\n]+)_)/g);
-	return [...told].map(([, label, typed, chosen]) => ({
-		label: label ?? '',
-		value: typed ?? chosen ?? '',
-	}));
-}
-
-/** Begins on a fresh n8n. */
-function newcomer(on: N8nVersion) {
-	/**
-	 * A person's hand: what it clicks and fills in is counted; to fill in includes going there. What a
-	 * page says to enter is kept by its label, as the page must have it.
-	 */
-	const hand = { clicks: 0, fields: 0, entered: [] as Entered[] };
-	async function click(what: Locator) {
-		await what.click();
-		hand.clicks++;
-	}
-	async function fillIn(what: Locator, text: string) {
-		await what.fill(text);
-		hand.fields++;
-	}
-	/** Enters what the page says, letter by letter. */
-	async function enter(name: string, text: string, form?: Locator) {
-		await fillIn(field(name, form), text);
-		hand.entered.push({ label: labelOf(name), value: text });
-	}
-	async function pick(name: string, text: string) {
-		await click(parameter(name));
-		await click(page.getByRole('option', { name: text }).first());
-		hand.entered.push({ label: labelOf(name), value: text });
-	}
-	async function openByHand(name: string) {
-		await page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();
-		hand.clicks++;
-		await byId('ndv').waitFor();
-	}
-	async function close(what: string) {
-		await kept();
-		await escape(what);
-		hand.clicks++;
-	}
-	async function pasteByHand(name: string) {
-		await paste(name);
-		hand.clicks++;
-	}
-	/** From the home page, which n8n shows first, and again after a click. */
-	async function beginWorkflow() {
-		await go(`${n8n.url}/home/workflows`, newWorkflowButton());
-		await click(newWorkflowButton());
-		await byId('canvas-plus-button').waitFor();
-	}
-	/** By a link of README, which leads to an n8n at its own port. */
-	async function followLink(text: string) {
-		const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-		const target = readme.split(`[${text}](`)[1]?.split(')')[0] ?? '';
-		expect(target).toMatch(/^http:\/\/localhost:5678\/workflow\/new$/);
-		await openTab(n8n.url + new URL(target).pathname, () => byId('canvas-plus-button'));
-		hand.clicks++;
-	}
-	/** @param group that the panel keeps closed, which is that of the actions before there is a node */
-	async function chooseAction(action: string, group?: string) {
-		await fillIn(page.getByPlaceholder(/Search/).first(), 'pay');
-		await click(payEntry());
-		if (group) await click(byId('node-creator-category-item').filter({ hasText: group }));
-		await click(page.getByText(action, { exact: true }).first());
-		await byId('ndv').waitFor();
-	}
-	async function beginWith(action: string, group?: string) {
-		await beginWorkflow();
-		await click(byId('canvas-plus-button'));
-		await chooseAction(action, group);
-	}
-	/** The data table that n8n 1 has no node to make. */
-	async function makeBookByHand(name: string) {
-		await go(`${n8n.url}/home/workflows`, newWorkflowButton());
-		await click(page.getByText('Data tables', { exact: true }));
-		await click(page.getByText('Create data table').first());
-		await fillIn(byId('data-table-name-input-select'), name);
-		await click(page.getByText('Import CSV'));
-		await page.locator('input[type=file]').setInputFiles(join(EXAMPLES, 'book-of-payouts.csv'));
-		hand.clicks++;
-		await click(byId('proceed-from-select-button'));
-		await click(byId('confirm-add-data-table-button'));
-		await seen(page, 'external_id');
-	}
-	async function editCredential() {
-		await click(byId('credential-edit-button'));
-		const modal = byId('editCredential-modal');
-		// What n8n reads of it replaces what was entered before.
-		await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
-		return modal;
-	}
-	async function chooseNewCredential(onN8n2: string) {
-		if (on === 'n8n2') return await click(page.getByRole('button', { name: onN8n2 }));
-		await click(byId('node-credentials-select'));
-		await click(byId('node-credentials-select-item-new'));
-	}
-	/** On n8n 2 a new credential closes by itself when its test passed; else it takes a click. */
-	async function saveCredential(isNew: boolean, name = 'Pay account') {
-		const modal = byId('editCredential-modal');
-		// n8n asks its server for the name of a new credential, and refuses to save one without.
-		await modal.getByTestId('inline-edit-preview').getByText(name).waitFor();
-		await kept();
-		await click(byId('credential-save-button'));
-		if (isNew && on === 'n8n2') return await modal.waitFor({ state: 'hidden' });
-		await seen(modal, 'Saved', true);
-		await close('editCredential-modal');
-	}
-	/** Publishes what is open, and waits until an address of it asks for a token or a proof. */
-	async function publish(address: string, method = 'POST') {
-		if (on === 'n8n2') {
-			await click(byId('workflow-open-publish-modal-button'));
-			await click(byId('workflow-publish-button'));
-		} else {
-			// A workflow that was never saved is saved by this.
-			await click(byId('workflow-activate-switch'));
-		}
-		const status = async () => (await fetch(address, { method })).status;
-		await until(address, async () => (await status()) === 401);
-	}
-	async function runStep() {
-		await kept();
-		await click(byId('node-execute-button'));
-		await seen(byId('output-panel'), 'accepted');
-	}
-	async function runWorkflow(last: string) {
-		await click(byId('execute-workflow-button'));
-		await canvasNode(last).getByTestId('canvas-node-status-success').waitFor();
-	}
-
-	/** How docs/performance.md marks a step that takes another number on n8n 1. */
+/**
+ * The clicks and fields of each step that docs/performance.md names, on a version of n8n. It marks a step
+ * that takes another number on n8n 1.
+ */
+function countsInDocuments(on: N8nVersion): Record<string, string> {
 	const ON_N8N_1 = ', n8n 1';
+	const text = readFileSync(join(ROOT, 'docs', 'performance.md'), 'utf8');
 	const counts: Record<string, string> = {};
-	function counted(what: string, title: string, steps: Steps, work: () => Promise<void>) {
+	const countsOnN8n1: Record<string, string> = {};
+	for (const [, step = '', count = ''] of text.matchAll(
+		/^\| (.+?) +\| .* \| (\d+ clicks?, \d+ fields?) +\|$/gm,
+	)) {
+		if (step.endsWith(ON_N8N_1)) countsOnN8n1[step.slice(0, -ON_N8N_1.length)] = count;
+		else counts[step] = count;
+	}
+	return on === 'n8n1' ? { ...counts, ...countsOnN8n1 } : counts;
+}
+
+/** Begins on a fresh n8n, with an installed package; each goes on where the one before it ended. */
+function newcomer(on: N8nVersion) {
+	const counts: Record<string, string> = {};
+	/** @param step as docs/performance.md names it */
+	function walk(step: string, title: string, steps: Walk, work: (hand: Hand) => Promise<void>) {
 		test(title, async () => {
-			hand.clicks = 0;
-			hand.fields = 0;
-			hand.entered = [];
-			await work();
-			expect(hand.entered).toStrictEqual(toEnter(steps));
-			const some = (count: number, one: string) => `${count} ${one}${count === 1 ? '' : 's'}`;
-			counts[what] = `${some(hand.clicks, 'click')}, ${some(hand.fields, 'field')}`;
+			const hand = new Hand(n8n.url, on);
+			await work(hand);
+			expect(hand.entries).toStrictEqual(entriesOf(steps));
+			counts[step] = hand.counts;
 		});
 	}
 
-	/** From an installed package on: each goes on where the one before it ended. */
-	describe('with the clicks and fields that docs/performance.md tells, and the values of each page, one gets to', () => {
-		let trigger = '';
+	const practice = { page: 'README.md', heading: 'Try it without an account' };
+	walk('Paid QR code', 'a paid QR code', practice, async (hand) => {
+		await hand.followLinkToNewWorkflow('a new workflow');
+		await hand.paste('practice-service');
+		await picture('practice-service');
+		await hand.publish(`${n8n.url}/webhook/v2/pay/qrcode`);
+		// n8n says that it is published, and may go on saying so in its tab.
+		await hand.followLinkToNewWorkflow('a second new workflow');
+		await closeOtherTabs();
+		await hand.paste('checkout');
+		await hand.openNode('Create QR code');
+		const modal = await hand.newCredential('Connect to Pay');
+		await hand.fillIn(field('baseUrl', modal), `${n8n.url}/webhook`);
+		// The page has n8n's own port; the n8n of this test has another.
+		hand.entries.push({ label: 'Base URL', value: 'http://127.0.0.1:5678/webhook' });
+		await hand.enter('accessToken', 'anything', modal);
+		await hand.saveNewCredential();
+		await hand.close('ndv');
+		await hand.runWorkflow('Fulfil the order');
+		await byId('canvas-wrapper').press('1');
+		await picture('checkout-executed');
+	});
 
-		const practice = { page: 'README.md', heading: 'Try it without an account' };
-		counted('Paid QR code', 'a paid QR code', practice, async () => {
-			await followLink('a new workflow');
-			await pasteByHand('practice-service');
-			await picture('practice-service');
-			await publish(`${n8n.url}/webhook/v2/pay/qrcode`);
-			// n8n says that it is published, and may go on saying so in its tab.
-			await followLink('a second new workflow');
-			await closeOtherTabs();
-			await pasteByHand('checkout');
-			await openByHand('Create QR code');
-			await chooseNewCredential('Connect to Pay');
-			const modal = byId('editCredential-modal');
-			await fillIn(field('baseUrl', modal), `${n8n.url}/webhook`);
-			// The page has n8n's own port; the n8n of this test has another.
-			hand.entered.push({ label: 'Base URL', value: 'http://127.0.0.1:5678/webhook' });
-			await enter('accessToken', 'anything', modal);
-			await saveCredential(true);
-			await close('ndv');
-			await runWorkflow('Fulfil the order');
-			await byId('canvas-wrapper').press('1');
-			await picture('checkout-executed');
+	const byHand = { page: 'docs/get-paid.md', heading: 'Make a QR code' };
+	walk('QR code by hand', 'a QR code made by hand', byHand, async (hand) => {
+		await hand.beginWithAction('Create QR code');
+		await hand.enter('amount', '49.90');
+		await hand.enter('external_id', 'order-1042');
+		await hand.runStep();
+	});
+
+	const waiting = { page: 'docs/know-when-paid.md', heading: 'Set up a wait' };
+	walk('Wait for it', 'a QR code that is waited for', waiting, async (hand) => {
+		await hand.enter('external_id', 'order-1043');
+		await hand.choose('postback', 'Resume This Execution');
+		const modal = await hand.editCredential();
+		await hand.turnOn('describeService', modal);
+		await hand.enter('statusField', 'status', modal);
+		await hand.enter('paidValues', 'paid', modal);
+		await hand.saveCredential();
+		await hand.close('ndv');
+		await hand.click(byId('node-creator-plus-button'));
+		await hand.chooseAction('Wait for postback');
+		await hand.choose('resumeWhen', 'When Paid');
+		await hand.close('ndv');
+		await hand.runWorkflow('Wait for postback');
+	});
+
+	let triggerId = '';
+	const triggered = { page: 'docs/know-when-paid.md', heading: 'Set up a trigger' };
+	const ofOnesOwn = 'a postback in a workflow of one’s own';
+	walk('Postback in a workflow', ofOnesOwn, triggered, async (hand) => {
+		await hand.beginWithTrigger('On new Pay event');
+		await hand.choose('startWhen', 'When Paid');
+		await hand.click(page.getByText('Webhook URLs', { exact: true }));
+		await hand.click(page.getByText('Production URL', { exact: true }).first());
+		const url = await hand.copyUrl(page.getByText(/\/webhook\/[\w-]+\/postback/).first());
+		const modal = await hand.editCredential();
+		await hand.fillIn(field('postbackUrl', modal), url);
+		await hand.fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
+		await hand.saveCredential();
+		await hand.close('ndv');
+		if (on === 'n8n1') await hand.click(byId('workflow-save-button'));
+		await hand.publish(url);
+		await hand.click(page.getByRole('button', { name: 'Got it' }));
+		triggerId = new URL(page.url()).pathname.split('/')[2]!;
+	});
+
+	const payout = { page: 'README.md', heading: 'Your first payment' };
+	walk('Settled payout', 'a settled payout', payout, async (hand) => {
+		await hand.beginWithAction('Make payment');
+		await hand.enter('key', 'ana@example.com');
+		await hand.enter('keyType', 'email');
+		await hand.enter('amount', '12.50');
+		await hand.enter('external_id', 'invoice-2041');
+		await hand.runStep();
+		const reported = await until('the postback', async () => {
+			const [id] = await n8n.executionIds(triggerId);
+			return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
 		});
-
-		const byHand = { page: 'docs/get-paid.md', heading: 'Make a QR code' };
-		counted('QR code by hand', 'a QR code made by hand', byHand, async () => {
-			await beginWith('Create QR code', 'Actions');
-			await enter('amount', '49.90');
-			await enter('external_id', 'order-1042');
-			await runStep();
-		});
-
-		const waiting = { page: 'docs/know-when-paid.md', heading: 'Set up a wait' };
-		counted('Wait for it', 'a QR code that is waited for', waiting, async () => {
-			await enter('external_id', 'order-1043');
-			await pick('postback', 'Resume This Execution');
-			const modal = await editCredential();
-			await turnOn('describeService', modal);
-			hand.clicks++;
-			await enter('statusField', 'status', modal);
-			await enter('paidValues', 'paid', modal);
-			await saveCredential(false);
-			await close('ndv');
-			await click(byId('node-creator-plus-button'));
-			await chooseAction('Wait for postback');
-			await pick('resumeWhen', 'When Paid');
-			await close('ndv');
-			await runWorkflow('Wait for postback');
-		});
-
-		const triggered = { page: 'docs/know-when-paid.md', heading: 'Set up a trigger' };
-		counted(
-			'Postback in a workflow',
-			'a postback in a workflow of one’s own',
-			triggered,
-			async () => {
-				await beginWith('On new Pay event');
-				await pick('startWhen', 'When Paid');
-				await click(page.getByText('Webhook URLs', { exact: true }));
-				await click(page.getByText('Production URL', { exact: true }).first());
-				const shown = page.getByText(/\/webhook\/[\w-]+\/postback/).first();
-				await click(shown);
-				const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-				const modal = await editCredential();
-				await fillIn(field('postbackUrl', modal), url);
-				await fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
-				await saveCredential(false);
-				await close('ndv');
-				if (on === 'n8n1') await click(byId('workflow-save-button'));
-				await publish(url);
-				await click(page.getByRole('button', { name: 'Got it' }));
-				trigger = /\/workflow\/(\w+)/.exec(page.url())?.[1] ?? '';
-			},
-		);
-
-		const payout = { page: 'README.md', heading: 'Your first payment' };
-		counted('Settled payout', 'a settled payout', payout, async () => {
-			await beginWith('Make payment', 'Actions');
-			await enter('key', 'ana@example.com');
-			await enter('keyType', 'email');
-			await enter('amount', '12.50');
-			await enter('external_id', 'invoice-2041');
-			await runStep();
-			const reported = await until('the postback', async () => {
-				const [id] = await n8n.executionIds(trigger);
-				return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
-			});
-			expect(reported).toMatchObject({
-				reference: { external_id: 'invoice-2041', kind: 'payment', amount: 12.5 },
-				body: { status: 'paid' },
-			});
-		});
-
-		const file = { page: 'docs/pay-a-list.md', heading: 'Set it up' };
-		counted('Report of a file', 'the report of a file', file, async () => {
-			const BOOK = 'Book of payouts';
-			if (on === 'n8n1') await makeBookByHand(BOOK);
-			await beginWorkflow();
-			await pasteByHand('payouts');
-			await openByHand('Pay');
-			await close('ndv');
-			await openByHand('Payouts');
-			await chooseNewCredential('Connect to Basic Auth');
-			const modal = byId('editCredential-modal');
-			await fillIn(field('user', modal), PERSON.user);
-			await fillIn(field('password', modal), PERSON.password);
-			await saveCredential(true, 'Unnamed credential');
-			await click(byId('ndv').getByText('Production URL', { exact: true }).first());
-			const shown = byId('ndv')
-				.getByText(/\/form\/[\w-]+/)
-				.first();
-			await click(shown);
-			const url = /https?:\S+/.exec(await shown.innerText())?.[0] ?? '';
-			await close('ndv');
-			if (on === 'n8n1') {
-				await openByHand('Open the book');
-				const options = byId('dataTableId-parameter-input-options-container');
-				await click(options.getByTestId('radio-button-fixed'));
-				await click(byId('rlc-input-container').first());
-				await click(byId('rlc-item').filter({ hasText: BOOK }));
-				await close('ndv');
-			}
-			await publish(url, 'GET');
-			const workflow = page;
-			await openTab(url, () => page.locator('input[type=file]'));
-			// The address, name and password for it, and the button that sends these.
-			hand.clicks += 2;
-			hand.fields += 2;
-			await page.locator('input[type=file]').setInputFiles({
-				name: 'list.csv',
-				mimeType: 'text/csv',
-				buffer: Buffer.from(csvIn(file.page)),
-			});
-			hand.clicks++;
-			await click(page.getByRole('button', { name: 'Send' }));
-			await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
-			look(workflow);
-			await closeOtherTabs();
-			// The next test goes on in this tab, which still says that it is published.
-			await page.getByRole('button', { name: 'Got it' }).click();
-		});
-
-		test('and these are all that it tells', async () => {
-			const text = readFileSync(join(ROOT, 'docs', 'performance.md'), 'utf8');
-			const rows = text.matchAll(/^\| (.+?) +\| .* \| (\d+ clicks?, \d+ fields?) +\|$/gm);
-			const told = new Map([...rows].map(([, step = '', now]) => [step, now]));
-			for (const [step, now] of told) {
-				if (!step.endsWith(ON_N8N_1)) continue;
-				told.delete(step);
-				if (on === 'n8n1') told.set(step.slice(0, -ON_N8N_1.length), now);
-			}
-			expect(counts).toStrictEqual(Object.fromEntries(told));
+		expect(reported).toMatchObject({
+			reference: { external_id: 'invoice-2041', kind: 'payment', amount: 12.5 },
+			body: { status: 'paid' },
 		});
 	});
+
+	const file = { page: 'docs/pay-a-list.md', heading: 'Set it up' };
+	walk('Report of a file', 'the report of a file', file, async (hand) => {
+		const BOOK = 'Book of payouts';
+		if (on === 'n8n1') await hand.makeBook(BOOK);
+		await hand.beginWorkflow();
+		await hand.paste('payouts');
+		await hand.openNode('Pay');
+		await hand.close('ndv');
+		await hand.openNode('Payouts');
+		const modal = await hand.newCredential('Connect to Basic Auth');
+		await hand.fillIn(field('user', modal), PERSON.user);
+		await hand.fillIn(field('password', modal), PERSON.password);
+		await hand.saveNewCredential('Unnamed credential');
+		const ndv = byId('ndv');
+		await hand.click(ndv.getByText('Production URL', { exact: true }).first());
+		const url = await hand.copyUrl(ndv.getByText(/\/form\/[\w-]+/).first());
+		await hand.close('ndv');
+		if (on === 'n8n1') {
+			await hand.openNode('Open the book');
+			await hand.chooseBook(BOOK);
+			await hand.close('ndv');
+		}
+		await hand.publish(url, 'GET');
+		const workflow = page;
+		await openTab(url, () => page.locator('input[type=file]'));
+		// The address, name and password for it, and the button that sends these.
+		hand.clicks += 2;
+		hand.fields += 2;
+		await hand.upload({
+			name: 'list.csv',
+			mimeType: 'text/csv',
+			buffer: Buffer.from(csvIn(file.page)),
+		});
+		await hand.click(page.getByRole('button', { name: 'Send' }));
+		await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
+		look(workflow);
+		await closeOtherTabs();
+		// The next test goes on in this tab, which still says that it is published.
+		await page.getByRole('button', { name: 'Got it' }).click();
+	});
+
+	test('and these are all that it tells', async () => {
+		expect(counts).toStrictEqual(countsInDocuments(on));
+	});
 }
+
+/** The wires of a workflow: by node, by their kind, by output. */
+type Connections = Record<string, Record<string, Array<Array<{ node: string }>>>>;
 
 /** An example as it lies on the canvas. */
 function pasted(name: string) {
 	const { nodes, connections } = example(name);
 	const notes = nodes.filter(isNote);
-	const outputs = connections as Record<string, Record<string, Array<Array<{ node: string }>>>>;
-	const wires = new Set(
-		Object.entries(outputs).flatMap(([from, kinds]) =>
-			Object.values(kinds)
-				.flat(2)
-				.map(({ node: to }) => `${from} -> ${to}`),
-		),
-	);
+	const wires = new Set<string>();
+	for (const [from, outputs] of Object.entries(connections as Connections)) {
+		for (const ends of Object.values(outputs).flat(2)) wires.add(`${from} -> ${ends.node}`);
+	}
 
 	test('no wire is tangled, notes are as tall as their text', async () => {
 		await newWorkflow(n8n.url);
@@ -577,9 +412,10 @@ function pasted(name: string) {
 	const start = nodes.find(({ type }) => type === 'n8n-nodes-base.manualTrigger');
 	if (start === undefined) return;
 	test('the orange button starts by hand', async () => {
-		// Where there is a choice, n8n names where it starts.
 		const button = await byId('execute-workflow-button').innerText();
-		expect(button).toMatch(new RegExp(`^Execute workflow(\\s+from\\s+${start.name})?$`));
+		// Where there is a choice, n8n names where it starts.
+		const texts = ['Execute workflow', `Execute workflow from ${start.name}`];
+		expect(texts).toContain(button.replaceAll(/\s+/g, ' '));
 	});
 }
 
@@ -605,8 +441,8 @@ function commas(language: string | undefined) {
 		await page.keyboard.type('10,50');
 		expect(await field('amount').inputValue()).toBe('10,50');
 		const panel = await execute();
-		await seen(panel, /Amount must be a number, but is "10,50"/);
-		await seen(panel, /Write 10\.50/);
+		await seen(panel, 'Amount must be a number, but is "10,50"');
+		await seen(panel, 'Write 10.50');
 		expect(sandbox.received).toHaveLength(before);
 		await field('amount').fill('10.50');
 		await execute();
@@ -631,10 +467,7 @@ function forms() {
 		expect((await shownIn(byId('ndv'))).slice(0, 7)).toStrictEqual(fields);
 		await picture('pay-payment');
 		const before = sandbox.received.length;
-		await seen(
-			await execute(),
-			/Key \(creditParty\.key\) is missing, so the request would not say/,
-		);
+		await seen(await execute(), 'Key (creditParty.key) is missing, so the request would not say');
 		expect(sandbox.received).toHaveLength(before);
 		await field('key').fill('ana@example.com');
 		await field('keyType').fill('email');
@@ -695,30 +528,49 @@ function forms() {
 	});
 
 	test('on the canvas a Pay node says what is typed in it: amount and recipient, and no expression', async () => {
-		const nodes = {
-			'Typed QR code': { resource: 'qrCode', amount: '49.90' },
-			'QR code of an item': { resource: 'qrCode', amount: '={{ $json.total }}' },
-			'Typed payment': { amount: '12.50', creditParty: { key: 'ana@example.com' } },
-			'Payment to an item': { amount: '12.50', creditParty: { key: '={{ $json.key }}' } },
-			'Payment of an item': { amount: "={{ $('Start').item.json.total }}", creditParty: {} },
-			'Wait for it': { resource: 'postback', operation: 'wait' },
-		};
-		const all = Object.entries(nodes).map(([name, parameters]) => pay(name, parameters));
-		const id = await n8n.importWorkflow(chain('Subtitles', [manual(), ...all]));
-		await go(`${n8n.url}/workflow/${id}`, byId('canvas-node').nth(6));
-		const subtitle = async (name: string) => (await canvasNode(name).innerText()).split('\n')[1];
-		expect(await Promise.all(Object.keys(nodes).map(subtitle))).toStrictEqual([
-			'QR code of 49.90',
-			'QR code',
-			'Payment of 12.50 to ana@example.com',
-			'Payment of 12.50',
-			'Payment',
-			'Wait for postback',
-		]);
+		const rows = [
+			{
+				node: pay('Typed QR code', { resource: 'qrCode', amount: '49.90' }),
+				says: 'QR code of 49.90',
+			},
+			{
+				node: pay('QR code of an item', { resource: 'qrCode', amount: '={{ $json.total }}' }),
+				says: 'QR code',
+			},
+			{
+				node: pay('Typed payment', { amount: '12.50', creditParty: { key: 'ana@example.com' } }),
+				says: 'Payment of 12.50 to ana@example.com',
+			},
+			{
+				node: pay('Payment to an item', {
+					amount: '12.50',
+					creditParty: { key: '={{ $json.key }}' },
+				}),
+				says: 'Payment of 12.50',
+			},
+			{
+				node: pay('Payment of an item', {
+					amount: "={{ $('Start').item.json.total }}",
+					creditParty: {},
+				}),
+				says: 'Payment',
+			},
+			{
+				node: pay('Wait for it', { resource: 'postback', operation: 'wait' }),
+				says: 'Wait for postback',
+			},
+		];
+		const workflow = chain('Subtitles', [manual(), ...rows.map((row) => row.node)]);
+		const id = await n8n.importWorkflow(workflow);
+		await go(`${n8n.url}/workflow/${id}`, byId('canvas-node').nth(rows.length));
+		for (const row of rows) {
+			const [name, says] = (await canvasNode(row.node.name).innerText()).split('\n');
+			expect({ name, says }).toStrictEqual({ name: row.node.name, says: row.says });
+		}
 	});
 
 	test('Allow HTTP stands in the credential only for an address that begins with http:', async () => {
-		const { modal } = await newCredential('https://api.example.com');
+		const modal = await openNewCredential('https://api.example.com');
 		const allowHttp = parameter('allowHttp', modal);
 		expect(await allowHttp.count()).toBe(0);
 		await field('baseUrl', modal).fill('HTTP://10.0.0.7');
@@ -743,15 +595,16 @@ function executions() {
 		await openPay({ amount: '12.50', external_id: 'payout-9', creditParty });
 		const panel = await execute();
 		await seen(panel, 'It is not known whether payment "payout-9" was made');
-		await seen(panel, /Ask the service whether/);
+		await seen(panel, 'Ask the service whether');
 		await picture('unknown-payment');
 		for (const summary of await panel.locator('summary, .node-error-view__details-title').all()) {
 			await summary.click();
 		}
 		const said = await panel.innerText();
 		// That the details are open: the outcome stands there, and in no message.
-		expect(said).toMatch(/outcome/);
-		expect(said).not.toMatch(/try again later|retry automatically/i);
+		expect(said).toContain('outcome');
+		expect(said.toLowerCase()).not.toContain('try again later');
+		expect(said.toLowerCase()).not.toContain('retry automatically');
 		expect(sandbox.received.at(-1)?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 		expect(said).not.toContain(TOKEN);
 	});
@@ -789,10 +642,10 @@ function executions() {
 		]);
 		await picture('pay-trigger');
 		await choose('authentication', 'None');
-		await seen(ndv, /Anyone who learns this URL/);
+		await seen(ndv, 'Anyone who learns this URL');
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
-		await seen(ndv, /put the Test URL into the Postback URL of a Pay node/);
+		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
 	});
 
 	test('and takes a test postback', async () => {
@@ -874,7 +727,7 @@ function outputs() {
 		await byId('workflow-publish-button').click();
 		await seen(
 			page,
-			/Postbacks could not be verified: enter 30 random characters as Postback Secret/,
+			'Postbacks could not be verified: enter 30 random characters as Postback Secret',
 		);
 		expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);
 		await n8n.rest('DELETE', `/credentials/${payApi.id}`);
@@ -883,13 +736,8 @@ function outputs() {
 
 /** Last, since n8n offers the newest credential to the nodes of the other tests. */
 function credentials() {
-	test('what the service says and what may go out is shown once it is turned on, and the test says what of it cannot be used', async () => {
-		const { modal, save, passes } = await newCredential(sandbox.url);
-		await field('accessToken', modal).fill(TOKEN);
-		const before = await shownIn(modal);
-		// The address is one with http:, and n8n adds a field of its own.
-		const others = ['allowHttp', 'allowedHttpRequestDomains'];
-		expect(before.filter((name) => !others.includes(name))).toStrictEqual([
+	describe('a new credential', () => {
+		const SHORT_FORM = [
 			'baseUrl',
 			'authentication',
 			'accessToken',
@@ -898,10 +746,8 @@ function credentials() {
 			'describeService',
 			'verifySignature',
 			'limitPayments',
-		]);
-		await modal.getByText(/For a Pay Trigger enter a Postback Secret/).waitFor();
-		await turnOn('describeService', modal);
-		const described = [
+		];
+		const DESCRIBED = [
 			'statusField',
 			'paidValues',
 			'failedValues',
@@ -914,80 +760,106 @@ function credentials() {
 			'schemeName',
 			'externalIdHeader',
 		];
-		await shows(modal, ...described);
-		expect((await shownIn(modal)).filter((name) => !before.includes(name))).toStrictEqual(
-			described,
-		);
-		const failed = field('failedValues', modal);
-		await field('paidValues', modal).fill('paid\nSettled');
-		await failed.fill('failed');
-		await save();
-		await modal.getByText('More details').click();
-		await modal.getByText(/Status Field .* must both be there/).waitFor();
-		await field('statusField', modal).fill('data.status');
-		await failed.fill('failed\nsettled');
-		await save();
-		// The details are open still.
-		await modal.getByText(/"Settled", and the Paid Values have it too/).waitFor();
-		await failed.fill('failed\nrefused');
-		await field('amountField', modal).fill('data.amount\ndata..total');
-		await save();
-		await modal.getByText(/Amount Field .* cannot be read in line 2, "data\.\.total"/).waitFor();
-		await field('amountField', modal).fill('data.amount\ndata.total');
-		await failed.scrollIntoViewIfNeeded();
-		await picture('credential-described');
-		await turnOn('verifySignature', modal);
-		const signed = ['signatureHeader', 'signatureSecret', 'signatureAlgorithm', 'signedContent'];
-		await shows(modal, ...signed);
-		await save();
-		await modal.getByText(/Signature Secret .* is empty/).waitFor();
-		await field('signatureHeader', modal).fill('X-Signature');
-		await field('signatureSecret', modal).fill('the secret of the service');
-		await turnOn('limitPayments', modal);
-		await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
-		await field('highestPayment', modal).fill('500');
-		await field('highestSum', modal).fill('2000');
-		const recipients = field('onlyRecipients', modal);
-		await recipients.fill('supplier@example.com\nrent@example.com');
-		await recipients.scrollIntoViewIfNeeded();
-		await picture('credential-limits');
-		await passes();
+		let modal: Locator;
+
+		/** The fields of the form; the address is one with http:, and n8n adds a field of its own. */
+		async function fieldsShown(): Promise<string[]> {
+			const others = ['allowHttp', 'allowedHttpRequestDomains'];
+			return (await shownIn(modal)).filter((name) => !others.includes(name));
+		}
+
+		test('has a short form, and says what the secret of postbacks is for', async () => {
+			modal = await openNewCredential(sandbox.url);
+			await field('accessToken', modal).fill(TOKEN);
+			expect(await fieldsShown()).toStrictEqual(SHORT_FORM);
+			await seen(modal, 'For a Pay Trigger enter a Postback Secret');
+		});
+
+		test('shows what the service says once that is turned on', async () => {
+			await turnOn('describeService', modal);
+			await shows(modal, ...DESCRIBED);
+			const added = (await fieldsShown()).filter((name) => !SHORT_FORM.includes(name));
+			expect(added).toStrictEqual(DESCRIBED);
+		});
+
+		// credential/credentialTest.test.ts and parameters/ have all that cannot be used.
+		test('whose words lack a field fails its test, and says so', async () => {
+			await field('paidValues', modal).fill('paid\nSettled');
+			await field('failedValues', modal).fill('failed\nrefused');
+			await saveFailing(
+				modal,
+				'The Status Field of the Pay API credential and its values must both be there',
+			);
+		});
+
+		test('shows how the service signs, and what may go out, once these are turned on', async () => {
+			await field('statusField', modal).fill('data.status');
+			await field('amountField', modal).fill('data.amount\ndata.total');
+			await field('failedValues', modal).scrollIntoViewIfNeeded();
+			await picture('credential-described');
+			await turnOn('verifySignature', modal);
+			await shows(
+				modal,
+				'signatureHeader',
+				'signatureSecret',
+				'signatureAlgorithm',
+				'signedContent',
+			);
+			await turnOn('limitPayments', modal);
+			await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
+		});
+
+		test('with a secret of postbacks asks for the previous one, and says no more what it is for', async () => {
+			const sentence = modal.getByText('For a Pay Trigger enter a Postback Secret');
+			await sentence.waitFor();
+			await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
+			await field('postbackSecret', modal).fill('a secret of thirty characters.');
+			await field('previousPostbackSecret', modal).waitFor();
+			await sentence.waitFor({ state: 'hidden' });
+		});
+
+		test('passes its test once all of it is filled in', async () => {
+			await field('signatureHeader', modal).fill('X-Signature');
+			await field('signatureSecret', modal).fill('the secret of the service');
+			await field('highestPayment', modal).fill('500');
+			await field('highestSum', modal).fill('2000');
+			const recipients = field('onlyRecipients', modal);
+			await recipients.fill('supplier@example.com\nrent@example.com');
+			await recipients.scrollIntoViewIfNeeded();
+			await picture('credential-limits');
+			await savePassing(modal);
+		});
 	});
 
 	test('a credential whose test fails says why, and passes once it is corrected', async () => {
-		const { modal, save, passes } = await newCredential(`${sandbox.url}/fault/status-401`);
+		const modal = await openNewCredential(`${sandbox.url}/fault/status-401`);
 		await field('accessToken', modal).fill(TOKEN);
-		await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
-		await field('postbackSecret', modal).fill('a secret of thirty characters.');
-		await field('previousPostbackSecret', modal).waitFor();
-		await modal.getByText(/For a Pay Trigger enter a Postback Secret/).waitFor({ state: 'hidden' });
-		await save();
-		await modal.getByText('More details').click();
-		await modal.getByText(/The service rejected the access token \(HTTP 401\)/).waitFor();
+		await saveFailing(modal, 'The service rejected the access token (HTTP 401)');
 		await picture('credential-refused');
 		await field('baseUrl', modal).fill(sandbox.url);
-		await passes();
+		await savePassing(modal);
 	});
 
 	test('client credentials: their fields are shown, that of the pasted token is hidden, and it works', async () => {
-		const client = { clientId: 'my-shop', clientSecret: 'the secret of the shop' };
-		const service = await Sandbox.start({ schemeName: 'fast', clientCredentials: client });
-		const { modal, passes } = await newCredential('');
+		const clientId = 'my-shop';
+		const clientSecret = 'the secret of the shop';
+		const service = await Sandbox.start({
+			schemeName: 'fast',
+			clientCredentials: { clientId, clientSecret },
+		});
+		const modal = await openNewCredential('');
 		const OF_CLIENT = ['tokenUrl', 'clientId', 'clientSecret', 'scope', 'clientAuthentication'];
 		expect((await shownIn(modal)).filter((name) => OF_CLIENT.includes(name))).toStrictEqual([]);
 		await picture('credential');
 		await choose('authentication', 'Client Credentials');
 		await shows(modal, ...OF_CLIENT);
 		await field('accessToken', modal).waitFor({ state: 'hidden' });
-		expect(await shownIn(modal)).toStrictEqual(expect.arrayContaining(OF_CLIENT));
-		const texts = {
-			baseUrl: service.url,
-			tokenUrl: service.tokenUrl,
-			...client,
-		};
 		await turnOn('describeService', modal);
 		await field('schemeName', modal).fill('fast');
-		for (const [name, text] of Object.entries(texts)) await field(name, modal).fill(text);
+		await field('baseUrl', modal).fill(service.url);
+		await field('tokenUrl', modal).fill(service.tokenUrl!);
+		await field('clientId', modal).fill(clientId);
+		await field('clientSecret', modal).fill(clientSecret);
 		await field('clientSecret', modal).blur();
 		// From here on down, the fields of the token source fill the form.
 		const choice = modal.getByText('Authentication', { exact: true });
@@ -995,7 +867,7 @@ function credentials() {
 			(element as unknown as { scrollIntoView(top: boolean): void }).scrollIntoView(true),
 		);
 		await picture('credential-client-credentials');
-		await passes();
+		await savePassing(modal);
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received.map(({ path }) => path)).toStrictEqual(['/v2/fast/qrcode']);
 		await service.close();
