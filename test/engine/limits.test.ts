@@ -143,7 +143,7 @@ test.each<{ name: string; limits: IDataObject; items: IDataObject[] }>([
 	},
 	{
 		name: 'additional members that do, where any recipient may be paid',
-		limits: { highestPayment: '1' },
+		limits: { highestPayment: '50' },
 		items: [{ id: 'a', amount: 1, more: '{ "creditParty": { "account": "0001" } }' }],
 	},
 	{
@@ -213,7 +213,7 @@ test('what is refused names the field, the value and the limit, and where to cha
 	expect([
 		await words(amounts(1050)),
 		await words([{ id: 'a', amount: 1, key: 'eve' }]),
-		await words(amounts(10.5, 0.7)),
+		await words(amounts(10, 1.2)),
 	]).toStrictEqual([
 		'Amount is 1050, above the Highest Payment (highestPayment) of the Pay API credential: 10.5',
 		'Key (creditParty.key) "eve" is not among the Only Recipients (onlyRecipients) of the Pay API credential',

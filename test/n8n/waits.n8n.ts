@@ -28,49 +28,65 @@ import {
 	type Waiting,
 } from './chargeAndWait';
 
-const PAID = '{"data":{"status":"paid"}}';
-const other = (type: string, parameters: object, typeVersion = 1) =>
-	node('Approval', `n8n-nodes-base.${type}`, parameters, { typeVersion, webhookId: randomUUID() });
-const formOf = ({ bare }: Waiting) =>
-	bare.replace('/pay-postback', '').replace('webhook-waiting', 'form-waiting');
+const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+
 /** A time limit in seconds: n8n, which looks once a minute, sets its timer in that time. */
 const LIMIT = 75;
 const LIMITED = { limitWaitTime: true, resumeAmount: LIMIT, resumeUnit: 'seconds' };
+
 /** Until so many seconds after a moment. */
-const after = async (since: number, seconds: number) =>
-	await until('the time', async () => Date.now() > since + seconds * 1000, 2 * LIMIT);
-const ON_ERROR = ['stopWorkflow', 'continueRegularOutput', 'continueErrorOutput'];
+async function secondsAfter(moment: number, seconds: number) {
+	await until('the time', async () => Date.now() > moment + seconds * 1000, 2 * LIMIT);
+}
+
+/** Something that is waited for later: what fails before that is no unhandled rejection. */
+function begin<Result>(work: () => Promise<Result>): Promise<Result> {
+	const begun = work();
+	begun.catch(() => undefined);
+	return begun;
+}
+
+/** The second charge of a workflow, whose External ID is that of the first one and "-2". */
+function secondChargeOf(sandbox: Sandbox, { about }: Waiting) {
+	return sandbox
+		.bodies('qrcode')
+		.find(({ external_id }) => external_id === `${about.external_id}-2`);
+}
 
 /**
  * n8n 2 with room for one execution at a time. n8n's timer of a time limit loads the execution, and waits
  * for its place until the execution stands in its next wait. (n8n 1 runs what it loaded beside it.)
  */
-const crowded: { n8n?: N8n; sandbox?: Sandbox; waiting?: Waiting; since: number } = { since: 0 };
-let crowdedPostback: Promise<number>;
+interface Crowded {
+	n8n: N8n;
+	sandbox: Sandbox;
+	waiting: Waiting;
+	/** When its wait began. */
+	since: number;
+	/** How its postback is answered, which comes shortly before the limit. */
+	status: Promise<number>;
+}
+let crowded: Crowded | undefined;
 
 // Its limit passes while the other tests run.
 beforeAll(async () => {
 	if (!VERSIONS.includes('n8n2')) return;
-	const env = { N8N_CONCURRENCY_PRODUCTION_LIMIT: '1' };
-	const sandbox = (crowded.sandbox = await Sandbox.start());
-	const n8n = (crowded.n8n = await startN8n('n8n2', { env }));
+	const sandbox = await Sandbox.start();
+	const n8n = await startN8n('n8n2', { env: { N8N_CONCURRENCY_PRODUCTION_LIMIT: '1' } });
 	const waiting = await startWaiting(n8n, sandbox, await credentialFor(sandbox, n8n), {
 		wait: LIMITED,
 		after: payoutAndSecondWait(),
 	});
 	const since = Date.now();
-	const deliverInTime = async () => {
-		await after(since, LIMIT - 8);
+	const status = begin(async () => {
+		await secondsAfter(since, LIMIT - 8);
 		return await deliver(waiting.url);
-	};
-	crowdedPostback = deliverInTime();
-	crowdedPostback.catch(() => undefined);
-	crowded.waiting = waiting;
-	crowded.since = since;
+	});
+	crowded = { n8n, sandbox, waiting, since, status };
 });
 afterAll(async () => {
-	await crowded.n8n?.stop();
-	await crowded.sandbox?.close();
+	await crowded?.n8n.stop();
+	await crowded?.sandbox.close();
 });
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -78,104 +94,118 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	let sandbox: Sandbox;
 	let payApi: Credential;
 	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
-	/** Stands in for Telegram, to which n8n sends what a person is to approve. */
-	const telegram = {
-		sent: [] as string[],
-		server: createServer(),
-		credential: { id: '', name: '' },
-	};
+
+	/** Another workflow, which ends at once. */
+	let other: Awaited<ReturnType<typeof publish>>;
+	beforeAll(async () => {
+		other = await publish(n8n, chain('Later', [start(), noOp('End')]));
+	});
+
+	/** What must not happen has no event of its own: a run of another workflow, begun now, has one. */
+	async function stillWaits({ executionId }: Waiting) {
+		await other.run();
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+	}
+
+	async function waitsBehind(name: string, { executionId }: Waiting) {
+		await until(`the wait behind ${name}`, async () => {
+			const { status, data } = await n8n.execution(executionId);
+			return status === 'waiting' && name in data.resultData.runData;
+		});
+	}
+
+	/** The item behind a wait, once its execution has ended. */
+	async function itemAfter({ executionId }: Waiting, seconds?: number) {
+		const items = itemsOf(await ended(n8n, executionId, 'After', seconds), 'After');
+		expect(items).toHaveLength(1);
+		return items[0]!;
+	}
+
 	/** n8n looks about once a minute whose limit has passed, so these begin first and are looked at last. */
 	const limited: Record<string, Waiting> = {};
-	let overtaken: Waiting;
-	let overtakenStatus: Promise<number>;
-
-	let later: Awaited<ReturnType<typeof publish>>;
-	/** What must not happen has no event of its own: a run of another workflow, begun now, has one. */
-	const stillWaits = async ({ executionId }: Waiting) => {
-		await later.run();
-		expect((await n8n.execution(executionId)).status).toBe('waiting');
-	};
-
+	let overtaken: { waiting: Waiting; status: Promise<number> };
+	let slow: { waiting: Waiting; status: Promise<number> };
 	beforeAll(async () => {
-		telegram.server.on('request', async (request: IncomingMessage, answer: ServerResponse) => {
-			telegram.sent.push(await text(request));
-			answer.setHeader('Content-Type', 'application/json').end('{"ok":true,"result":{}}');
-		});
-		await once(telegram.server.listen(0, '127.0.0.1'), 'listening');
-		const baseUrl = `http://127.0.0.1:${(telegram.server.address() as AddressInfo).port}`;
-		const bot = { accessToken: 'none', baseUrl };
-		telegram.credential = await n8n.createCredential(bot, 'telegramApi', 'Telegram');
-		later = await publish(n8n, chain('Later', [start(), noOp('End')]));
-		const limit = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
+		const wait = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
 		for (const onError of ON_ERROR) {
-			limited[onError] = await startWaiting(n8n, sandbox, payApi, {
-				wait: limit,
-				settings: { onError },
-			});
+			limited[onError] = await startWaiting(n8n, sandbox, payApi, { wait, settings: { onError } });
 		}
-		overtaken = await startWaiting(n8n, sandbox, payApi, { wait: limit });
+		const soonOver = await startWaiting(n8n, sandbox, payApi, { wait });
 		// The request begins before the limit passes, and its body ends after it.
-		overtakenStatus = deliverLate(overtaken.url, 4_000);
-		overtakenStatus.catch(() => undefined);
-		if (version === 'n8n2') {
-			for (const name of Object.keys(PAUSING)) pausing[name] = await startPausing(name);
-		}
+		overtaken = {
+			waiting: soonOver,
+			status: begin(async () => await deliverLate(soonOver.url, 4_000)),
+		};
+		const unlimited = await startWaiting(n8n, sandbox, payApi);
+		slow = {
+			waiting: unlimited,
+			status: begin(async () => await deliverLate(unlimited.url, 12_000)),
+		};
 	});
+
 	/** What pauses behind a first wait with a limit: of two charges and two waits. */
-	const PAUSING: Record<string, 'Charge 2' | 'Wait 2'> = {
-		'a charge': 'Charge 2',
-		'a wait': 'Wait 2',
-		'a charge that is stopped': 'Charge 2',
-		'a wait that is stopped': 'Wait 2',
-	};
-	const pausing: Record<string, { waiting: Waiting; since: number; postback: Promise<void> }> = {};
-	/** In time on a slow machine, whatever other tests do meanwhile. */
-	async function postback(name: string, { url, executionId }: Waiting, since: number) {
-		// n8n, which looks once a minute, has set its timer by now.
-		await after(since, LIMIT - 9);
-		expect(await deliver(url)).toBe(200);
-		if (!name.endsWith('stopped')) return;
-		await until('what is behind the wait', async () => {
-			const { status, data } = await n8n.execution(executionId);
-			return status === 'running' && 'Wait' in data.resultData.runData;
-		});
-		// The node has begun its pause by then.
-		await pause(2_000);
-		await n8n.rest('POST', `/executions/${executionId}/stop`);
+	interface Pausing {
+		waiting: Waiting;
+		/** When the first wait began. */
+		since: number;
+		/** The postback of the first wait, and Stop where the execution is stopped in its pause. */
+		done: Promise<void>;
 	}
-	async function startPausing(name: string) {
+	const paused: Partial<Record<'charge' | 'wait' | 'stoppedCharge' | 'stoppedWait', Pausing>> = {};
+	beforeAll(async () => {
+		if (version !== 'n8n2') return;
 		const external_id = '={{ $("Charge").first().json.external_id }}-2';
 		const [charge, wait] = chargeAndWait({ external_id }, {}, { external_id });
 		charge.name = 'Charge 2';
 		wait.name = 'Wait 2';
 		const row = set('Row', '={{ $("Charge").first().json }}');
-		const waiting = await startWaiting(n8n, sandbox, payApi, {
-			wait: LIMITED,
-			...(PAUSING[name] === 'Charge 2'
-				? { after: [charge, wait, noOp('After')] }
-				: { before: [charge, row], after: [wait, noOp('After')] }),
-		});
+		const chargePauses = { wait: LIMITED, after: [charge, wait, noOp('After')] };
+		const waitPauses = { wait: LIMITED, before: [charge, row], after: [wait, noOp('After')] };
+		paused.charge = await startPausing(chargePauses, deliverShortlyBeforeLimit);
+		paused.wait = await startPausing(waitPauses, deliverShortlyBeforeLimit);
+		paused.stoppedCharge = await startPausing(chargePauses, deliverAndStop);
+		paused.stoppedWait = await startPausing(waitPauses, deliverAndStop);
+	});
+
+	async function startPausing(
+		options: Parameters<typeof startWaiting>[3],
+		work: (waiting: Waiting, since: number) => Promise<void>,
+	): Promise<Pausing> {
+		const waiting = await startWaiting(n8n, sandbox, payApi, options);
 		const since = Date.now();
-		const promise = postback(name, waiting, since);
-		promise.catch(() => undefined);
-		return { waiting, since, postback: promise };
+		return { waiting, since, done: begin(async () => await work(waiting, since)) };
 	}
-	afterAll(() => telegram.server.close());
+
+	/** In time on a slow machine, whatever other tests do meanwhile. */
+	async function deliverShortlyBeforeLimit({ url }: Waiting, since: number) {
+		// n8n, which looks once a minute, has set its timer by now.
+		await secondsAfter(since, LIMIT - 9);
+		expect(await deliver(url)).toBe(200);
+	}
+
+	async function deliverAndStop(waiting: Waiting, since: number) {
+		await deliverShortlyBeforeLimit(waiting, since);
+		await until('what is behind the wait', async () => {
+			const { status, data } = await n8n.execution(waiting.executionId);
+			return status === 'running' && 'Wait' in data.resultData.runData;
+		});
+		// The node has begun its pause by then.
+		await pause(2_000);
+		await n8n.rest('POST', `/executions/${waiting.executionId}/stop`);
+	}
 
 	test.each(ON_ERROR)(
 		'On Error %s: unsigned and foreign calls leave it waiting, the genuine one resumes it with its item',
 		async (onError) => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, { settings: { onError } });
-			const { about, bare, url, executionId } = waiting;
+			const { about, bare, url } = waiting;
 			expect(await deliver(bare)).toBe(401);
-			for (const signed of [about, { ...about, external_id: 'another' }]) {
-				expect(await deliver(signUrl(bare, signed, SECRET))).toBe(401);
-			}
+			expect(await deliver(signUrl(bare, about, SECRET))).toBe(401);
+			const foreign = { ...about, external_id: 'another' };
+			expect(await deliver(signUrl(bare, foreign, SECRET))).toBe(401);
 			await stillWaits(waiting);
 			expect(await deliver(url)).toBe(200);
-			const items = itemsOf(await ended(n8n, executionId), 'After');
-			expect(items).toHaveLength(1);
-			expect(items[0]).toMatchObject({
+			expect(await itemAfter(waiting)).toMatchObject({
 				external_id: about.external_id,
 				outcome: 'accepted',
 				postback: { reference: about, body: { data: { status: 'paid' } } },
@@ -183,141 +213,211 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	/** Other things of n8n that wait, each with what a person who approves does. */
-	const OTHERS: Record<string, { node: Node; form?: boolean; approve: (own: Waiting) => string }> =
-		{
-			'Wait, webhook': {
-				node: other('wait', { resume: 'webhook', httpMethod: 'POST', options: {} }, 1.1),
-				approve: ({ bare }) => bare.replace('/pay-postback', ''),
-			},
-			'Wait, form': {
-				node: other('wait', { resume: 'form', formTitle: 'Approve', options: {} }, 1.1),
-				approve: formOf,
-			},
-			'a page of a form': {
-				node: other('form', { formFields: { values: [{ fieldLabel: 'OK' }] }, options: {} }),
-				form: true,
-				approve: formOf,
-			},
-			'Send and Wait': {
-				node: other('telegram', { operation: 'sendAndWait', chatId: '1', message: 'Pay?' }, 1.2),
-				approve: ({ executionId }) =>
-					telegram.sent.join().match(`http[^"]*/${executionId}/[^"]*approved=true[^"]*`)![0],
-			},
-		};
+	/** Stands in for Telegram, to which n8n sends what a person is to approve. */
+	const telegram = {
+		sent: [] as string[],
+		server: createServer(),
+		credential: { id: '', name: '' },
+	};
+	beforeAll(async () => {
+		telegram.server.on('request', async (request: IncomingMessage, answer: ServerResponse) => {
+			telegram.sent.push(await text(request));
+			answer.setHeader('Content-Type', 'application/json').end('{"ok":true,"result":{}}');
+		});
+		await once(telegram.server.listen(0, '127.0.0.1'), 'listening');
+		const { port } = telegram.server.address() as AddressInfo;
+		telegram.credential = await n8n.createCredential(
+			{ accessToken: 'none', baseUrl: `http://127.0.0.1:${port}` },
+			'telegramApi',
+			'Telegram',
+		);
+	});
+	afterAll(() => telegram.server.close());
 
-	describe.each(Object.entries(OTHERS))(
-		'%s in the same execution',
-		(_, { node: its, form, approve }) => {
-			const own = () => ({ ...its, credentials: { telegramApi: telegram.credential } });
-			/** Asks in a browser's name, and does not wait: a form's page may be answered by the next one. */
-			const approved = (waiting: Waiting) => {
+	/** A node of n8n that waits for a person. */
+	const approval = (type: string, typeVersion: number, parameters: object): Node =>
+		node('Approval', `n8n-nodes-base.${type}`, parameters, {
+			typeVersion,
+			webhookId: randomUUID(),
+		});
+	const submitForm = async (url: string) => await deliver(url, multipart([]));
+	const formOf = ({ bare }: Waiting) =>
+		bare.replace('/pay-postback', '').replace('webhook-waiting', 'form-waiting');
+
+	describe.each<{
+		what: string;
+		approvalNode: Node;
+		/** Whether a form begins the workflow, in place of a webhook. */
+		form?: boolean;
+		/** What a person who approves does. */
+		approve: (waiting: Waiting) => Promise<unknown>;
+	}>([
+		{
+			what: 'Wait, webhook',
+			approvalNode: approval('wait', 1.1, { resume: 'webhook', httpMethod: 'POST', options: {} }),
+			approve: async ({ bare }) => await submitForm(bare.replace('/pay-postback', '')),
+		},
+		{
+			what: 'Wait, form',
+			approvalNode: approval('wait', 1.1, { resume: 'form', formTitle: 'Approve', options: {} }),
+			approve: async (waiting) => await submitForm(formOf(waiting)),
+		},
+		{
+			what: 'a page of a form',
+			approvalNode: approval('form', 1, {
+				formFields: { values: [{ fieldLabel: 'OK' }] },
+				options: {},
+			}),
+			form: true,
+			approve: async (waiting) => await submitForm(formOf(waiting)),
+		},
+		{
+			what: 'Send and Wait',
+			approvalNode: approval('telegram', 1.2, {
+				operation: 'sendAndWait',
+				chatId: '1',
+				message: 'Pay?',
+			}),
+			approve: async ({ executionId }) => {
+				const link = new RegExp(`http[^"]*/${executionId}/[^"]*approved=true[^"]*`);
+				const [url] = link.exec(telegram.sent.join())!;
 				// n8n takes no click from what looks like a bot.
 				const headers = { 'User-Agent': 'Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0' };
-				const sending = its.type.endsWith('telegram') ? { method: 'GET', headers } : multipart([]);
-				deliver(approve(waiting), sending).catch(() => undefined);
-			};
-			/**
-			 * As the service repeats it; n8n 2 redirects what comes to a form's execution. At a Send and
-			 * Wait, n8n 1 asks for the signature of its link: 401.
-			 */
-			const refused = async ({ url }: Waiting) => {
-				const headers = { 'Content-Type': 'application/json', Connection: 'close' };
-				const { status } = await fetch(url, { method: 'POST', headers, body: PAID });
-				expect([401, 404, 409]).toContain(status);
-			};
-			const reached = async ({ executionId }: Waiting, name: string) =>
-				await until(`the wait behind ${name}`, async () => {
-					const { status, data } = await n8n.execution(executionId);
-					return status === 'waiting' && name in data.resultData.runData;
-				});
-
-			test('is no approval that a repeated "paid" gives: behind it nothing is paid', async () => {
-				const payout = pay('Payout', {
-					external_id: '=payout-{{ $("Charge").first().json.external_id }}',
-					amount: 1,
-					creditParty: { key: 'k' },
-					postback: 'none',
-				});
-				const waiting = await startWaiting(n8n, sandbox, payApi, {
-					form,
-					after: [own(), payout, noOp('After')],
-				});
-				expect(await deliver(waiting.url)).toBe(200);
-				await reached(waiting, 'Wait');
-				await refused(waiting);
-				await stillWaits(waiting);
-				const paid = () =>
-					sandbox
-						.bodies('payment')
-						.filter(({ external_id }) => external_id === `payout-${waiting.about.external_id}`);
-				expect(paid()).toStrictEqual([]);
-				approved(waiting);
-				await ended(n8n, waiting.executionId);
-				expect(paid()).toHaveLength(1);
-			});
-
-			test('takes no postback from the wait behind it', async () => {
-				const waiting = await startWaiting(n8n, sandbox, payApi, {
-					form,
-					before: [own()],
-					wait: { external_id: '={{ $("Charge").first().json.external_id }}' },
-				});
-				await refused(waiting);
-				await stillWaits(waiting);
-				approved(waiting);
-				await until('the postback to be taken', async () => (await deliver(waiting.url)) === 200);
-				const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
-				expect(item).toMatchObject({ postback: { reference: waiting.about } });
-			});
+				return await deliver(url, { method: 'GET', headers });
+			},
 		},
-	);
+	])('$what in the same execution', ({ approvalNode, form, approve }) => {
+		/** The node, with an account for what it sends. */
+		const approvalHere = () => ({
+			...approvalNode,
+			credentials: { telegramApi: telegram.credential },
+		});
+
+		/**
+		 * As the service repeats it; n8n 2 redirects what comes to a form's execution. At a Send and
+		 * Wait, n8n 1 asks for the signature of its link: 401.
+		 */
+		async function postbackIsRefused({ url }: Waiting) {
+			const { status } = await fetch(url, {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json', Connection: 'close' },
+				body: SPELLINGS.JSON.body,
+			});
+			expect([401, 404, 409]).toContain(status);
+		}
+
+		test('is no approval that a repeated "paid" gives: behind it nothing is paid', async () => {
+			const payout = pay('Payout', {
+				external_id: '=payout-{{ $("Charge").first().json.external_id }}',
+				amount: 1,
+				creditParty: { key: 'k' },
+				postback: 'none',
+			});
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				form,
+				after: [approvalHere(), payout, noOp('After')],
+			});
+			const payoutId = `payout-${waiting.about.external_id}`;
+			const payouts = () =>
+				sandbox.bodies('payment').filter(({ external_id }) => external_id === payoutId);
+			expect(await deliver(waiting.url)).toBe(200);
+			await waitsBehind('Wait', waiting);
+			await postbackIsRefused(waiting);
+			await stillWaits(waiting);
+			expect(payouts()).toStrictEqual([]);
+			// Not waited for: a form's page may be answered by the next one.
+			void begin(async () => await approve(waiting));
+			await ended(n8n, waiting.executionId);
+			expect(payouts()).toHaveLength(1);
+		});
+
+		test('takes no postback from the wait behind it', async () => {
+			const waiting = await startWaiting(n8n, sandbox, payApi, {
+				form,
+				before: [approvalHere()],
+				wait: { external_id: '={{ $("Charge").first().json.external_id }}' },
+			});
+			await postbackIsRefused(waiting);
+			await stillWaits(waiting);
+			void begin(async () => await approve(waiting));
+			await until('the postback to be taken', async () => (await deliver(waiting.url)) === 200);
+			expect(await itemAfter(waiting)).toMatchObject({ postback: { reference: waiting.about } });
+		});
+	});
 
 	// docs/waits.md says what n8n 1 does.
 	(version === 'n8n2' ? describe : describe.skip)(
 		"a postback in the last seconds of a limit: n8n's timer for it does not end the wait behind",
 		() => {
-			const second = ({ about }: Waiting) =>
-				sandbox.bodies('qrcode').find((body) => body.external_id === `${about.external_id}-2`);
-			beforeAll(async () => await Promise.all(Object.values(pausing).map((each) => each.postback)));
+			beforeAll(async () => await Promise.all(Object.values(paused).map(({ done }) => done)));
 
-			test.each(['a charge', 'a wait'])('%s pauses until n8n has let it be', async (name) => {
-				const { waiting, since } = pausing[name]!;
-				const { executionId, about } = waiting;
-				await after(since, LIMIT + 7);
-				const { postbackUrl } = await until('the charge', async () => second(waiting));
-				await waits(n8n, executionId);
+			/** The execution, ended by the postback of its second charge. */
+			async function endBySecondPostback({ waiting, since }: Pausing) {
+				await secondsAfter(since, LIMIT + 7);
+				const { postbackUrl } = await until('the charge', async () =>
+					secondChargeOf(sandbox, waiting),
+				);
+				await waits(n8n, waiting.executionId);
 				expect(await deliver(String(postbackUrl))).toBe(200);
-				const execution = await ended(n8n, executionId);
-				const [item] = itemsOf(execution, 'After');
-				const reference = { ...about, external_id: `${about.external_id}-2` };
-				expect(item?.postback).toMatchObject({ reference });
+				return await ended(n8n, waiting.executionId);
+			}
+			/** How often its second charge said that it paused. */
+			function pausesIn(execution: Awaited<ReturnType<typeof endBySecondPostback>>): number {
 				const { hints = [] } = execution.data.resultData.runData['Charge 2']![0]!;
-				const paused = hints.filter(({ message }) => message.startsWith('Paused for'));
-				expect(paused).toHaveLength(name === 'a charge' ? 1 : 0);
+				return hints.filter(({ message }) => message.startsWith('Paused for')).length;
+			}
+
+			test('a charge pauses until n8n has let it be, and says so', async () => {
+				const execution = await endBySecondPostback(paused.charge!);
+				const { external_id } = paused.charge!.waiting.about;
+				expect(itemsOf(execution, 'After')).toMatchObject([
+					{ postback: { reference: { external_id: `${external_id}-2` } } },
+				]);
+				expect(pausesIn(execution)).toBe(1);
 			});
 
-			test.each(['a charge', 'a wait'])('%s that is stopped does no more', async (name) => {
-				const { waiting, since } = pausing[`${name} that is stopped`]!;
-				await after(since, LIMIT + 7);
+			test('a wait pauses until n8n has let it be', async () => {
+				const execution = await endBySecondPostback(paused.wait!);
+				const { external_id } = paused.wait!.waiting.about;
+				expect(itemsOf(execution, 'After')).toMatchObject([
+					{ postback: { reference: { external_id: `${external_id}-2` } } },
+				]);
+				expect(pausesIn(execution)).toBe(0);
+			});
+
+			test('a charge that is stopped in its pause is not sent', async () => {
+				const { waiting, since } = paused.stoppedCharge!;
+				await secondsAfter(since, LIMIT + 7);
 				expect((await n8n.execution(waiting.executionId)).status).toBe('canceled');
-				expect(second(waiting) === undefined).toBe(name === 'a charge');
+				expect(secondChargeOf(sandbox, waiting)).toBeUndefined();
+			});
+
+			test('a wait that is stopped in its pause does not begin', async () => {
+				const { waiting, since } = paused.stoppedWait!;
+				await secondsAfter(since, LIMIT + 7);
+				expect((await n8n.execution(waiting.executionId)).status).toBe('canceled');
+				// The charge in front of it had been sent.
+				expect(secondChargeOf(sandbox, waiting)).toBeDefined();
 			});
 		},
 	);
 
-	test.each([
-		['the resume URL itself, as it was given out earlier', 200],
-		['a segment that nothing listens at', 404],
-	])('with a genuine proof at %s: %d', async (name, expected) => {
+	test('a genuine proof at the resume URL itself, as it was given out earlier, resumes it', async () => {
 		const waiting = await startWaiting(n8n, sandbox, payApi);
-		const segment = name.startsWith('the') ? '' : '/postback';
-		const { url, executionId } = waiting;
-		expect(await deliver(url.replace('/pay-postback', segment))).toBe(expected);
-		if (expected !== 200) expect(await deliver(`${url}&status=paid`)).toBe(200);
-		const [item] = itemsOf(await ended(n8n, executionId), 'After');
-		expect(item).toHaveProperty('postback');
-		if (expected !== 200) expect(item).toMatchObject({ postback: { query: { status: 'paid' } } });
+		expect(await deliver(waiting.url.replace('/pay-postback', ''))).toBe(200);
+		expect(await itemAfter(waiting)).toHaveProperty('postback');
+	});
+
+	test('a genuine proof at a segment that nothing listens at resumes nothing', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(await deliver(waiting.url.replace('/pay-postback', '/postback'))).toBe(404);
+		await stillWaits(waiting);
+	});
+
+	test('what the service appends to the address is in the query of the postback', async () => {
+		const waiting = await startWaiting(n8n, sandbox, payApi);
+		expect(await deliver(`${waiting.url}&status=paid`)).toBe(200);
+		expect(await itemAfter(waiting)).toMatchObject({ postback: { query: { status: 'paid' } } });
 	});
 
 	test('an address that the service escaped once as HTML resumes it', async () => {
@@ -332,93 +432,110 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const waiting = await startWaiting(n8n, sandbox, credential);
 		await n8n.rest('DELETE', `/credentials/${credential.id}`);
 		expect(await deliver(waiting.bare)).toBe(401);
-		for (const secret of [SECRET, '']) {
-			expect(await deliver(signUrl(waiting.bare, waiting.about, secret))).toBe(401);
-		}
+		expect(await deliver(signUrl(waiting.bare, waiting.about, SECRET))).toBe(401);
+		expect(await deliver(signUrl(waiting.bare, waiting.about, ''))).toBe(401);
 		await stillWaits(waiting);
 		expect(await deliver(waiting.url)).toBe(200);
 		await ended(n8n, waiting.executionId);
 	});
 
-	test.each(['edited and renamed', 'unpublished', 'deleted'])(
-		'a workflow that is %s while it waits: its postback ends it as it began; a deleted one is gone',
-		async (how) => {
-			const waiting = await startWaiting(n8n, sandbox, payApi);
-			const { workflowId: id, executionId, url } = waiting;
-			const { versionId, ...workflow } = await n8n.workflow(id);
-			if (how.startsWith('edited')) {
-				const text = JSON.stringify(workflow.nodes).replaceAll(
-					'"resumeWhen":"any"',
-					'"resumeWhen":"paid"',
-				);
-				const nodes = JSON.parse(text.replaceAll('"Wait"', '"Renamed"')) as Node[];
-				const connections = { ...workflow.connections, Wait: undefined, Charge: undefined };
-				await n8n.rest('PATCH', `/workflows/${id}`, { nodes, connections, versionId });
-				await n8n.activate(id);
-			} else if (version === 'n8n2') await n8n.rest('POST', `/workflows/${id}/deactivate`);
-			else await n8n.rest('PATCH', `/workflows/${id}`, { active: false, versionId });
-			if (how === 'deleted') {
-				await n8n.rest('POST', `/workflows/${id}/archive`);
-				await n8n.rest('DELETE', `/workflows/${id}`);
-				expect(await deliver(url)).toBe(404);
-				return;
+	describe('a workflow that changes while it waits', () => {
+		async function unpublish(workflowId: string) {
+			if (version === 'n8n2') {
+				await n8n.rest('POST', `/workflows/${workflowId}/deactivate`);
+			} else {
+				const { versionId } = await n8n.workflow(workflowId);
+				await n8n.rest('PATCH', `/workflows/${workflowId}`, { active: false, versionId });
 			}
-			expect(await deliver(waiting.bare)).toBe(401);
-			expect(await deliver(url)).toBe(200);
-			expect(itemsOf(await ended(n8n, executionId), 'After')[0]).toHaveProperty('postback');
-		},
-	);
+		}
 
-	// triggers.n8n.ts has all spellings; n8n hands those of a wait over in the same way.
+		/** Renames the wait, lets it wait for another word, and disconnects it; then publishes that. */
+		async function edit(workflowId: string) {
+			const { versionId, nodes, connections } = await n8n.workflow(workflowId);
+			const wait = nodes.find(({ name }) => name === 'Wait')!;
+			wait.name = 'Renamed';
+			(wait.parameters as { resumeWhen: string }).resumeWhen = 'paid';
+			delete connections.Wait;
+			delete connections.Charge;
+			await n8n.rest('PATCH', `/workflows/${workflowId}`, { nodes, connections, versionId });
+			await n8n.activate(workflowId);
+		}
+
+		test.each([
+			{ how: 'edited and renamed', change: edit },
+			{ how: 'unpublished', change: unpublish },
+		])('and is $how: its postback ends it as it began', async ({ change }) => {
+			const waiting = await startWaiting(n8n, sandbox, payApi);
+			await change(waiting.workflowId);
+			expect(await deliver(waiting.bare)).toBe(401);
+			expect(await deliver(waiting.url)).toBe(200);
+			expect(await itemAfter(waiting)).toHaveProperty('postback');
+		});
+
+		test('and is deleted: nothing is there any more to take its postback', async () => {
+			const { workflowId, url } = await startWaiting(n8n, sandbox, payApi);
+			await unpublish(workflowId);
+			await n8n.rest('POST', `/workflows/${workflowId}/archive`);
+			await n8n.rest('DELETE', `/workflows/${workflowId}`);
+			expect(await deliver(url)).toBe(404);
+		});
+	});
+
+	// n8n leaves what it would refuse, parse or drop to the node; triggers.n8n.ts has all spellings.
 	test.each([
-		'JSON of no type',
 		'JSON in ISO-8859-1',
-		'XML in windows-1252',
-		'a form in us-ascii',
 		'a multipart form',
 		'a second query appended to the URL',
-	])('"paid" is seen in %s', async (name) => {
+	] as const)('"paid" is seen in %s', async (name) => {
 		const waiting = await startWaiting(n8n, sandbox, payApi, {
 			wait: { resumeWhen: 'match', matchField: 'data.status', matchValues: ['paid'] },
 		});
-		expect(
-			await deliver(waiting.url, { ...SPELLINGS.JSON, body: '{"data":{"status":"no"}}' }),
-		).toBe(200);
+		const headers = { 'Content-Type': 'application/json' };
+		const failed = { headers, body: '{"data":{"status":"no"}}' };
+		expect(await deliver(waiting.url, failed)).toBe(200);
 		await stillWaits(waiting);
 		expect(await deliver(waiting.url, SPELLINGS[name])).toBe(200);
 		await ended(n8n, waiting.executionId);
 	});
 
-	test('neither the proof nor the token of n8n is stored', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		const url = new URL(waiting.url);
-		const path = url.pathname + url.search;
-		const mac = url.searchParams.get('pay_proof')!.split('.')[1]!;
-		const token = url.searchParams.get('signature');
-		const status = await deliver(waiting.url, {
-			headers: {
-				'Content-Type': 'application/json',
-				'X-Original-URL': path,
-				'X-Forwarded-Uri': path,
-				'X-Envoy-Original-Path': path,
-				Referer: waiting.url,
-			},
-			body: JSON.stringify({ postbackUrl: waiting.url }),
+	describe('a postback that repeats its own address', () => {
+		let waiting: Waiting;
+		let postback: string;
+		beforeAll(async () => {
+			waiting = await startWaiting(n8n, sandbox, payApi);
+			const path = waiting.url.slice(n8n.url.length);
+			const status = await deliver(waiting.url, {
+				headers: {
+					'Content-Type': 'application/json',
+					'X-Original-URL': path,
+					'X-Forwarded-Uri': path,
+					'X-Envoy-Original-Path': path,
+					Referer: waiting.url,
+				},
+				body: JSON.stringify({ postbackUrl: waiting.url }),
+			});
+			expect(status).toBe(200);
+			postback = JSON.stringify((await itemAfter(waiting)).postback);
 		});
-		expect(status).toBe(200);
-		const execution = await ended(n8n, waiting.executionId);
-		const { postback } = itemsOf(execution, 'After')[0] as { postback: object };
-		expect(JSON.stringify(postback)).toContain('***');
-		expect(JSON.stringify(postback)).not.toContain(mac);
-		if (version === 'n8n2') {
+
+		test('is stored and logged without its proof', () => {
+			const [, mac] = new URL(waiting.url).searchParams.get('pay_proof')!.split('.');
+			expect(postback).toContain('***');
+			expect(postback).not.toContain(mac);
+			expect(n8n.log).not.toContain(mac);
+		});
+
+		// n8n 1 has no such token.
+		(version === 'n8n2' ? test : test.skip)('is stored without the token of n8n', () => {
+			const token = new URL(waiting.url).searchParams.get('signature');
 			// As the table of lengths in postback/proof.test.ts has it.
 			expect(token).toHaveLength(64);
-			expect(JSON.stringify(postback)).not.toContain(token);
-		}
-		expect(n8n.log).not.toContain(mac);
+			expect(postback).not.toContain(token);
+		});
 	});
 
-	test.each([0, 20, 60, 150, 400, 1_000, 2_000])(
+	// postback/resumeOnce.test.ts and the simulation have every order of two bodies.
+	test.each([0, 60, 1_000])(
 		'a second postback whose body is %i ms late lets nothing run twice',
 		async (ms) => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, { after: payoutAndSecondWait() });
@@ -427,61 +544,64 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const statuses = await Promise.all([late, prompt]);
 			expect(statuses.sort()).toStrictEqual([200, 409]);
 			await waits(n8n, waiting.executionId);
-			const url = await until('the second charge', async () =>
-				sandbox
-					.bodies('qrcode')
-					.find(({ external_id }) => external_id === `${waiting.about.external_id}-2`),
+			const { postbackUrl } = await until('the second charge', async () =>
+				secondChargeOf(sandbox, waiting),
 			);
-			expect(await deliver(String(url.postbackUrl))).toBe(200);
+			expect(await deliver(String(postbackUrl))).toBe(200);
 			await ended(n8n, waiting.executionId);
 			expect(payoutsBehind(sandbox, waiting)).toHaveLength(1);
 		},
 	);
 
 	test('a body that takes ten seconds is given up, and the postback may come again', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliverLate(waiting.url, 12_000)).toBe(408);
-		expect(await deliver(waiting.url)).toBe(200);
-		await ended(n8n, waiting.executionId);
+		expect(await slow.status).toBe(408);
+		expect(await deliver(slow.waiting.url)).toBe(200);
+		await ended(n8n, slow.waiting.executionId);
 	});
 
 	test('a time limit that passes while a body is on its way ends the wait without a postback', async () => {
-		expect(await overtakenStatus).toBe(409);
-		const [item] = itemsOf(await ended(n8n, overtaken.executionId, 'After', 150), 'After');
-		expect(item).toMatchObject({ external_id: overtaken.about.external_id });
+		expect(await overtaken.status).toBe(409);
+		const item = await itemAfter(overtaken.waiting, 150);
+		expect(item.external_id).toBe(overtaken.waiting.about.external_id);
 		expect(item).not.toHaveProperty('postback');
 	});
 
 	test.each(ON_ERROR)(
-		'at the time limit the item goes on without a postback: %s',
+		'at the time limit the item goes on without a postback: On Error %s',
 		async (onError) => {
-			const { executionId, about } = limited[onError]!;
-			const items = itemsOf(await ended(n8n, executionId, 'After', 150), 'After');
-			expect(items).toHaveLength(1);
-			expect(items[0]).toMatchObject({ external_id: about.external_id, outcome: 'accepted' });
-			expect(items[0]).not.toHaveProperty('postback');
+			const item = await itemAfter(limited[onError]!, 150);
+			const { external_id } = limited[onError]!.about;
+			expect(item).toMatchObject({ external_id, outcome: 'accepted' });
+			expect(item).not.toHaveProperty('postback');
 		},
 	);
 });
 
 (VERSIONS.includes('n8n2') ? describe : describe.skip)(
-	'n8n 2 with room for one execution at a time',
+	'n8n 2 with room for one execution at a time, whose timer runs an execution a second time: behind a wait that ends shortly before its limit,',
 	() => {
-		test("a payment and a charge behind a wait that ends shortly before its limit are made once, whatever n8n's timer does", async () => {
-			const { executionId, about } = crowded.waiting!;
-			expect(await crowdedPostback).toBe(200);
-			// The first pass comes to its second wait 5 s after the limit, and n8n begins the second pass.
-			await after(crowded.since, LIMIT + 15);
-			expect(payoutsBehind(crowded.sandbox!, crowded.waiting!)).toHaveLength(1);
-			const charges = crowded
-				.sandbox!.bodies('qrcode')
-				.filter(({ external_id }) => external_id === `${about.external_id}-2`);
-			expect(charges).toHaveLength(1);
-			const { status, data } = await crowded.n8n!.execution(executionId);
+		// The first pass comes to its second wait 5 s after the limit, and n8n begins the second pass.
+		beforeAll(async () => {
+			expect(await crowded!.status).toBe(200);
+			await secondsAfter(crowded!.since, LIMIT + 15);
+		});
+
+		test('a payment is made once', () => {
+			expect(payoutsBehind(crowded!.sandbox, crowded!.waiting)).toHaveLength(1);
+		});
+
+		test('a charge is made once', () => {
+			const id = `${crowded!.waiting.about.external_id}-2`;
+			const charges = crowded!.sandbox.bodies('qrcode');
+			expect(charges.filter(({ external_id }) => external_id === id)).toHaveLength(1);
+		});
+
+		test('the second pass ends with an error that says why', async () => {
+			const { status, data } = await crowded!.n8n.execution(crowded!.waiting.executionId);
 			expect(status).toBe('error');
-			expect(data.resultData.error).toMatchObject({
-				message: 'n8n runs this execution a second time, so no payment is sent',
-			});
+			expect(data.resultData.error!.message).toBe(
+				'n8n runs this execution a second time, so no payment is sent',
+			);
 		});
 	},
 );

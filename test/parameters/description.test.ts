@@ -130,7 +130,7 @@ test('each field may have several paths, one a line', () => {
 describe('what a postback says', () => {
 	const status = {
 		field: 'status\nstatusCode.statusId',
-		paid: ['PAID', '1'],
+		paid: ['paid', '1'],
 		failed: ['3'],
 		compared: { amount: 'amount\nvalue.total', id: 'order' },
 	};
@@ -143,8 +143,13 @@ describe('what a postback says', () => {
 			state: 'paid',
 		},
 		{
+			what: 'paid, in capitals',
+			body: { status: 'PAID', amount: 49.9 },
+			state: 'paid',
+		},
+		{
 			what: 'paid, the amount as text',
-			body: { status: 'PAID', amount: '49.90' },
+			body: { status: 'paid', amount: '49.90' },
 			state: 'paid',
 		},
 		{
@@ -293,7 +298,7 @@ test.each<{ what: string; fields: object; field: string; message: RegExp }>([
 		message: /"paid,done", which holds a comma/,
 	},
 	{
-		what: 'a word that is both',
+		what: 'a word that is both, once in capitals',
 		fields: TWICE,
 		field: 'failedValues',
 		message: /have "Done", and the Paid Values have it too/,
@@ -329,7 +334,7 @@ test.each<{ what: string; fields: object; field: string; message: RegExp }>([
 		message: /without a Status Field$/,
 	},
 	{
-		what: 'a word for yes and no',
+		what: 'a word for yes and no, once in capitals',
 		fields: { ...RESULT, rejectedValues: 'OK' },
 		field: 'rejectedValues',
 		message: /have "ok", and the Accepted Values have it too/,

@@ -47,39 +47,43 @@ afterAll(async () => {
 	await squid?.close();
 });
 
-/** What Squid writes down meanwhile. */
-async function methodsOf(work: () => Promise<unknown>): Promise<Array<string | undefined>> {
-	const log = () => readFileSync(join(squid.folder, 'access.log'), 'utf8').split('\n');
-	const lines = log().length;
+/** How Squid was asked meanwhile: by a tunnel, or with the request itself. */
+async function requestsToSquid(work: () => Promise<unknown>): Promise<string[]> {
+	const readLog = () => readFileSync(join(squid.folder, 'access.log'), 'utf8').split('\n');
+	const before = readLog().length;
 	await work();
-	await until('the log', async () => log().length > lines);
-	return log()
-		.slice(lines - 1, -1)
-		.map((line) => /\b(CONNECT|POST) (https:)?/.exec(line)?.[0]);
+	await until('the log', async () => readLog().length > before);
+	const requests: string[] = [];
+	for (const line of readLog().slice(before - 1, -1)) {
+		if (line.includes(' CONNECT ')) requests.push('CONNECT');
+		else if (line.includes(' POST https:')) requests.push('POST https:');
+		else requests.push(line);
+	}
+	return requests;
 }
 
-/** Pays through Squid; gives what is told, and the methods that Squid wrote down. */
-async function pay(name: string) {
+/** Pays through Squid; gives what is told, and how Squid was asked. */
+async function payThroughSquid(name: string) {
 	const httpRequest: HttpRequest = requestHelper(await modulesOf(name));
 	const { port } = service.address() as AddressInfo;
 	const account = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
 	let answer: RequestResult | undefined;
-	const methods = await methodsOf(async () => {
+	const requests = await requestsToSquid(async () => {
 		answer = await postPayment(httpRequest, account, { amount: 1, external_id: name });
 	});
 	expect(booked.filter((id) => id === name)).toHaveLength(1);
-	return { answer, methods };
+	return { answer, requests };
 }
 
 test("n8n 1.97 hands the token to Squid in plain text, and a payment that was made is not told as 'not sent'", async () => {
-	const { answer, methods } = await pay('n8n-core 1.96.0');
-	expect(methods).toStrictEqual(['POST https:']);
+	const { answer, requests } = await payThroughSquid('n8n-core 1.96.0');
+	expect(requests).toStrictEqual(['POST https:']);
 	expect(answer).toMatchObject({ outcome: 'accepted', statusCode: 201 });
 });
 
 test.each(CORES)('%s tunnels through Squid, which sees no request', async (name) => {
-	const { answer, methods } = await pay(name);
-	expect(methods).toStrictEqual(['CONNECT ']);
+	const { answer, requests } = await payThroughSquid(name);
+	expect(requests).toStrictEqual(['CONNECT']);
 	expect(answer).toMatchObject({ outcome: 'accepted', statusCode: 201 });
 });
 
@@ -88,10 +92,10 @@ test.each(CORES)("the credential's test of %s tunnels through Squid too", async 
 	const testPay = testPayCredential.bind({ helpers: { request } } as never);
 	const { port } = service.address() as AddressInfo;
 	const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
-	const methods = await methodsOf(async () => {
+	const requests = await requestsToSquid(async () => {
 		expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });
 	});
-	expect(methods).toStrictEqual(['CONNECT ']);
+	expect(requests).toStrictEqual(['CONNECT']);
 });
 
 describe('the nodes as they are published', () => {

@@ -24,6 +24,7 @@ export class Bank {
 	readonly books: string[] = [];
 	readonly came: Came[] = [];
 	private readonly servers: HttpServer[] = [];
+	private readonly slowAnswers: NodeJS.Timeout[] = [];
 
 	static async start(): Promise<Bank> {
 		const bank = new Bank();
@@ -57,7 +58,10 @@ export class Bank {
 				answer.write('{"ok":');
 				return setTimeout(() => request.socket.destroy(), 50);
 			}
-			if (!known && external_id.includes('slow')) return setTimeout(() => say(201, { at }), 6_000);
+			if (!known && external_id.includes('slow')) {
+				this.slowAnswers.push(setTimeout(() => say(201, { at }), 6_000));
+				return undefined;
+			}
 			if (!known && external_id.includes('die')) return request.socket.destroy();
 			if (!known && external_id.includes('busy')) return say(503, { error: 'busy' });
 			const pad = external_id.includes('big') ? 'x'.repeat(50_000) : undefined;
@@ -78,6 +82,7 @@ export class Bank {
 	}
 
 	close() {
+		for (const answer of this.slowAnswers) clearTimeout(answer);
 		for (const server of this.servers) {
 			server.close();
 			server.closeAllConnections();

@@ -49,52 +49,55 @@ function readWithZbar(png: Buffer): string {
 	}
 }
 
-const EMV = EXAMPLES[0]!.example;
-const codes = [
-	...EXAMPLES.map(({ scheme, example }) => [scheme, example] as const),
-	...[1, 25, 60, 90].map(
-		(length) => [`a code with an id of ${length}`, brCode('x'.repeat(length), 10.5)] as const,
-	),
-	...[100, 500, 1000, 1500, 2000, 2331].map(
-		(length) => [`${length} bytes`, 'pay/'.repeat(600).slice(0, length)] as const,
-	),
-];
+test.each(EXAMPLES)("zbarimg reads the image of a scheme's code: $scheme", ({ example }) => {
+	expect(readWithZbar(qrPng(example))).toBe(example);
+});
 
-test.each(codes)('zbarimg reads the image of %s', (_what, code) => {
+test.each([1, 25, 60, 90])('zbarimg reads the image of a code with an id of %d', (length) => {
+	const code = brCode('x'.repeat(length), 10.5);
 	expect(readWithZbar(qrPng(code))).toBe(code);
+});
+
+test.each([100, 500, 1000, 1500, 2000, 2331])('zbarimg reads the image of %d bytes', (length) => {
+	const text = 'pay/'.repeat(600).slice(0, length);
+	expect(readWithZbar(qrPng(text))).toBe(text);
 });
 
 test.each([1, 25, 60])('a reader takes the code of the sandbox, with an id of %d', (length) => {
 	const code = brCode('x'.repeat(length), 10.5);
-	expect(promptParse.parse(code, true)?.getTagValue('54')).toBe('10.5');
+	expect(promptParse.parse(code, true)!.getTagValue('54')).toBe('10.5');
 	expect(findQrSource({ a: code }, '')).toStrictEqual({ text: code });
 });
 
-test('both readers and this package take and refuse the same codes', () => {
-	const wrong = EMV.replace(/.$/, 'E');
-	expect(promptParse.parse(EMV, true)?.getTagValue('59')).toBe('Fulano de Tal');
+const EMV = EXAMPLES[0]!.example;
+
+test('both readers and this package take the same code', () => {
+	expect(promptParse.parse(EMV, true)!.getTagValue('59')).toBe('Fulano de Tal');
 	expect(pixUtils.hasError(pixUtils.parsePix(EMV))).toBe(false);
 	expect(findQrSource({ a: EMV }, '')).toStrictEqual({ text: EMV });
+});
+
+test('both readers and this package refuse a code whose checksum is wrong', () => {
+	const wrong = `${EMV.slice(0, -1)}E`;
 	expect(promptParse.parse(wrong, true)).toBeNull();
 	expect(pixUtils.hasError(pixUtils.parsePix(wrong))).toBe(true);
 	expect(findQrSource({ a: wrong }, '')).toHaveProperty('hint');
 });
 
-test('codes that the two make are found in an answer', () => {
-	const made = [0.01, 42.5, 123456.78].flatMap((amount) => [
-		promptParse.generate.anyId({ type: 'MSISDN', target: '0812345678', amount }),
-		pixUtils
-			.createStaticPix({
-				merchantName: 'Shop',
-				merchantCity: 'City',
-				pixKey: 'a@example.com',
-				transactionAmount: amount,
-				txid: 'order1042',
-			})
-			.toBRCode(),
-	]);
-	for (const code of made) {
-		expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
-	}
-	expect(new Set(made).size).toBe(6);
+test.each([0.01, 42.5, 123456.78])('a code that promptparse makes of %d is found', (amount) => {
+	const code = promptParse.generate.anyId({ type: 'MSISDN', target: '0812345678', amount });
+	expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
+});
+
+test.each([0.01, 42.5, 123456.78])('a code that pix-utils makes of %d is found', (amount) => {
+	const code = pixUtils
+		.createStaticPix({
+			merchantName: 'Shop',
+			merchantCity: 'City',
+			pixKey: 'a@example.com',
+			transactionAmount: amount,
+			txid: 'order1042',
+		})
+		.toBRCode();
+	expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
 });

@@ -47,7 +47,7 @@ export const SENDERS: Record<string, (kind: string, url: string) => string[]> = 
 	PHP: () => ['php', join(CLIENTS, 'client.php')],
 	Ruby: () => ['ruby', join(CLIENTS, 'client.rb')],
 	Go: () => [join(folder, 'client')],
-	Java: () => ['java', '-Dfile.encoding=UTF-8', join(CLIENTS, 'Client.java')],
+	Java: () => ['java', '-Dfile.encoding=UTF-8', '-cp', folder, 'Client'],
 	Node: () => [process.execPath, join(CLIENTS, 'client.mjs')],
 };
 
@@ -62,6 +62,7 @@ export function prepareSenders(certificate: string): void {
 	const env = { ...process.env, GO111MODULE: 'off', GOFLAGS: '', GOCACHE: join(folder, 'go') };
 	const built = join(folder, 'client');
 	execFileSync('go', ['build', '-o', built, join(CLIENTS, 'client.go')], { env });
+	execFileSync('javac', ['-encoding', 'UTF-8', '-d', folder, join(CLIENTS, 'Client.java')]);
 }
 
 export const removeSenders = () => rmSync(folder, { recursive: true, force: true });

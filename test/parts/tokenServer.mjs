@@ -6,8 +6,12 @@ const [file, secret] = process.argv.slice(2);
 const { Provider } = await import(file);
 
 const client = (client_id, token_endpoint_auth_method, more = {}) => ({
-	...{ client_id, client_secret: secret, token_endpoint_auth_method },
-	...{ grant_types: ['client_credentials'], redirect_uris: [], response_types: [] },
+	client_id,
+	client_secret: secret,
+	token_endpoint_auth_method,
+	grant_types: ['client_credentials'],
+	redirect_uris: [],
+	response_types: [],
 	...more,
 });
 const listen = async (server) =>

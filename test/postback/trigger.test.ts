@@ -331,7 +331,7 @@ describe('publishing it', () => {
 			parameters: BOTH,
 		},
 		{
-			how: 'with a word that is both',
+			how: 'with a word that is both, once in capitals',
 			credential: described({ paidValues: 'ok', failedValues: 'OK' }),
 			why: 'The Failed Values of the Pay API credential have "ok", and the Paid Values have it too. Remove it from one of them: upper and lower case do not count.',
 		},
@@ -471,8 +471,8 @@ test.each([
 ])('the field may be typed as it is seen: $matchField', async ({ matchField, starts }) => {
 	const match = { startWhen: 'match', matchField, matchValues: ['paid'] };
 	const node = webhookNode({ parameters: { authentication: 'none', ...match } });
-	const url = 'https://a.example/?state=Paid';
-	const { result } = await node.post(url, { data: { status: 'PAID' } });
+	const url = 'https://a.example/?state=paid';
+	const { result } = await node.post(url, { data: { status: 'paid' } });
 	expect(result.workflowData !== undefined).toBe(starts);
 });
 

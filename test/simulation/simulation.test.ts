@@ -4,7 +4,7 @@ import type { Clock, Machine } from './clock';
 import { LoadedNode } from './nodeProcess';
 import { NAMES_OF_FAULTS } from './putBack';
 
-test('3,000 scenarios: nothing is paid twice, and what is told is what happened', () => {
+test('3,000 scenarios: no payment is made twice, no wait goes on twice, no "paid" is lost, and what is told is what happened', () => {
 	// Without jest's own bookkeeping around each of them it takes half the time.
 	const { stdout, stderr, status } = spawnSync(
 		process.execPath,

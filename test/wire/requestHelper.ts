@@ -32,7 +32,23 @@ export function credentialRequest(modules: string): (options: object) => Promise
 			helpers: { request: (options: object) => Promise<unknown> };
 		};
 	};
-	return new CredentialTestContext().helpers.request;
+	const { request } = new CredentialTestContext().helpers;
+	stopLookingForIdleConnections(modules);
+	return request;
+}
+
+/**
+ * That context begins to look for idle SSH connections once a minute, and in n8n 1 this keeps the process
+ * running: jest would have to end its worker by force.
+ */
+function stopLookingForIdleConnections(modules: string) {
+	const { Container } = require(join(modules, '@n8n', 'di')) as {
+		Container: { get: (type: unknown) => { onShutdown: () => void } };
+	};
+	const { SSHClientsManager } = require(
+		join(modules, 'n8n-core', 'dist', 'execution-engine', 'ssh-clients-manager'),
+	) as { SSHClientsManager: unknown };
+	Container.get(SSHClientsManager).onShutdown();
 }
 
 /** Posts a payment as the node does. */

@@ -1,0 +1,278 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Locator } from 'playwright-core';
+import { PayApi } from '../../credentials/PayApi.credentials';
+import type { N8nVersion } from '../../dev/install';
+import { until } from '../../dev/n8n';
+import { Pay } from '../../nodes/Pay/Pay.node';
+import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import { fieldsIn } from '../fields';
+import {
+	byId,
+	canvasNode,
+	escape,
+	EXAMPLES,
+	field,
+	go,
+	kept,
+	newWorkflowButton,
+	openTab,
+	page,
+	parameter,
+	paste,
+	payEntry,
+	seen,
+	turnOn,
+} from './editorPage';
+
+const ROOT = join(__dirname, '..', '..');
+
+/** What is entered in a field, or chosen in a list, by the label that the screen shows. */
+export interface Entry {
+	label: string;
+	value: string;
+}
+
+/** A section of a page whose steps a person follows. */
+export interface Walk {
+	page: string;
+	heading: string;
+}
+
+/** The list that a page gives to try. */
+export function csvIn(path: string): string {
+	const [, csv = ''] = /```csv\n([^`]+)```/.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
+	return csv;
+}
+
+/** What a section says to enter: a label in italics, a colon, and a value in code type or italics. */
+export function entriesOf({ page: path, heading }: Walk): Entry[] {
+	const sections = readFileSync(join(ROOT, path), 'utf8').split(/^## /m);
+	const section = sections.find((each) => each.startsWith(`${heading}\n`)) ?? '';
+	const entries: Entry[] = [];
+	for (const [, label = '', typed, chosen = ''] of section.matchAll(
+		/_([^_\n]+)_: [^`_\n]*(?:`([^`\n]+)`|_([^_\n]+)_)/g,
+	)) {
+		entries.push({ label, value: typed ?? chosen });
+	}
+	return entries;
+}
+
+/** What a field is called on the screen. */
+function labelOf(name: string): string {
+	for (const { properties } of [
+		new Pay().description,
+		new PayTrigger().description,
+		new PayApi(),
+	]) {
+		const found = fieldsIn(properties).find((each) => each.name === name && each.type !== 'notice');
+		if (found !== undefined) return found.displayName;
+	}
+	throw new Error(`No form has a field ${name}.`);
+}
+
+/**
+ * A person's hand at the editor: what it clicks and fills in is counted, and to fill in includes going
+ * there. What a page says to enter is kept by its label, as the page must have it.
+ */
+export class Hand {
+	clicks = 0;
+	fields = 0;
+	entries: Entry[] = [];
+
+	constructor(
+		private readonly n8nUrl: string,
+		private readonly version: N8nVersion,
+	) {}
+
+	/** "1 click, 2 fields" */
+	get counts(): string {
+		const clicks = this.clicks === 1 ? '1 click' : `${this.clicks} clicks`;
+		const fields = this.fields === 1 ? '1 field' : `${this.fields} fields`;
+		return `${clicks}, ${fields}`;
+	}
+
+	async click(what: Locator) {
+		await what.click();
+		this.clicks++;
+	}
+
+	async fillIn(what: Locator, text: string) {
+		await what.fill(text);
+		this.fields++;
+	}
+
+	/** Enters what the page says, letter by letter. */
+	async enter(name: string, text: string, form?: Locator) {
+		await this.fillIn(field(name, form), text);
+		this.entries.push({ label: labelOf(name), value: text });
+	}
+
+	async choose(name: string, text: string) {
+		await this.click(parameter(name));
+		await this.click(page.getByRole('option', { name: text }).first());
+		this.entries.push({ label: labelOf(name), value: text });
+	}
+
+	async turnOn(name: string, form?: Locator) {
+		await turnOn(name, form);
+		this.clicks++;
+	}
+
+	async openNode(name: string) {
+		await page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();
+		this.clicks++;
+		await byId('ndv').waitFor();
+	}
+
+	async close(form: string) {
+		await kept();
+		await escape(form);
+		this.clicks++;
+	}
+
+	async paste(example: string) {
+		await paste(example);
+		this.clicks++;
+	}
+
+	/** Gives a file to a page that asks for one. */
+	async upload(file: string | { name: string; mimeType: string; buffer: Buffer }) {
+		await page.locator('input[type=file]').setInputFiles(file);
+		this.clicks++;
+	}
+
+	/** From the home page, which n8n shows first, and again after a click. */
+	async beginWorkflow() {
+		await go(`${this.n8nUrl}/home/workflows`, newWorkflowButton());
+		await this.click(newWorkflowButton());
+		await byId('canvas-plus-button').waitFor();
+	}
+
+	/** By a link of README, which leads to an n8n at its own port. */
+	async followLinkToNewWorkflow(text: string) {
+		const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+		expect(readme).toContain(`[${text}](http://localhost:5678/workflow/new)`);
+		await openTab(`${this.n8nUrl}/workflow/new`, () => byId('canvas-plus-button'));
+		this.clicks++;
+	}
+
+	/** Adds a node, where the panel of nodes is open. */
+	async chooseAction(action: string) {
+		await this.fillIn(page.getByPlaceholder(/Search/).first(), 'pay');
+		await this.click(payEntry());
+		await this.click(page.getByText(action, { exact: true }).first());
+		await byId('ndv').waitFor();
+	}
+
+	/** Begins a workflow with an action, whose group the panel keeps closed before there is a node. */
+	async beginWithAction(action: string) {
+		await this.beginWorkflow();
+		await this.click(byId('canvas-plus-button'));
+		await this.fillIn(page.getByPlaceholder(/Search/).first(), 'pay');
+		await this.click(payEntry());
+		await this.click(byId('node-creator-category-item').filter({ hasText: 'Actions' }));
+		await this.click(page.getByText(action, { exact: true }).first());
+		await byId('ndv').waitFor();
+	}
+
+	async beginWithTrigger(name: string) {
+		await this.beginWorkflow();
+		await this.click(byId('canvas-plus-button'));
+		await this.chooseAction(name);
+	}
+
+	/** Makes the data table that n8n 1 has no node to make. */
+	async makeBook(name: string) {
+		await go(`${this.n8nUrl}/home/workflows`, newWorkflowButton());
+		await this.click(page.getByText('Data tables', { exact: true }));
+		await this.click(page.getByText('Create data table').first());
+		await this.fillIn(byId('data-table-name-input-select'), name);
+		await this.click(page.getByText('Import CSV'));
+		await this.upload(join(EXAMPLES, 'book-of-payouts.csv'));
+		await this.click(byId('proceed-from-select-button'));
+		await this.click(byId('confirm-add-data-table-button'));
+		await seen(page, 'external_id');
+	}
+
+	/** Chooses a data table in the node that is open. */
+	async chooseBook(name: string) {
+		const options = byId('dataTableId-parameter-input-options-container');
+		await this.click(options.getByTestId('radio-button-fixed'));
+		await this.click(byId('rlc-input-container').first());
+		await this.click(byId('rlc-item').filter({ hasText: name }));
+	}
+
+	async editCredential(): Promise<Locator> {
+		await this.click(byId('credential-edit-button'));
+		const modal = byId('editCredential-modal');
+		// What n8n reads of it replaces what was entered before.
+		await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
+		return modal;
+	}
+
+	/** Opens the form of a new credential. @param onN8n2 what the button says there */
+	async newCredential(onN8n2: string): Promise<Locator> {
+		if (this.version === 'n8n2') {
+			await this.click(page.getByRole('button', { name: onN8n2 }));
+		} else {
+			await this.click(byId('node-credentials-select'));
+			await this.click(byId('node-credentials-select-item-new'));
+		}
+		return byId('editCredential-modal');
+	}
+
+	private async clickSave(name: string): Promise<Locator> {
+		const modal = byId('editCredential-modal');
+		// n8n asks its server for the name of a new credential, and refuses to save one without.
+		await modal.getByTestId('inline-edit-preview').getByText(name).waitFor();
+		await kept();
+		await this.click(byId('credential-save-button'));
+		return modal;
+	}
+
+	async saveCredential(name = 'Pay account') {
+		const modal = await this.clickSave(name);
+		await seen(modal, 'Saved', true);
+		await this.close('editCredential-modal');
+	}
+
+	/** On n8n 2 a new credential closes by itself when its test passed. */
+	async saveNewCredential(name = 'Pay account') {
+		if (this.version === 'n8n1') return await this.saveCredential(name);
+		const modal = await this.clickSave(name);
+		await modal.waitFor({ state: 'hidden' });
+	}
+
+	/** Publishes what is open, and waits until an address of it asks for a token or a proof. */
+	async publish(address: string, method = 'POST') {
+		if (this.version === 'n8n2') {
+			await this.click(byId('workflow-open-publish-modal-button'));
+			await this.click(byId('workflow-publish-button'));
+		} else {
+			// A workflow that was never saved is saved by this.
+			await this.click(byId('workflow-activate-switch'));
+		}
+		const status = async () => (await fetch(address, { method })).status;
+		await until(address, async () => (await status()) === 401);
+	}
+
+	/** Runs the node that is open. */
+	async runStep() {
+		await kept();
+		await this.click(byId('node-execute-button'));
+		await seen(byId('output-panel'), 'accepted');
+	}
+
+	async runWorkflow(lastNode: string) {
+		await this.click(byId('execute-workflow-button'));
+		await canvasNode(lastNode).getByTestId('canvas-node-status-success').waitFor();
+	}
+
+	/** Clicks on an address to copy it; gives it. */
+	async copyUrl(shown: Locator): Promise<string> {
+		await this.click(shown);
+		const [url] = /https?:\S+/.exec(await shown.innerText())!;
+		return url;
+	}
+}
