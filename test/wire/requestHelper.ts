@@ -42,11 +42,12 @@ export function credentialRequest(modules: string): (options: object) => Promise
  * running: jest would have to end its worker by force.
  */
 function stopLookingForIdleConnections(modules: string) {
-	const { Container } = require(join(modules, '@n8n', 'di')) as {
+	const core = join(modules, 'n8n-core');
+	const { Container } = require(require.resolve('@n8n/di', { paths: [core] })) as {
 		Container: { get: (type: unknown) => { onShutdown: () => void } };
 	};
 	const { SSHClientsManager } = require(
-		join(modules, 'n8n-core', 'dist', 'execution-engine', 'ssh-clients-manager'),
+		join(core, 'dist', 'execution-engine', 'ssh-clients-manager'),
 	) as { SSHClientsManager: unknown };
 	Container.get(SSHClientsManager).onShutdown();
 }
