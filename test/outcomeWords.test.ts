@@ -35,11 +35,11 @@ test.each<{ place: string; told: string[] }>([
 	},
 	{
 		place: 'examples/payout-register.json',
-		told: [`${unknown}, ${rejected}, ${notSent}, ${accepted} without an end`],
+		told: [`${accepted} for too long`, `${unknown}, ${rejected}, ${notSent}, and what contradicts`],
 	},
 	{
 		place: 'docs/pay-a-list.md',
-		told: [`What was ${accepted},`, `What was ${rejected} or ${notSent} is sent again`],
+		told: [`| ${first(rejected)}, or ${notSent} `, `| ${first(accepted)} `],
 	},
 	{
 		place: 'docs/register.md',

@@ -30,7 +30,7 @@
 DO $setup$
 DECLARE
   -- Raise it with every change of this file: a register of the same version is left as it is.
-  this_version CONSTANT integer := 3;
+  this_version CONSTANT integer := 4;
 BEGIN
 
 -- The version stands in the comment of the table. What the examples of 0.1.0 made has none.
@@ -899,5 +899,5 @@ CREATE OR REPLACE FUNCTION mark_told(p_rows jsonb) RETURNS void LANGUAGE sql AS 
 $$;
 
 -- Last: from here on it counts as done.
-COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 3';
+COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 4';
 END $setup$;
