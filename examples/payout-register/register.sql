@@ -160,6 +160,7 @@ END IF;
 ---------------------------------------------------------------------------------------------- Registers of version 2
 
 ALTER TABLE payout_register ADD COLUMN IF NOT EXISTS number text NOT NULL DEFAULT '';
+CREATE INDEX IF NOT EXISTS payout_register_number ON payout_register (lower(number));
 -- These two had other parameters or gave other columns then.
 DROP FUNCTION IF EXISTS write_outcome(text, text, integer, text, text, text);
 DROP FUNCTION IF EXISTS payouts_to_ask();
@@ -533,8 +534,8 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   SELECT 'Line ' || line.line || ': The identifier is that of "' || payout.external_id || '", and the number that of "' ||
     min(other.external_id) || '". It reads: ' || line.reads
   FROM statement_lines(p_lines, p_words) AS line
-  JOIN payout_register AS payout ON payout.external_id = line.external_id AND payout.number <> line.number
-  JOIN payout_register AS other ON other.number = line.number
+  JOIN payout_register AS payout ON payout.external_id = line.external_id AND lower(payout.number) <> lower(line.number)
+  JOIN payout_register AS other ON lower(other.number) = lower(line.number)
   WHERE line.number <> '' AND line.meaning IN ('paid', 'failed')
   GROUP BY line.line, payout.external_id, line.reads
   UNION ALL
@@ -567,6 +568,7 @@ $$;
 --   failed_others  lines of a failure with another amount. A failure need not have one.
 --   numbered       of times, those that are surely payments of their own: each has a number of the service of its own.
 --                  Lines without one may be one payment that stands there twice.
+--   numbers_tell_apart  each line of a payment or a failure has a number of the service, and none has the same.
 CREATE OR REPLACE VIEW payout_statement AS
 WITH counted AS (
   SELECT external_id, attempts,
@@ -584,8 +586,9 @@ WITH counted AS (
     ) AS numbered,
     min(heard.value::numeric) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value) AS paid_each,
     sum(heard.value::numeric) FILTER (WHERE meaning IN ('came in', 'returned')) AS back_sum,
-    array_agg(heard.number) FILTER (WHERE meaning = 'paid') && array_agg(heard.number) FILTER (WHERE meaning = 'failed')
-      AS is_one_of_both,
+    coalesce(bool_and(heard.number NOT LIKE day || ' #%') FILTER (WHERE meaning IN ('paid', 'failed')), false)
+      AND NOT array_agg(lower(heard.number)) FILTER (WHERE meaning = 'paid')
+        && array_agg(lower(heard.number)) FILTER (WHERE meaning = 'failed') AS numbers_tell_apart,
     min(word) FILTER (WHERE meaning = 'paid') AS word,
     string_agg(concat_ws(' ', CASE meaning WHEN 'early' THEN 'paid' ELSE meaning END, nullif(heard.amount, ''), 'on', day), ', '
       ORDER BY day, meaning DESC, heard.amount) AS lines
@@ -598,11 +601,12 @@ SELECT external_id, attempts, times, others, early, back, failed, failed_others,
   CASE
     WHEN early > 0 THEN 'Paid before it was sent'
     -- One of the payments is still with the recipient: fewer lines came back, and less money.
-    WHEN back > 0 AND numbered > back AND (numbered - 1) * paid_each >= back_sum THEN 'Paid more than once, and some came back'
+    -- A failure may be of that very payment.
+    WHEN back > 0 AND failed = 0 AND numbered > back AND (numbered - 1) * paid_each >= back_sum THEN 'Paid more than once, and some came back'
     WHEN back > 0 AND times + others > 0 THEN 'Paid, and money came in or back'
     WHEN back > 0 THEN 'Money came in or back'
     -- On one day, nobody knows which was first: unless there were two tries, and the numbers tell one from the other.
-    WHEN times + others > 0 AND (failed_on > paid_on OR failed_on = paid_on AND (attempts <= 1 OR is_one_of_both))
+    WHEN times + others > 0 AND (failed_on > paid_on OR failed_on = paid_on AND (attempts <= 1 OR numbers_tell_apart IS NOT TRUE))
       THEN 'Paid, and failed later'
     WHEN times > 1 THEN 'Paid twice'
     WHEN times = 1 AND others > 0 THEN 'Paid, and another amount too'

@@ -830,6 +830,7 @@ describe('The statement', () => {
 				notKnown('without an identifier'),
 			],
 			['the number of another payout', [{ number: 'tx-two' }], IS_MIXED],
+			['the number of another payout, in capitals', [{ number: 'TX-TWO' }], IS_MIXED],
 			[
 				'a failure with the number of another payout',
 				[{ number: 'tx-two', word: 'failed' }],
@@ -867,6 +868,13 @@ describe('The statement', () => {
 				'two payments that came back in one line',
 				[FIRST, SECOND, { ...RETURNED, amount: '21.00' }],
 				back('returned 21 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'two payments of which one came back and the other one failed later',
+				[FIRST, SECOND, RETURNED, { ...SECOND, word: 'failed', day: '2026-11-14' }],
+				back(
+					'returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, failed 10.5 on 2026-11-14',
+				),
 			],
 			[
 				'a line that stands there twice, and came back',
@@ -926,7 +934,14 @@ describe('The statement', () => {
 
 		test.each<[string, StatementLine[], string]>([
 			['one number', [FIRST, { ...FIRST, word: 'failed' }], 'unknown'],
+			[
+				'one number in small letters and in capitals',
+				[FIRST, { number: 'N1', word: 'failed' }],
+				'unknown',
+			],
 			['no numbers', [OUT, { word: 'failed' }], 'unknown'],
+			['a number for the failure alone', [OUT, { ...SECOND, word: 'failed' }], 'unknown'],
+			['a number for the payment alone', [FIRST, { word: 'failed' }], 'unknown'],
 			['a number each', [FIRST, { ...SECOND, word: 'failed' }], 'settled'],
 		])('two tries, paid and failed on one day, with %s', (_what, lines, becomes) => {
 			register.sql("UPDATE payout_register SET attempts = 2 WHERE external_id = 'one'");

@@ -1,10 +1,11 @@
 import { InputError } from '../inputError';
+import { parseSwitch } from '../parameters/parameter';
 import { optionalText } from '../parameters/text';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 import { readDescription, type ServiceDescription } from './description';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
-import { credentialField, wrongInCredential } from './wrongField';
+import { credentialField, fieldInCredential, wrongInCredential } from './wrongField';
 
 /** The credential's fields as n8n hands them over, expressions resolved. */
 export type PayCredential = Readonly<Record<string, unknown>>;
@@ -252,7 +253,10 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
-		checksServiceSignature: credential.verifySignature === true,
+		checksServiceSignature: parseSwitch(
+			credential.verifySignature ?? false,
+			fieldInCredential('verifySignature'),
+		),
 		limits: readLimits(credential, unresolved),
 	};
 }

@@ -13,7 +13,7 @@ import {
 	groupText,
 	type FormOf,
 } from '../../parameters/member';
-import type { ReadParameter } from '../../parameters/parameter';
+import { parseSwitch, type ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
@@ -33,16 +33,15 @@ const binaryPropertyField: INodeProperties = {
 	hint: 'The name of the output binary field to put the image in',
 };
 
-const imageFields: INodeProperties[] = [
-	{
-		displayName: 'Put QR Code Image in Binary Field',
-		name: 'qrCodeImage',
-		type: 'boolean',
-		default: false,
-		description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
-	},
-	binaryPropertyField,
-];
+const imageField: INodeProperties = {
+	displayName: 'Put QR Code Image in Binary Field',
+	name: 'qrCodeImage',
+	type: 'boolean',
+	default: false,
+	description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
+};
+
+const imageFields = [imageField, binaryPropertyField];
 
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
@@ -116,7 +115,7 @@ const qrCodeForm = [
 
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
-	if (read('qrCodeImage') !== true) return undefined;
+	if (!parseSwitch(read(imageField.name) ?? false, imageField)) return undefined;
 	const property = optionalText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
 	throw wrongField(
