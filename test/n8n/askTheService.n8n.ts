@@ -8,7 +8,7 @@ import { psql, startPostgres } from './queue';
 import { Sandbox } from '../../sandbox/service';
 import { enterSettings, makeBook } from './book';
 import { reachesLastNodes } from './lastNodes';
-import { onceOf, startN8n, VERSIONS } from './nodes';
+import { startN8n, VERSIONS } from './nodes';
 
 /** What this service says of an identifier; its address, fields and words are those of no other. */
 type Says = object | string | number | 'hangs up';
@@ -245,7 +245,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			]);
 		});
 
-		onceOf(version).each([
+		const incomplete: Array<[string, Record<string, string>, string]> = [
 			[
 				'as it is imported',
 				{},
@@ -260,16 +260,20 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			['by number, without the field of it', { ...byNumberAlone, numberField: '' }, 'numberField'],
 			['by something else', { askBy: 'amount' }, 'askBy'],
 			['with a word that means both', { failedWords: 'gone, CONCLUÍDA' }, 'no word may mean both'],
-		])('%s it asks nothing, and says what to enter', async (_how, more, says) => {
-			await book.add([row('a', 'unknown')]);
-			service.says.set('a', one('a', 'done'));
-			const settings = Object.keys(more).length === 0 ? {} : { ...entered(), ...more };
-			const execution = await ran(await imported(table(), settings), 'Start');
-			expect(execution.data.resultData.error?.message).toMatch(/^Nothing was asked\. /);
-			expect(execution.data.resultData.error?.message).toContain(says);
-			expect(service.came).toStrictEqual([]);
-			expect(await book.rows()).toMatchObject([{ decision: null }]);
-		});
+		];
+		test.each(version === VERSIONS[0] ? incomplete : incomplete.slice(0, 1))(
+			'%s it asks nothing, and says what to enter',
+			async (_how, more, says) => {
+				await book.add([row('a', 'unknown')]);
+				service.says.set('a', one('a', 'done'));
+				const settings = Object.keys(more).length === 0 ? {} : { ...entered(), ...more };
+				const execution = await ran(await imported(table(), settings), 'Start');
+				expect(execution.data.resultData.error?.message).toMatch(/^Nothing was asked\. /);
+				expect(execution.data.resultData.error?.message).toContain(says);
+				expect(service.came).toStrictEqual([]);
+				expect(await book.rows()).toMatchObject([{ decision: null }]);
+			},
+		);
 	});
 
 	test('the register: an answer settles as a postback does, once; what does not fit goes to a person', async () => {

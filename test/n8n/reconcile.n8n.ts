@@ -267,6 +267,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(register.state('one')).toBe('unknown');
 	});
 
+	test('an encoding that nobody knows: the page says why the file cannot be read', async () => {
+		const workflow = ready('reconcile', credentials);
+		const { assignments } = nodeOf(workflow, 'Settings').parameters as {
+			assignments: { assignments: Array<{ name: string; value: unknown }> };
+		};
+		assignments.assignments.find(({ name }) => name === 'encoding')!.value = 'utf-9';
+		await n8n.activate(await n8n.importWorkflow(workflow));
+		await pageOf(workflow);
+		const file = new Blob([csv('2026-11-15;one;cashout;10.50;confirmed;t1')]);
+		const { text } = await submit(n8n, workflow, { ...PERIOD, File: file, Code: '' });
+		expect(text).toMatch(/^Nothing was compared\. The file cannot be read: \S/);
+	});
+
 	test.each([
 		['the names of its columns alone', csv()],
 		['nothing at all', ' '],
