@@ -39,7 +39,7 @@ test.each<{ place: string; told: string[] }>([
 	},
 	{
 		place: 'docs/pay-a-list.md',
-		told: [`| ${first(rejected)}, or ${notSent} `, `| ${first(accepted)} `],
+		told: [`| ${first(rejected)}, or ${notSent} `, `| ${first(accepted)} `, `was ${rejected} or ${notSent} because`],
 	},
 	{
 		place: 'docs/register.md',

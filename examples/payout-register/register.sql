@@ -871,7 +871,8 @@ LANGUAGE sql STABLE AS $$
         ', and did not say what became of it. See whether that execution has ended, and ask the service.'
       WHEN state = 'unknown' THEN 'Nobody knows whether it was paid, try ' || attempts || '. ' || coalesce(reason, '')
       WHEN state = 'rejected' THEN 'The service rejected it, try ' || attempts || '. ' || coalesce(reason, '')
-      WHEN state IN ('notSent', 'refused') THEN 'It was not sent, try ' || attempts || '. ' || coalesce(reason, '')
+      WHEN state = 'notSent' THEN 'It was not sent, try ' || attempts || '. ' || coalesce(reason, '')
+      WHEN state = 'refused' THEN coalesce(reason, 'It is no payout.')
       WHEN state = 'accepted' AND claimed_at < now() - make_interval(hours => p_accepted_hours) THEN
         'The service accepted it, try ' || attempts || ', and has not said how it ended.' ||
         coalesce(' ' || nullif(reason, ''), '') || coalesce(

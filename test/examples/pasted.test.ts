@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { example } from '../../dev/demo';
@@ -97,6 +98,14 @@ test.each(exampleNames().filter((name) => usesPay(example(name))))(
 		);
 	},
 );
+
+test('the register has a new version with each change: one of the same version is left as it is', () => {
+	const file = join(__dirname, '..', '..', 'examples', 'payout-register', 'register.sql');
+	const sql = readFileSync(file, 'utf8');
+	const [, version] = /this_version CONSTANT integer := (\d+);/.exec(sql)!;
+	const hash = createHash('sha256').update(sql).digest('hex').slice(0, 12);
+	expect({ version, hash }).toStrictEqual({ version: '4', hash: '87b043944865' });
+});
 
 test('pay-once and payout-register set the same register up', () => {
 	const { query } = parametersOf(example('pay-once'), 'Set up');

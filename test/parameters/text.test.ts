@@ -323,9 +323,9 @@ describe('a hint where an identifier changes with each try', () => {
 		);
 	});
 
-	test('of what names something else, the example is the External ID of that', () => {
+	test('of what names something else, it says that this is not named', () => {
 		expect(changingIdHint('={{ $now }}', WORDS, { of: 'payment' })).toBe(
-			'The External ID holds $now, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.external_id }}.',
+			'The External ID holds $now, so it changes with each try, and is not that of a payment. Use the one from the item, for example {{ $json.external_id }}.',
 		);
 	});
 

@@ -98,8 +98,8 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		records = openRecords(context, operation, hasTried(ledger), passage);
 	}
 	// Recorded or not: what may not be repeated would be, under the next identifier.
-	if (!operation.policy.isRepeatable) {
-		const { words, identifier } = operation;
+	const { words, identifier } = operation;
+	if (!operation.policy.isRepeatable || identifier !== 'its own') {
 		const changing = changingIdHint(parameters.external_id, words, identifier);
 		if (changing !== undefined) tally.hints.add(changing);
 	}

@@ -181,7 +181,10 @@ export function parseExternalId(value: unknown, identifier: Identifier): string 
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
-/** A hint if an identifier, as it was typed, changes with each try, where nothing may go out twice. */
+/**
+ * A hint if an identifier, as it was typed, changes with each try: where nothing may go out twice, or
+ * where it is to name something that is there already.
+ */
 export function changingIdHint(
 	typed: unknown,
 	{ noun, pastParticiple }: Words,
@@ -191,6 +194,9 @@ export function changingIdHint(
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
 	const { example } = identifierWords(identifier);
+	if (identifier !== 'its own') {
+		return `The External ID holds ${changing}, so it changes with each try, and is not that of a ${identifier.of}. Use the one from the item, for example ${example}.`;
+	}
 	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${example}.`;
 }
 

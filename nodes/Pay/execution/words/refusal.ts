@@ -145,12 +145,17 @@ export function sentInThisExecution(
 }
 
 /** What an earlier try of this item sent with other details. */
-export const acceptedWithOtherDetails = ({ noun }: Words, { external_id, amount }: Attempt) =>
-	new InputError(
+export function acceptedWithOtherDetails(
+	{ noun }: Words,
+	{ external_id, amount }: Attempt,
+): InputError {
+	const details = amount === undefined ? 'other details' : `other details (amount ${amount})`;
+	return new InputError(
 		'external_id',
-		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with other details (amount ${amount})`,
+		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with ${details}`,
 		'What was accepted is the earlier request, not this one. If this is to be sent too, give it another External ID; else put the details back as they were.',
 	);
+}
 
 /** What an earlier try of this item, or an earlier call of this tool, sent under another id. */
 export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Attempt): InputError {
