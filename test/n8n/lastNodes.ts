@@ -19,20 +19,19 @@ async function workflowsOf(n8n: N8n, name: string): Promise<string[]> {
 	return data.filter((workflow) => workflow.name === title).map(({ id }) => id);
 }
 
-/** The executions of a workflow that have ended, newest first, a hundred at a time, as many as n8n gives. */
+/** The executions of a workflow, newest first; n8n gives a hundred at a time. */
 async function* executionsOf(n8n: N8n, workflowId: string): AsyncGenerator<string> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-	let before = '';
-	for (;;) {
-		type Found = { data: { results: Array<{ id: string }> } };
-		const { data } = await n8n.rest<Found>(
-			'GET',
-			`/executions?filter=${filter}&limit=100${before}`,
-		);
-		const last = data.results.at(-1);
-		if (last === undefined) return;
-		for (const { id } of data.results) yield id;
-		before = `&lastId=${last.id}`;
+	type Page = { data: { results: Array<{ id: string }>; nextCursor?: string | null } };
+	let next: string | undefined = '';
+	while (next !== undefined) {
+		const path: string = `/executions?filter=${filter}&limit=100${next}`;
+		const { results, nextCursor } = (await n8n.rest<Page>('GET', path)).data;
+		for (const { id } of results) yield id;
+		// n8n 2 has a cursor; n8n 1 has none, and asks for the last execution of the page before.
+		const last = results.length < 100 ? undefined : results.at(-1);
+		if (nextCursor) next = `&cursor=${encodeURIComponent(nextCursor)}`;
+		else next = nextCursor === undefined && last !== undefined ? `&lastId=${last.id}` : undefined;
 	}
 }
 
