@@ -308,7 +308,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(books().arrived(theirs)).toBe(0);
 	});
 
-	once.each<[string, unknown, object]>([
+	const NO_PAYOUTS: Array<[string, unknown, object]> = [
 		['without an identifier', '', {}],
 		['with a NUL in it', 'nul-\u0000', {}],
 		['with a character that nobody can see', 'invoice-1\u200b', {}],
@@ -316,7 +316,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		['whose identifier is what an expression left', '[object Object]', {}],
 		['without a recipient', 'nobody', { key: ' ' }],
 		['with a NUL in its amount', 'amount', { amount: '1\u0000' }],
-	])(
+	];
+	test.each(version === VERSIONS[0] ? NO_PAYOUTS : NO_PAYOUTS.slice(0, 1))(
 		'a line %s is refused, reported once and never paid; the others are paid',
 		async (_what, id, more) => {
 			const one = randomUUID();
