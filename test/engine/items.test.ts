@@ -18,6 +18,8 @@ import {
 	type Faults,
 } from '../faultCases';
 import { slowness } from '../busy';
+import { FULL_FORMS } from '../fullForms';
+import { KINDS, READ_REQUEST } from '../serviceOperations';
 import {
 	CHARGE,
 	errorOf,
@@ -85,6 +87,16 @@ describe('what goes over the wire', () => {
 		const paid = await run({ resource: 'payment' });
 		const [payment] = outputOf(paid, 'Pay');
 		expect(Object.keys(payment!.json)).toStrictEqual(Object.keys(paymentPreview.properties));
+	});
+
+	test.each(KINDS)('every member that the form of a %s has is in its body', async (kind) => {
+		const form = FULL_FORMS[kind];
+		await run(form);
+		const body = JSON.parse(sandbox.received[0]!.body) as object;
+		expect(body).toStrictEqual({
+			...READ_REQUEST[kind]((name) => form[name]),
+			postbackUrl: form.postbackUrl,
+		});
 	});
 
 	test('a minimal request holds the two required fields only', async () => {
