@@ -79,7 +79,7 @@ export function parsePostback(
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** A postback as nodes give it. Its `eventId` is the same for the same postback sent again. */
+/** A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. */
 export function toJson(
 	{ method, query, headers, body, rawBody, hashed, files }: Postback,
 	about: { reference: Reference | null; state?: string },
