@@ -39,7 +39,11 @@ test.each<{ place: string; told: string[] }>([
 	},
 	{
 		place: 'docs/pay-a-list.md',
-		told: [`| ${first(rejected)}, or ${notSent} `, `| ${first(accepted)} `, `was ${rejected} or ${notSent} because`],
+		told: [
+			`| ${first(rejected)}, or ${notSent} `,
+			`| ${first(accepted)} `,
+			`was ${rejected} or ${notSent} because`,
+		],
 	},
 	{
 		place: 'docs/register.md',
