@@ -229,6 +229,11 @@ export function refuseMissingValue(credential: PayCredential): void {
 	}
 }
 
+/** Whether the service's own signature is checked; throws an InputError where the switch is neither on nor off. */
+export function checksSignature({ verifySignature = false }: PayCredential): boolean {
+	return parseSwitch(verifySignature, fieldInCredential('verifySignature'));
+}
+
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
  * @param unresolved the same with its expressions as text; undefined where n8n does not give it
@@ -253,10 +258,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...readDescription(credential),
-		checksServiceSignature: parseSwitch(
-			credential.verifySignature ?? false,
-			fieldInCredential('verifySignature'),
-		),
+		checksServiceSignature: checksSignature(credential),
 		limits: readLimits(credential, unresolved),
 	};
 }

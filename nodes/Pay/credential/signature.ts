@@ -1,8 +1,7 @@
 import { createHmac, timingSafeEqual } from 'crypto';
-import { parseSwitch } from '../parameters/parameter';
-import type { PayCredential } from './connection';
+import { checksSignature, type PayCredential } from './connection';
 import { isHeaderName } from './headerName';
-import { fieldInCredential, wrongInCredential } from './wrongField';
+import { wrongInCredential } from './wrongField';
 
 /*
  * A service's own signature of its notifications. The proof in a postback's URL says which charge it is
@@ -46,9 +45,8 @@ function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timesta
  * not checked. Throws an InputError.
  */
 export function readSignatureRule(credential: PayCredential): SignatureRule | undefined {
-	const { verifySignature = false, signatureSecret, signatureAlgorithm = 'sha256' } = credential;
-	const { signedContent = 'body' } = credential;
-	if (!parseSwitch(verifySignature, fieldInCredential('verifySignature'))) return undefined;
+	if (!checksSignature(credential)) return undefined;
+	const { signatureSecret, signatureAlgorithm = 'sha256', signedContent = 'body' } = credential;
 	if (typeof signatureSecret !== 'string' || signatureSecret.trim() === '') {
 		throw wrongInCredential(
 			'signatureSecret',

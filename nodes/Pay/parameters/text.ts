@@ -9,7 +9,7 @@ export const externalIdName = { displayName: 'External ID', name: 'external_id' 
 /** What people read of an External ID. */
 interface IdentifierWords {
 	description: string;
-	/** What to do about one that is no text. */
+	/** What to do if it is not text. */
 	asText: string;
 	/** What to do where there is none. */
 	whenMissing: string;
