@@ -24,6 +24,7 @@ const repeatable = {
 	countsAgainstLimits: false,
 	conflict: 'rejected',
 	isSentAgainAfter401: true,
+	isJudgedByWords: true,
 } satisfies Policy;
 const once = {
 	isRepeatable: false,
@@ -32,6 +33,7 @@ const once = {
 	countsAgainstLimits: true,
 	conflict: 'unknown',
 	isSentAgainAfter401: false,
+	isJudgedByWords: true,
 } satisfies Policy;
 
 interface Body {

@@ -50,6 +50,40 @@ test.each<{ identifier: Identifier; expected: string | undefined }>([
 	},
 );
 
+test.each<{ isJudgedByWords: boolean; outcome: string }>([
+	{
+		isJudgedByWords: true,
+		outcome: 'unknown',
+	},
+	{
+		isJudgedByWords: false,
+		outcome: 'accepted',
+	},
+])(
+	'where isJudgedByWords is $isJudgedByWords, a 200 that lacks the Accepted Values is $outcome',
+	async ({ isJudgedByWords, outcome }) => {
+		const connection = {
+			baseUrl: 'https://a.test',
+			schemeName: 'pay',
+			accessToken: 'token-of-the-test',
+			timeout: 1000,
+			responseWords: { field: 'status', accepted: ['created'], rejected: ['failed'] },
+			hide: (response: unknown) => response,
+		};
+		const httpRequest = async () => ({
+			statusCode: 200,
+			body: '{"status":"cancelled"}',
+			headers: {},
+		});
+		const { payment } = OPERATIONS;
+		const operation = { ...payment, policy: { ...payment.policy, isJudgedByWords } };
+		const result = await postRequest(httpRequest as never, connection, operation, {
+			external_id: 'payout-7',
+		});
+		expect(result.outcome).toBe(outcome);
+	},
+);
+
 test('another identifier is another try of the same, unless it is that of something else', () => {
 	const account = { baseUrl: 'https://a.test', schemeName: 'pay', token: { pasted: 'x' } };
 	const isSame = (identifier: Identifier) => {

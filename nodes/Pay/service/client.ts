@@ -32,6 +32,9 @@ export interface RequestResult {
 	reason?: Reason;
 }
 
+/** What an operation's policy says of its responses. */
+type ResponsePolicy = Pick<Policy, 'conflict' | 'isJudgedByWords'>;
+
 /** Why the rest of a response did not come. */
 function reasonOfBreak(broken: Extract<Exchange, { end: 'brokeOff' }>): Reason {
 	const { statusCode, timedOut, tooLong } = broken;
@@ -42,7 +45,7 @@ function reasonOfBreak(broken: Extract<Exchange, { end: 'brokeOff' }>): Reason {
 
 function toRequestResult(
 	exchanged: Exchange,
-	conflict: Policy['conflict'],
+	policy: ResponsePolicy,
 	connection: Connection,
 ): RequestResult {
 	switch (exchanged.end) {
@@ -53,7 +56,7 @@ function toRequestResult(
 		case 'brokeOff':
 			return { outcome: 'unknown', reason: reasonOfBreak(exchanged) };
 		case 'responded':
-			return resultOfResponse(exchanged, conflict, connection);
+			return resultOfResponse(exchanged, policy, connection);
 	}
 }
 
@@ -62,11 +65,11 @@ type Responded = Extract<Exchange, { end: 'responded' }>;
 
 function resultOfResponse(
 	response: Responded,
-	conflict: Policy['conflict'],
+	policy: ResponsePolicy,
 	{ responseWords, hide }: Connection,
 ): RequestResult {
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const { outcome, reason } = outcomeOfResponse(response, body, conflict, responseWords);
+	const { outcome, reason } = outcomeOfResponse(response, body, policy, responseWords);
 	const result: RequestResult = {
 		outcome,
 		statusCode: response.statusCode,
@@ -86,13 +89,13 @@ function resultOfResponse(
 function outcomeOfResponse(
 	response: Responded,
 	body: unknown,
-	conflict: Policy['conflict'],
+	{ conflict, isJudgedByWords }: ResponsePolicy,
 	words: ResponseWords | undefined,
 ): Pick<RequestResult, 'outcome' | 'reason'> {
 	const { statusCode, contentType, byProxy } = response;
 	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
 	if (outcome === 'notSent') return { outcome, reason: { is: 'stoppedByProxy', statusCode } };
-	const judgement = words === undefined ? undefined : judge(words, body);
+	const judgement = isJudgedByWords && words !== undefined ? judge(words, body) : undefined;
 	if (judgement?.means === 'rejected' && statusCode < 500) {
 		return { outcome: 'rejected', reason: judgement.reason };
 	}
@@ -136,7 +139,7 @@ export async function postRequest(
 		const clock = AbortSignal.timeout(timeout);
 		isSending = true;
 		const response = await exchange(httpRequest, options, clock);
-		return toRequestResult(response, policy.conflict, connection);
+		return toRequestResult(response, policy, connection);
 	} catch {
 		return isSending
 			? { outcome: 'unknown', reason: { is: 'notReadable' } }

@@ -24,6 +24,11 @@ export interface AgentPermission {
  */
 interface AnyPolicy {
 	readonly agentPermission: AgentPermission | 'not needed';
+	/**
+	 * Whether the account's Accepted and Rejected Values say what became of it. People write them for charges
+	 * and payments: another operation may use the same words in another sense.
+	 */
+	readonly isJudgedByWords: boolean;
 }
 
 /** May be sent again while nobody knows what became of it: a second QR code harms nobody. */
@@ -55,7 +60,7 @@ interface OncePolicy extends AnyPolicy {
 /** What may be done with an operation; a combination that makes no sense is a type error. */
 export type Policy = RepeatablePolicy | OncePolicy;
 
-/** The last segments of the operations' paths (section 4). An address that was pasted as Base URL may end with one. */
+/** How the operations' paths end, behind the scheme's name (section 4). An address that was pasted as Base URL may end so. */
 export const PATHS = ['payment', 'qrcode'] as const;
 
 /** How people read of an operation. */
@@ -90,7 +95,7 @@ export type Identifier = 'its own' | { readonly of: string };
 export interface OperationContract {
 	/** Its name in items, errors, references and stored keys. */
 	readonly kind: string;
-	/** The last segment of its path (section 4). */
+	/** How its path ends, behind the scheme's name (section 4). */
 	readonly path: (typeof PATHS)[number];
 	readonly identifier: Identifier;
 	readonly words: Words;

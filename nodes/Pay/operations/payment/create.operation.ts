@@ -46,6 +46,7 @@ const paymentContract = {
 			displayName: 'Allow Payments by AI Agents',
 			description: 'Whether an AI agent that has this node as a tool may make payments',
 		},
+		isJudgedByWords: true,
 		countsAgainstLimits: true,
 		conflict: 'unknown',
 		isSentAgainAfter401: false,

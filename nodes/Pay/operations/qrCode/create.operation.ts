@@ -97,6 +97,7 @@ const qrCodeContract = {
 		isRepeatable: true,
 		isRecorded: false,
 		agentPermission: 'not needed',
+		isJudgedByWords: true,
 		countsAgainstLimits: false,
 		conflict: 'rejected',
 		isSentAgainAfter401: true,
