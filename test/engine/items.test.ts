@@ -440,6 +440,12 @@ describe('the QR image', () => {
 		},
 	);
 
+	test.each(['true', null, 1])('where the switch is %p, nothing is sent', async (qrCodeImage) => {
+		const done = await run({ ...image, qrCodeImage });
+		expect(errorOf(done)?.message).toMatch(/^Create QR Code Image \(qrCodeImage\) must be true or false/);
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
 	test('where no image is asked for and the path leads to a text, that is qrCode, and no hint is shown', async () => {
 		respond(201, '{"id":"1"}');
 		const done = await run(

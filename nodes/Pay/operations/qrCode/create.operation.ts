@@ -116,7 +116,9 @@ const qrCodeForm = [
 
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
-	if (!parseSwitch(read(imageField.name) ?? false, imageField)) return undefined;
+	const isWanted = read(imageField.name);
+	// A workflow that a program wrote may leave it out.
+	if (isWanted === undefined || !parseSwitch(isWanted, imageField)) return undefined;
 	const property = optionalText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
 	throw wrongField(
