@@ -71,7 +71,7 @@ function readProofs(
 		throw new InputError(
 			'external_id',
 			`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
-			'Set Postback of the Pay node before this one to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+			'Set Postback of the Pay node that makes the charge or payment to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
 		);
 	}
 	return hashes.map((hash) => {

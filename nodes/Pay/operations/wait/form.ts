@@ -17,7 +17,7 @@ export const description: INodeProperties[] = showFor(
 	[
 		{
 			displayName:
-				'The Pay node before this one must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+				'The Pay node that makes the charge or payment must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
 			name: 'waitNotice',
 			type: 'notice',
 			default: '',
