@@ -1,4 +1,4 @@
-import { isMembers, isTooDeep, jsonOrText, parseTypedJson, valueAt } from '../nodes/Pay/json';
+import { isJsonObject, isTooDeep, jsonOrText, parseTypedJson, valueAt } from '../nodes/Pay/json';
 
 test.each<{ name: string; value: unknown; expected: boolean }>([
 	{
@@ -32,7 +32,7 @@ test.each<{ name: string; value: unknown; expected: boolean }>([
 		expected: false,
 	},
 ])('$name has members or not', ({ value, expected }) => {
-	expect(isMembers(value)).toBe(expected);
+	expect(isJsonObject(value)).toBe(expected);
 });
 
 /** A value below so many lists. */

@@ -10,7 +10,7 @@ function parseNumber(text: string): number | string {
 }
 
 /** Whether a value is an object with members, not a list. */
-export function isMembers(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -23,9 +23,9 @@ class UnresolvedFields {
 
 /**
  * The credential with its expressions as text: what was typed, what an operator adds to it
- * (CREDENTIALS_OVERWRITE_DATA) and the defaults. What was typed alone would not do: an operator's
- * expression may come to nothing, or to a default, for the first item alone. n8n fills all of it in, then
- * hands it to the workflow that is to resolve it: here that is {@link UnresolvedFields}.
+ * (CREDENTIALS_OVERWRITE_DATA), and the defaults. n8n has no function that gives this. So it is asked to
+ * resolve the credential by an expression engine of ours, {@link UnresolvedFields}. The typed fields alone
+ * would not do: an operator's expression may come to nothing, or to a default, for the first item alone.
  * Undefined where this n8n does otherwise. Rejects where n8n fails.
  */
 async function unresolvedCredential(

@@ -23,7 +23,7 @@ const allowHttp: INodeProperties = {
 };
 
 /** How a field of a response or postback is entered. */
-const PATHS =
+const PATH_HINT =
 	'With dots between the levels; several paths stand one a line, and the first that is there counts.';
 
 /** What the service's document does not show: entered once, it holds for every node. */
@@ -54,7 +54,7 @@ const describeService: INodeProperties[] = [
 		name: 'statusField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.status',
-		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${PATHS} Look at one postback in a Pay Trigger first.`,
+		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${PATH_HINT} Look at one postback in a Pay Trigger first.`,
 	}),
 	described({
 		displayName: 'Paid Values',
@@ -76,14 +76,14 @@ const describeService: INodeProperties[] = [
 		name: 'amountField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.amount',
-		description: `Field of a postback that says how much was paid. ${PATHS} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
+		description: `Field of a postback that says how much was paid. ${PATH_HINT} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
 	}),
 	described({
 		displayName: 'External ID Field',
 		name: 'idField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.external_id',
-		description: `Field of a postback that repeats the External ID of the charge or payment. ${PATHS} Where it is another one, the postback is about something else: its state is "other".`,
+		description: `Field of a postback that repeats the External ID of the charge or payment. ${PATH_HINT} Where it is another one, the postback is about something else: its state is "other".`,
 	}),
 	heading('describeResponse', 'What a response says'),
 	described({
@@ -91,7 +91,7 @@ const describeService: INodeProperties[] = [
 		name: 'resultField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. success',
-		description: `Field of a response that says what became of the request. ${PATHS} Left empty, every 2xx response is an acceptance.`,
+		description: `Field of a response that says what became of the request. ${PATH_HINT} Left empty, every 2xx response is an acceptance.`,
 	}),
 	described({
 		displayName: 'Accepted Values',
@@ -114,7 +114,7 @@ const describeService: INodeProperties[] = [
 		name: 'qrCodePath',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.qrCode',
-		description: `Where in a response the text or image of the QR code is. ${PATHS} Only needed when it is not recognized by itself.`,
+		description: `Where in a response the text or image of the QR code is. ${PATH_HINT} Only needed when it is not recognized by itself.`,
 	}),
 	heading('describeRequest', 'What a request holds'),
 	described({

@@ -1,5 +1,5 @@
 import { InputError } from '../inputError';
-import { isMembers, jsonOrText } from '../json';
+import { isJsonObject, jsonOrText } from '../json';
 import type { TokenPost, TokenResponse } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
 import { redact } from '../service/redact';
@@ -77,8 +77,8 @@ const LONG_WORD = /[\w+/=.~-]{24,}/g;
 
 /** What a token endpoint said, without secrets; empty where it said nothing in words. */
 function ownWords(body: unknown, client: ClientCredentials): string {
-	const members = isMembers(body) ? body : {};
-	const inner = isMembers(members.error) ? members.error : {};
+	const members = isJsonObject(body) ? body : {};
+	const inner = isJsonObject(members.error) ? members.error : {};
 	const { error_description, message, error, detail } = { ...members, ...inner };
 	const isPage = typeof body === 'string' && body.trimStart().startsWith('<');
 	const candidates = [error_description, message, detail, error, isPage ? undefined : body];
@@ -153,7 +153,7 @@ function faultOf(statusCode: number, code: string | undefined): EndpointFault {
  * @param endpointWords what it said, without secrets; "" where it said nothing
  */
 function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
-	const { error } = isMembers(body) ? body : {};
+	const { error } = isJsonObject(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
 	const { field, what, advice } = faultOf(statusCode, code);
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
@@ -168,7 +168,7 @@ function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: st
 /** The members of a response in which its token is: its own, or those of its `data`. */
 function tokenMembers(members: Record<string, unknown>): Record<string, unknown> {
 	const isHere = members.access_token !== undefined || members.accessToken !== undefined;
-	return !isHere && isMembers(members.data) ? members.data : members;
+	return !isHere && isJsonObject(members.data) ? members.data : members;
 }
 
 /**
@@ -181,11 +181,11 @@ function parseResponse(response: TokenResponse, client: ClientCredentials): Toke
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
 	const endpointWords = ownWords(body, client);
 	// Some say no with a 200.
-	const isRejection = isMembers(body) && ERROR_CODES.some((code) => code === body.error);
+	const isRejection = isJsonObject(body) && ERROR_CODES.some((code) => code === body.error);
 	if (statusCode < 200 || statusCode > 299 || isRejection) {
 		throw rejectedByEndpoint(statusCode, body, endpointWords);
 	}
-	const { access_token, accessToken, expires_in } = tokenMembers(isMembers(body) ? body : {});
+	const { access_token, accessToken, expires_in } = tokenMembers(isJsonObject(body) ? body : {});
 	const token = access_token ?? accessToken;
 	if (typeof token !== 'string' || !TOKEN.test(token)) {
 		// Nothing of it is quoted: somewhere in it there may be a token.

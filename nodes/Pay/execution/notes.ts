@@ -1,4 +1,4 @@
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import { isSameAmount } from '../parameters/description';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
@@ -40,7 +40,7 @@ export function compareResponse(
 	request: Pick<ServiceRequest, 'external_id' | 'amount'>,
 	response: unknown,
 ): void {
-	if (!isMembers(response)) return;
+	if (!isJsonObject(response)) return;
 	const { external_id, amount: requested } = request;
 	const { amount, external_id: id } = response;
 	if (requested !== undefined && isTextOrNumber(amount) && !isSameAmount(amount, requested)) {

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { isMembers, isTooDeep, parseTypedJson } from '../json';
+import { isJsonObject, isTooDeep, parseTypedJson } from '../json';
 import { isTree, type MemberTree, type ServiceRequest } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { refuseLeftover, withoutEmpty } from './text';
@@ -61,7 +61,7 @@ function parseMembers(value: unknown): Members {
 	if (isTooDeep(parsed)) {
 		throw wrongMembers(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}
-	if (isMembers(parsed)) return parsed;
+	if (isJsonObject(parsed)) return parsed;
 	const what = mistake === undefined ? 'an object' : `valid JSON: ${mistake}`;
 	throw wrongMembers(`${LABEL} must be ${what}`, 'Write it as { "member": "value" }.');
 }
@@ -224,7 +224,7 @@ function refuseMember(
 	if (formMember !== name) {
 		throw wrongMember(`a service may take for "${ownPath}"`, `Write it as "${ownPath}".`);
 	}
-	if (!isMembers(value)) {
+	if (!isJsonObject(value)) {
 		const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;
 		throw wrongMembers(`"${at}" in ${LABEL} must be an object`, advice);
 	}
@@ -242,10 +242,10 @@ function merge(
 	for (const [name, value] of Object.entries(added)) {
 		refuseMember(name, value, path, known, description);
 		const present = merged.get(name);
-		const membersPresent = isMembers(present) ? present : undefined;
+		const membersPresent = isJsonObject(present) ? present : undefined;
 		const knownBelow = Object.hasOwn(known, name) ? known[name] : undefined;
 		const isOfForm = isTree(knownBelow);
-		if (isMembers(value) && (isOfForm || membersPresent !== undefined)) {
+		if (isJsonObject(value) && (isOfForm || membersPresent !== undefined)) {
 			const below = isOfForm ? knownBelow : {};
 			merged.set(name, merge(membersPresent ?? {}, value, below, `${path}${name}.`, description));
 		} else {

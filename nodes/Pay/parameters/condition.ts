@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import type { FieldMatch } from '../service/fieldMatch';
 import type { ComparedFields, StatusWords } from './description';
 import { readFieldMatch } from './fieldAndValues';
@@ -114,7 +114,7 @@ const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
 export function refuseMisplacedCondition(typed: object, own: string): void {
 	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
 	for (const field of NAMES_OF_CONDITIONS) {
-		const isInOptions = isMembers(options) && Object.hasOwn(options, field);
+		const isInOptions = isJsonObject(options) && Object.hasOwn(options, field);
 		const isOther = field !== own && Object.hasOwn(parameters, field);
 		if (!isInOptions && !isOther) continue;
 		const place = isInOptions ? `options.${field}` : field;

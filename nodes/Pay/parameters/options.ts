@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import { quoted, wrongField } from './label';
 
 const IN_CREDENTIAL = 'in the Pay API credential, under Describe the Service';
@@ -19,7 +19,7 @@ const MOVED_OPTIONS: Readonly<Record<string, string>> = {
  * count as a payment, and "pending" would start a workflow. Throws an InputError.
  */
 export function refuseMovedOptions(options: unknown): void {
-	if (!isMembers(options)) return;
+	if (!isJsonObject(options)) return;
 	for (const [name, place] of Object.entries(MOVED_OPTIONS)) {
 		if (!Object.hasOwn(options, name)) continue;
 		throw new InputError(

@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import { fieldAt, quoted, wrongField, type NamedField } from './label';
 
 /** Reads one parameter of one item, expressions resolved. */
@@ -73,7 +73,7 @@ const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression 
 /** The members of a collection as it was typed; none where it was not. Throws an InputError. */
 function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
 	if (typed === undefined) return {};
-	if (isMembers(typed)) return typed;
+	if (isJsonObject(typed)) return typed;
 	throw wrongField(
 		field,
 		'must be filled in field by field, not as one expression',
@@ -110,7 +110,7 @@ export function refuseExpressions(
 	options: readonly INodeProperties[],
 	typedOptions: unknown,
 ): void {
-	if (!isMembers(typedOptions)) return;
+	if (!isJsonObject(typedOptions)) return;
 	for (const option of options) {
 		const typed = typedOptions[option.name];
 		if (typeof typed !== 'string' || !typed.startsWith('=')) continue;

@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import type { Identifier, Words } from '../service/contract';
 import { fieldInside, wrongField, type NamedField } from './label';
 
@@ -213,7 +213,7 @@ export function documentedMembers(
 	others = '',
 ): Record<string, unknown> {
 	const list = names.join(', ');
-	if (!isMembers(value)) throw wrongField(field, `must be an object with ${list}`, advice);
+	if (!isJsonObject(value)) throw wrongField(field, `must be an object with ${list}`, advice);
 	const other = Object.keys(value).find((name) => !names.includes(name));
 	if (other === undefined) return value;
 	throw wrongField(

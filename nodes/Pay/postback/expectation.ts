@@ -98,17 +98,17 @@ export function awaitedProofs(
 	wasEnded: (wait: Wait) => boolean,
 ): string[] {
 	let hashes: string[] = [];
-	// Whether a postback has ended a wait since the last charge: then the next charge replaces those before.
-	let wasAnyEnded = false;
+	// Whether a postback has ended a wait for the charges so far.
+	let isReplacedByNext = false;
 	for (const event of postbacks) {
 		if (event.external_id !== external_id || event.executionId !== executionId) continue;
 		if ('node' in event) {
-			wasAnyEnded ||= wasEnded(event);
-		} else {
-			if (wasAnyEnded) hashes = [];
-			if (!event.isVoid) hashes.push(event.hash);
-			wasAnyEnded = false;
+			if (wasEnded(event)) isReplacedByNext = true;
+			continue;
 		}
+		if (isReplacedByNext) hashes = [];
+		isReplacedByNext = false;
+		if (!event.isVoid) hashes.push(event.hash);
 	}
 	return hashes;
 }

@@ -1,4 +1,4 @@
-import { isMembers } from '../json';
+import { isJsonObject } from '../json';
 import type { Reason } from './reason';
 
 /** How the pages of wide-spread proxies look, which they send in their own name. */
@@ -39,7 +39,7 @@ export const UNPUBLISHED = 'n8n responded: no workflow is published at this addr
 
 /** A response, with {@link UNPUBLISHED} for that of an n8n where no workflow listens. */
 export function withoutN8n(response: unknown): unknown {
-	if (!isMembers(response)) return response;
+	if (!isJsonObject(response)) return response;
 	const message = String(response.message);
 	const at = message.search(/\bwebhook\b/);
 	return at >= 0 && message.includes(' is not registered', at) ? UNPUBLISHED : response;

@@ -118,22 +118,24 @@ export class PaymentList {
 	}
 
 	/**
-	 * Claims a key for the caller alone, also where two processes claim it in the same instant: both
-	 * would find the list without it, and the last writer wins. So each adds a key of its own beside it,
-	 * pauses for longer than a change takes, and looks whose own key is left. Neither key is marked as
-	 * recorded before that: recording them again would write over the other process's.
+	 * Claims a key for the caller alone. Two processes may claim it in the same instant: both find the list
+	 * without it, and the last writer wins. So each adds a key of its own beside it, pauses for longer than
+	 * a change takes, and looks whose own key is left.
 	 * @returns whether the caller has it; throws when that is unsure
 	 */
 	async claim(store: Store, key: string): Promise<boolean> {
 		if (this.recorded.has(key)) return false;
 		const ownKey = `${key} ${randomUUID()}`;
-		let stored = await this.addClaim(store, [key, ownKey]);
-		while (!stored.has(ownKey)) {
+		for (;;) {
+			const stored = await this.addClaim(store, [key, ownKey]);
+			// It was added before the pause, and is still there: nobody wrote over it.
+			if (stored.has(ownKey)) break;
+			// Another process was first, or wrote over this one's.
 			if (stored.has(key)) return false;
+			// Both keys are new. If a third process writes over both meanwhile, they are new again.
 			await sleep(Math.max(CLAIM_PAUSE_MS, this.turns.slowest()));
-			// A third process may have written over both keys: then this claims once more.
-			stored = await this.addClaim(store, [key, ownKey]);
 		}
+		// Not before: this process records again what it has marked, and would write over another one's key.
 		this.markRecorded(key);
 		// It takes the place of a payment; where it cannot be removed, it stays.
 		await this.deleteFromStore(store, [ownKey]).catch(() => undefined);

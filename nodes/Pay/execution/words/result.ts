@@ -1,4 +1,4 @@
-import { isMembers } from '../../json';
+import { isJsonObject } from '../../json';
 import type { RequestResult } from '../../service/client';
 import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
@@ -32,7 +32,7 @@ function responseSentence(response: unknown): string | undefined {
 /** A response as people read it: many services say it all in one member. */
 function textOf(response: unknown): string {
 	if (typeof response === 'string') return response;
-	if (isMembers(response)) {
+	if (isJsonObject(response)) {
 		const { message, ...others } = response;
 		if (typeof message === 'string' && Object.keys(others).length === 0) return message;
 	}

@@ -50,17 +50,20 @@ function partsOf(body: Buffer, boundary: string): Buffer[] {
 	const bytes = Buffer.concat([LINE_BREAK, body]);
 	const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
 	const parts: Buffer[] = [];
-	let begin: number | undefined;
+	// Undefined before the first delimiter: what stands there is no part.
+	let partStart: number | undefined;
 	let at = bytes.indexOf(delimiter);
 	while (at !== -1) {
 		const behind = at + delimiter.length;
 		const lineEnd = skipBlanks(bytes, behind);
 		const isLast = standsAt(bytes, behind, DASHES);
-		const isDelimiter = isLast || standsAt(bytes, lineEnd, LINE_BREAK);
-		if (isDelimiter && begin !== undefined) parts.push(bytes.subarray(begin, at));
-		if (isLast) return parts;
-		if (parts.length > MAX_FIELDS) throw new BodyError(413, 'The form has too many parts');
-		if (isDelimiter) begin = lineEnd;
+		// Else a longer boundary begins with this one, as "--Bx" does with "--B".
+		if (isLast || standsAt(bytes, lineEnd, LINE_BREAK)) {
+			if (partStart !== undefined) parts.push(bytes.subarray(partStart, at));
+			if (isLast) return parts;
+			if (parts.length > MAX_FIELDS) throw new BodyError(413, 'The form has too many parts');
+			partStart = lineEnd;
+		}
 		at = bytes.indexOf(delimiter, lineEnd);
 	}
 	throw new BodyError(400, 'The multipart form has no end');
