@@ -442,7 +442,9 @@ describe('the QR image', () => {
 
 	test.each(['true', null, 1])('where the switch is %p, nothing is sent', async (qrCodeImage) => {
 		const done = await run({ ...image, qrCodeImage });
-		expect(errorOf(done)?.message).toMatch(/^Create QR Code Image \(qrCodeImage\) must be true or false/);
+		expect(errorOf(done)?.message).toMatch(
+			/^Create QR Code Image \(qrCodeImage\) must be true or false/,
+		);
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
