@@ -4,7 +4,10 @@ import { createQrCode } from '../nodes/Pay/operations/qrCode/create.operation';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
 
 /** The operations of the service by their kind. */
-export const OPERATIONS = { payment: createPayment.operation, qrCode: createQrCode.operation };
+export const OPERATIONS = {
+	payment: createPayment.requestOperation,
+	qrCode: createQrCode.requestOperation,
+};
 
 export type Kind = keyof typeof OPERATIONS;
 
@@ -18,7 +21,7 @@ export const READ_REQUEST: Record<Kind, (read: ReadParameter) => object> = {
 
 /** The operations of the service that the Pay node offers, with where they stand. */
 export const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
-	operations.flatMap(({ operation, description, option }) =>
+	operations.flatMap(({ requestOperation: operation, description, option }) =>
 		operation === undefined ? [] : [{ resource, operation, description, option }],
 	),
 );

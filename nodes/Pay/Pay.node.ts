@@ -18,7 +18,8 @@ import { refuseOnError, refusePostback } from './postback/refuse';
 
 /**
  * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
- * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
+ * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it. Only n8n 2 has the
+ * constant that is asked for here.
  */
 const onMessage =
 	WAIT_FOR_SUB_EXECUTION === undefined
@@ -60,7 +61,7 @@ export class Pay implements INodeType {
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await refuseOnError(this, async () => {
 			const resource = String(this.getNodeParameter('resource'));
-			// n8n has none of it where there is no such resource.
+			// Of an unknown resource n8n knows no operation, and would throw without a fallback.
 			const operation = findOperation(resource, String(this.getNodeParameter('operation', '')));
 			if (operation.receive === undefined) {
 				return refusePostback(this, 409, 'The execution is not waiting for a postback');

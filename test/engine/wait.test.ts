@@ -9,7 +9,7 @@ import type {
 } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
-	awaitedProofs,
+	awaitedHashes,
 	recordWait,
 	recordExpectation,
 	type ExpectationStore,
@@ -415,7 +415,7 @@ describe('the charge before it', () => {
 	function mayWaitFor(run: IRun, external_id: string): boolean {
 		const store = run.data.executionData!.contextData['flow'] as ExpectationStore;
 		const { executionId = '' } = store.postbacks?.[0] ?? {};
-		return awaitedProofs(store, external_id, executionId, () => false).length > 0;
+		return awaitedHashes(store, external_id, executionId, () => false).length > 0;
 	}
 
 	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {

@@ -1,5 +1,5 @@
 import {
-	awaitedProofs,
+	awaitedHashes,
 	countWaits,
 	expectationOf,
 	recordContinuedElsewhere,
@@ -52,8 +52,8 @@ test.each<{ name: string; external_id: string; executionId: string; expected: st
 ])('a wait for $name', ({ external_id, executionId, expected }) => {
 	// As n8n stores it.
 	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
-	expect(awaitedProofs(store, external_id, executionId, never)).toStrictEqual(expected);
-	expect(awaitedProofs({}, external_id, executionId, never)).toStrictEqual([]);
+	expect(awaitedHashes(store, external_id, executionId, never)).toStrictEqual(expected);
+	expect(awaitedHashes({}, external_id, executionId, never)).toStrictEqual([]);
 });
 
 /**
@@ -144,7 +144,7 @@ test.each<{ events: string; expected: string[] }>([
 		}
 	}
 	const wasEnded = ({ node }: { node: string }) => node === 'W';
-	expect(awaitedProofs(store, 'a', '42', wasEnded)).toStrictEqual(expected);
+	expect(awaitedHashes(store, 'a', '42', wasEnded)).toStrictEqual(expected);
 });
 
 /** What an execution's context holds after two charges, one of each execution, and two waits. */

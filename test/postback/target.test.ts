@@ -1,5 +1,5 @@
 import {
-	awaitedProofs,
+	awaitedHashes,
 	recordExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
@@ -168,7 +168,7 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 	expect(verify(query, [SECRET])).toStrictEqual(here ? null : ABOUT);
 	expect(store).toStrictEqual({});
 	if (expectation) recordExpectation(store, expectation);
-	const hashes = awaitedProofs(store, 'a', '42', () => false);
+	const hashes = awaitedHashes(store, 'a', '42', () => false);
 	expect(verifyRandomProof(query, hashes)).toStrictEqual(here ? ABOUT : null);
 });
 
@@ -238,7 +238,7 @@ test('what an execution keeps of its resume URLs proves nothing, and no two are 
 		const mac = url!.split('.').at(-1)!;
 		expect(mac).toHaveLength(22);
 		expect(JSON.stringify(store)).not.toContain(mac);
-		const [hash] = awaitedProofs(store, 'a', '42', () => false);
+		const [hash] = awaitedHashes(store, 'a', '42', () => false);
 		const forged = url!.replace(mac, hash!);
 		const query = Object.fromEntries(new URL(forged).searchParams);
 		expect(verifyRandomProof(query, [hash!])).toBeNull();
@@ -250,6 +250,6 @@ test('nobody who knows the URL makes another amount of it', () => {
 	if (expectation) recordExpectation(store, expectation);
 	const encoded = Buffer.from('["payment",1000,"a"]').toString('base64url');
 	const query = { pay_proof: `${encoded}.${url!.split('.').at(-1)!}` };
-	const hashes = awaitedProofs(store, 'a', '42', () => false);
+	const hashes = awaitedHashes(store, 'a', '42', () => false);
 	expect(verifyRandomProof(query, hashes)).toBeNull();
 });

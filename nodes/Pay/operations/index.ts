@@ -17,8 +17,8 @@ import { waitForPostback } from './wait';
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
 interface Operation {
 	option: INodePropertyOptions & { value: string };
-	/** How it is described to the run, if it sends something to the service. */
-	operation?: RequestOperation;
+	/** What it sends to the service; absent where it sends nothing. */
+	requestOperation?: RequestOperation;
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
 	/** Takes a call to the resume URL of an execution that waits in this operation. */
@@ -59,14 +59,14 @@ export const resources: Resource[] = [
 
 /** The resources of which something is sent to the service. */
 const resourcesThatSend = resources
-	.filter(({ operations }) => operations.some(({ operation }) => operation !== undefined))
+	.filter(({ operations }) => operations.some(({ requestOperation }) => requestOperation !== undefined))
 	.map(({ value }) => value);
 
 /**
- * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself
- * reads the first of one name. The second says where to hide it, since n8n's editor takes a field
- * whose values all stand under `show` for the choice of an authentication: it hides the field, and
- * changes it with the credential, so that a charge becomes a payment.
+ * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself reads
+ * the first of these two. The second names the same resources under `hide`: if all values of Resource
+ * stood under `show`, n8n's editor would believe that Resource chooses an authentication. It would hide
+ * Resource, and change it with the credential, so that a charge becomes a payment.
  */
 export const credentials: INodeCredentialDescription[] = [
 	{
@@ -85,18 +85,18 @@ export const credentials: INodeCredentialDescription[] = [
 
 const CHOOSE = 'Choose one from the list, or correct it in the JSON of the workflow.';
 
-/** The operation that was chosen. A workflow that a person or a program wrote may have another: InputError. */
-export function findOperation(resource: string, operation: string): Operation {
+/** The operation that was chosen. Throws an InputError for a name that a person or program made up. */
+export function findOperation(resource: string, operationName: string): Operation {
 	const foundResource = resources.find(({ value }) => value === resource);
 	if (foundResource === undefined) {
 		const names = resources.map(({ value }) => value).join(', ');
 		throw new InputError('resource', `There is no resource "${resource}", only ${names}`, CHOOSE);
 	}
 	const { operations } = foundResource;
-	const found = operations.find(({ option }) => option.value === operation);
+	const found = operations.find(({ option }) => option.value === operationName);
 	if (found !== undefined) return found;
 	const names = operations.map(({ option }) => option.value).join(', ');
-	const what = `There is no operation "${operation}" of "${resource}", only ${names}`;
+	const what = `There is no operation "${operationName}" of "${resource}", only ${names}`;
 	throw new InputError('operation', what, CHOOSE);
 }
 
@@ -105,7 +105,7 @@ export async function executeChosen(context: IExecuteFunctions): Promise<INodeEx
 	let operation: Operation;
 	try {
 		const resource = String(context.getNodeParameter('resource', 0));
-		// n8n has none of it where there is no such resource.
+		// Of an unknown resource n8n knows no operation, and would throw without a fallback.
 		operation = findOperation(resource, String(context.getNodeParameter('operation', 0, '')));
 	} catch (error) {
 		return failAll(context, error);

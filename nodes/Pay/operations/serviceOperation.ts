@@ -22,8 +22,8 @@ type LimitsOf<Body> = Body extends { amount: number }
 	: { policy: { countsAgainstLimits: false } };
 
 /**
- * An operation about something that another one made has words for a service that does not know that, or is
- * past it: the usual ones would send people to the Base URL.
+ * An operation about something that another one made, as a refund would be, has its own advice for a 404
+ * ("there is no such payment") and a 409 ("it is too late for that"). The usual advice is about the Base URL.
  */
 type WordsOfIdentifier =
 	| { identifier: 'its own' }
@@ -93,7 +93,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		...ownOptions,
 	];
 	if ('amount' in members) options.push(decimalSignOption);
-	// Before the permission for agents joins them: that has words of its own.
+	// The permission for agents is not among them: where it is an expression, another error says so.
 	const fixedOptions = options.filter((each) => each.noDataExpression);
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	const optionsField: INodeProperties = {
@@ -102,11 +102,11 @@ export function serviceOperation<Body extends ServiceRequest>({
 		type: 'collection',
 		placeholder: 'Add Option',
 		// For the node as a wait: n8n keeps a value when another operation is chosen.
-		default: { ...LEAVE_BODY },
+		default: LEAVE_BODY,
 		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 	const description = showFor([...fields, optionsField], resource, option.value);
-	const operation: RequestOperation = {
+	const requestOperation: RequestOperation = {
 		...contract,
 		batchSize,
 		members,
@@ -121,6 +121,6 @@ export function serviceOperation<Body extends ServiceRequest>({
 			return { request, hint: extras?.hint, finish: extras?.finish };
 		},
 	};
-	const execute = async (context: IExecuteFunctions) => await runRequests(context, operation);
-	return { option, operation, readRequest, description, execute };
+	const execute = async (context: IExecuteFunctions) => await runRequests(context, requestOperation);
+	return { option, requestOperation, readRequest, description, execute };
 }

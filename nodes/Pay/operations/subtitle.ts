@@ -12,9 +12,9 @@ interface Caption {
 function captions(): Record<string, Caption> {
 	const all: Record<string, Caption> = {};
 	for (const { value, operations } of resources) {
-		for (const { option, operation } of operations) {
-			const name = operation?.words.noun ?? option.action ?? option.name;
-			const { amount, creditParty } = operation?.members ?? {};
+		for (const { option, requestOperation } of operations) {
+			const name = requestOperation?.words.noun ?? option.action ?? option.name;
+			const { amount, creditParty } = requestOperation?.members ?? {};
 			all[`${value} ${option.value}`] = {
 				name: name.charAt(0).toUpperCase() + name.slice(1),
 				hasAmount: amount !== undefined,

@@ -96,7 +96,7 @@ const triggerFields: INodeProperties[] = [
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
-		default: { ...LEAVE_BODY },
+		default: LEAVE_BODY,
 		options: [
 			leaveBodyOption,
 			respondField,

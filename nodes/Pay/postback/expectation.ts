@@ -82,7 +82,7 @@ export function recordContinuedElsewhere(store: ExpectationStore, executionId: s
 export const isContinuedElsewhere = (store: ExpectationStore, executionId: string) =>
 	store.lostBehind === lastWait(store, executionId);
 
-/** With what an execution asked for the postback of a proof: the words of the account, for example. */
+/** The postback that an execution asked for with a proof, known by the proof's hash. */
 export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
 	postbacks.find((event): event is Expectation => 'hash' in event && event.hash === hash);
 
@@ -91,7 +91,7 @@ export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string
  * asked for. A new charge after a wait that a postback ended replaces those before it; else a
  * repeated "paid" of the one would end the wait for the other.
  */
-export function awaitedProofs(
+export function awaitedHashes(
 	{ postbacks = [] }: ExpectationStore,
 	external_id: string,
 	executionId: string,

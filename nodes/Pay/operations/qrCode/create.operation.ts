@@ -139,20 +139,24 @@ function imageOf(source: { text: string } | { png: Buffer }): { png: Buffer } | 
 	}
 }
 
-/** Adds the text to copy, and what it asks its payer for; gives a hint where that is another amount. */
+/**
+ * Adds the text to copy, and the amount that it asks its payer for. Gives a hint where that is another
+ * amount than the request's, or cannot be compared with it.
+ */
 function addCode(item: INodeExecutionData, text: string): string | undefined {
 	const { response, ...facts } = item.json;
+	const external_id = String(facts.external_id);
+	const requested = Number(facts.amount);
 	const inCode = amountInCode(text);
-	const { external_id, amount: asked } = facts;
 	if (inCode === undefined) {
 		item.json = { ...facts, qrCode: text, response };
 		const written = amountTextIn(text);
-		if (written === undefined || written === '') return undefined;
-		return unreadableAmountInCode(String(external_id), written, Number(asked));
+		if (written === undefined) return undefined;
+		return unreadableAmountInCode(external_id, written, requested);
 	}
 	item.json = { ...facts, qrCode: text, qrCodeAmount: inCode, response };
-	if (inCode === asked) return undefined;
-	return otherAmountInCode(String(external_id), inCode, Number(asked));
+	if (inCode === requested) return undefined;
+	return otherAmountInCode(external_id, inCode, requested);
 }
 
 /**

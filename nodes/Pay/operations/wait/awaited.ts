@@ -14,7 +14,7 @@ export interface AwaitedProof {
 	status?: StatusWords;
 }
 
-/** What a wait waits for, fixed when it begins: n8n reads expressions otherwise when it resumes. */
+/** What a wait waits for, fixed when it begins: n8n resolves expressions differently when it resumes. */
 export interface Awaited {
 	proofs: AwaitedProof[];
 	/** The hashes of all proofs that this execution gave: the others may end a later wait. */

@@ -12,7 +12,7 @@ import type { ReadParameter } from '../../parameters/parameter';
 import { parseExternalId, WAIT_IDENTIFIER } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
 import {
-	awaitedProofs,
+	awaitedHashes,
 	expectationOf,
 	hashesOf,
 	recordWait,
@@ -25,11 +25,11 @@ import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
 
 /**
- * Removes what another node, or a customer's order, put where a postback will be: at the time limit
- * n8n passes on the list that came in, and "paid" in it would look like a postback. The items are
- * replaced, not changed: the output of the node before shares their JSON.
+ * Removes what another node, or a customer's order, put where a postback will be. At the time limit n8n
+ * passes on the very list that came in, and "paid" in it would look like a postback. So the list itself is
+ * changed. Its items are not, because the output of the node before shares their JSON: copies replace them.
  */
-function withoutPostback(items: INodeExecutionData[]): void {
+function removePostbacks(items: INodeExecutionData[]): void {
 	for (const [index, item] of items.entries()) {
 		const json = { ...item.json };
 		delete json.postback;
@@ -64,7 +64,7 @@ function readProofs(
 ): AwaitedProof[] {
 	const condition = readCondition(read, resumeCondition);
 	const store = context.getContext('flow');
-	const hashes = awaitedProofs(store, external_id, context.getExecutionId(), (wait) =>
+	const hashes = awaitedHashes(store, external_id, context.getExecutionId(), (wait) =>
 		wasEndedByPostback(context, wait),
 	);
 	if (hashes.length === 0) {
@@ -131,7 +131,7 @@ async function sleepUntilPostback(
 /** Checks the parameters and puts the execution to sleep until a postback, or the limit, wakes it. */
 export async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = context.getInputData();
-	withoutPostback(items);
+	removePostbacks(items);
 	try {
 		refuseWaitThatCannotEnd(context, items);
 		refuseMisplacedCondition(context.getNode().parameters, 'resumeWhen');
