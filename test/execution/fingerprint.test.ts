@@ -14,7 +14,7 @@ const FETCHED = {
 const otherClient = (clientId: string, clientSecret: string) =>
 	({ ...PASTED, token: { clientCredentials: { clientId, clientSecret } } }) as Account;
 /** As the payment has them. */
-const NOT_TELLING_APART = new Set(['external_id', 'payerQuestion', 'postbackUrl']);
+const NOT_IDENTIFYING = new Set(['external_id', 'payerQuestion', 'postbackUrl']);
 const REQUEST = { external_id: 'order-1', amount: 5, payerQuestion: 'Thanks' };
 
 test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
@@ -57,7 +57,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 ])('with $name it is the same account or not', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
 	const fingerprints = [one, other].map((account) =>
-		fingerprintOf(account, REQUEST, NOT_TELLING_APART),
+		fingerprintOf(account, REQUEST, NOT_IDENTIFYING),
 	);
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
 });
@@ -66,7 +66,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
-	expect(fingerprintOf(PASTED, REQUEST, NOT_TELLING_APART)).toBe('SYlTgWLK9Cu9zJej2jifgg');
+	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe('SYlTgWLK9Cu9zJej2jifgg');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {
@@ -107,16 +107,16 @@ test.each<{ name: string; changed: object; expected: boolean }>([
 		expected: false,
 	},
 ])('with $name it is the same request or not', ({ changed, expected }) => {
-	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, NOT_TELLING_APART);
-	expect(other === fingerprintOf(PASTED, REQUEST, NOT_TELLING_APART)).toBe(expected);
+	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, NOT_IDENTIFYING);
+	expect(other === fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe(expected);
 });
 
 // What executions have stored rests on it.
 test.each<Kind>(['payment', 'qrCode'])(
 	'a %s tells its requests apart by all but these members',
 	(kind) => {
-		const { notTellingApart } = OPERATIONS[kind];
-		expect([...notTellingApart].sort()).toStrictEqual([...NOT_TELLING_APART]);
+		const { notIdentifying } = OPERATIONS[kind];
+		expect([...notIdentifying].sort()).toStrictEqual([...NOT_IDENTIFYING]);
 	},
 );
 

@@ -337,12 +337,12 @@ test('a failed item has one member, error, with what is known and nothing empty'
 	});
 });
 
-const summaryOf = (results: ItemResult[], waiting: Array<[number, string]> = []): Summary => ({
+const summaryOf = (results: ItemResult[], remaining: Array<[number, string]> = []): Summary => ({
 	operation: OPERATIONS.payment,
-	items: results.length + waiting.length,
+	items: results.length + remaining.length,
 	done: results.map((result, index) => ({ index, result })),
 	doubts: new Set(),
-	waiting: new Map(waiting),
+	remaining: new Map(remaining),
 });
 
 test('every external_id stands under its outcome; what was not reached has none', () => {
@@ -363,8 +363,8 @@ test('every external_id stands under its outcome; what was not reached has none'
 
 describe('the error that stops the node', () => {
 	const lost = failed('unknown', 'lost');
-	const errorOf = (results: ItemResult[], waiting: Array<[number, string]> = [], result = lost) =>
-		stoppingError(NODE, { index: 0, result }, summaryOf(results, waiting));
+	const errorOf = (results: ItemResult[], remaining: Array<[number, string]> = [], result = lost) =>
+		stoppingError(NODE, { index: 0, result }, summaryOf(results, remaining));
 
 	test('of one item says no more than that', () => {
 		const error = errorOf([lost]);
@@ -454,7 +454,7 @@ describe('the tally', () => {
 			doubts: new Set(),
 			isStopping: false,
 			responseLength: 0,
-			waiting: new Map(),
+			remaining: new Map(),
 			inFlight: new Set(),
 			hints: new Set(),
 			itemHints: new Map(),
@@ -485,7 +485,7 @@ describe('a list of 130,000 items', () => {
 
 	test('that stops at an unknown payment says so, and names what was not reached', () => {
 		const tally = openTally(NODE, OPERATIONS.payment, COUNT, false);
-		for (let index = 1; index < COUNT; index++) tally.waiting.set(index, `order-${index}`);
+		for (let index = 1; index < COUNT; index++) tally.remaining.set(index, `order-${index}`);
 		addResults(tally, [{ index: 0, result: failed('unknown', 'a') }]);
 		const error = caught(() => throwIfFailed(tally));
 		expect(error.message).toBe('m a');

@@ -109,7 +109,7 @@ function runOf(
 			calls.requests.push((request.headers as { Authorization: string }).Authorization);
 			return await httpRequest(request);
 		},
-		postForm: async () => {
+		postTokenRequest: async () => {
 			const body = { access_token: `token-${++calls.tokens}`, expires_in: 3600 };
 			return { statusCode: 200, body };
 		},
@@ -156,7 +156,7 @@ describe('a batch', () => {
 test('under "stop" an item whose token comes after another one failed does not start', async () => {
 	const { run, asked } = runOf(status(422), { goesOn: false });
 	const slow = client();
-	run.postForm = async () => {
+	run.postTokenRequest = async () => {
 		await new Promise((resolve) => setTimeout(resolve, 20));
 		return { statusCode: 200, body: { access_token: 'late' } };
 	};
@@ -356,7 +356,7 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	const token = client();
 	let hang = () => {};
 	const first = runOf(ok);
-	first.run.postForm = async () =>
+	first.run.postTokenRequest = async () =>
 		await new Promise((resolve) => (hang = () => resolve({ reason: { is: 'timedOut' } })));
 	const long = sendBatch(first.run, [ready('a', token)]);
 	const short = runOf(ok);

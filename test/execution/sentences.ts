@@ -218,7 +218,7 @@ function summary(kind: Kind, items: number, ends: Array<Outcome | undefined>): S
 		index,
 		result: { outcome, external_id: `order-${index + 1}` },
 	}));
-	return { items, operation: OPERATIONS[kind], done, doubts: new Set(), waiting: new Map() };
+	return { items, operation: OPERATIONS[kind], done, doubts: new Set(), remaining: new Map() };
 }
 
 const RUNS: Examples<typeof runs> = {

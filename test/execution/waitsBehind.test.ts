@@ -15,7 +15,7 @@ function mayBeForOther(parameters: INodeParameters | undefined): boolean | undef
 			return depth === 1 ? [between] : [between, charge];
 		},
 	};
-	return firstWaitsBehind(context as unknown as IExecuteFunctions)?.isForOthers;
+	return firstWaitsBehind(context as unknown as IExecuteFunctions)?.mayBeForOthers;
 }
 
 test.each<{ what: string; parameters: INodeParameters | undefined; expected: boolean }>([

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
 import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
-import { externalId, notTellingApartIn } from '../../nodes/Pay/parameters/member';
+import { externalId, notIdentifyingIn } from '../../nodes/Pay/parameters/member';
 import { refusalOf } from '../refusal';
 import { compareResponse } from '../../nodes/Pay/execution/notes';
 import { openTally } from '../../nodes/Pay/execution/tally';
@@ -91,7 +91,7 @@ test('another identifier is another try of the same, unless it is that of someth
 			fingerprintOf(
 				account as unknown as Account,
 				{ external_id },
-				new Set(notTellingApartIn([externalId(identifier)])),
+				new Set(notIdentifyingIn([externalId(identifier)])),
 			),
 		);
 		return one === other;

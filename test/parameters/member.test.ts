@@ -6,7 +6,7 @@ import {
 	fieldsOf,
 	groupMember,
 	neverEmptyIn,
-	notTellingApartIn,
+	notIdentifyingIn,
 	payerQuestion,
 	groupText,
 	textMember,
@@ -25,7 +25,7 @@ const BANK = { displayName: 'Bank', name: 'bank' } as const;
 const recipient = () =>
 	groupMember(
 		{ displayName: 'Recipient', name: 'creditParty' },
-		{ tellsRequestsApart: true },
+		{ identifiesRequest: true },
 		[
 			groupText(KEY, { parse: optionalIdentifier, neverEmpty: true }),
 			groupText(NAME),
@@ -73,7 +73,7 @@ test('a group is a collection, whose fields stand in the order of their names', 
 
 test('a group opens empty unless it is said', () => {
 	expect(
-		groupMember({ displayName: 'Payer', name: 'payer' }, { tellsRequestsApart: true }, [
+		groupMember({ displayName: 'Payer', name: 'payer' }, { identifiesRequest: true }, [
 			groupText(NAME),
 		]).fields[0]?.default,
 	).toStrictEqual({});
@@ -89,7 +89,7 @@ test('a group is read member by member, each by its own rule', () => {
 test('a text is a field and a member of the body', () => {
 	const member = textMember(
 		{ displayName: 'Reference', name: 'reference' },
-		{ tellsRequestsApart: true },
+		{ identifiesRequest: true },
 	);
 	expect(member).toMatchObject({
 		name: 'reference',
@@ -128,14 +128,14 @@ test('what a body of a form may hold, its fields, and what must not be left empt
 test('each member says whether another value of it makes another request', () => {
 	const note = { displayName: 'Note', name: 'note' };
 	expect(
-		notTellingApartIn([
+		notIdentifyingIn([
 			...formOf(),
 			split,
-			textMember(note, { tellsRequestsApart: false }),
-			groupMember({ ...note, name: 'notes' }, { tellsRequestsApart: false }, [groupText(NAME)]),
+			textMember(note, { identifiesRequest: false }),
+			groupMember({ ...note, name: 'notes' }, { identifiesRequest: false }, [groupText(NAME)]),
 		]),
 	).toStrictEqual(['external_id', 'payerQuestion', 'note', 'notes']);
-	expect(notTellingApartIn([externalId({ of: 'payment' })])).toStrictEqual([]);
+	expect(notIdentifyingIn([externalId({ of: 'payment' })])).toStrictEqual([]);
 });
 
 test('a body has its single members first, objects and lists last', () => {

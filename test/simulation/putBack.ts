@@ -259,7 +259,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'the look comes without a pause': () => [
 		seam('execution/memory/StoreTurns', 'StoreTurns', (Original) => {
 			return class extends Original {
-				override rest() {
+				override remainingPause() {
 					return 0;
 				}
 			};

@@ -125,7 +125,7 @@ interface NewToken {
 /** Gets an account's token, a new one where tokens are fetched. Rejects with an InputError without one. */
 async function newToken(context: ICredentialTestFunctions, account: Account): Promise<NewToken> {
 	let responseBody: unknown;
-	const postForm: TokenPost = async (url, headers, body) => {
+	const postTokenRequest: TokenPost = async (url, headers, body) => {
 		try {
 			const response = await post(context, url, headers, body);
 			responseBody = response.body;
@@ -136,11 +136,11 @@ async function newToken(context: ICredentialTestFunctions, account: Account): Pr
 		}
 	};
 	const patience = { timeout: TIMEOUT };
-	let bearer = await bearerToken(account, postForm, patience);
+	let bearer = await bearerToken(account, postTokenRequest, patience);
 	if (bearer.isFromEarlier) {
 		// What is tested is whether the service gives a token now, not whether it did.
 		forgetToken(account, bearer.accessToken);
-		bearer = await bearerToken(account, postForm, patience);
+		bearer = await bearerToken(account, postTokenRequest, patience);
 	}
 	return { accessToken: bearer.accessToken, responseBody };
 }

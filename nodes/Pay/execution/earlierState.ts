@@ -35,7 +35,7 @@ interface CountedRun {
 export function countRun(executionId: string | undefined, store: RunCount): CountedRun {
 	const { runs = 0 } = store;
 	if (executionId === undefined) return { number: runs, isEarlier: false };
-	// It stays behind, whatever runs in it: Retry On Fail runs the node again.
+	// Such a run is not counted, so the next one of the same state is found too: Retry On Fail makes one.
 	if (runs < (seenRuns.get(executionId) ?? 0)) return { number: runs, isEarlier: true };
 	store.runs = runs + 1;
 	seenRuns.delete(executionId);

@@ -44,9 +44,9 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 		for (const { index, result } of done) {
 			const { kind, external_id, outcome } = result;
 			if (external_id === undefined) continue;
-			const which = items === 1 ? kind : `${kind}_${index + 1}`;
-			data?.set(`${which}_external_id`, external_id);
-			if (outcome !== undefined) data?.set(`${which}_outcome`, outcome);
+			const prefix = items === 1 ? kind : `${kind}_${index + 1}`;
+			data?.set(`${prefix}_external_id`, external_id);
+			if (outcome !== undefined) data?.set(`${prefix}_outcome`, outcome);
 		}
 	} catch {
 		// The items say all that matters.
@@ -80,8 +80,8 @@ interface CancelLog {
 }
 
 /**
- * Logs as soon as the execution is cancelled, which shows neither what was accepted nor what is in
- * flight: n8n may end before the responses come.
+ * Logs what was accepted and what is in flight as soon as the execution is cancelled: n8n shows neither,
+ * and may end before the responses come.
  */
 export function beginCancelLog(context: IExecuteFunctions, tally: Tally): CancelLog {
 	const signal = context.getExecutionCancelSignal?.();

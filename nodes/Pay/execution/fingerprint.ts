@@ -7,18 +7,19 @@ function shortHash(values: unknown[]): string {
 }
 
 /**
- * Where an account's requests go, and in whose name. Not the token: it is renewed, and the account stays.
- * With it, what was accepted before a token was renewed would look like another request afterwards: the
- * editor's Retry would not give it back, and an agent's tool would pay it again under another id.
+ * Where an account's requests go, and in whose name. The token is no part of it: it is renewed while the
+ * account stays. Otherwise a request that was accepted before a token was renewed would look like another
+ * one afterwards: the editor's Retry would not give it back, and an agent's tool would pay it again under
+ * another id.
  */
-function whose({ baseUrl, schemeName, token }: Account): unknown[] {
+function identityOf({ baseUrl, schemeName, token }: Account): unknown[] {
 	const clientId = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
 	return [baseUrl, schemeName, clientId];
 }
 
 /** A hash of whose money it is, for sums, as far as that is known without a pasted token. */
 export function accountIdOf(account: Account): string {
-	return shortHash(whose(account));
+	return shortHash(identityOf(account));
 }
 
 /** Tells the pasted tokens of one execution apart. It is stored, so it is too short to find one by. */
@@ -28,17 +29,17 @@ export function tokenIdOf({ token }: Account): string {
 
 /**
  * A hash over whose request it is, and its body.
- * @param notTellingApart the members that may differ: it is the same request all the same
- * @param executionId where it is another request in each execution
+ * @param notIdentifying members that may change while it stays the same request
+ * @param executionId of a request that is another one in each execution
  */
 export function fingerprintOf(
 	account: Account,
 	request: ServiceRequest,
-	notTellingApart: ReadonlySet<string>,
+	notIdentifying: ReadonlySet<string>,
 	executionId?: string,
 ): string {
-	const identifying = Object.entries(request).filter(([name]) => !notTellingApart.has(name));
-	// As stored attempts have it in their hashes.
+	const identifying = Object.entries(request).filter(([name]) => !notIdentifying.has(name));
+	// The name is part of hashes that executions have stored, so it stays.
 	if (executionId !== undefined) identifying.push(['here', executionId]);
-	return shortHash([...whose(account), Object.fromEntries(identifying)]);
+	return shortHash([...identityOf(account), Object.fromEntries(identifying)]);
 }

@@ -18,7 +18,10 @@ export interface Attempt extends Partial<RequestResult> {
 	executionId?: string;
 }
 
-/** An attempt as 0.1.0 stored it: its place and its reason as text, and its kind in its key alone. */
+/**
+ * An attempt as test/stored/0.1.0.json has it: its place and its reason as text, and its kind in its key
+ * alone. Executions of that version go on with this one.
+ */
 type AttemptOf010 = Omit<Attempt, 'place' | 'kind' | 'reason'> & { by: string; reason?: string };
 
 /** What the ledger says about an item that is about to be sent. */
@@ -43,9 +46,9 @@ export interface LedgerStore {
 	attempts?: Record<string, Attempt | AttemptOf010>;
 	/** With which external_id each item last sent what is not repeatable, see {@link itemKey}. */
 	places?: Record<string, string>;
-	/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
+	/** As 0.1.0 stored what may have gone out: the sum of each account, see `Outlays`. */
 	sums?: Record<string, string>;
-	/** What may have gone out. */
+	/** What may have gone out, account by account. */
 	paid?: Outlay[];
 }
 
@@ -137,7 +140,7 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return isSamePlace(place, placeOf(ledger, item));
 }
 
-/** Whether an attempt counts as not made: then a person may try again. Of a 401, see {@link wasRejectedForToken}. */
+/** Whether an attempt counts as not made: then a person may try again. See also {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -273,8 +276,8 @@ export function endAttempt(
 
 /** Whether an attempt was made in this run of the node; all that a node does as a tool is one run. */
 function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
-	if (place.node !== node) return false;
-	return place.isTool ? isTool : !isTool && place.run === run;
+	if (place.node !== node || place.isTool !== isTool) return false;
+	return place.isTool || place.run === run;
 }
 
 /** Drops what a run that went well no longer needs. What is not repeatable stays: no run may repeat it. */

@@ -12,7 +12,7 @@ import { otherAmountInResponse, otherIdInResponse } from './words/result';
 const MOST_CHARACTERS = 50_000_000;
 
 /** Leaves out a response that is too large to keep beside those of the items before it. */
-export function withinRoom(tally: Tally, result: RequestResult): RequestResult {
+export function withoutLargeResponse(tally: Tally, result: RequestResult): RequestResult {
 	const { response } = result;
 	if (response === undefined) return result;
 	tally.responseLength += JSON.stringify(response).length;

@@ -14,7 +14,7 @@ export interface Outlay {
 /** The outlays of an execution, as a ledger holds them. */
 interface Outlays {
 	readonly store: {
-		/** What may have gone out as 0.1.0 stored it, by `accountIdOf`: `unitsOf` it, as text. */
+		/** As 0.1.0 stored them: by `accountIdOf`, the sum of an account in `unitsOf`, as text. */
 		sums: Record<string, string>;
 		paid: Outlay[];
 	};
@@ -26,7 +26,7 @@ interface Outlays {
 /** The account and the token that an item goes out of. */
 type ItemAccount = Pick<Ready, 'accountId' | 'tokenId'>;
 
-/** Whether what may have gone out before went out of an item's account. */
+/** Whether an earlier outlay was of the account that an item goes out of. */
 function isOfAccount(
 	outlay: Outlay,
 	{ tokenIds, credentialId }: Outlays,
@@ -50,7 +50,7 @@ export function sumOf(outlays: Outlays, item: ItemAccount): bigint {
 	return sum;
 }
 
-/** Counts what an item lets out, or, with a sign, takes it back. */
+/** Counts what an item lets out; negative units take it back. */
 export function addToSum({ store, credentialId }: Outlays, item: ItemAccount, units: bigint): void {
 	const { accountId, tokenId } = item;
 	const found = store.paid.find(

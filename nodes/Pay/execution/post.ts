@@ -10,18 +10,23 @@ export type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
 
 /** Gets the token of an item's account. Rejects with an InputError where there is none. */
 export async function tokenFor(
-	{ postForm, settings, signal }: Run,
+	{ postTokenRequest, settings, signal }: Run,
 	{ account }: Ready,
 ): Promise<BearerToken> {
-	return await bearerToken(account, postForm, { timeout: settings.timeout, cancel: signal });
+	const patience = { timeout: settings.timeout, cancel: signal };
+	return await bearerToken(account, postTokenRequest, patience);
 }
 
-/** From this age on, in milliseconds, a token may have expired. A new one would get the same 403 as a younger one. */
-const MAY_HAVE_EXPIRED = 60_000;
+/**
+ * How old a token is at least, in milliseconds, when a 403 may mean that it has expired. A younger one is
+ * kept: a new one in its place would get the same 403.
+ */
+const LEAST_AGE_AT_403 = 60_000;
 
-/** What a request came to, and whether its token was rejected although no newer one is there. */
+/** What a request came to. */
 export interface Posted {
 	result: RequestResult;
+	/** Whether its token was rejected, and a new one would be too. */
 	isAccountRejected: boolean;
 }
 
@@ -34,7 +39,7 @@ export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<
 	const first = await postWith(run, item, accessToken);
 	// Services say 403 to a token that has expired, too.
 	if (first.statusCode === 401) forgetToken(item.account, accessToken);
-	if (first.statusCode === 403) forgetToken(item.account, accessToken, MAY_HAVE_EXPIRED);
+	if (first.statusCode === 403) forgetToken(item.account, accessToken, LEAST_AGE_AT_403);
 	if (!isTokenRejected(first)) return { result: first, isAccountRejected: false };
 	if (!isFromEarlier) return { result: first, isAccountRejected: true };
 	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRejected: false };

@@ -40,8 +40,8 @@ export interface RequestOperation extends ServiceOperation {
 	description: INodeProperties[];
 	/** Options that hold no expression; the permission for agents has words of its own. */
 	fixedOptions: readonly INodeProperties[];
-	/** Members with another value of which it is still the same request. */
-	notTellingApart: ReadonlySet<string>;
+	/** Members that may change while it stays the same request. */
+	notIdentifying: ReadonlySet<string>;
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
@@ -67,8 +67,8 @@ export interface Ready {
 }
 
 /**
- * An item that has a result: there is nothing left to do but to report it. A function that gives it or
- * undefined says with that whether the item may go on.
+ * An item that has a result: there is nothing left to do but to report it. Where a function gives this or
+ * undefined, undefined means that the item goes on.
  */
 export interface Done {
 	index: number;
@@ -122,7 +122,7 @@ export interface ReadingContext {
 	context: IExecuteFunctions;
 	/** The node's parameters, before any expression is resolved. */
 	typed: INodeParameters;
-	/** Values of those without an expression, which hold for all items: each costs n8n much. */
+	/** Values of the parameters without an expression, read once for all items: n8n takes long for each. */
 	shared: Map<string, unknown>;
 	operation: RequestOperation;
 	settings: Settings;
@@ -181,7 +181,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			account,
 			accountId: accountIdOf(account),
 			tokenId: tokenIdOf(account),
-			fingerprint: fingerprintOf(account, request, operation.notTellingApart, executionId),
+			fingerprint: fingerprintOf(account, request, operation.notIdentifying, executionId),
 			expectation: postback.expectation,
 			finish: plan.finish,
 			hints: { postback: postback.hint, item: plan.hint },

@@ -9,16 +9,17 @@ import type { Run } from './runState';
 import { runFromEarlierState, sameIdAsItem } from './words/refusal';
 
 /**
- * Whether another run may have sent these items: n8n runs the execution from a state that it has left, or
- * another process runs it from the same wait. Then this run sends nothing.
+ * Claims the items for this run, and says whose they are. They are another run's where n8n runs the
+ * execution once more from a state that it has left, or where another process goes on from the same wait.
+ * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
  */
-async function maySendElsewhere(run: Run): Promise<boolean> {
+async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
 	const { context, records, expectations, isSuperseded } = run;
-	if (isSuperseded) return true;
-	if (records === undefined) return false;
-	if ((await records.claimPassage()) === 'ours') return false;
-	recordContinuedElsewhere(expectations, context.getExecutionId());
-	return true;
+	if (isSuperseded) return 'elsewhere';
+	if (records === undefined) return 'ours';
+	const claim = await records.claimPassage();
+	if (claim === 'elsewhere') recordContinuedElsewhere(expectations, context.getExecutionId());
+	return claim;
 }
 
 /** The execution as a postback target asks for it. */
@@ -66,7 +67,7 @@ export async function readAll(run: Run): Promise<Step> {
 	const done: Done[] = [];
 	/** The first item of each external_id. */
 	const firstUses = new Map<string, number>();
-	const isElsewhere = await maySendElsewhere(run);
+	const isElsewhere = (await claimItems(run)) === 'elsewhere';
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {

@@ -20,7 +20,7 @@ import {
 
 /* Which items a run does not send, and why. */
 
-/** An item that is refused although nothing is wrong with it. */
+/** An item that could be read and is not sent, for the reason in `error`. */
 export function refuseItem(
 	{ operation }: Run,
 	{ index, request }: Ready,
@@ -88,8 +88,8 @@ export function refuseForWaits(run: Run, items: Ready[]): Step {
 }
 
 /**
- * Why items cannot be waited for: of all that ask for it, or of none. Where the wait can take one of
- * them, the workflow may send the others another way.
+ * The items whose postback no wait behind this node could take, and why: all that ask for one, or none.
+ * Where a wait can take one of them, the workflow may send the others another way.
  */
 function refusedByWaits(run: Run, items: Ready[]): Map<Ready, InputError> {
 	const { context, expectations, ledger, operation, tally } = run;
@@ -108,7 +108,7 @@ function refusedByWaits(run: Run, items: Ready[]): Map<Ready, InputError> {
 		for (const item of asking) refused.set(item, refusal);
 		return refused;
 	}
-	// The wait may be for another item where some are done already, and for an earlier request where one asked.
+	// Otherwise the wait may be for an item that is done already, or for an earlier request of this execution.
 	const isForTheseItems =
 		items.length === tally.items && !hasAsked(expectations, context.getExecutionId());
 	for (const item of asking) {

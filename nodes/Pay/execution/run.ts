@@ -14,7 +14,7 @@ import { setUp } from './setUp';
 import { addResults, openTally, throwIfFailed, type Tally } from './tally';
 import { notFinished } from './words/result';
 
-/** What concerns all items, before any was sent, makes each of them fail alike. */
+/** Gives every item the same failure: the error concerns all of them, and none was sent. */
 function failEach({ kind }: RequestOperation, tally: Tally, error: unknown): Step {
 	const done: Done[] = [];
 	const result = resultOfRefusal(kind, undefined, error);
@@ -52,6 +52,7 @@ function conclude(tally: Tally, results: Done[]): void {
 /** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
 async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
 	const { batchSize, batchInterval } = run.settings;
+	// A later batch may be about the oldest payments of n8n's list.
 	if (items.length > batchSize) run.records?.keepAll();
 	for (let start = 0; start < items.length; start += batchSize) {
 		if (start > 0) await pause(batchInterval, run.signal);
@@ -84,6 +85,7 @@ async function sendAll(run: Run, items: Ready[]): Promise<void> {
 		const hint = await outlastTimers(run.context);
 		if (hint !== undefined) run.tally.hints.add(hint);
 	}
+	// A batch is recorded at once, since each record rewrites n8n's whole list.
 	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
 	else await sendContinuously(run, items);
 }
@@ -123,7 +125,7 @@ export async function runRequests(
 	const { run, step } = await prepare(context, operation, tally);
 	try {
 		const { ready, done } = step;
-		for (const { index, request } of ready) tally.waiting.set(index, request.external_id);
+		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
 		conclude(tally, done);
 		if (run !== undefined) await sendAll(run, ready);
 		const items = await toItems(context, tally);

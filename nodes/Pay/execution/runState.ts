@@ -22,7 +22,7 @@ export interface Run {
 	records: Records | undefined;
 	gate: AccountGate;
 	httpRequest: HttpRequest;
-	postForm: TokenPost;
+	postTokenRequest: TokenPost;
 	/** The execution's cancel signal. */
 	signal: AbortSignal | undefined;
 	tally: Tally;

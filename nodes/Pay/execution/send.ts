@@ -4,7 +4,7 @@ import { InputError } from '../inputError';
 import { recordExpectation, withdrawExpectation } from '../postback/expectation';
 import { resultOfAttempt } from './itemResult';
 import { beginAttempt, endAttempt, mayBePaid, wasNotMade, type Attempt } from './ledger';
-import { compareResponse, noteHints, withinRoom } from './notes';
+import { compareResponse, noteHints, withoutLargeResponse } from './notes';
 import { post, tokenFor, type BearerToken, type Posted } from './post';
 import type { Done, Ready, Step } from './read';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
@@ -43,7 +43,7 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.remove(externalIdsOf(items));
 	if (remembered.length === 0) return done;
-	// What no result has said yet. Two results may have one id: the first one says it.
+	// Those of which no result says it yet. Two results may have one id: the first one says it.
 	const unsaid = new Set(remembered);
 	const results: Done[] = [];
 	for (const item of done) {
@@ -74,7 +74,7 @@ interface SendReport {
 	standing: Standing;
 }
 
-/** Of an item for which the account was not asked. */
+/** The report of an item whose account was not asked. */
 function notAsked(result: Done | undefined): SendReport {
 	return { result, standing: undefined };
 }
@@ -129,7 +129,7 @@ async function sendAttempt(
 	const { operation, tally } = run;
 	const { index, request, finish, expectation } = item;
 	const posted = await post(run, item, bearer);
-	const result = withinRoom(tally, posted.result);
+	const result = withoutLargeResponse(tally, posted.result);
 	endAttempt(run.ledger, item, attempt, result);
 	if (wasNotMade(result) && expectation !== undefined) withdrawExpectation(expectation);
 	if (result.outcome !== 'notSent') noteHints(tally, item);

@@ -40,7 +40,7 @@ function checkToolParameters(operation: RequestOperation, parameters: INodeParam
 	requirePermission(operation, parameters.options);
 }
 
-/** What of n8n's context the Pay nodes of an execution keep. */
+/** What the Pay nodes of an execution keep in n8n's context of the execution. */
 type FlowStore = LedgerStore & ExpectationStore & RunCount;
 
 /** The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none. */
@@ -97,7 +97,8 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		const passage = hasWaited ? `${executionId} ${counted.number}` : undefined;
 		records = openRecords(context, operation, hasTried(ledger), passage);
 	}
-	// Recorded or not: what may not be repeated would be, under the next identifier.
+	// An External ID that changes with each try gets past every check against repeats, and names nothing that
+	// another operation made.
 	const { words, identifier } = operation;
 	if (!operation.policy.isRepeatable || identifier !== 'its own') {
 		const changing = changingIdHint(parameters.external_id, words, identifier);
@@ -114,7 +115,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		records,
 		gate: new AccountGate(),
 		httpRequest,
-		postForm: tokenPoster(httpRequest, settings.timeout),
+		postTokenRequest: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),
 		tally,
 	};

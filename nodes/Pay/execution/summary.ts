@@ -17,15 +17,15 @@ export interface Summary {
 	}>;
 	/** What acceptances say that their requests did not, in sentences. */
 	readonly doubts: ReadonlySet<string>;
-	/** The external_ids of items that were read and not reached. */
-	readonly waiting: ReadonlyMap<number, string>;
+	/** The external_ids of items that were read and have no result yet, by index. */
+	readonly remaining: ReadonlyMap<number, string>;
 }
 
 /** Every external_id of a run by outcome, and those that it did not come to. */
 export function idsByOutcome({
 	done,
-	waiting,
-}: Pick<Summary, 'done' | 'waiting'>): Record<End, string[]> {
+	remaining,
+}: Pick<Summary, 'done' | 'remaining'>): Record<End, string[]> {
 	const ids: Record<End, string[]> = {
 		accepted: [],
 		rejected: [],
@@ -38,6 +38,6 @@ export function idsByOutcome({
 		const { external_id, outcome = 'notReached' } = result;
 		if (external_id !== undefined) ids[outcome].push(external_id);
 	}
-	for (const external_id of waiting.values()) ids.notReached.push(external_id);
+	for (const external_id of remaining.values()) ids.notReached.push(external_id);
 	return ids;
 }

@@ -11,10 +11,9 @@ export interface Tally extends Summary {
 	readonly continuesOnFailure: boolean;
 	/** Only {@link addResults} adds to it. */
 	readonly done: Done[];
-	/** Whether one of those has failed: a list is too long to look through it for each. */
+	/** Whether one of `done` has failed: that list is too long to look through it after each item. */
 	hasFailed: boolean;
-	/** The external_ids of items that were read and have no result yet, by index. */
-	readonly waiting: Map<number, string>;
+	readonly remaining: Map<number, string>;
 	/** The external_ids whose requests were sent and of which `done` says nothing yet. */
 	readonly inFlight: Set<string>;
 	/** For the person in the editor. */
@@ -43,7 +42,7 @@ export function openTally(
 		continuesOnFailure,
 		done: [],
 		hasFailed: false,
-		waiting: new Map(),
+		remaining: new Map(),
 		inFlight: new Set(),
 		hints: new Set(),
 		doubts: new Set(),
@@ -59,7 +58,7 @@ export function addResults(tally: Tally, results: readonly Done[]): void {
 	for (const done of results) {
 		const { index, result } = done;
 		tally.done.push(done);
-		tally.waiting.delete(index);
+		tally.remaining.delete(index);
 		if (result.external_id !== undefined) tally.inFlight.delete(result.external_id);
 		if (result.outcome !== 'accepted') tally.hasFailed = true;
 	}

@@ -28,8 +28,8 @@ interface WaitBehind {
 /** The waits that may be the first to get what a node gives. */
 interface FirstWaits {
 	waits: WaitBehind[];
-	/** Whether another node that may ask for a postback stands before one of them, for which it may be. */
-	isForOthers: boolean;
+	/** Whether one of them may be for another node, which stands before it and may ask for a postback. */
+	mayBeForOthers: boolean;
 }
 
 /**
@@ -91,7 +91,8 @@ function findFirstWaits(context: IExecuteFunctions): FirstWaits {
 		}
 	}
 	const found = [...waits.values()];
-	return { waits: found, isForOthers: found.some(({ name }) => othersBefore(context, name)) };
+	const mayBeForOthers = found.some(({ name }) => othersBefore(context, name));
+	return { waits: found, mayBeForOthers };
 }
 
 /** Finds the waits behind a node, up to the first one on each way; undefined where that cannot be told. */
@@ -119,7 +120,7 @@ function faultIn(check: () => unknown): InputError | undefined {
 	return undefined;
 }
 
-/** Refuses a wait whose operation is none. Throws an InputError. */
+/** Refuses a wait with an operation that does not exist. Throws an InputError. */
 function refuseOtherOperation(operation: unknown): void {
 	if (operation === 'wait') return;
 	const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
@@ -173,12 +174,12 @@ function faultOf(
  * @param isForTheseItems whether the waits are certainly for the items that it sends now
  */
 export function refusalOfWaits(
-	{ waits, isForOthers }: FirstWaits,
+	{ waits, mayBeForOthers }: FirstWaits,
 	asking: string,
 	expectation: Expectation,
 	isForTheseItems: boolean,
 ): InputError | undefined {
-	const expected = isForTheseItems && !isForOthers ? expectation : undefined;
+	const expected = isForTheseItems && !mayBeForOthers ? expectation : undefined;
 	let first: InputError | undefined;
 	for (const wait of waits) {
 		const fault = faultOf(wait, asking, expected);

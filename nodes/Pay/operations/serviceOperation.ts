@@ -8,7 +8,7 @@ import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import {
 	fieldsOf,
 	neverEmptyIn,
-	notTellingApartIn,
+	notIdentifyingIn,
 	treeOf,
 	type FormPart,
 } from '../parameters/member';
@@ -112,7 +112,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 		members,
 		description,
 		fixedOptions,
-		notTellingApart: new Set(notTellingApartIn(form)),
+		notIdentifying: new Set(notIdentifyingIn(form)),
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {

@@ -14,7 +14,7 @@ export interface BodyMember<Name extends string = string, Value = unknown> {
 	 * Whether another value makes it another request: then what was accepted before does not stand for it. A
 	 * text that people let change with each try says nothing of the kind.
 	 */
-	readonly tellsRequestsApart: boolean;
+	readonly identifiesRequest: boolean;
 	/** Members of its own that an expression must not leave empty. */
 	readonly neverEmpty?: readonly string[];
 	/** Reads it, undefined where it is left out; throws an InputError. */
@@ -42,14 +42,14 @@ export const groupText = <const Name extends string>(
 function singleMember<const Name extends string, Value>(
 	name: Name,
 	field: INodeProperties,
-	facts: Pick<BodyMember, 'type' | 'tellsRequestsApart'>,
+	facts: Pick<BodyMember, 'type' | 'identifiesRequest'>,
 	parse: Parse<Value>,
 ): BodyMember<Name, Value> {
 	return {
 		name,
 		fields: [field],
 		type: facts.type,
-		tellsRequestsApart: facts.tellsRequestsApart,
+		identifiesRequest: facts.identifiesRequest,
 		read: (read) => parse(read(name), field),
 	};
 }
@@ -57,7 +57,7 @@ function singleMember<const Name extends string, Value>(
 /** An object of optional texts (creditParty, payer): a collection in the editor. */
 export function groupMember<const Name extends string, const Text extends string>(
 	field: Named<Name>,
-	{ tellsRequestsApart }: Pick<BodyMember, 'tellsRequestsApart'>,
+	{ identifiesRequest }: Pick<BodyMember, 'identifiesRequest'>,
 	texts: Array<ReturnType<typeof groupText<Text>>>,
 	open: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
@@ -77,7 +77,7 @@ export function groupMember<const Name extends string, const Text extends string
 		...singleMember(
 			field.name,
 			{ ...collection, ...field },
-			{ type, tellsRequestsApart },
+			{ type, identifiesRequest },
 			(value) => readMembers(value, field, texts),
 		),
 		neverEmpty,
@@ -87,12 +87,12 @@ export function groupMember<const Name extends string, const Text extends string
 /** A text that a body may hold. */
 export const textMember = <const Name extends string>(
 	field: Named<Name>,
-	{ tellsRequestsApart }: Pick<BodyMember, 'tellsRequestsApart'>,
+	{ identifiesRequest }: Pick<BodyMember, 'identifiesRequest'>,
 ) =>
 	singleMember(
 		field.name,
 		groupText(field).field,
-		{ type: 'string', tellsRequestsApart },
+		{ type: 'string', identifiesRequest },
 		optionalText,
 	);
 
@@ -101,7 +101,7 @@ export const amount: BodyMember<'amount', number> = {
 	name: 'amount',
 	fields: [amountField],
 	type: 'number',
-	tellsRequestsApart: true,
+	identifiesRequest: true,
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
 /** As {@link amount}. One of its own is no part of what is asked for: people let it change with each try. */
@@ -109,7 +109,7 @@ export const externalId = (identifier: Identifier) =>
 	singleMember(
 		'external_id',
 		externalIdField(identifier),
-		{ type: 'string', tellsRequestsApart: identifier !== 'its own' },
+		{ type: 'string', identifiesRequest: identifier !== 'its own' },
 		(value) => parseExternalId(value, identifier),
 	);
 /** As {@link amount}; the placeholder is an example of the operation's own. */
@@ -122,7 +122,7 @@ export const payerQuestion = (placeholder: string) =>
 			description:
 				'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
 		},
-		{ tellsRequestsApart: false },
+		{ identifiesRequest: false },
 	);
 
 /** What a form is made of: members of the body, and fields that are none. */
@@ -148,10 +148,10 @@ export function treeOf(form: readonly FormPart[]): MemberTree {
 }
 
 /** The members of a form with another value of which it is still the same request. */
-export function notTellingApartIn(form: readonly FormPart[]): string[] {
+export function notIdentifyingIn(form: readonly FormPart[]): string[] {
 	return form
 		.filter(isBodyMember)
-		.filter(({ tellsRequestsApart }) => !tellsRequestsApart)
+		.filter(({ identifiesRequest }) => !identifiesRequest)
 		.map(({ name }) => name);
 }
 

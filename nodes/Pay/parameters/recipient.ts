@@ -20,7 +20,7 @@ export const creditParty = groupMember(
 		description:
 			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
 	},
-	{ tellsRequestsApart: true },
+	{ identifiesRequest: true },
 	[
 		key,
 		groupText({

@@ -140,7 +140,7 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
 	name: 'split',
 	fields: [specifySplitField, recipientsField, jsonField],
-	tellsRequestsApart: true,
+	identifiesRequest: true,
 	read: readSplit,
 	type: [{ username: 'string', percentageSplit: 'number' }],
 };

@@ -64,7 +64,7 @@ export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	fields: targetFields,
 	type: 'string',
 	// One to the execution that waits differs with each try.
-	tellsRequestsApart: false,
+	identifiesRequest: false,
 	read: () => undefined,
 };
 

@@ -10,7 +10,7 @@ import {
 	RECORDED_AGAIN,
 	REMEMBERED_PAYMENTS,
 } from './bounds';
-import { StoreTurns, withinLimit, type TimedChange } from './StoreTurns';
+import { StoreTurns, withinTimeLimit, type TimedChange } from './StoreTurns';
 
 /** What of n8n's duplicate store is used. */
 export type Store = Pick<
@@ -133,7 +133,7 @@ export class PaymentList {
 			// Another process was first, or wrote over this one's.
 			if (stored.has(key)) return false;
 			// Both keys are new. If a third process writes over both meanwhile, they are new again.
-			await sleep(Math.max(CLAIM_PAUSE_MS, this.turns.slowest()));
+			await sleep(Math.max(CLAIM_PAUSE_MS, this.turns.longestExpected()));
 		}
 		// Not before: this process records again what it has marked, and would write over another one's key.
 		this.markRecorded(key);
@@ -142,6 +142,7 @@ export class PaymentList {
 		return true;
 	}
 
+	/** Adds the keys of a claim; gives those that were there before. Throws where it took too long. */
 	private async addClaim(store: Store, keys: string[]): Promise<Set<unknown>> {
 		return await this.turns.inTurn(async () => {
 			const { result: stored, durationMs } = await this.addToStore(store, keys);
@@ -170,20 +171,20 @@ export class PaymentList {
 
 	/**
 	 * Looks until all of these keys last. Never throws.
-	 * @param drops whether the oldest payments of a long list may go
+	 * @param mayDrop whether the oldest payments of a long list may go
 	 * @returns those that may not last, which are looked for no more, and why
 	 */
 	async makeLast(
 		store: Store,
 		keys: ReadonlySet<string>,
-		drops: boolean,
+		mayDrop: boolean,
 	): Promise<{ left: string[]; reason?: Error }> {
 		const end = performance.now() + LONGEST_LOOKING_MS;
 		let failures = 0;
 		let reason: Error | undefined;
 		let left = this.unsureOf(keys);
 		while (left.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
-			const failure = await this.lookTogether(store, drops);
+			const failure = await this.lookTogether(store, mayDrop);
 			if (failure !== undefined) failures++;
 			reason = failure ?? new Error('other executions overwrite it');
 			left = this.unsureOf(keys);
@@ -198,24 +199,26 @@ export class PaymentList {
 	}
 
 	/** Looks, or waits for the look that another run has begun. */
-	private async lookTogether(store: Store, drops: boolean): Promise<Error | undefined> {
-		this.look ??= this.lookOnce(store, drops).finally(() => {
+	private async lookTogether(store: Store, mayDrop: boolean): Promise<Error | undefined> {
+		this.look ??= this.lookOnce(store, mayDrop).finally(() => {
 			this.look = undefined;
 		});
 		return await this.look;
 	}
 
 	/** Waits for the pause, then looks; what was gone is recorded again, and looked at once more. */
-	private async lookOnce(store: Store, drops: boolean): Promise<Error | undefined> {
+	private async lookOnce(store: Store, mayDrop: boolean): Promise<Error | undefined> {
 		return await this.turns.inTurn(async () => {
 			// Processes that keep in step would overwrite one another again and again.
-			const step = Math.random() * JITTER_MS;
+			const jitter = Math.random() * JITTER_MS;
 			// A timer may fire a moment early.
-			while (this.turns.rest() > 0) await sleep(this.turns.rest() + step);
+			while (this.turns.remainingPause() > 0) {
+				await sleep(this.turns.remainingPause() + jitter);
+			}
 			const keys = [...this.unsure];
 			if (keys.length === 0) return undefined;
 			try {
-				const room = await this.roomAfterLook(store, drops);
+				const room = await this.roomAfterLook(store, mayDrop);
 				const stored = await this.addAndRepair(store, keys, room);
 				for (const key of keys) if (stored.has(key)) this.unsure.delete(key);
 				return undefined;
@@ -230,10 +233,10 @@ export class PaymentList {
 	 * of 10,001 that runs again would find its first payment dropped, pay it, and push out its second, and
 	 * so on. So only a look drops, only a few, and never while a run of this process has payments to come.
 	 */
-	private async roomAfterLook(store: Store, drops: boolean): Promise<number | undefined> {
+	private async roomAfterLook(store: Store, mayDrop: boolean): Promise<number | undefined> {
 		const counting = store.getProcessedDataCount(SCOPE, { mode: MODE });
-		this.length = await withinLimit(counting);
-		if (!drops || this.runsWithMore.size > 0) return undefined;
+		this.length = await withinTimeLimit(counting);
+		if (!mayDrop || this.runsWithMore.size > 0) return undefined;
 		const lengthAfterDrop = this.length - DROPPED_FOR_EACH * this.added;
 		const room = Math.max(this.remembered + this.added, lengthAfterDrop);
 		this.added = 0;
@@ -300,7 +303,7 @@ export class PaymentList {
 			await this.turns.timed(async () => await store.removeProcessed([...keys], SCOPE, options));
 		});
 		try {
-			await withinLimit(work);
+			await withinTimeLimit(work);
 		} finally {
 			givenUp = true;
 		}

@@ -143,7 +143,7 @@ export class RunRecords {
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		list.releaseFor(this);
-		// Not where a list runs again, or a loop's next turn: it asks for what would be dropped.
+		// Where a list runs again, or a loop has more turns, a later run asks for what would be dropped.
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
@@ -152,7 +152,7 @@ export class RunRecords {
 		return hints.filter((hint) => hint !== undefined);
 	}
 
-	/** Where the list was full before this run: what is older may be unknown to it. */
+	/** A hint where the list was full before this run, and may not have known older payments. */
 	private hintAtFullList(): string | undefined {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const before = list.length - idsOfRun.size;
@@ -163,7 +163,7 @@ export class RunRecords {
 		return listWasFull(run.operation.words, before);
 	}
 
-	/** Where some of this run's payments may not last in the list. */
+	/** A hint where some of this run's payments may not last in the list. */
 	private hintAtUnsure(keys: string[], reason: Error | undefined): string | undefined {
 		if (reason === undefined) return undefined;
 		const unsure = new Set(keys);
@@ -172,5 +172,5 @@ export class RunRecords {
 	}
 }
 
-/** What sending needs of it. */
+/** What a run does with its records. */
 export type Records = Pick<RunRecords, 'claimPassage' | 'record' | 'remove' | 'keepAll' | 'close'>;

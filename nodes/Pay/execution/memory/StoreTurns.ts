@@ -1,11 +1,11 @@
 import { within } from '../../within';
 import {
 	CHANGES_KEPT,
-	LIMIT_MS,
 	LONGEST_CHANGE_MS,
 	LONGEST_PAUSE_MS,
 	SHORTEST_PAUSE_MS,
 	SLOWEST_TIMES,
+	TIME_LIMIT_MS,
 } from './bounds';
 
 /** What one change of n8n's list gave, and how long it took. */
@@ -14,11 +14,12 @@ export interface TimedChange<Result> {
 	durationMs: number;
 }
 
-const notInTime = () => new Error(`n8n's database did not respond within ${LIMIT_MS / 1000} s`);
+const notInTime = () =>
+	new Error(`n8n's database did not respond within ${TIME_LIMIT_MS / 1000} s`);
 
 /** Waits for work no longer than n8n's database may take; the work itself goes on. */
-export async function withinLimit<Result>(work: Promise<Result>): Promise<Result> {
-	return await within(work, LIMIT_MS, notInTime);
+export async function withinTimeLimit<Result>(work: Promise<Result>): Promise<Result> {
+	return await within(work, TIME_LIMIT_MS, notInTime);
 }
 
 /** The turns in which this process changes one list, and how long the changes took. */
@@ -45,7 +46,7 @@ export class StoreTurns {
 		let result: Result;
 		let durationMs: number;
 		try {
-			result = await withinLimit(change());
+			result = await withinTimeLimit(change());
 		} finally {
 			durationMs = this.noteEnd(start, startDate);
 		}
@@ -62,14 +63,17 @@ export class StoreTurns {
 		return duration;
 	}
 
-	/** Longer than a change takes: several times the slowest of the last ones, in milliseconds. */
-	slowest(): number {
+	/** How long a change may take, in milliseconds: several times the slowest of the last ones. */
+	longestExpected(): number {
 		return SLOWEST_TIMES * Math.max(0, ...this.durations);
 	}
 
 	/** What is left of the pause since this process's last change, in milliseconds. */
-	rest(): number {
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.slowest()));
+	remainingPause(): number {
+		const pause = Math.min(
+			LONGEST_PAUSE_MS,
+			Math.max(SHORTEST_PAUSE_MS, this.longestExpected()),
+		);
 		return this.lastEnd + pause - performance.now();
 	}
 }

@@ -4,7 +4,7 @@
 export const REMEMBERED_PAYMENTS = 10_000;
 
 /** No change waits longer for n8n's database: a silent connection must not stop all payments. */
-export const LIMIT_MS = 30_000;
+export const TIME_LIMIT_MS = 30_000;
 /** A pause is longer than a change takes: several times the slowest of the last ones, at least this. */
 export const SLOWEST_TIMES = 4;
 export const SHORTEST_PAUSE_MS = 300;

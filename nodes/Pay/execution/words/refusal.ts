@@ -9,7 +9,10 @@ import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../ledger';
 import { attemptInWords } from './place';
 
-/* Why this package does not send an item. Errors of a field are with its reader. */
+/*
+ * Why this package does not send an item, and the hints about its duplicate check. Each comment names the
+ * case that the words are for. Errors of a field are with its reader.
+ */
 
 /** An AI agent that asks for what nobody permitted it. */
 export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: AgentPermission) =>
@@ -27,20 +30,20 @@ export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
-const RAISE = 'If it is right, change the limits of the Pay API credential.';
+const IF_RIGHT = 'If it is right, change the limits of the Pay API credential.';
 
 /** A payment above the account's Highest Payment. */
 export const abovePayment = (amount: number, limit: number) =>
 	wrongField(
 		amountField,
 		`is ${amount}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
-		`Check the amount and its decimal point. ${RAISE}`,
+		`Check the amount and its decimal point. ${IF_RIGHT}`,
 	);
 
 /** A payment to a key that the account does not list. */
 export function otherRecipient({ key, keyType }: Recipient): InputError {
 	const list = 'the Only Recipients (onlyRecipients) of the Pay API credential';
-	const advice = `Check the recipient. ${RAISE}`;
+	const advice = `Check the recipient. ${IF_RIGHT}`;
 	if (key === undefined) {
 		return wrongField(recipientKey, `is empty, so it is not among ${list}`, advice);
 	}
@@ -55,15 +58,15 @@ export const mayNameOtherRecipient = (path: string) =>
 	wrongField(
 		additionalMembersOption,
 		`holds "${path}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
-		`Remove it there. ${RAISE}`,
+		`Remove it there. ${IF_RIGHT}`,
 	);
 
-/** What together is above the account's Highest Sum per Execution. */
+/** Payments that together are above the account's Highest Sum per Execution. */
 export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
 		amountField,
 		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
-		`None of the ${plural} that wait here is sent. Check them. ${RAISE}`,
+		`None of the ${plural} that wait here is sent. Check them. ${IF_RIGHT}`,
 	);
 
 /** A run of an execution from a state that n8n has left. */
@@ -74,7 +77,7 @@ export const runFromEarlierState = ({ noun, plural }: Words) =>
 		`The first run may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full. n8n 1 also does so when a time limit passes while the execution runs, and with an execution that begins while n8n itself starts. Where a wait has a time limit, turn it off.`,
 	);
 
-/** What is left of a run whose account the service rejected. */
+/** An item that is left when the service has rejected its account in this run. */
 export const tokenRejected = () =>
 	new InputError(
 		'',
@@ -82,7 +85,7 @@ export const tokenRejected = () =>
 		'Check the token of the Pay API credential, then run again. Services block an address after a few rejections.',
 	);
 
-/** A postback to this execution, in which nothing takes it. */
+/** A postback to this execution, in which no wait takes it: a hint. */
 export const noWaitBehind = ({ noun }: Words) =>
 	`No "Wait for postback" stands behind this node, so the postback of this ${noun} resumes nothing. Add one behind it, or choose another Postback.`;
 
@@ -102,7 +105,7 @@ export const severalForOneWait = (wait: string, count: number, { plural }: Words
 		'Send them through a Loop Over Items with a batch size of 1, with the wait inside of the loop. Or take their postbacks with a Pay Trigger.',
 	);
 
-/** A wait behind a request that is for another one. */
+/** A wait that is for another External ID than the request before it. */
 export const otherIdAwaited = (waitsFor: string, external_id: string) =>
 	wrongField(
 		externalIdName,
@@ -123,7 +126,7 @@ export const sameIdAsItem = (
 		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers; otherwise a second one looks like a mistake.`,
 	);
 
-/** What another item, node or run of this execution sent. */
+/** An External ID that another item, node or run of this execution has sent. */
 export function sentInThisExecution(
 	{ noun, pastParticiple, whenUnknown }: Words,
 	attempt: Attempt,
@@ -144,7 +147,7 @@ export function sentInThisExecution(
 	);
 }
 
-/** What an earlier try of this item sent with other details. */
+/** An item that an earlier try sent with other details, and that was accepted. */
 export function acceptedWithOtherDetails(
 	{ noun }: Words,
 	{ external_id, amount }: Attempt,
@@ -157,7 +160,7 @@ export function acceptedWithOtherDetails(
 	);
 }
 
-/** What an earlier try of this item, or an earlier call of this tool, sent under another id. */
+/** An item that an earlier try, or an earlier call of this tool, sent under another External ID. */
 export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Attempt): InputError {
 	const { external_id } = attempt;
 	const earlier = attemptInWords(attempt);
@@ -172,7 +175,7 @@ export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Att
 	);
 }
 
-/** What n8n's store remembers. */
+/** An External ID that n8n's store remembers. */
 export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
@@ -180,7 +183,7 @@ export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: str
 		`Look under Executions for the run that sent it. Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
 	);
 
-/** What to do about what was not carried out and whose record stays. */
+/** Payments that were not made and whose records stay: what to do about them. */
 export function stillRecorded(ids: readonly string[], reason = "n8n's database failed"): string {
 	const toSend =
 		ids.length === 1
@@ -206,11 +209,11 @@ export function checkFailed({ noun, pastParticiple }: Words, error: Error): Inpu
 	);
 }
 
-/** What n8n's list may have let go before this run. */
+/** Payments that n8n's list may have let go before this run: a hint. */
 export const listWasFull = ({ plural }: Words, before: number) =>
 	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps none before them. If one of these is older, it was sent again: compare with your records.`;
 
-/** What was sent and may not stay recorded. */
+/** Payments that were sent and may not stay recorded: a hint. */
 export function mayBeForgotten(ids: readonly string[], { message }: Error): string {
 	const [stay, again] =
 		ids.length === 1

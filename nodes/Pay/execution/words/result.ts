@@ -12,10 +12,10 @@ export interface ResultWords {
 	description: string;
 }
 
-/** More of a response than a person reads. */
+/** As much of a response as a person reads. */
 const MOST_QUOTED = 500;
 
-function quoted(text: string): string {
+function quotedStart(text: string): string {
 	return text.length > MOST_QUOTED ? `"${text.slice(0, MOST_QUOTED)}…"` : `"${text}"`;
 }
 
@@ -24,9 +24,9 @@ function responseSentence(response: unknown): string | undefined {
 	if (response === undefined || response === '') return undefined;
 	const page = proxyPageIn(response);
 	if (page !== undefined) {
-		return `The response looks like a page of ${page.by} on the way, not like one of the service: ${quoted(page.text)}.`;
+		return `The response looks like a page of ${page.by} on the way, not like one of the service: ${quotedStart(page.text)}.`;
 	}
-	return `The response said: ${quoted(textOf(response))}.`;
+	return `The response said: ${quotedStart(textOf(response))}.`;
 }
 
 /** A response as people read it: many services say it all in one member. */
@@ -79,7 +79,7 @@ function correction(
 	return 'Correct the item, then run again.';
 }
 
-/** Of a request that was rejected by its status, which a proxy may have given. */
+/** Describes a request that was rejected by its status, which a proxy may have given. */
 function rejectedByStatus(
 	words: Words,
 	external_id: string,
@@ -93,7 +93,7 @@ function rejectedByStatus(
 	);
 }
 
-/** Of a request that was rejected by what its response says. */
+/** Describes a request that was rejected by what its response says. */
 function rejectedByWords(
 	words: Words,
 	external_id: string,
@@ -107,7 +107,7 @@ function rejectedByWords(
 	);
 }
 
-/** Of a request that the service, or a proxy, rejected. */
+/** The words for a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
 	words: Words,
 	external_id: string,
@@ -123,7 +123,7 @@ export function rejectedInWords(
 	};
 }
 
-/** Of a request that cannot have been carried out. */
+/** The words for a request that cannot have been carried out. */
 export function notSentInWords(
 	{ noun }: Words,
 	external_id: string,
@@ -158,21 +158,21 @@ export const notFinished = (external_id: string, { message }: Error) =>
 	`"${external_id}" was accepted, but something is missing in its item: ${message}`;
 
 /** A QR code that asks its payer for another amount than the request asked for. */
-export const otherAmountInCode = (external_id: string, inCode: number, asked: number) =>
-	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${asked}. Ask the service which unit it takes before anybody pays it.`;
+export const otherAmountInCode = (external_id: string, inCode: number, requested: number) =>
+	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${requested}. Ask the service which unit it takes before anybody pays it.`;
 
 /** A QR code that asks its payer for an amount in a form that its scheme does not have. */
-export const unreadableAmountInCode = (external_id: string, text: string, asked: number) =>
-	`The QR code of "${external_id}" has "${text}" as its amount, which cannot be compared with the ${asked} of the request. Scan it before anybody pays it.`;
+export const unreadableAmountInCode = (external_id: string, text: string, requested: number) =>
+	`The QR code of "${external_id}" has "${text}" as its amount, which cannot be compared with the ${requested} of the request. Scan it before anybody pays it.`;
 
 /** An acceptance that says another amount than its request. */
-export const otherAmountInResponse = (external_id: string, said: string, asked: number) =>
-	`The service accepted "${external_id}" and says the amount ${said}, but the request said ${asked}. Ask the service what was carried out, and which unit it takes.`;
+export const otherAmountInResponse = (external_id: string, amount: string, requested: number) =>
+	`The service accepted "${external_id}" and says the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it takes.`;
 
 /** An acceptance that names another identifier than its request. */
-export const otherIdInResponse = (external_id: string, said: string, hasPostback: boolean) =>
+export const otherIdInResponse = (external_id: string, otherId: string, hasPostback: boolean) =>
 	joinSentences(
-		`The service accepted "${external_id}" and calls it "${said}".`,
+		`The service accepted "${external_id}" and calls it "${otherId}".`,
 		hasPostback
 			? 'Ask the service what it accepted: postbacks may name the other one.'
 			: 'Ask the service what it accepted.',
@@ -200,7 +200,7 @@ function lostSentence({ noun }: Words, result: RequestResult, earlier?: string):
 }
 
 /**
- * Of a request of which nobody knows what became of it.
+ * The words for a request of which nobody knows what became of it.
  * @param earlier whose request it was, in words, if it was made in an earlier try
  */
 export function unknownInWords(

@@ -43,27 +43,28 @@ function notReachedSentence({ notReached }: Record<End, number>): string | undef
 /** A hint for a run that goes on after failures, for it looks like a success; none if it is one. */
 export function failuresInWords(run: Summary): string | undefined {
 	const counts = countEnds(run);
+	if (counts.unknown > 0) return unknownAndOthers(run, counts);
 	const failures = countsInWords(counts, ['rejected', 'duplicate', 'notSent', 'notReached']);
-	if (counts.unknown > 0) {
-		const others = countsInWords(
-			counts,
-			ENDS.filter((end) => end !== 'unknown'),
-		);
-		const also = others === '' ? undefined : `Of the others: ${others}.`;
-		const { reminder } = run.operation.words.whenUnknown;
-		return joinSentences(
-			unknownSentence(run, counts.unknown),
-			reminder,
-			also,
-			notReachedSentence(counts),
-		);
-	}
 	if (failures === '') return undefined;
 	if (run.items === 1) return onlyFailureSentence(run, counts);
 	const accepted =
 		counts.accepted > 0 ? `${counts.accepted} accepted` : 'none accepted in this run';
 	return joinSentences(
 		`Of ${run.items} ${nounOf(run)}: ${accepted}, ${failures}.`,
+		notReachedSentence(counts),
+	);
+}
+
+/** The hint of a run with unknown items: they come first. */
+function unknownAndOthers(run: Summary, counts: Record<End, number>): string {
+	const others = countsInWords(
+		counts,
+		ENDS.filter((end) => end !== 'unknown'),
+	);
+	return joinSentences(
+		unknownSentence(run, counts.unknown),
+		run.operation.words.whenUnknown.reminder,
+		others === '' ? undefined : `Of the others: ${others}.`,
 		notReachedSentence(counts),
 	);
 }

@@ -45,7 +45,7 @@ const imageFields = [imageField, binaryPropertyField];
 
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
-	{ tellsRequestsApart: true },
+	{ identifiesRequest: true },
 	[
 		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
 		groupText({
