@@ -23,20 +23,24 @@ const LABEL = labelOf(additionalMembersOption);
 const wrongMembers = (message: string, advice: string) =>
 	new InputError(additionalMembersOption.name, message, advice);
 
-/** Whether JSON drops a member, or writes null for it, though it is something else. */
+/** Whether JSON leaves a member out, or writes null for a value that is not null. */
 function isLost(typed: unknown, written: unknown): boolean {
 	if (['undefined', 'function', 'symbol'].includes(typeof written)) return true;
 	if (typeof written === 'number') return !Number.isFinite(written);
-	// A toJSON gives null for a date that is none.
+	// The toJSON of an invalid date gives null.
 	return written === null && typed !== null;
 }
 
-/** The text that would be sent: an expression may give an object with a toJSON of its own. */
+/**
+ * The JSON that would be sent, as text: an expression may give an object with a toJSON of its own. Empty
+ * where there is none, as of an object that holds itself. Throws an InputError for a member without a value.
+ */
 function typedText(value: unknown): string {
 	if (typeof value === 'string') return value.trim() || '{}';
-	let lostName: string | undefined;
+	const lostNames: string[] = [];
+	// JSON.stringify calls it for each member, and `this` is the object that holds the member.
 	function noteLost(this: Members, name: string, written: unknown): unknown {
-		if (isLost(this[name], written)) lostName ??= name;
+		if (isLost(this[name], written)) lostNames.push(name);
 		return written;
 	}
 	let text: string;
@@ -45,6 +49,7 @@ function typedText(value: unknown): string {
 	} catch {
 		return '';
 	}
+	const [lostName] = lostNames;
 	if (lostName === undefined) return text;
 	throw wrongField(
 		additionalMembersOption,
@@ -119,10 +124,11 @@ const foldedName = (name: string) =>
 		.replace(/[^\p{L}\p{N}]/gu, '')
 		.toLowerCase();
 
-function saysRecipient(name: string, ownNames: readonly string[]): boolean {
+/** @param documentedNames the names of the members inside the form's recipient */
+function saysRecipient(name: string, documentedNames: readonly string[]): boolean {
 	const folded = foldedName(name);
 	if (RECIPIENT_NAMES.includes(folded)) return true;
-	if (ownNames.some((own) => foldedName(own) === folded)) return true;
+	if (documentedNames.some((documented) => foldedName(documented) === folded)) return true;
 	return RECIPIENT_PARTS.some((part) => folded.includes(part));
 }
 
@@ -131,41 +137,43 @@ function saysRecipient(name: string, ownNames: readonly string[]): boolean {
  * inside the recipient that the form does not set, and at any depth a member named like a recipient.
  * Nobody knows what a service reads, so a harmless member may be meant too: it costs nobody money.
  */
-export function otherRecipientIn(body: object, known: MemberTree): string | undefined {
-	const recipient = known.creditParty;
-	const ownMembers = isTree(recipient) ? Object.keys(recipient) : [];
+export function otherRecipientIn(body: object, formMembers: MemberTree): string | undefined {
+	const documentedNames = Object.keys(groupAt(formMembers, 'creditParty') ?? {});
 	for (const [name, value] of Object.entries(body)) {
 		if (name === 'creditParty') {
-			const added = Object.keys((value ?? {}) as object).find((each) => !ownMembers.includes(each));
+			const names = Object.keys((value ?? {}) as object);
+			const added = names.find((each) => !documentedNames.includes(each));
 			if (added !== undefined) return `creditParty.${added}`;
-		} else if (!Object.hasOwn(known, name)) {
-			const found = recipientIn(name, value, name, ownMembers);
+		} else if (!Object.hasOwn(formMembers, name)) {
+			const found = recipientIn(name, value, name, documentedNames);
 			if (found !== undefined) return found;
 		}
 	}
 	return undefined;
 }
 
+/** The path of a member that is named like a recipient: the one that stands at `path`, or one inside it. */
 function recipientIn(
 	name: string,
 	value: unknown,
 	path: string,
-	ownNames: readonly string[],
+	documentedNames: readonly string[],
 ): string | undefined {
-	if (saysRecipient(name, ownNames)) return path;
+	if (saysRecipient(name, documentedNames)) return path;
 	if (typeof value !== 'object' || value === null) return undefined;
-	for (const [below, member] of Object.entries(value)) {
-		const at = Array.isArray(value) ? `${path}[${below}]` : `${path}.${below}`;
-		// An entry of a list has no name.
-		const found = recipientIn(Array.isArray(value) ? '' : below, member, at, ownNames);
+	for (const [nameInside, member] of Object.entries(value)) {
+		// An entry of a list has a place in it, and no name.
+		const found = Array.isArray(value)
+			? recipientIn('', member, `${path}[${nameInside}]`, documentedNames)
+			: recipientIn(nameInside, member, `${path}.${nameInside}`, documentedNames);
 		if (found !== undefined) return found;
 	}
 	return undefined;
 }
 
 /**
- * What a run itself reads of a body: limits, sums and postbacks hang on it. So nobody types it as an
- * additional member, also where the operation has no field for it.
+ * What a run itself reads of a body: limits, sums and postbacks hang on it. So nobody may type it as an
+ * additional member, even where the operation has no field for it.
  */
 const READ_BY_RUNS: Record<keyof ServiceRequest, string> = {
 	amount: 'says how much money it is about',
@@ -182,10 +190,16 @@ interface FormMembers {
 
 /**
  * The form's own member that an added one is, or that a lenient service may take it for.
- * @param known the form's members at this level
+ * @param formMembers the form's members at this level
  */
-function formMemberOf(name: string, known: MemberTree): string | undefined {
-	return Object.keys(known).find((each) => lenientName(each) === lenientName(name));
+function formMemberOf(name: string, formMembers: MemberTree): string | undefined {
+	return Object.keys(formMembers).find((each) => lenientName(each) === lenientName(name));
+}
+
+/** The form's members inside one of its members; undefined where that has none, or is not the form's. */
+function groupAt(formMembers: MemberTree, name: string): MemberTree | undefined {
+	const member = Object.hasOwn(formMembers, name) ? formMembers[name] : undefined;
+	return isTree(member) ? member : undefined;
 }
 
 /** Refuses a member that a run reads, of an operation that has no field for it. Throws an InputError. */
@@ -204,20 +218,20 @@ function refuseMember(
 	name: string,
 	value: unknown,
 	path: string,
-	known: MemberTree,
+	formMembers: MemberTree,
 	description: FormMembers['description'],
 ): void {
 	const at = path + name;
 	const wrongMember = (what: string, advice: string) =>
 		wrongMembers(`${LABEL} holds "${at}", which ${what}`, advice);
 	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
-	const formMember = formMemberOf(name, known);
+	const formMember = formMemberOf(name, formMembers);
 	if (formMember === undefined) {
 		if (path === '') refuseReadByRuns(name);
 		return;
 	}
 	const ownPath = path + formMember;
-	if (!isTree(known[formMember])) {
+	if (!isTree(formMembers[formMember])) {
 		const label = labelOf(fieldAt(description, ownPath));
 		throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
 	}
@@ -230,24 +244,26 @@ function refuseMember(
 	}
 }
 
-/** Members deeply merged. Throws an InputError. */
+/**
+ * Adds members to those of a body, at any depth. Throws an InputError.
+ * @param formMembers the form's members at this level
+ * @param path where this level stands: empty, or with a point at its end
+ */
 function merge(
 	body: Members,
 	added: Members,
-	known: MemberTree,
+	formMembers: MemberTree,
 	path: string,
 	description: FormMembers['description'],
 ): Members {
 	const merged = new Map(Object.entries(body));
 	for (const [name, value] of Object.entries(added)) {
-		refuseMember(name, value, path, known, description);
+		refuseMember(name, value, path, formMembers, description);
 		const present = merged.get(name);
-		const membersPresent = isJsonObject(present) ? present : undefined;
-		const knownBelow = Object.hasOwn(known, name) ? known[name] : undefined;
-		const isOfForm = isTree(knownBelow);
-		if (isJsonObject(value) && (isOfForm || membersPresent !== undefined)) {
-			const below = isOfForm ? knownBelow : {};
-			merged.set(name, merge(membersPresent ?? {}, value, below, `${path}${name}.`, description));
+		const group = groupAt(formMembers, name);
+		if (isJsonObject(value) && (group !== undefined || isJsonObject(present))) {
+			const inside = isJsonObject(present) ? present : {};
+			merged.set(name, merge(inside, value, group ?? {}, `${path}${name}.`, description));
 		} else {
 			merged.set(name, value);
 		}

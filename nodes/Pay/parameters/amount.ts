@@ -41,7 +41,7 @@ export function readDecimalSign(read: ReadParameter): DecimalSign {
 }
 
 /** How an amount is read. */
-interface Reading {
+interface AmountRules {
 	/** 'above 0' unless it is said. */
 	bound?: 'above 0' | '0 or more';
 	/** Undefined where nobody can choose it: then it is the point. */
@@ -51,8 +51,8 @@ interface Reading {
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
 const MAX_DIGITS = 15;
 
-/** A number as it is written with each decimal sign; the other sign may stand between thousands. */
-const WAYS = {
+/** How a number is written with each decimal sign; the other sign may stand between thousands. */
+const NOTATIONS = {
 	point: {
 		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/,
 		decimal: '.',
@@ -85,25 +85,25 @@ const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
  * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
  * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
  */
-export function parseAmount(value: unknown, field: NamedField, reading: Reading = {}): number {
-	if (value === undefined || value === null || value === '') throw missing(field, reading);
-	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, reading);
-	if (typeof value === 'string') return parseText(value, field, reading);
+export function parseAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
+	if (value === undefined || value === null || value === '') throw missing(field, rules);
+	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, rules);
+	if (typeof value === 'string') return parseText(value, field, rules);
 	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
 	throw notANumber(field, value, advice);
 }
 
 /** Reads an amount that came as text. Throws an InputError. */
-function parseText(typed: string, field: NamedField, reading: Reading): number {
+function parseText(typed: string, field: NamedField, rules: AmountRules): number {
 	const text = typed.trim();
-	const { decimalSign = 'point' } = reading;
+	const { decimalSign = 'point' } = rules;
 	const plain = plainText(text, decimalSign);
-	// The point is what holds where nobody chose: there a separator between thousands would be a guess.
+	// Where nobody chose, the point is the decimal sign. That a comma is between thousands would be a guess.
 	const isGuess = decimalSign === 'point' && text.includes(',');
 	if (plain === undefined || isGuess) {
-		throw notANumber(field, typed, adviceFor(text, reading));
+		throw notANumber(field, typed, adviceFor(text, rules));
 	}
-	const amount = checkNumber(Number(plain), plain, typed, field, reading);
+	const amount = checkNumber(Number(plain), plain, typed, field, rules);
 	refuseTwoReadings(text, typed, field, decimalSign);
 	return amount;
 }
@@ -124,7 +124,7 @@ function refuseTwoReadings(
 	decimalSign: DecimalSign,
 ): void {
 	const found = threeDecimalsIn(text);
-	if (found === undefined || found.sign !== WAYS[decimalSign].decimal) return;
+	if (found === undefined || found.sign !== NOTATIONS[decimalSign].decimal) return;
 	throw wrongField(
 		field,
 		`can be read in two ways: ${quoted(typed)}`,
@@ -134,13 +134,14 @@ function refuseTwoReadings(
 
 /** A text as a plain decimal number with a point; undefined where it is not written in this way. */
 function plainText(text: string, sign: DecimalSign): string | undefined {
-	const { pattern, decimal, group } = WAYS[sign];
+	const { pattern, decimal, group } = NOTATIONS[sign];
 	if (!pattern.test(text)) return undefined;
 	return text.replaceAll(group, '').replace(decimal, '.');
 }
 
 /** A plain decimal number as it is to be written. */
-const writtenWith = (sign: DecimalSign, plain: string) => plain.replace('.', WAYS[sign].decimal);
+const writtenWith = (sign: DecimalSign, plain: string) =>
+	plain.replace('.', NOTATIONS[sign].decimal);
 
 /** The two numbers that digits in front of and behind a separator can mean. */
 function bothReadings(whole: string, fraction: string, sign: DecimalSign): string {
@@ -152,8 +153,8 @@ function bothReadings(whole: string, fraction: string, sign: DecimalSign): strin
 	return `Write ${grouped} or ${decimal}, whichever is meant.`;
 }
 
-/** How to write a text that cannot be read as a number, for each decimal sign. */
-const FORMS = {
+/** What to do about a text that is no number in any notation. */
+const WRITE_DIGITS = {
 	point:
 		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
 	comma:
@@ -163,8 +164,8 @@ const FORMS = {
 const CHOOSE_COMMA = 'If all are written with a comma, choose it as Decimal Sign under Options.';
 const CHOOSE_POINT = 'If all are written with a point, choose it as Decimal Sign under Options.';
 
-/** How to write a text that is not taken. */
-function adviceFor(text: string, { decimalSign }: Reading): string {
+/** What to do about a text that is not taken. */
+function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const sign = decimalSign ?? 'point';
 	const ambiguous = threeDecimalsIn(text);
 	if (ambiguous !== undefined) {
@@ -177,7 +178,7 @@ function adviceFor(text: string, { decimalSign }: Reading): string {
 	}
 	const withComma = plainText(text, 'comma');
 	const plain = plainText(text, 'point') ?? withComma;
-	if (plain === undefined) return FORMS[sign];
+	if (plain === undefined) return WRITE_DIGITS[sign];
 	const advice = correctedForm(text, plain, sign);
 	// Only where the sign can be chosen, and was not chosen as the comma.
 	return decimalSign === 'point' && withComma !== undefined ? `${advice} ${CHOOSE_COMMA}` : advice;
@@ -200,7 +201,7 @@ function checkNumber(
 	plain: string,
 	value: unknown,
 	field: NamedField,
-	{ bound = 'above 0' }: Reading,
+	{ bound = 'above 0' }: AmountRules,
 ): number {
 	if (!Number.isFinite(amount)) {
 		throw notANumber(field, value, 'Check the calculation that gives this value.');
@@ -220,11 +221,11 @@ function checkNumber(
 			'Check the value and where it comes from.',
 		);
 	}
-	// JSON knows no -0.
+	// The sum of -0 and 0 is 0, which is what JSON writes for -0.
 	return amount + 0;
 }
 
-function missing(field: NamedField, { bound = 'above 0' }: Reading): InputError {
+function missing(field: NamedField, { bound = 'above 0' }: AmountRules): InputError {
 	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
 	return wrongField(
 		field,

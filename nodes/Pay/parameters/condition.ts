@@ -45,7 +45,7 @@ type ConditionField = Pick<
 	'displayName' | 'name' | 'description' | 'noDataExpression'
 >;
 
-/** A trigger's. */
+/** The condition of a trigger. */
 export const startCondition: ConditionField = {
 	displayName: 'Start',
 	name: 'startWhen',
@@ -53,7 +53,7 @@ export const startCondition: ConditionField = {
 	description: 'Which postbacks start the workflow',
 };
 
-/** A wait's. */
+/** The condition of a wait. */
 export const resumeCondition: ConditionField = {
 	displayName: 'Resume',
 	name: 'resumeWhen',

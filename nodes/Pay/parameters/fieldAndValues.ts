@@ -8,6 +8,7 @@ const isBlank = (value: unknown) => String(value ?? '').trim() === '';
 /** The values of a list, or of a text with one a line, without the blank ones. */
 function valuesIn(entered: unknown): unknown[] {
 	const values: unknown[] = [];
+	// A field of several values holds a list, and an expression in one of them may give a list too.
 	for (const value of [entered].flat()) {
 		const lines: unknown[] = typeof value === 'string' ? value.split(/[\r\n]+/) : [value].flat();
 		for (const line of lines) {
@@ -21,7 +22,10 @@ function valuesIn(entered: unknown): unknown[] {
 export const isUnset = (paths: unknown, values: unknown) =>
 	isBlank(paths) && valuesIn(values).length === 0;
 
-/** Whether a line can be a path: nobody names a member by nothing, and a comma stands between two. */
+/**
+ * Whether a line can be a path: none of its names is empty. A comma stands between two paths, and braces
+ * and $ are those of an expression.
+ */
 function isPath(line: string): boolean {
 	return line.split('.').every((name) => name !== '') && !/[,{}$]/.test(line);
 }

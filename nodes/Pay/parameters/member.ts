@@ -11,8 +11,8 @@ export interface BodyMember<Name extends string = string, Value = unknown> {
 	readonly fields: INodeProperties[];
 	readonly type: Member;
 	/**
-	 * Whether another value makes it another request: then what was accepted before does not stand for it. A
-	 * text that people let change with each try says nothing of the kind.
+	 * Whether another value makes it another request: then what was accepted before does not stand for it.
+	 * False for a text that people let change with each try.
 	 */
 	readonly identifiesRequest: boolean;
 	/** Members of its own that an expression must not leave empty. */
@@ -27,15 +27,22 @@ type Named<Name extends string> = Pick<INodeProperties, 'displayName' | 'descrip
 };
 type Parse<Value> = (value: unknown, field: NamedField) => Value;
 
+/** The field of a text, which is empty at first. */
+const textField = (field: Named<string>): INodeProperties => ({
+	type: 'string',
+	default: '',
+	...field,
+});
+
 /** A text of a group, with the rule by which it is read. */
 export const groupText = <const Name extends string>(
 	field: Named<Name>,
 	{ parse = optionalText, neverEmpty = false } = {},
 ) => ({
 	name: field.name,
-	field: { type: 'string', default: '', ...field } satisfies INodeProperties,
+	field: textField(field),
 	parse,
-	/** Whether an expression must not leave it empty: an empty text is left out else. */
+	/** Whether an expression must not leave it empty. Other texts are left out where they are empty. */
 	neverEmpty,
 });
 
@@ -54,12 +61,15 @@ function singleMember<const Name extends string, Value>(
 	};
 }
 
-/** An object of optional texts (creditParty, payer): a collection in the editor. */
+/**
+ * An object of optional texts (creditParty, payer): a collection in the editor.
+ * @param openFields the texts whose fields stand there from the start, each empty
+ */
 export function groupMember<const Name extends string, const Text extends string>(
 	field: Named<Name>,
 	{ identifiesRequest }: Pick<BodyMember, 'identifiesRequest'>,
 	texts: Array<ReturnType<typeof groupText<Text>>>,
-	open: INodeProperties['default'] = {},
+	openFields: INodeProperties['default'] = {},
 ): BodyMember<Name, Partial<Record<Text, string>> | undefined> {
 	// n8n lists the fields of a collection by their names; a body has them as the document does.
 	const options = texts
@@ -68,7 +78,7 @@ export function groupMember<const Name extends string, const Text extends string
 	const collection = {
 		type: 'collection',
 		placeholder: 'Add Field',
-		default: open,
+		default: openFields,
 		options,
 	} as const;
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
@@ -91,7 +101,7 @@ export const textMember = <const Name extends string>(
 ) =>
 	singleMember(
 		field.name,
-		groupText(field).field,
+		textField(field),
 		{ type: 'string', identifiesRequest },
 		optionalText,
 	);
@@ -104,7 +114,10 @@ export const amount: BodyMember<'amount', number> = {
 	identifiesRequest: true,
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
-/** As {@link amount}. One of its own is no part of what is asked for: people let it change with each try. */
+/**
+ * As {@link amount}. An operation's own External ID does not tell which request it is, since people let it
+ * change with each try. The External ID of something else does.
+ */
 export const externalId = (identifier: Identifier) =>
 	singleMember(
 		'external_id',
@@ -147,7 +160,7 @@ export function treeOf(form: readonly FormPart[]): MemberTree {
 	return tree;
 }
 
-/** The members of a form with another value of which it is still the same request. */
+/** The members of a form that may change while it stays the same request. */
 export function notIdentifyingIn(form: readonly FormPart[]): string[] {
 	return form
 		.filter(isBodyMember)

@@ -126,7 +126,7 @@ export function mayBeExpression(typed: unknown): boolean {
 	return Object.values(typed).some(mayBeExpression);
 }
 
-/** What an expression reads of its item. Of a tool that is the first one, or holds what the model says. */
+/** What an expression reads of its item. The item of a tool is the first one, or holds what the model says. */
 const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
 
 /** Whether an expression, at any depth of a parameter as it was typed, reads its item. */

@@ -77,21 +77,25 @@ function isDate(value: unknown): boolean {
 	return 'toISOString' in value || 'toISODate' in value;
 }
 
+/** Refuses a number that is none, or that is too large to keep all its digits. Throws an InputError. */
+function refuseUnfitNumber(value: number, field: NamedField): void {
+	// Infinity is what a failed calculation leaves, as NaN is.
+	if (!Number.isFinite(value)) refuseLeftover('NaN', field);
+	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return;
+	throw wrongField(
+		field,
+		'is a number too large to keep all its digits',
+		'Pass it as text from the start, for example as a string in the data it comes from.',
+	);
+}
+
 /**
  * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
  * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
  */
 export function optionalText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
-	// Infinity is as little a value as NaN: this throws.
-	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
-	if (typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-		throw wrongField(
-			field,
-			'is a number too large to keep all its digits',
-			'Pass it as text from the start, for example as a string in the data it comes from.',
-		);
-	}
+	if (typeof value === 'number') refuseUnfitNumber(value, field);
 	if (isDate(value)) {
 		throw wrongField(
 			field,
@@ -162,8 +166,8 @@ export const optionalIdentifier = (value: unknown, field: NamedField) =>
 /** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
 export function parseExternalId(value: unknown, identifier: Identifier): string {
 	const { asText, whenMissing, example } = identifierWords(identifier);
-	const isOddNumber = typeof value === 'number' && !Number.isSafeInteger(value);
-	if (typeof value === 'boolean' || isOddNumber) {
+	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
+	if (typeof value === 'boolean' || isWrongNumber) {
 		throw wrongField(
 			externalIdName,
 			`must be text or a whole number, but is ${String(value)}`,
@@ -203,23 +207,24 @@ export function changingIdHint(
 /**
  * The members of an object that holds documented ones only; throws an InputError.
  * @param advice what to do where the value is not an object
- * @param others where other members go, in words
+ * @param others a sentence that says where other members go
  */
 export function documentedMembers(
 	value: unknown,
 	field: NamedField,
 	names: string[],
 	advice: string,
-	others = '',
+	others?: string,
 ): Record<string, unknown> {
 	const list = names.join(', ');
 	if (!isJsonObject(value)) throw wrongField(field, `must be an object with ${list}`, advice);
 	const other = Object.keys(value).find((name) => !names.includes(name));
 	if (other === undefined) return value;
+	const documented = `The documented members are ${list}.`;
 	throw wrongField(
 		field,
 		`has a member "${other}", which the service does not document`,
-		`The documented members are ${list}.${others}`,
+		others === undefined ? documented : `${documented} ${others}`,
 	);
 }
 
@@ -241,7 +246,7 @@ export function readMembers<Name extends string>(
 	texts: ReadonlyArray<TextOfGroup<Name>>,
 ): Partial<Record<Name, string>> | undefined {
 	const names = texts.map(({ name }) => name);
-	const others = ' Others go into Additional Members under Options.';
+	const others = 'Others go into Additional Members under Options.';
 	const members = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
 	const read: Partial<Record<Name, string>> = {};
 	for (const text of texts) {

@@ -54,7 +54,7 @@ const MILLISECONDS: Readonly<Record<(typeof UNITS)[number], number>> = {
  * an InputError.
  */
 export function readWaitLimit(read: ReadParameter): number {
-	// What is not typed is false by its default: nothing comes from an expression that found nothing.
+	// Undefined is refused too: n8n fills in the default, so it comes from an expression that found nothing.
 	if (!parseSwitch(read('limitWaitTime'), limitWaitTimeField)) return Infinity;
 	const typedAmount = read('resumeAmount');
 	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
