@@ -1,4 +1,4 @@
-import { firstValue, mismatchOf, missing } from '../../nodes/Pay/service/fieldMatch';
+import { firstValue, mismatchOf, missingInWords } from '../../nodes/Pay/service/fieldMatch';
 
 describe('a field has one of some values', () => {
 	const match = { field: 'status', values: ['paid', '7', 'true'] };
@@ -219,5 +219,5 @@ test.each<{ field: string; sources: unknown[]; expected: string }>([
 		expected: 'the field "status" is missing',
 	},
 ])('that $field is missing from $sources is said', ({ field, sources, expected }) => {
-	expect(missing(field, sources)).toBe(expected);
+	expect(missingInWords(field, sources)).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import { findQrSource } from '../../nodes/Pay/qr/payload';
 import { redact } from '../../nodes/Pay/service/redact';
-import { proxyPageIn, unconfirmedBy, withoutN8n } from '../../nodes/Pay/service/page';
+import { proxyPageIn, unconfirmedBy, replaceUnpublished } from '../../nodes/Pay/service/page';
 import { filled, growsTooFast, processorTime } from '../growth';
 
 /** As many bytes as the package takes of a response. */
@@ -9,7 +9,7 @@ const LONGEST = 10_000_000;
 /** All that is done with a response whose sender means harm, after a request was sent. */
 function timeOf(body: string): number {
 	return processorTime(() => {
-		withoutN8n({ message: body });
+		replaceUnpublished({ message: body });
 		unconfirmedBy(body, 'text/html');
 		unconfirmedBy(body, 'application/json');
 		proxyPageIn(body);

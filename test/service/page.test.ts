@@ -3,7 +3,7 @@ import {
 	unconfirmedBy,
 	UNPUBLISHED,
 	webPageIn,
-	withoutN8n,
+	replaceUnpublished,
 } from '../../nodes/Pay/service/page';
 import type { Reason } from '../../nodes/Pay/service/reason';
 
@@ -59,8 +59,8 @@ test.each([
 	},
 ])('what n8n says where no workflow listens is said in our words: $what', ({ message }) => {
 	const said = { code: 404, message, stacktrace: 'at /usr/lib/node_modules/n8n' };
-	expect(withoutN8n(said)).toBe(UNPUBLISHED);
-	expect(withoutN8n({ message: 'No account is registered' })).toStrictEqual({
+	expect(replaceUnpublished(said)).toBe(UNPUBLISHED);
+	expect(replaceUnpublished({ message: 'No account is registered' })).toStrictEqual({
 		message: 'No account is registered',
 	});
 });
@@ -94,7 +94,7 @@ test.each<{ name: string; page: string; expected: object }>([
 });
 
 test('what n8n says may begin with the webhook', () => {
-	expect(withoutN8n({ message: 'webhook "a" is not registered' })).toBe(UNPUBLISHED);
+	expect(replaceUnpublished({ message: 'webhook "a" is not registered' })).toBe(UNPUBLISHED);
 });
 
 test.each([
@@ -119,7 +119,7 @@ test.each([
 		response: null,
 	},
 ])('what is no answer of n8n stays: $name', ({ response }) => {
-	expect(withoutN8n(response)).toBe(response);
+	expect(replaceUnpublished(response)).toBe(response);
 });
 
 const PAGE = '<html><head><title>Log\n in</title></head></html>';

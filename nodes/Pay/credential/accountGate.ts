@@ -33,7 +33,7 @@ interface KnownAccount {
 	key: string;
 	/** Why nothing more is sent with it. */
 	rejection?: InputError;
-	/** Ends when the item has that asks alone, because the token was not accepted lately. Never rejects. */
+	/** One item that asks alone, because the token was not accepted lately: the others wait for it. Never rejects. */
 	asking?: Promise<unknown>;
 }
 

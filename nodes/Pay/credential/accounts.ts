@@ -11,7 +11,7 @@ import { credentialField } from './wrongField';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
-/** Stands where n8n has what resolves a workflow's expressions: it keeps the fields as they are. */
+/** Takes the place of n8n's expression engine: it resolves nothing, and keeps the fields that it is given. */
 class UnresolvedFields {
 	fields: PayCredential | undefined;
 
@@ -33,8 +33,8 @@ async function unresolvedCredential(
 ): Promise<PayCredential | undefined> {
 	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
 	const node = context.getNode();
-	const which = node.credentials?.payApi;
-	if (additionalData === undefined || which === undefined) return undefined;
+	const selected = node.credentials?.payApi;
+	if (additionalData === undefined || selected === undefined) return undefined;
 	const expression = new UnresolvedFields();
 	const resolveWith = {
 		workflow: { expression },
@@ -46,7 +46,7 @@ async function unresolvedCredential(
 	};
 	await additionalData.credentialsHelper.getDecrypted(
 		additionalData,
-		which,
+		selected,
 		'payApi',
 		context.getMode(),
 		{ node, data: {}, source: null },
@@ -56,7 +56,7 @@ async function unresolvedCredential(
 	return expression.fields;
 }
 
-/** Whether no field is an expression: each came to what it is as text. */
+/** Whether no field is an expression: each was resolved to the very text that it is. */
 function isPlain(unresolved: PayCredential, resolved: PayCredential): boolean {
 	const names = new Set([...Object.keys(unresolved), ...Object.keys(resolved)]);
 	for (const name of names) {
@@ -120,9 +120,9 @@ export async function credentialOfTrigger(
 }
 
 /**
- * The credential of a wait, which needs none: only to check the service's signature. As text, for n8n
- * resolves credentials only where a node has to have one; undefined where none is selected. Rejects
- * with an InputError where n8n does not give it.
+ * The credential of a wait; undefined where none is selected. A wait needs one only to check the service's
+ * signature. Expressions in it stay text: n8n resolves them only where a node has to have a credential.
+ * Rejects with an InputError where n8n does not give it.
  */
 export async function credentialOfWait(
 	context: CredentialContext,

@@ -195,7 +195,7 @@ export function parseSecrets(fields: PayCredential): PostbackSecrets {
 	return { current, accepted };
 }
 
-/** Fields that say for themselves what is wrong where they are empty, or let less through then. */
+/** Fields that may be empty here: an empty one lets less through, or has an error of its own. */
 const SAFE_WHERE_EMPTY = [
 	'sessionToken',
 	'baseUrl',
@@ -213,9 +213,8 @@ const SAFE_WHERE_EMPTY = [
 ];
 
 /**
- * Refuses a field whose expression gives nothing: n8n fills in the default of one that was not typed, so
- * only an expression leaves it so. A default in its place could be another address, or a check that is
- * off. Throws an InputError.
+ * Refuses a field without a value. n8n fills in defaults, so only an expression that gives nothing leaves a
+ * field so. A default in its place could be another address, or a check that is off. Throws an InputError.
  */
 export function refuseMissingValue(credential: PayCredential): void {
 	for (const [field, value] of Object.entries(credential)) {

@@ -9,7 +9,7 @@ import { jsonOrText } from '../json';
 import { isLoopback } from '../loopback';
 import type { TokenPost } from '../service/client';
 import { pathOf } from '../service/contract';
-import { proxyPageIn, UNPUBLISHED, webPageIn, withoutN8n } from '../service/page';
+import { proxyPageIn, replaceUnpublished, UNPUBLISHED, webPageIn } from '../service/page';
 import { reasonInWords, reasonOfFailure, webPageInWords } from '../service/reason';
 import { bearerToken, forgetToken } from './accessToken';
 import { readAccount, type Account, type PayCredential } from './connection';
@@ -30,32 +30,32 @@ const wrong = (message: string): INodeCredentialTestResult => ({ status: 'Error'
 function faultShownBy(response: TestResponse): string | undefined {
 	const { statusCode } = response;
 	const page = proxyPageIn(response.body);
-	const which = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
+	const status = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
 	if (page?.wantsHttps) {
-		return `The service takes only https: ${which}: write https:// at the start of the Base URL`;
+		return `The service takes only https: ${status}: write https:// at the start of the Base URL`;
 	}
 	if (statusCode === 401 || statusCode === 403) {
-		return `The service rejected the access token ${which}. If the token is right: some services take requests only from addresses on an allow-list`;
+		return `The service rejected the access token ${status}. If the token is right: some services take requests only from addresses on an allow-list`;
 	}
-	if (statusCode === 407) return `A proxy on the way asks for its own password ${which}`;
-	if (withoutN8n(jsonOrText(String(response.body))) === UNPUBLISHED) {
-		return `${UNPUBLISHED} ${which}. Publish the workflow that plays the service (n8n 1: Active)`;
+	if (statusCode === 407) return `A proxy on the way asks for its own password ${status}`;
+	if (replaceUnpublished(jsonOrText(String(response.body))) === UNPUBLISHED) {
+		return `${UNPUBLISHED} ${status}. Publish the workflow that plays the service (n8n 1: Active)`;
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		return `The service does not know this address ${which}: the Base URL is wrong, or the Scheme Name in Paths under Describe the Service`;
+		return `The service does not know this address ${status}: the Base URL is wrong, or the Scheme Name in Paths under Describe the Service`;
 	}
 	if (statusCode >= 300 && statusCode <= 399) {
-		return `The service redirects elsewhere ${which}: the Base URL is wrong`;
+		return `The service redirects elsewhere ${status}: the Base URL is wrong`;
 	}
 	if (statusCode === 429) {
-		return `The service takes no more requests for now ${which}: test again in a while`;
+		return `The service takes no more requests for now ${status}: test again in a while`;
 	}
 	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499) {
-		return `The service is failing ${which}`;
+		return `The service is failing ${status}`;
 	}
 	const webPage = webPageIn(response.body, response.headers?.['content-type']);
 	if (webPage === undefined) return undefined;
-	return `The response is ${webPageInWords(webPage)} ${which}, not a service's: the Base URL is wrong`;
+	return `The response is ${webPageInWords(webPage)} ${status}, not a service's: the Base URL is wrong`;
 }
 
 function failureOf(error: unknown) {

@@ -126,8 +126,8 @@ function timestampIn(header: string): string {
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 const HTTP_TIME = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 /**
- * What is left at the start of a body where the point between time and body was moved: of what was signed
- * as `1700.{…}`, somebody sends the time `17` and the body `00.{…}`, with the genuine signature.
+ * A body that begins with the end of a time: somebody moved the point between time and body. Of the signed
+ * `1700.{…}` they send the time `17` and the body `00.{…}`, and the signature is still genuine.
  */
 const START_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?\./;
 const CUT_TIME = 'the body begins with a part of a time';
@@ -160,7 +160,7 @@ export function signatureFault(
 	body: object,
 ): string | undefined {
 	if (!Buffer.isBuffer(body)) return BYTES_ARE_GONE;
-	// It would be true of every request without a body, whatever the rest of that says.
+	// One signature of an empty body would fit every request without a body, whatever its query says.
 	if (body.length === 0) return 'there is no body that could be signed';
 	const { header, secret, algorithm, timestampHeader } = rule;
 	const sent = headerText(headers[header]);

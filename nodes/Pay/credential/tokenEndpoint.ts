@@ -75,20 +75,33 @@ const MOST_QUOTED = 200;
 /** What may be a token, whatever the endpoint calls it. */
 const LONG_WORD = /[\w+/=.~-]{24,}/g;
 
-/** What a token endpoint said, without secrets; empty where it said nothing in words. */
-function ownWords(body: unknown, client: ClientCredentials): string {
+/** What the response of a token endpoint says in words; undefined where it is a page, or has none. */
+function wordsIn(body: unknown): string | undefined {
+	if (typeof body === 'string') return body.trimStart().startsWith('<') ? undefined : body;
 	const members = isJsonObject(body) ? body : {};
 	const inner = isJsonObject(members.error) ? members.error : {};
 	const { error_description, message, error, detail } = { ...members, ...inner };
-	const isPage = typeof body === 'string' && body.trimStart().startsWith('<');
-	const candidates = [error_description, message, detail, error, isPage ? undefined : body];
-	const found = candidates.find((text) => typeof text === 'string' && text.trim() !== '');
-	if (found === undefined) return '';
+	for (const text of [error_description, message, detail, error]) {
+		if (typeof text === 'string' && text.trim() !== '') return text;
+	}
+	return undefined;
+}
+
+/** What the response of a token endpoint may repeat: the client's secret, and tokens that it holds. */
+function secretsIn(body: unknown, client: ClientCredentials): string[] {
 	const secrets = [client.clientSecret, formEncoded(client.clientSecret), basicPair(client)];
-	for (const token of [members.access_token, members.accessToken]) {
+	const { access_token, accessToken } = isJsonObject(body) ? body : {};
+	for (const token of [access_token, accessToken]) {
 		if (typeof token === 'string') secrets.push(...token.split(/\s+/));
 	}
-	const text = String(redact(found, secrets, LONG_WORD))
+	return secrets;
+}
+
+/** What a token endpoint said, without secrets; empty where it said nothing in words. */
+function endpointWordsIn(body: unknown, client: ClientCredentials): string {
+	const words = wordsIn(body);
+	if (words === undefined) return '';
+	const text = String(redact(words, secretsIn(body, client), LONG_WORD))
 		.replace(/\s+/g, ' ')
 		.trim();
 	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
@@ -179,7 +192,7 @@ function parseResponse(response: TokenResponse, client: ClientCredentials): Toke
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const endpointWords = ownWords(body, client);
+	const endpointWords = endpointWordsIn(body, client);
 	// Some say no with a 200.
 	const isRejection = isJsonObject(body) && ERROR_CODES.some((code) => code === body.error);
 	if (statusCode < 200 || statusCode > 299 || isRejection) {

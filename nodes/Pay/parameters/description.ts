@@ -1,4 +1,4 @@
-import { firstValue, mismatchOf, missing, type FieldMatch } from '../service/fieldMatch';
+import { firstValue, mismatchOf, missingInWords, type FieldMatch } from '../service/fieldMatch';
 import { inOneForm } from './text';
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
@@ -40,7 +40,7 @@ export function otherIdIn(field: string | undefined, proven: Proven, sources: un
 	if (proven === null)
 		return 'nothing proves what was asked for, so no External ID can be compared';
 	const found = firstValue(field, sources);
-	if (found === undefined) return missing(field, sources);
+	if (found === undefined) return missingInWords(field, sources);
 	const isText = typeof found.value === 'string' || typeof found.value === 'number';
 	if (isText && inOneForm(String(found.value)) === proven.external_id) return undefined;
 	return `the field ${JSON.stringify(found.path)} names another charge or payment`;
@@ -52,7 +52,7 @@ export function otherAmountIn(field: string | undefined, proven: Proven, sources
 	if (proven === null) return 'nothing proves what was asked for, so no amount can be compared';
 	if (proven.amount === undefined) return undefined;
 	const found = firstValue(field, sources);
-	if (found === undefined) return missing(field, sources);
+	if (found === undefined) return missingInWords(field, sources);
 	if (isSameAmount(found.value, proven.amount)) return undefined;
 	return `the field ${JSON.stringify(found.path)} has another amount than the charge or payment`;
 }

@@ -3,7 +3,7 @@ import { pathOf, type Policy, type ServiceOperation, type ServiceRequest } from 
 import { exchange, type Exchange, type HttpRequest } from './exchange';
 import { judge, type ResponseWords } from './judgement';
 import { outcomeOfFailure, outcomeOfStatus, type Outcome } from './outcome';
-import { unconfirmedBy, withoutN8n } from './page';
+import { replaceUnpublished, unconfirmedBy } from './page';
 import { reasonOfFailure, type Reason } from './reason';
 
 /** How to reach the service: checked values, see `parseBaseUrl`. */
@@ -73,7 +73,7 @@ function resultOfResponse(
 	const result: RequestResult = {
 		outcome,
 		statusCode: response.statusCode,
-		response: hide(withoutN8n(body)),
+		response: hide(replaceUnpublished(body)),
 	};
 	if (reason === undefined) return result;
 	// A page may repeat a secret in its title.
@@ -93,24 +93,27 @@ function outcomeOfResponse(
 	words: ResponseWords | undefined,
 ): Pick<RequestResult, 'outcome' | 'reason'> {
 	const { statusCode, contentType, byProxy } = response;
-	const outcome = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
-	if (outcome === 'notSent') return { outcome, reason: { is: 'stoppedByProxy', statusCode } };
+	const byStatus = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
+	if (byStatus === 'notSent') {
+		return { outcome: 'notSent', reason: { is: 'stoppedByProxy', statusCode } };
+	}
 	const judgement = isJudgedByWords && words !== undefined ? judge(words, body) : undefined;
 	if (judgement?.means === 'rejected' && statusCode < 500) {
 		return { outcome: 'rejected', reason: judgement.reason };
 	}
-	if (judgement?.means === 'confirmed' && outcome === 'rejected') {
+	// The word says yes, the status says no.
+	if (judgement?.means === 'confirmed' && byStatus === 'rejected') {
 		return { outcome: 'unknown', reason: judgement.reason };
 	}
-	if (outcome !== 'accepted') return { outcome };
+	if (byStatus !== 'accepted') return { outcome: byStatus };
 	// The user named this word: it counts more than what the response looks like.
-	if (judgement?.means === 'confirmed') return { outcome };
+	if (judgement?.means === 'confirmed') return { outcome: 'accepted' };
 	if (judgement?.means === 'notConfirmed') {
 		return { outcome: 'unknown', reason: judgement.reason };
 	}
 	// Parsed JSON is no page; a text is looked at as it came.
 	const doubt = typeof body === 'string' ? unconfirmedBy(response.body, contentType) : undefined;
-	return doubt === undefined ? { outcome } : { outcome: 'unknown', reason: doubt };
+	return doubt === undefined ? { outcome: 'accepted' } : { outcome: 'unknown', reason: doubt };
 }
 
 /**

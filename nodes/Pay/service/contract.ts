@@ -51,9 +51,9 @@ interface OncePolicy extends AnyPolicy {
 	readonly isRecorded: boolean;
 	/** Whether its amounts are money out, which the account's limits are for. */
 	readonly countsAgainstLimits: boolean;
-	/** "Known already" or "in progress": what is rejected may be sent again. */
+	/** A 409 may mean "known already" or "in progress". As a rejection it would let the request go out again. */
 	readonly conflict: 'unknown';
-	/** A gateway may respond 401 after it was carried out behind it; so Retry On Fail sends it no more either. */
+	/** A gateway may say 401 of a request that was carried out behind it. Retry On Fail does not send it either. */
 	readonly isSentAgainAfter401: false;
 }
 
@@ -85,9 +85,9 @@ export interface Words {
 }
 
 /**
- * Whether the external_id of an operation is made for its request, as that of a payment, or names something
- * that another operation made, as a refund would: what that is, as a noun. Only in the first case does it go
- * into the credential's header for it, and is the same body under another External ID another try.
+ * What the external_id of an operation names. 'its own' is made for this very request, as that of a payment:
+ * it goes into the header that the credential may name for it, and the same body under another one is another
+ * try. Otherwise it is that of something that another operation made, as in a refund; `of` is the noun for it.
  */
 export type Identifier = 'its own' | { readonly of: string };
 

@@ -12,7 +12,7 @@ export function isScalar(value: unknown): value is string | number | boolean {
 	return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-/** A form has data[status] where n8n reads the same query as data.status; capitals do not count. */
+/** A name as paths are compared: in small letters, and `data[status]`, as forms write it, as `data.status`. */
 const normalName = (name: string) => name.toLowerCase().replace(/\[([^[\]]+)\]/g, '.$1');
 
 /**
@@ -36,8 +36,8 @@ export function firstValue(
 	return firstObject;
 }
 
-/** That none of a field's paths is there, in words. */
-export function missing(field: string, sources: unknown[]): string {
+/** Says that none of a field's paths is there. */
+export function missingInWords(field: string, sources: unknown[]): string {
 	const paths = field.split('\n').map((path) => JSON.stringify(path));
 	if (paths.length > 1) return `the fields ${paths.join(' and ')} are missing`;
 	const text = `the field ${paths[0]} is missing`;
@@ -57,7 +57,7 @@ export function isOneOf(value: unknown, words: string[]): boolean {
  */
 export function mismatchOf({ field, values }: FieldMatch, ...sources: unknown[]) {
 	const found = firstValue(field, sources);
-	if (found === undefined) return missing(field, sources);
+	if (found === undefined) return missingInWords(field, sources);
 	const path = JSON.stringify(found.path);
 	if (!isScalar(found.value)) return `the field ${path} is not a single value`;
 	return isOneOf(found.value, values) ? undefined : `the field ${path} has another value`;

@@ -11,7 +11,10 @@ const PAGES: ReadonlyArray<[string, RegExp]> = [
 /** More characters than a proxy's own page has. */
 const LONGEST_PAGE = 20_000;
 
-/** A text in which a blank is in place of all from one mark to another; without patterns, which go back. */
+/**
+ * A text with a blank in place of each span from one mark to another. Without a pattern: one would go back
+ * and forth in a long text.
+ */
 function withoutSpans(text: string, begin: string, end: string): string {
 	const parts: string[] = [];
 	let from = 0;
@@ -27,7 +30,7 @@ function withoutSpans(text: string, begin: string, end: string): string {
 /** Whose page, if any, came instead of a response of the service, and what a person would read there. */
 export function proxyPageIn(response: unknown) {
 	if (typeof response !== 'string' || response.length > LONGEST_PAGE) return undefined;
-	const [by] = PAGES.find(([, form]) => form.test(response)) ?? [];
+	const [by] = PAGES.find(([, pattern]) => pattern.test(response)) ?? [];
 	if (by === undefined) return undefined;
 	const body = withoutSpans(response, '<head>', '</head>');
 	const text = withoutSpans(body, '<', '>').replace(/\s+/g, ' ').trim();
@@ -37,8 +40,8 @@ export function proxyPageIn(response: unknown) {
 /** What is said in place of n8n's own JSON, which may show a path of its server. */
 export const UNPUBLISHED = 'n8n responded: no workflow is published at this address';
 
-/** A response, with {@link UNPUBLISHED} for that of an n8n where no workflow listens. */
-export function withoutN8n(response: unknown): unknown {
+/** A response; {@link UNPUBLISHED} in place of that of an n8n where no workflow listens. */
+export function replaceUnpublished(response: unknown): unknown {
 	if (!isJsonObject(response)) return response;
 	const message = String(response.message);
 	const at = message.search(/\bwebhook\b/);
@@ -89,7 +92,10 @@ function isJson(text: string): boolean {
 	}
 }
 
-/** The title, perhaps empty, of a web page, known by its type or its beginning; JSON is none, whatever its type. */
+/**
+ * A web page in place of a response, known by its type or its beginning: its title, perhaps empty. JSON is
+ * no page, whatever its type.
+ */
 export function webPageIn(body: unknown, contentType: unknown): { title: string } | undefined {
 	if (typeof body !== 'string' || body.trim() === '') return undefined;
 	const start = body.slice(0, LONGEST_PAGE);

@@ -5,8 +5,8 @@ const SHORTEST_SECRET = 8;
 function spellingsOf(secret: string): string[] {
 	const inUrl = encodeURIComponent(secret);
 	const inJson = JSON.stringify(secret).slice(1, -1);
-	const inSmall = inUrl.replace(/%../g, (code) => code.toLowerCase());
-	return [secret, inUrl, inSmall, inJson, inJson.replaceAll('/', '\\/')];
+	const inUrlInLowerCase = inUrl.replace(/%../g, (code) => code.toLowerCase());
+	return [secret, inUrl, inUrlInLowerCase, inJson, inJson.replaceAll('/', '\\/')];
 }
 
 /** Each spelling of each secret. The longest first, or a part of it would be replaced and the rest would stay. */
@@ -18,30 +18,30 @@ function spellingsOfAll(secrets: readonly string[]): string[] {
 	return spellings.sort((a, b) => b.length - a.length);
 }
 
-function redactText(text: string, spellings: string[], form: RegExp): string {
+function redactText(text: string, spellings: string[], pattern: RegExp): string {
 	let rest = text;
 	for (const spelling of spellings) rest = rest.replaceAll(spelling, '***');
-	return rest.replace(form, '***');
+	return rest.replace(pattern, '***');
 }
 
-function redactValue(value: unknown, spellings: string[], form: RegExp): unknown {
-	if (typeof value === 'string') return redactText(value, spellings, form);
+function redactValue(value: unknown, spellings: string[], pattern: RegExp): unknown {
+	if (typeof value === 'string') return redactText(value, spellings, pattern);
 	if (typeof value === 'number') {
-		return redactText(String(value), spellings, form) === '***' ? '***' : value;
+		return redactText(String(value), spellings, pattern) === '***' ? '***' : value;
 	}
-	if (Array.isArray(value)) return value.map((member) => redactValue(member, spellings, form));
+	if (Array.isArray(value)) return value.map((member) => redactValue(member, spellings, pattern));
 	if (typeof value !== 'object' || value === null) return value;
 	const members: Array<[string, unknown]> = [];
 	for (const [name, member] of Object.entries(value)) {
-		members.push([redactText(name, spellings, form), redactValue(member, spellings, form)]);
+		members.push([redactText(name, spellings, pattern), redactValue(member, spellings, pattern)]);
 	}
 	return Object.fromEntries(members);
 }
 
 /**
  * Replaces secrets that a service or proxy repeats by `***`, in texts, names and numbers at any depth.
- * @param form what else is secret wherever it is, known by its form
+ * @param pattern matches what else is secret, wherever it is
  */
-export function redact(value: unknown, secrets: readonly string[], form: RegExp): unknown {
-	return redactValue(value, spellingsOfAll(secrets), form);
+export function redact(value: unknown, secrets: readonly string[], pattern: RegExp): unknown {
+	return redactValue(value, spellingsOfAll(secrets), pattern);
 }
