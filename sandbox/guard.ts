@@ -7,15 +7,16 @@ import type { NextFunction, Request, Response } from 'express';
 const OWN_NAMES = /^(127\.0\.0\.1|\[::1\]|([\w-]+\.)*localhost|host\.docker\.internal)$/i;
 
 /** Why a request comes from a web page that is not the sandbox's own; undefined, if it does not. */
-function foreign({ headers, method }: Request): { status: number; message: string } | undefined {
+function whyForeign({ headers, method }: Request): { status: number; message: string } | undefined {
 	const { host = '', origin, 'sec-fetch-site': site } = headers;
 	if (!OWN_NAMES.test(host.replace(/:\d+$/, ''))) {
 		return { status: 421, message: 'The sandbox responds to localhost and 127.0.0.1 only' };
 	}
 	if (method === 'GET' || method === 'HEAD') return undefined;
 	// Browsers name the page that sends a POST; n8n sends neither header.
-	const own = origin === undefined || origin === `http://${host}`;
-	if (own && (site === undefined || site === 'same-origin')) return undefined;
+	const isOwnOrigin = origin === undefined || origin === `http://${host}`;
+	const isOwnSite = site === undefined || site === 'same-origin';
+	if (isOwnOrigin && isOwnSite) return undefined;
 	return { status: 403, message: 'The sandbox takes no requests from other web pages' };
 }
 
@@ -25,7 +26,7 @@ function foreign({ headers, method }: Request): { status: number; message: strin
  */
 export function guard(onRejection: (request: Request, response: Response) => void) {
 	return (request: Request, response: Response, next: NextFunction) => {
-		const reason = foreign(request);
+		const reason = whyForeign(request);
 		if (reason === undefined) return next();
 		onRejection(request, response);
 		response.status(reason.status).json({ message: reason.message });

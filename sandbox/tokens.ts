@@ -178,10 +178,10 @@ export class Tokens {
 		if (authorization !== undefined && parameters.has('client_secret')) {
 			throw new Rejection(400, 'invalid_request', 'The client authenticates in two ways at once');
 		}
-		const way = authorization === undefined ? 'body' : 'header';
+		const usedWay = authorization === undefined ? 'body' : 'header';
 		// The parameters of a JSON body are those of a form by now: both are in the body.
-		const wanted = clientAuthentication === 'json' ? 'body' : clientAuthentication;
-		if (wanted !== undefined && way !== wanted) {
+		const requiredWay = clientAuthentication === 'json' ? 'body' : clientAuthentication;
+		if (requiredWay !== undefined && usedWay !== requiredWay) {
 			throw new Rejection(
 				401,
 				'invalid_client',

@@ -13,7 +13,7 @@ import { credentialOfTrigger } from './credential/accounts';
 import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
 import { readDescription } from './credential/description';
-import { readSignatureRule, signatureFault } from './credential/signature';
+import { readSignatureRule, signatureFault, type SignatureRule } from './credential/signature';
 import { asError, inWords } from './inputError';
 import {
 	matchOf,
@@ -135,6 +135,24 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 }
 
 /**
+ * Throws where the credential lacks what the trigger checks postbacks with: somebody took it out after the
+ * publication. That is not the sender's fault, and the service sends again after a 500. The log says why,
+ * the response does not.
+ */
+function requireChecks(
+	authentication: Authentication,
+	acceptedSecrets: string[],
+	signatureRule: SignatureRule | undefined,
+): void {
+	if (authentication === 'signedUrl' && acceptedSecrets.length === 0) {
+		throw new UserError(NO_SECRET);
+	}
+	if (authentication === 'signature' && signatureRule === undefined) {
+		throw new UserError(NO_SIGNATURE);
+	}
+}
+
+/**
  * Takes a call to the trigger's address: proof first, body after, then the service's signature. Throws where
  * the trigger or its credential cannot be read, or lacks what the trigger checks with.
  */
@@ -143,12 +161,7 @@ async function takePostback(context: IWebhookFunctions): Promise<IWebhookRespons
 	const credential = await readCredential(context, authentication);
 	const { accepted } = parseSecrets(credential);
 	const signatureRule = readSignatureRule(credential);
-	// Somebody took it out of the credential since. It is not the sender's fault: the service
-	// sends again after a 500. The log says why, the response does not.
-	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
-	if (authentication === 'signature' && signatureRule === undefined) {
-		throw new UserError(NO_SIGNATURE);
-	}
+	requireChecks(authentication, accepted, signatureRule);
 	const reference = verify(context.getQueryData() as Record<string, unknown>, accepted);
 	if (authentication === 'signedUrl' && reference === null) return refuseUnproven(context);
 	const { statusWords } = readDescription(credential);
@@ -157,9 +170,8 @@ async function takePostback(context: IWebhookFunctions): Promise<IWebhookRespons
 		const fault = signatureFault(signatureRule, headersOf(context), content);
 		if (fault !== undefined) return refuseWrongSignature(context, fault);
 	}
-	const isUnproven = authentication === 'signature' && reference === null;
-	if (isUnproven && statusWords?.compared !== undefined) {
-		// After the signature: a stranger learns nothing of the credential.
+	// Not before the signature was verified, so that a stranger learns nothing of the credential.
+	if (reference === null && statusWords?.compared !== undefined) {
 		throw new UserError(NOTHING_TO_COMPARE);
 	}
 	const postback = readPostback(context, content, {
@@ -167,9 +179,8 @@ async function takePostback(context: IWebhookFunctions): Promise<IWebhookRespons
 	});
 	const match = readMatch(context, authentication, statusWords);
 	const mismatch = whyNotAwaited(match, postback, reference, statusWords);
-	return mismatch === undefined
-		? await startWith(context, postback, reference, statusWords)
-		: leave(context, mismatch, reference);
+	if (mismatch !== undefined) return respondWithoutStart(context, mismatch, reference);
+	return await startWith(context, postback, reference, statusWords);
 }
 
 /** The text that a person chose to respond with. */
@@ -191,7 +202,7 @@ async function startWith(
 }
 
 /** Responds to a genuine postback with which the workflow does not start. */
-function leave(
+function respondWithoutStart(
 	context: IWebhookFunctions,
 	mismatch: string,
 	reference: Reference | null,

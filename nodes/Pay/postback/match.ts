@@ -33,10 +33,10 @@ export function whyNotAwaited(
 	const { amount, id } = match.compared ?? {};
 	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
 	if (mismatch !== undefined) return mismatch;
-	// Only what says "paid" must say the amount: what is pending or failed may say another one, or none.
-	if (statusWords !== undefined && stateIn(postback, reference, statusWords) !== 'otherAmount') {
-		return undefined;
-	}
+	const state = statusWords && stateIn(postback, reference, statusWords);
+	// Only "paid" must come with the amount, and has this state where it does not. What is pending or failed
+	// may say another amount, or none.
+	if (state !== undefined && state !== 'otherAmount') return undefined;
 	return otherAmountIn(amount, reference, sources);
 }
 

@@ -52,7 +52,7 @@ export function parsePostback(
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, hashed, files, filesOnDisk } = parseBody(content, contentType);
+	const { body, rawBody, eventContent, files, filesOnDisk } = parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
@@ -71,7 +71,7 @@ export function parsePostback(
 		headers: shown.headers,
 		body: shown.body,
 		rawBody: shown.rawBody,
-		hashed,
+		eventContent,
 		files,
 		filesOnDisk,
 	};
@@ -81,7 +81,7 @@ const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex
 
 /** A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. */
 export function toJson(
-	{ method, query, headers, body, rawBody, hashed, files }: Postback,
+	{ method, query, headers, body, rawBody, eventContent, files }: Postback,
 	about: { reference: Reference | null; state?: string },
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -89,7 +89,7 @@ export function toJson(
 	const eventId = createHash('sha256')
 		.update(JSON.stringify([method, about.reference, sorted, hashes]))
 		.update('\n')
-		.update(hashed)
+		.update(eventContent)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
 	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;

@@ -32,8 +32,8 @@ const REFERENCE_BEGINNING = Buffer.from('["x').toString('base64url').slice(0, 3)
 const MAC_IN_TEXT = `(?<=${REFERENCE_BEGINNING}[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`;
 
 /**
- * What makes a proof one, wherever a text repeats it, that of another charge too. Searched in time
- * that grows with the text's length: all of it hangs on the place looked at.
+ * Finds the secret part of every proof that a text repeats, that of another charge too. The search takes
+ * time that grows with the text's length, since what stands around a place decides about it.
  */
 const PROOF_IN_TEXT = new RegExp(`${VALUE_IN_TEXT}|${MAC_IN_TEXT}`, 'gi');
 
@@ -183,8 +183,8 @@ export function verifyRandomProof(
 }
 
 /**
- * Takes a query apart: what the service says in it, and the mac, which belongs in no execution.
- * Parameters that a service appended with a second question mark are among the former.
+ * Takes a query apart: what the service says in it, and the mac, which belongs in no execution. What the
+ * service says includes the parameters that it appended with a second question mark.
  */
 export function withoutProof(query: Record<string, unknown>): {
 	query: Record<string, unknown>;

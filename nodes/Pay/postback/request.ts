@@ -30,8 +30,8 @@ export async function loadFiles(
 }
 
 /**
- * Reads the body of the request that called a webhook. n8n leaves it unread for {@link leaveBody}; where
- * it has read it before the node, the bytes are there, or the multipart form that it made of them.
+ * Reads the body of the request that called a webhook. With `LEAVE_BODY` among the options n8n has not
+ * read it; else the bytes are there, or the multipart form that n8n made of them.
  * Only after the URL's proof, where one is asked for: an unproven body may be anything, or never end.
  * @param bodyTime how long the body may take, in milliseconds
  */

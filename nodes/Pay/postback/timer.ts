@@ -17,7 +17,7 @@ export function wasEndedByPostback(context: IExecuteFunctions, { node, run }: Wa
 		const output = context.getWorkflowDataProxy(0).$items(node, 0, run) as INodeExecutionData[];
 		return output.some(({ json }) => 'postback' in json);
 	} catch {
-		// Several postbacks at one moment, and n8n 1 resumes more than once and loses the run.
+		// n8n 1 has lost the run: it does so where several postbacks at one moment resume it more than once.
 		return true;
 	}
 }
@@ -38,10 +38,11 @@ function lastRunningLimit(context: IExecuteFunctions, now: number): number | und
 /**
  * Pauses while n8n's timer for an earlier wait may still run. A postback that ends a wait does not
  * clear it, and it would end the next wait of the execution as if that one's own limit had passed.
- * n8n 2 leaves an execution alone that is running then; n8n 1 would start it a second time.
  * @returns a hint for the person in the editor, where there was a pause
  */
 export async function outlastTimers(context: IExecuteFunctions): Promise<string | undefined> {
+	// Only n8n 2 has this constant. It leaves alone an execution that is running, as one in a pause is. n8n 1
+	// would start that a second time, so there is no pause.
 	if (WAIT_FOR_SUB_EXECUTION === undefined) return undefined;
 	const now = Date.now();
 	const limit = lastRunningLimit(context, now);

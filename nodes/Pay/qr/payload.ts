@@ -11,11 +11,12 @@ interface TextField {
 	value: string;
 }
 
-/** Responses are small; a bound keeps an odd one from holding up the payment flow. */
+/* Responses are small; bounds keep an odd one from holding up the payment flow. */
 const MAX_TEXT_FIELDS = 2000;
+const MAX_LEVELS = 50;
 
 function textFields(value: unknown, path: string[] = [], found: TextField[] = []): TextField[] {
-	if (found.length >= MAX_TEXT_FIELDS || path.length > 50) return found;
+	if (found.length >= MAX_TEXT_FIELDS || path.length > MAX_LEVELS) return found;
 	if (typeof value === 'string') found.push({ path: path.join('.'), value });
 	else if (typeof value === 'object' && value !== null) {
 		for (const [name, member] of Object.entries(value)) textFields(member, [...path, name], found);
@@ -50,39 +51,47 @@ function codesIn(fields: TextField[]): TextField[] {
 	return surest.find((found) => found.length > 0) ?? [];
 }
 
-/** What is at the first of some paths, one a line, that is there. */
-function chosenField(response: unknown, paths: string): { path: string; value: unknown } {
-	for (const path of paths.split('\n')) {
+/** The first of some paths that is there, and what is at it; undefined where there is none. */
+function firstPresent(
+	response: unknown,
+	paths: string[],
+): { path: string; value: unknown } | undefined {
+	for (const path of paths) {
 		const value = valueAt(response, path);
 		if (value !== undefined && value !== null) return { path, value };
 	}
-	return { path: paths.replaceAll('\n', '" or "'), value: undefined };
+	return undefined;
 }
 
-function chosenSource(response: unknown, paths: string): QrSource {
-	const { path, value: chosen } = chosenField(response, paths);
-	if (typeof chosen !== 'string' || chosen.trim() === '') {
+/** The source at the paths of QR Code Path. */
+function chosenSource(response: unknown, paths: string[]): QrSource {
+	const present = firstPresent(response, paths);
+	if (typeof present?.value !== 'string' || present.value.trim() === '') {
+		const looked = present === undefined ? paths : [present.path];
+		const quotedPaths = looked.map((each) => `"${each}"`).join(' or ');
 		return {
-			hint: `No QR code: the response has no text at "${path}" (QR Code Path). Its text fields: ${choices(textFields(response))}.`,
+			hint: `No QR code: the response has no text at ${quotedPaths} (QR Code Path). Its text fields: ${choices(textFields(response))}.`,
 		};
 	}
-	const image = imageIn(chosen);
+	const { path, value } = present;
+	const image = imageIn(value);
 	if (image === 'other') {
 		return {
 			hint: `No QR code: "${path}" (QR Code Path) leads to an image or its address, and only a PNG in base64 can be used. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,
 		};
 	}
 	if (image !== undefined) return image;
-	const [code] = codesIn([{ path, value: chosen }]);
-	return { text: code?.value ?? chosen };
+	const [code] = codesIn([{ path, value }]);
+	return { text: code?.value ?? value };
 }
 
 /**
  * Finds what to make a QR code image from, or gives a hint. The response's form is not documented
  * (section 2.3), so a payload is known by its own form: a payment code or a PNG, anywhere in it.
+ * @param paths where it is, as a person entered it: paths, one a line; empty where nobody did
  */
-export function findQrSource(response: unknown, path = ''): QrSource {
-	if (path !== '') return chosenSource(response, path);
+export function findQrSource(response: unknown, paths = ''): QrSource {
+	if (paths !== '') return chosenSource(response, paths.split('\n'));
 	const fields = textFields(response);
 	// A service often gives the code and a picture of it; the code is the one to draw.
 	const codes = codesIn(fields);

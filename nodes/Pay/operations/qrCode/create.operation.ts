@@ -162,10 +162,12 @@ function addCode(item: INodeExecutionData, text: string): string | undefined {
 /**
  * Adds what an accepted response holds for the customer: the text to copy, and the image if it is
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
+ * @param property the binary field of the image; undefined where none is wanted
+ * @param qrCodePath as in the account: paths, one a line
  */
-function finishWith(property: string | undefined, path?: string): Finish {
+function finishWith(property: string | undefined, qrCodePath: string | undefined): Finish {
 	const addCodeAndImage: Finish = async (item, prepareBinaryData) => {
-		const source = findQrSource(item.json.response, path);
+		const source = findQrSource(item.json.response, qrCodePath);
 		// Said even if no image is wanted: without a code there is nothing to copy either.
 		if ('hint' in source) return source.hint;
 		const hint = 'text' in source ? addCode(item, source.text) : undefined;

@@ -83,8 +83,9 @@ export function decodeText(bytes: Buffer, charset: string | undefined): string {
 /** The value of a hexadecimal digit by its ASCII code; -1 for other characters. */
 function digitOf(code = 0): number {
 	if (code >= 0x30 && code <= 0x39) return code - 0x30;
+	// This bit makes a capital letter small. Then "a", 0x61, stands for 10.
 	const small = code | 0x20;
-	return small >= 0x61 && small <= 0x66 ? small - 0x57 : -1;
+	return small >= 0x61 && small <= 0x66 ? small - 0x61 + 10 : -1;
 }
 
 /** Bytes in which an ASCII sign and two digits stand for one byte: `%C3`, `=C3`. */

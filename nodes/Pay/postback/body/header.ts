@@ -34,7 +34,7 @@ export function parametersOf(header: string): Map<string, string> {
 }
 
 /** The text of headers: senders write UTF-8, or the bytes of their own charset. */
-export function headerText(bytes: Buffer): string {
+export function decodeHeaders(bytes: Buffer): string {
 	try {
 		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
 	} catch {
@@ -43,7 +43,7 @@ export function headerText(bytes: Buffer): string {
 }
 
 /** The headers of a part, by their names in small letters; a line that begins with a blank goes on with the last. */
-export function headersOf(text: string): Map<string, string> {
+export function parseHeaders(text: string): Map<string, string> {
 	const headers = new Map<string, string>();
 	for (const line of text.replace(/\r\n[ \t]+/g, ' ').split(/[\r\n]+/)) {
 		const colon = line.indexOf(':');

@@ -2,7 +2,7 @@
 import { BodyError } from './bodyError';
 import { MAX_FIELDS } from './brackets';
 import { unescapeBytes } from './charset';
-import { headersOf, headerText, parametersOf } from './header';
+import { decodeHeaders, parametersOf, parseHeaders } from './header';
 
 /** A file of a multipart form. */
 export interface PostedFile {
@@ -106,7 +106,7 @@ function readPart(bytes: Buffer): Part {
 	if (end === -1) {
 		throw new BodyError(400, 'The multipart form has a part with broken headers');
 	}
-	const headers = headersOf(headerText(bytes.subarray(0, end)));
+	const headers = parseHeaders(decodeHeaders(bytes.subarray(0, end)));
 	const parameters = parametersOf(headers.get('content-disposition') ?? '');
 	return {
 		name: parameters.get('name') ?? '',

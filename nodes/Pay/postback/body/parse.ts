@@ -13,8 +13,8 @@ export interface Body {
 	body: unknown;
 	/** Its text as it came; empty for a multipart form, which may hold files. */
 	rawBody: string;
-	/** What the id of its event is made of, files apart. */
-	hashed: string | Buffer;
+	/** What the event's id is a hash of, beside the files. */
+	eventContent: string | Buffer;
 	files: PostedFile[];
 	/** Those of a form that n8n has parsed. */
 	filesOnDisk: FileOnDisk[];
@@ -66,12 +66,12 @@ function parseMultipart(bytes: Buffer, contentType: string): Body {
 		return left < 0 ? text : parseDocument(text, type);
 	});
 	const body = nestFields(fields);
-	return { body, rawBody: '', hashed: JSON.stringify(body), files, filesOnDisk: [] };
+	return { body, rawBody: '', eventContent: JSON.stringify(body), files, filesOnDisk: [] };
 }
 
 function bodyOfParsedForm(form: ParsedForm): Body {
 	const { body, files } = readParsedForm(form);
-	return { body, rawBody: '', hashed: JSON.stringify(body), files: [], filesOnDisk: files };
+	return { body, rawBody: '', eventContent: JSON.stringify(body), files: [], filesOnDisk: files };
 }
 
 /**
@@ -86,7 +86,7 @@ export function parseBody(content: Buffer | ParsedForm, contentType: string): Bo
 	return {
 		body: parseText(content, rawBody, contentType, charset),
 		rawBody,
-		hashed: content,
+		eventContent: content,
 		files: [],
 		filesOnDisk: [],
 	};

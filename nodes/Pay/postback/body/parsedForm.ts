@@ -29,7 +29,7 @@ export function parsedFormOf(body: unknown): ParsedForm | undefined {
 	return typeof data === 'object' && typeof files === 'object' ? { data, files } : undefined;
 }
 
-/** What n8n takes for files: all parts that have a type, also those without a file's name. */
+/** What n8n takes for files: all parts that have a type, even without a file's name. */
 function filesOf({ files }: ParsedForm): Array<[string, FileOfN8n]> {
 	return Object.entries(files).flatMap(([name, value]) =>
 		[value].flat().map((file): [string, FileOfN8n] => [name, file]),
@@ -40,7 +40,8 @@ const isField = ({ originalFilename, mimetype }: FileOfN8n) =>
 	!originalFilename && TEXT_TYPE.test(mimetype ?? '');
 
 /**
- * The form with those parts as fields that are fields: .NET sends each with a type.
+ * The form, with a field for each part that n8n takes for a file although it is a value: .NET sends every
+ * part with a type.
  * @param read gives what a part on n8n's disk holds
  */
 export async function withTextParts(

@@ -14,14 +14,14 @@ export interface RawRequest {
 	readRawBody?: () => Promise<void>;
 }
 
-/** The codings that n8n undoes, by every name that they have. */
-const UNDONE = new Map([
+/** The codings that n8n undoes: each by its names in the header, with the name that n8n knows. */
+const UNDONE_BY_N8N = new Map([
 	['gzip', 'gzip'],
 	['x-gzip', 'gzip'],
 	['deflate', 'deflate'],
 ]);
 /** The other content codings that IANA has registered. What else stands in the header is no coding. */
-const NOT_UNDONE = new Set([
+const OTHER_CODINGS = new Set([
 	'aes128gcm',
 	'br',
 	'compress',
@@ -41,16 +41,16 @@ function codingOf(contentEncoding: string): string {
 	const codings: string[] = [];
 	for (const label of contentEncoding.toLowerCase().split(',')) {
 		const name = label.trim();
-		if (UNDONE.has(name) || NOT_UNDONE.has(name)) codings.push(name);
+		if (UNDONE_BY_N8N.has(name) || OTHER_CODINGS.has(name)) codings.push(name);
 	}
 	const [first = ''] = codings;
-	if (codings.length > 1 || NOT_UNDONE.has(first)) {
+	if (codings.length > 1 || OTHER_CODINGS.has(first)) {
 		throw new BodyError(
 			415,
 			`A body in the content coding "${codings.join(', ').slice(0, 40)}" cannot be read, send it in gzip, deflate or as it is`,
 		);
 	}
-	return UNDONE.get(first) ?? '';
+	return UNDONE_BY_N8N.get(first) ?? '';
 }
 
 /**

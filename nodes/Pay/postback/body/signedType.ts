@@ -11,8 +11,9 @@ const isUrlEncoded = (bytes: Buffer) =>
 	/^[\w*.+%&=~!$'(),;:@/?[\]\x80-\xff-]*$/.test(bytes.toString('latin1'));
 
 /**
- * The type of a body whose signature was verified, which is over the bytes and not over the headers: by
- * what it begins with. Else who repeats a signed "pending" could have a text inside it read as a form.
+ * The type of a body whose signature was verified, by what the body begins with. The signature is over the
+ * bytes and not over the headers: with another Content-Type, somebody who repeats a signed "pending" could
+ * have a text inside it read as a form.
  */
 export function typeOfSigned(bytes: Buffer, contentType: string): string {
 	const parameters = parametersOf(contentType);
