@@ -33,7 +33,7 @@ export function shortened(secret: string): string {
 	return secret.length >= 12 ? `${secret.slice(0, 4)}…` : '…';
 }
 
-/** The scheme of an Authorization header and its secret. */
+/** The scheme and the secret of an Authorization header; both empty where it has neither. */
 function partsOf(authorization: string): { scheme: string; secret: string } {
 	const [, scheme = '', secret = ''] = /^(\S+)(?: +(.*))?$/s.exec(authorization) ?? [];
 	return { scheme, secret };

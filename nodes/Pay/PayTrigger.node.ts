@@ -22,7 +22,7 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from './parameters/condition';
-import type { StatusWords } from './parameters/description';
+import type { StatusWords } from './parameters/postbackState';
 import { isBodyLeft } from './parameters/leaveBody';
 import { refuseMovedOptions } from './parameters/options';
 import { requireFieldByField } from './parameters/parameter';

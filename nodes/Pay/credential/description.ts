@@ -1,4 +1,4 @@
-import type { ComparedFields, StatusWords } from '../parameters/description';
+import type { ComparedFields, StatusWords } from '../parameters/postbackState';
 import {
 	inBoth,
 	isUnset,

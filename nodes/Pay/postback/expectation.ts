@@ -1,4 +1,4 @@
-import type { StatusWords } from '../parameters/description';
+import type { StatusWords } from '../parameters/postbackState';
 
 /** A postback that an execution asks for to itself. */
 export interface Expectation {

@@ -55,7 +55,10 @@ export function isOneOf(value: unknown, words: string[]): boolean {
  * Why a field does not match, in words for a log, which never hold the value that is there.
  * @returns undefined where it has one of the values
  */
-export function mismatchOf({ field, values }: FieldMatch, ...sources: unknown[]) {
+export function mismatchOf(
+	{ field, values }: FieldMatch,
+	...sources: unknown[]
+): string | undefined {
 	const found = firstValue(field, sources);
 	if (found === undefined) return missingInWords(field, sources);
 	const path = JSON.stringify(found.path);

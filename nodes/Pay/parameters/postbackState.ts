@@ -1,6 +1,8 @@
 import { firstValue, mismatchOf, missingInWords, type FieldMatch } from '../service/fieldMatch';
 import { inOneForm } from './text';
 
+/* What a postback says became of its charge or payment, in the words that the credential has for it. */
+
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
 export interface StatusWords {
 	/** As `FieldMatch` has it. */
@@ -34,11 +36,19 @@ export function isSameAmount(value: unknown, amount: number): boolean {
 /** What a verified postback is about; null where nothing says it. An operation may have no amount. */
 type Proven = { external_id: string; amount?: number } | null;
 
-/** Why a postback is not about the reference of its URL, in words for a log. */
-export function otherIdIn(field: string | undefined, proven: Proven, sources: unknown[]) {
+/**
+ * Why a postback is not about the reference of its URL, in words for a log; undefined where it is, or where
+ * no field says it.
+ */
+export function otherIdIn(
+	field: string | undefined,
+	proven: Proven,
+	sources: unknown[],
+): string | undefined {
 	if (field === undefined) return undefined;
-	if (proven === null)
+	if (proven === null) {
 		return 'nothing proves what was asked for, so no External ID can be compared';
+	}
 	const found = firstValue(field, sources);
 	if (found === undefined) return missingInWords(field, sources);
 	const isText = typeof found.value === 'string' || typeof found.value === 'number';
@@ -46,8 +56,15 @@ export function otherIdIn(field: string | undefined, proven: Proven, sources: un
 	return `the field ${JSON.stringify(found.path)} names another charge or payment`;
 }
 
-/** Why a postback does not say that the amount of its reference was paid, in words for a log. */
-export function otherAmountIn(field: string | undefined, proven: Proven, sources: unknown[]) {
+/**
+ * Why a postback does not say that the amount of its reference was paid, in words for a log; undefined where
+ * it does, or where no field says it.
+ */
+export function otherAmountIn(
+	field: string | undefined,
+	proven: Proven,
+	sources: unknown[],
+): string | undefined {
 	if (field === undefined) return undefined;
 	if (proven === null) return 'nothing proves what was asked for, so no amount can be compared';
 	if (proven.amount === undefined) return undefined;
