@@ -18,14 +18,14 @@ import type { ClientCredentials, Tokens } from './tokens';
 import type { Status, Transaction } from './transaction';
 
 /** How many charges and payments the page shows. */
-const SHOWN = 50;
+const TRANSACTIONS_SHOWN = 50;
 /** How late "send late" is, in milliseconds. */
 const LATE = 10_000;
 /** Changes within this time reach the page at once, in milliseconds. */
 const TOGETHER = 50;
 
 /** What the pages show of a sandbox, and what their buttons do to it. */
-interface Shown {
+interface ShownSandbox {
 	readonly url: string;
 	readonly tokenUrl: string;
 	readonly options: {
@@ -54,13 +54,13 @@ interface Shown {
 
 type Fields = ReturnType<typeof fieldsOf>;
 
-/** Bodies do not change once they came; a page that is open would parse them at every change. */
+/** The fields of each body, kept: otherwise an open page would parse all bodies again at every change. */
 const parsed = new WeakMap<Exchange, { body: string; fields: Fields }>();
 
 function fieldsOfExchange(exchange: Exchange): Fields {
 	const { body } = exchange;
-	const before = parsed.get(exchange);
-	if (before?.body === body) return before.fields;
+	const kept = parsed.get(exchange);
+	if (kept?.body === body) return kept.fields;
 	const fields = fieldsOf(body);
 	parsed.set(exchange, { body, fields });
 	return fields;
@@ -99,9 +99,9 @@ function transactionView(transaction: Transaction) {
 }
 
 /** JSON for the page: whatever it holds, the secrets that the sandbox knows of are not in it. */
-function jsonForPage(sandbox: Shown, value: unknown): string {
+function jsonForPage(sandbox: ShownSandbox, value: unknown): string {
 	const { transactions, journal, tokens, options } = sandbox;
-	const shown = transactions.slice(-SHOWN).map(({ exchange }) => exchange);
+	const shown = transactions.slice(-TRANSACTIONS_SHOWN).map(({ exchange }) => exchange);
 	const secrets = secretsOf(journal.exchanges.concat(shown));
 	if (tokens !== undefined) secrets.push(...tokens.given);
 	if (options.clientCredentials !== undefined) secrets.push(options.clientCredentials.clientSecret);
@@ -109,7 +109,7 @@ function jsonForPage(sandbox: Shown, value: unknown): string {
 }
 
 /** How to get a token; undefined where any token is taken. */
-function tokensView({ tokens, tokenUrl, options }: Shown) {
+function tokensView({ tokens, tokenUrl, options }: ShownSandbox) {
 	const { clientCredentials } = options;
 	if (tokens === undefined || clientCredentials === undefined) return undefined;
 	return {
@@ -123,20 +123,20 @@ function tokensView({ tokens, tokenUrl, options }: Shown) {
 }
 
 /** What the page shows, newest first. */
-function stateOf(sandbox: Shown): string {
+function stateOf(sandbox: ShownSandbox): string {
 	const { transactions, journal, options, orderedRehearsal } = sandbox;
 	return jsonForPage(sandbox, {
 		baseUrl: sandbox.url,
 		schemeName: options.schemeName ?? 'pay',
 		tokens: tokensView(sandbox),
 		orderedRehearsal: orderedRehearsal?.name ?? 'normal',
-		transactions: transactions.slice(-SHOWN).reverse().map(transactionView),
+		transactions: transactions.slice(-TRANSACTIONS_SHOWN).reverse().map(transactionView),
 		exchanges: [...journal.exchanges].reverse().map(exchangeView),
 	});
 }
 
 /** What the page's script is given once: the lists that it does not have of its own. */
-function listsOf({ options }: Shown) {
+function listsOf({ options }: ShownSandbox) {
 	return {
 		rehearsals: REHEARSALS.map(({ name, label, description, amount }) => ({
 			name,
@@ -182,9 +182,10 @@ function show(response: Response, { text, policy }: Html): void {
 }
 
 /** The page for the person, the page for the payer, and what both call. */
-export function pageRoutes(sandbox: Shown): Router {
+export function pageRoutes(sandbox: ShownSandbox): Router {
 	const router = Router();
-	const [page, payer] = [readPage('page.html'), readPage('payer.html')];
+	const page = readPage('page.html');
+	const payer = readPage('payer.html');
 	const find = (id: string) => sandbox.transactions.find((known) => known.id === id);
 
 	router.use((_request, response, next) => {
