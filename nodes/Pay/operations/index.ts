@@ -59,7 +59,9 @@ export const resources: Resource[] = [
 
 /** The resources of which something is sent to the service. */
 const resourcesThatSend = resources
-	.filter(({ operations }) => operations.some(({ requestOperation }) => requestOperation !== undefined))
+	.filter(({ operations }) =>
+		operations.some(({ requestOperation }) => requestOperation !== undefined),
+	)
 	.map(({ value }) => value);
 
 /**

@@ -121,6 +121,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 			return { request, hint: extras?.hint, finish: extras?.finish };
 		},
 	};
-	const execute = async (context: IExecuteFunctions) => await runRequests(context, requestOperation);
+	const execute = async (context: IExecuteFunctions) =>
+		await runRequests(context, requestOperation);
 	return { option, requestOperation, readRequest, description, execute };
 }

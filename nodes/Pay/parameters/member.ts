@@ -84,11 +84,8 @@ export function groupMember<const Name extends string, const Text extends string
 	const type = Object.fromEntries(texts.map(({ name }) => [name, 'string' as const]));
 	const neverEmpty = texts.filter((each) => each.neverEmpty).map(({ name }) => name);
 	return {
-		...singleMember(
-			field.name,
-			{ ...collection, ...field },
-			{ type, identifiesRequest },
-			(value) => readMembers(value, field, texts),
+		...singleMember(field.name, { ...collection, ...field }, { type, identifiesRequest }, (value) =>
+			readMembers(value, field, texts),
 		),
 		neverEmpty,
 	};
@@ -99,12 +96,7 @@ export const textMember = <const Name extends string>(
 	field: Named<Name>,
 	{ identifiesRequest }: Pick<BodyMember, 'identifiesRequest'>,
 ) =>
-	singleMember(
-		field.name,
-		textField(field),
-		{ type: 'string', identifiesRequest },
-		optionalText,
-	);
+	singleMember(field.name, textField(field), { type: 'string', identifiesRequest }, optionalText);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {

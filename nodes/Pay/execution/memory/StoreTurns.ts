@@ -70,10 +70,7 @@ export class StoreTurns {
 
 	/** What is left of the pause since this process's last change, in milliseconds. */
 	remainingPause(): number {
-		const pause = Math.min(
-			LONGEST_PAUSE_MS,
-			Math.max(SHORTEST_PAUSE_MS, this.longestExpected()),
-		);
+		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.longestExpected()));
 		return this.lastEnd + pause - performance.now();
 	}
 }
