@@ -59,26 +59,30 @@ export function headersWithoutSecret({ headers }: Exchange): ExchangeHeaders {
 	};
 }
 
-/**
- * JSON in which each text is without secrets: those that are named, and what stands where tokens,
- * client secrets and the proofs in postback URLs stand.
- */
+/** Tokens, client secrets and proofs where a URL or a form has them, and where JSON has them. */
+const SECRET_IN_FORM =
+	/((?:^|[?&])(?:client_secret|token|access_token|pay_proof|signature)=)([^&"\s]*)/g;
+const SECRET_IN_JSON = /("(?:client_secret|access_token)"\s*:\s*")([^"]*)/g;
+
+/** As much of a text as is shown, without these secrets and without what stands where secrets stand. */
+function textWithoutSecrets(text: string, secrets: string[]): string {
+	let shown = text;
+	for (const secret of secrets) shown = shown.replaceAll(secret, () => shortened(secret));
+	const shorten = (_all: string, name: string, secret: string) => name + shortened(secret);
+	return shown
+		.replace(SECRET_IN_FORM, shorten)
+		.replace(SECRET_IN_JSON, shorten)
+		.slice(0, LONGEST_TEXT);
+}
+
+/** JSON in which each text is without secrets: those that are given, and what stands where secrets stand. */
 export function jsonWithoutSecrets(value: unknown, secrets: string[]): string {
-	const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-	return JSON.stringify(value, (_name, member: unknown) => {
-		if (typeof member !== 'string') return member;
-		const named = long.reduce((text, each) => text.replaceAll(each, () => shortened(each)), member);
-		return named
-			.replace(
-				/((?:^|[?&])(?:client_secret|token|access_token|pay_proof|signature)=)([^&"\s]*)/g,
-				(_all, name: string, secret: string) => name + shortened(secret),
-			)
-			.replace(
-				/("(?:client_secret|access_token)"\s*:\s*")([^"]*)/g,
-				(_all, name: string, secret: string) => name + shortened(secret),
-			)
-			.slice(0, LONGEST_TEXT);
-	});
+	const longestFirst = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
+	// Otherwise a secret that begins with another one would keep its end.
+	longestFirst.sort((a, b) => b.length - a.length);
+	return JSON.stringify(value, (_name, member: unknown) =>
+		typeof member === 'string' ? textWithoutSecrets(member, longestFirst) : member,
+	);
 }
 
 function flatten(value: unknown, name: string, depth: number): Array<[string, string]> {

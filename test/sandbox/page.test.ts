@@ -150,6 +150,15 @@ test('no secret reaches the page: token, client secret, proof or resume signatur
 	}
 });
 
+test('a token that begins with another one is not shown in part', async () => {
+	const body = { amount: 1, external_id: 'a', payerQuestion: 'token-of-the-test-and-more' };
+	await send(sandbox, '/v2/pay/qrcode', body, { Authorization: 'Bearer token-of-the-test' });
+	await send(sandbox, '/v2/pay/qrcode', body, {
+		Authorization: 'Bearer token-of-the-test-and-more',
+	});
+	expect(await (await fetch(`${sandbox.url}/state`)).text()).not.toContain('and-more');
+});
+
 describe('another web page in the same browser', () => {
 	const AIM = '/next/reject-422';
 	const name = () => sandbox.url.replace('http://', '');
