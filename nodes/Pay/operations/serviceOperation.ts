@@ -102,7 +102,8 @@ export function serviceOperation<Body extends ServiceRequest>({
 		type: 'collection',
 		placeholder: 'Add Option',
 		// For the node as a wait: n8n keeps a value when another operation is chosen.
-		default: LEAVE_BODY,
+		// A literal, because n8n's lint rule for collections takes nothing else.
+		default: { ...LEAVE_BODY },
 		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
 	};
 	const description = showFor([...fields, optionsField], resource, option.value);

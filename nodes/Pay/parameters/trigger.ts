@@ -96,7 +96,8 @@ const triggerFields: INodeProperties[] = [
 		name: 'options',
 		type: 'collection',
 		placeholder: 'Add Option',
-		default: LEAVE_BODY,
+		// A literal, because n8n's lint rule for collections takes nothing else.
+		default: { ...LEAVE_BODY },
 		options: [
 			leaveBodyOption,
 			respondField,
