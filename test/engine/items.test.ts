@@ -443,7 +443,7 @@ describe('the QR image', () => {
 	test.each(['true', null, 1])('where the switch is %p, nothing is sent', async (qrCodeImage) => {
 		const done = await run({ ...image, qrCodeImage });
 		expect(errorOf(done)?.message).toMatch(
-			/^Create QR Code Image \(qrCodeImage\) must be true or false/,
+			/^Put QR Code Image in Binary Field \(qrCodeImage\) must be true or false/,
 		);
 		expect(sandbox.received).toStrictEqual([]);
 	});
