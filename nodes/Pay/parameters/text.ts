@@ -77,7 +77,7 @@ function isDate(value: unknown): boolean {
 	return 'toISOString' in value || 'toISODate' in value;
 }
 
-/** Refuses a number that is none, or that is too large to keep all its digits. Throws an InputError. */
+/** Refuses NaN, Infinity, and a number too large to keep all its digits. Throws an InputError. */
 function refuseUnfitNumber(value: number, field: NamedField): void {
 	// Infinity is what a failed calculation leaves, as NaN is.
 	if (!Number.isFinite(value)) refuseLeftover('NaN', field);
