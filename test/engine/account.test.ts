@@ -575,7 +575,7 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		const [message] = new Set(others.map((error) => error.message));
 		expect(message).toBe(
-			'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
+			'The service rejected the access token of this account earlier in this run (HTTP 401), so nothing more is sent with this account',
 		);
 		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);

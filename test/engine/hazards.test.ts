@@ -519,7 +519,7 @@ describe('what some n8n lacks', () => {
 		});
 		const refused = await payOne({ context });
 		expect(errorOf(refused)?.message).toBe(
-			'This n8n has no store for the duplicate check here, so no payment can be made',
+			'n8n has no store for the duplicate check in this place, so no payment can be made',
 		);
 		expect(errorOf(refused)?.context).toMatchObject({ data: { outcome: 'notSent' } });
 		expect(arrived()).toStrictEqual([]);

@@ -287,17 +287,17 @@ describe('a "yes" about something else', () => {
 		];
 		const stopped = await pay(items('-1'), {});
 		expect(errorOf(stopped)?.description).toContain(
-			'The service accepted "first-1" and says the amount 4100, but the request said 41.',
+			'The service accepted "first-1" and names the amount 4100, but the request said 41.',
 		);
 		asked = 0;
 		const retried = await pay(items('-2'), { settings: RETRY });
 		expect(hintsOf(retried)).toContainEqual(
-			'The service accepted "first-2" and says the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.',
+			'The service accepted "first-2" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.',
 		);
 	});
 
 	const OTHER_AMOUNT =
-		'The service accepted "order-7" and says the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
+		'The service accepted "order-7" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
 	const OTHER_ID =
 		'The service accepted "order-7" and calls it "another". Ask the service what it accepted: postbacks may name the other one.';
 	const inWords = (said: string) => OTHER_AMOUNT.replace('4100', said);

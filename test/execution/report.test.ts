@@ -78,7 +78,7 @@ test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 403,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
+			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
 	},
 	{
 		statusCode: 404,
@@ -196,7 +196,7 @@ test('a payment that is answered with 409 is unknown, and the words say what tha
 		response: 'in progress',
 	});
 	expect(description).toBe(
-		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 409, which services give to a payment that they know already or are working on. The response said: "in progress". Ask the service whether "a" was paid: this node does not send it a second time.',
+		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 409, which services answer when they know a payment already or are working on it. The response said: "in progress". Ask the service whether "a" was paid: this node does not send it a second time.',
 	);
 });
 

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
@@ -267,4 +268,18 @@ export async function deliverLate(
 	await (typeof late === 'number' ? pause(late) : late);
 	sending.end(body);
 	return await status;
+}
+
+/**
+ * Posts the head of a request that announces so many bytes, and none of them; gives the status that it is
+ * answered with. A server that does not take so many closes the connection, which may come before its answer
+ * to a client that goes on sending.
+ */
+export async function deliverHead(url: string, bytes: number): Promise<number> {
+	const headers = { 'Content-Length': bytes, Connection: 'close' };
+	const sending = request(url, { method: 'POST', headers });
+	sending.flushHeaders();
+	const [response] = (await once(sending, 'response')) as [IncomingMessage];
+	sending.destroy();
+	return response.statusCode!;
 }

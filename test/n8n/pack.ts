@@ -19,11 +19,13 @@ export default async function pack() {
 	// Apart from the tarball that `npm start` and the demo make, which other tests run meanwhile.
 	const folder = temporaryFolder('tarball');
 	process.env.PAY_TARBALL = await packPackage(folder);
-	for (const version of VERSIONS) {
-		const userFolder = join(folder, version);
-		const n8n = await startN8n(version, { userFolder });
-		await n8n.stop();
-		rmSync(n8n.logFile);
-		process.env[homeOf(version)] = userFolder;
-	}
+	await Promise.all(
+		VERSIONS.map(async (version) => {
+			const userFolder = join(folder, version);
+			const n8n = await startN8n(version, { userFolder });
+			await n8n.stop();
+			rmSync(n8n.logFile);
+			process.env[homeOf(version)] = userFolder;
+		}),
+	);
 }

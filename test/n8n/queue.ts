@@ -36,19 +36,22 @@ export class Server {
 		private readonly user: { uid?: number; gid?: number },
 		readonly folder: string,
 		readonly port: number,
+		private readonly readyLine: string,
 	) {}
 
+	/** @param readyLine what it prints once it can be used, if it takes connections before that */
 	static async start(
 		command: string,
 		args: (port: number, folder: string) => string[],
 		user: { uid?: number; gid?: number } = {},
 		prepare: (folder: string) => void = () => {},
+		readyLine = '',
 	): Promise<Server> {
 		const folder = temporaryFolder('server');
 		if (user.uid !== undefined && user.gid !== undefined) chownSync(folder, user.uid, user.gid);
 		prepare(folder);
 		const port = await freePort();
-		const server = new Server(command, args(port, folder), user, folder, port);
+		const server = new Server(command, args(port, folder), user, folder, port, readyLine);
 		try {
 			await server.launch();
 		} catch (error) {
@@ -74,6 +77,7 @@ export class Server {
 			`${command} to answer`,
 			async () => {
 				if (failure !== undefined) return true;
+				if (!said.includes(this.readyLine)) return false;
 				return await new Promise<boolean>((resolve) => {
 					const socket = connect(port, '127.0.0.1', () => resolve(true));
 					socket.on('error', () => resolve(false));
@@ -138,6 +142,8 @@ export async function startPostgres(): Promise<Server> {
 			'fsync=off',
 			'-c',
 			'max_connections=200',
+			'-c',
+			'lc_messages=C',
 		],
 		user,
 		(folder) => {
@@ -148,6 +154,7 @@ export async function startPostgres(): Promise<Server> {
 				...user,
 			});
 		},
+		'database system is ready to accept connections',
 	);
 }
 

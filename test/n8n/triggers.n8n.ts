@@ -5,6 +5,7 @@ import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import {
 	deliver,
+	deliverHead,
 	multipart,
 	SPELLING_NAMES,
 	SPELLINGS,
@@ -475,11 +476,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				status: 500,
 			},
 			{
-				what: '16 MB',
-				delivery: { body: Buffer.alloc(17_000_000, 'x') },
-				status: 413,
-			},
-			{
 				what: '16 MB, zipped',
 				delivery: {
 					headers: { 'Content-Type': JSON_TYPE, 'Content-Encoding': 'gzip' },
@@ -504,6 +500,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			},
 		])('is not acknowledged, so its sender may come again: $what', async (row) => {
 			expect(await deliver(trigger.url, row.delivery)).toBe(row.status);
+		});
+
+		test('is not acknowledged, so its sender may come again: what announces 17 MB', async () => {
+			expect(await deliverHead(trigger.url, 17_000_000)).toBe(413);
 		});
 
 		test('starts nothing; the same form, gzipped and whole, does', async () => {

@@ -644,7 +644,7 @@ describe('a list that is full', () => {
 			const { paid, hints } = await run(process, asked, size);
 			expect(paid).toStrictEqual(['forgotten', 'forgotten too']);
 			expect(hints).toStrictEqual([
-				'Before this run the duplicate check knew the last 10000 payments of this node, and perhaps none before them. If one of these is older, it was sent again: compare with your records.',
+				'Before this run the duplicate check knew the last 10000 payments of this node, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.',
 			]);
 			// A list that is run again loses none of it, nor the next time.
 			expect(list.length).toBe(10_002);

@@ -26,7 +26,7 @@ export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: Age
 export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		`This n8n has no store for the duplicate check here, so no ${noun} can be ${pastParticiple}`,
+		`n8n has no store for the duplicate check in this place, so no ${noun} can be ${pastParticiple}`,
 		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
@@ -66,7 +66,7 @@ export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
 		amountField,
 		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
-		`None of the ${plural} that wait here is sent. Check them. ${IF_RIGHT}`,
+		`None of the ${plural} that are left is sent. Check them. If they are right, change the limits of the Pay API credential.`,
 	);
 
 /** A run of an execution from a state that n8n has left. */
@@ -74,14 +74,14 @@ export const runFromEarlierState = ({ noun, plural }: Words) =>
 	new InputError(
 		'',
 		`n8n runs this execution a second time, so no ${noun} is sent`,
-		`The first run may have sent these ${plural}: look at what the service knows of them. n8n does so when the time limit of a wait passes while its concurrency limit is full. n8n 1 also does so when a time limit passes while the execution runs, and with an execution that begins while n8n itself starts. Where a wait has a time limit, turn it off.`,
+		`The first run may have sent these ${plural}: ask the service about them. This happens when the time limit of a wait passes while n8n's concurrency limit is full. On n8n 1 it also happens when a time limit passes while the execution runs, or when an execution begins while n8n itself starts. If a wait in this workflow has a time limit, turn it off.`,
 	);
 
 /** An item that is left when the service has rejected its account in this run. */
 export const tokenRejected = () =>
 	new InputError(
 		'',
-		'The service rejected the access token of this account in this run (HTTP 401), so it is not asked again',
+		'The service rejected the access token of this account earlier in this run (HTTP 401), so nothing more is sent with this account',
 		'Check the token of the Pay API credential, then run again. Services block an address after a few rejections.',
 	);
 
@@ -123,7 +123,7 @@ export const sameIdAsItem = (
 	new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" is on the list twice: ${linesInWords(first, index)} have this External ID (external_id)`,
-		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers; otherwise a second one looks like a mistake.`,
+		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers: with the same one, the second looks like a mistake.`,
 	);
 
 /** An External ID that another item, node or run of this execution has sent. */
@@ -156,7 +156,7 @@ export function acceptedWithOtherDetails(
 	return new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with ${details}`,
-		'What was accepted is the earlier request, not this one. If this is to be sent too, give it another External ID; else put the details back as they were.',
+		'The service accepted the earlier request, not this one. To send this one too, give it another External ID. Otherwise put the details back as they were.',
 	);
 }
 
@@ -211,7 +211,7 @@ export function checkFailed({ noun, pastParticiple }: Words, error: Error): Inpu
 
 /** Payments that n8n's list may have let go before this run: a hint. */
 export const listWasFull = ({ plural }: Words, before: number) =>
-	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps none before them. If one of these is older, it was sent again: compare with your records.`;
+	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.`;
 
 /** Payments that were sent and may not stay recorded: a hint. */
 export function mayBeForgotten(ids: readonly string[], { message }: Error): string {

@@ -24,7 +24,7 @@ function responseSentence(response: unknown): string | undefined {
 	if (response === undefined || response === '') return undefined;
 	const page = proxyPageIn(response);
 	if (page !== undefined) {
-		return `The response looks like a page of ${page.by} on the way, not like one of the service: ${quotedStart(page.text)}.`;
+		return `The response looks like a page of ${page.by} on the way, not like an answer of the service: ${quotedStart(page.text)}.`;
 	}
 	return `The response said: ${quotedStart(textOf(response))}.`;
 }
@@ -62,7 +62,7 @@ function correction(
 			);
 		case 403:
 			return joinSentences(
-				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: n8n may leave by IPv6 or through a proxy. Then run again.',
+				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 				whenTokenRejected?.(external_id),
 			);
 		case 404:
@@ -167,7 +167,7 @@ export const unreadableAmountInCode = (external_id: string, text: string, reques
 
 /** An acceptance that says another amount than its request. */
 export const otherAmountInResponse = (external_id: string, amount: string, requested: number) =>
-	`The service accepted "${external_id}" and says the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it takes.`;
+	`The service accepted "${external_id}" and names the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it takes.`;
 
 /** An acceptance that names another identifier than its request. */
 export const otherIdInResponse = (external_id: string, otherId: string, hasPostback: boolean) =>
@@ -194,7 +194,7 @@ function lostSentence({ noun }: Words, result: RequestResult, earlier?: string):
 	const response = `the response, from the service or a proxy on the way, was HTTP ${statusCode}`;
 	if (reason !== undefined) return `${sent}, but ${response}: ${reasonInWords(reason)}.`;
 	if (statusCode === 409) {
-		return `${sent}, but ${response}, which services give to a ${noun} that they know already or are working on.`;
+		return `${sent}, but ${response}, which services answer when they know a ${noun} already or are working on it.`;
 	}
 	return `${sent}, but ${response}, which does not say what the service did.`;
 }
