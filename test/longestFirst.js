@@ -1,11 +1,31 @@
 /** What takes longest, first: begun last, it would end alone. */
 const LONGEST = [
 	// On a running n8n, minutes.
-	...['n8n/queue', 'n8n/editor', 'n8n/payoutRegister', 'n8n/examples', 'n8n/postbacks'],
-	...['n8n/practice', 'n8n/money', 'n8n/waits', 'n8n/payOnce', 'n8n/triggers', 'parts/postbacks'],
+	'n8n/editor',
+	'n8n/payoutRegister',
+	'n8n/queue',
+	'n8n/postbacks',
+	'n8n/money',
+	'n8n/commands',
+	'n8n/examples',
+	'n8n/payouts',
+	'n8n/waits',
+	'n8n/hostile',
+	'n8n/payOnce',
+	'n8n/triggers',
+	'n8n/reconcile',
+	'parts/postbacks',
+	'n8n/practice',
 	// Without one, seconds.
-	...['simulation/simulation', 'sandbox/rehearsals', 'wire/wire', 'engine/', 'package'],
-	...['execution/duplicateCheck', 'postback/requests', 'postback/postback', 'service/client'],
+	'simulation/simulation',
+	'sandbox/rehearsals',
+	'wire/wire',
+	'engine/',
+	'package',
+	'execution/duplicateCheck',
+	'postback/requests',
+	'postback/postback',
+	'service/client',
 ];
 
 /** The same order on every machine: jest's own goes by the durations of earlier runs. */

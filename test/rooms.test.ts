@@ -147,13 +147,13 @@ describe('a word that the glossary of CONTRIBUTING turns down', () => {
 	});
 });
 
-/** The TypeScript files of a folder and those below, without what is installed there. */
+/** The sources of a folder and those below, without what is installed there. */
 function sourcesIn(folder: string): string[] {
 	const found: string[] = [];
 	for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
 		const path = join(folder, entry.name);
 		if (entry.isDirectory() && entry.name !== 'node_modules') found.push(...sourcesIn(path));
-		if (entry.isFile() && entry.name.endsWith('.ts')) found.push(path);
+		if (entry.isFile() && /\.(ts|js|mjs)$/.test(entry.name)) found.push(path);
 	}
 	return found;
 }

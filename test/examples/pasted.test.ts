@@ -8,12 +8,27 @@ import type { Workflow } from '../../dev/n8n';
 const NOTE = 'n8n-nodes-base.stickyNote';
 const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
 
+type Node = Workflow['nodes'][number];
+
+interface Room {
+	left: number;
+	top: number;
+	right: number;
+	bottom: number;
+}
+
 /** Room that a node takes on the canvas, its name below it included; a note says its own. */
-function roomOf({ position, type, parameters }: Workflow['nodes'][number]) {
+function roomOf({ position, type, parameters }: Node): Room {
 	const [left, top] = position as [number, number];
-	const { width = 120, height = 140 } = parameters as { width?: number; height?: number };
-	const isNote = type === NOTE;
-	return { left, top, right: left + (isNote ? width : 120), bottom: top + (isNote ? height : 140) };
+	let size = { width: 120, height: 140 };
+	if (type === NOTE) size = parameters as { width: number; height: number };
+	return { left, top, right: left + size.width, bottom: top + size.height };
+}
+
+/** Whether two nodes are less than so far from one another; where it is 0, whether one covers the other. */
+function areNear(one: Room, other: Room, distance: number): boolean {
+	const isBeside = one.left < other.right + distance && other.left < one.right + distance;
+	return isBeside && one.top < other.bottom + distance && other.top < one.bottom + distance;
 }
 
 function parametersOf({ nodes }: Workflow, wanted: string): Record<string, unknown> {
@@ -48,35 +63,24 @@ describe.each(exampleNames())('%s, as it is pasted,', (name) => {
 	});
 
 	test('has each note beside a node that it is about', () => {
-		const notes = workflow.nodes.filter(({ type }) => type === NOTE);
-		const rooms = workflow.nodes.filter(({ type }) => type !== NOTE).map(roomOf);
-		const lonely = notes.filter((note) => {
-			const { left, top, right, bottom } = roomOf(note);
-			return !rooms.some(
-				(room) =>
-					room.left < right + 300 &&
-					left < room.right + 300 &&
-					room.top < bottom + 300 &&
-					top < room.bottom + 300,
-			);
-		});
-		expect(lonely.map((note) => note.name)).toStrictEqual([]);
+		const nodes = workflow.nodes.filter(({ type }) => type !== NOTE);
+		const lonely: string[] = [];
+		for (const note of workflow.nodes) {
+			if (note.type !== NOTE) continue;
+			const room = roomOf(note);
+			if (!nodes.some((node) => areNear(roomOf(node), room, 300))) lonely.push(note.name);
+		}
+		expect(lonely).toStrictEqual([]);
 	});
 
 	test('has no node or note that covers another on the canvas', () => {
-		const rooms = workflow.nodes.map((node) => ({ name: node.name, ...roomOf(node) }));
-		const covered = rooms.flatMap((one, index) =>
-			rooms
-				.slice(index + 1)
-				.filter(
-					(other) =>
-						one.left < other.right &&
-						other.left < one.right &&
-						one.top < other.bottom &&
-						other.top < one.bottom,
-				)
-				.map((other) => `${one.name} and ${other.name}`),
-		);
+		const covered: string[] = [];
+		for (const [index, one] of workflow.nodes.entries()) {
+			for (const other of workflow.nodes.slice(index + 1)) {
+				if (!areNear(roomOf(one), roomOf(other), 0)) continue;
+				covered.push(`${one.name} and ${other.name}`);
+			}
+		}
 		expect(covered).toStrictEqual([]);
 	});
 

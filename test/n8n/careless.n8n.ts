@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { itemsOf, pause, webhookPath, type N8n } from '../../dev/n8n';
-import { nodeOf } from './payoutRegister';
 import { chain, node, noOp, payTrigger, splitItems, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { makeBook } from './book';
 import { chargeAndWait } from './chargeAndWait';
-import { payEach, publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+import { nodeOf, payEach, publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { linesOf, PayoutsPage } from './payouts';
 
 /*

@@ -130,10 +130,11 @@ export async function firstExecution(n8n: N8n, workflowId: string): Promise<stri
 
 /** Until an execution waits. */
 export async function waits(n8n: N8n, executionId: string): Promise<void> {
-	await until(
-		`execution ${executionId} to wait`,
-		async () => (await n8n.execution(executionId)).status === 'waiting',
-	);
+	await until(`execution ${executionId} to wait`, async () => {
+		const { status, data } = await n8n.execution(executionId);
+		// n8n 1 writes the status first and the data after it: killed in between, it never goes on.
+		return status === 'waiting' && Object.keys(data.resultData.runData).length > 0;
+	});
 }
 
 /** The execution once its last node has run: n8n 1 writes the status first and the data after it. */

@@ -13,8 +13,8 @@ export interface Delivery {
 }
 
 /** A postback that says "paid", and what a node gives of it. */
-export interface Spelling extends Delivery {
-	gives: { body?: object; query?: object };
+export interface PaidPostback extends Delivery {
+	expected: { body?: object; query?: object };
 }
 
 const BOUNDARY = 'XXBOUNDARYXX';
@@ -47,185 +47,179 @@ const LATIN1_XML = Buffer.from('<data><n>é</n><status>paid</status></data>', 'l
 const LATIN1_FORM = Buffer.from('n=%E9&data[status]=paid', 'latin1');
 const LATIN1_TEXT = Buffer.from('{"n":"é","data.status":"paid"}', 'latin1');
 
-const NESTED = { data: { status: 'paid' } };
-const NESTED_BESIDE = { n: 'é', data: { status: 'paid' } };
-const NESTED_TOGETHER = { data: { n: 'é', status: 'paid' } };
-const DOTTED = { 'data.status': 'paid' };
-const DOTTED_BESIDE = { n: 'é', 'data.status': 'paid' };
-
 /** Each says that `data.status` is `paid`. */
 export const SPELLINGS = {
 	JSON: {
 		headers: { 'Content-Type': 'application/json' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON with a byte order mark': {
 		headers: { 'Content-Type': 'application/json; charset=utf-8' },
 		body: Buffer.from(`\uFEFF${PAID}`),
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON sent as text/plain': {
 		headers: { 'Content-Type': 'text/plain' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON sent as text/json': {
 		headers: { 'Content-Type': 'text/json' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON sent as a form': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in UTF-16LE': {
 		headers: { 'Content-Type': 'application/json; charset=utf-16le' },
 		body: Buffer.from(PAID, 'utf16le'),
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in ISO-8859-1': {
 		headers: { 'Content-Type': 'application/json; charset=ISO-8859-1' },
 		body: LATIN1_JSON,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'XML in ISO-8859-1': {
 		headers: { 'Content-Type': 'text/xml; charset=ISO-8859-1' },
 		body: LATIN1_XML,
-		gives: { body: NESTED_TOGETHER },
+		expected: { body: { data: { n: 'é', status: 'paid' } } },
 	},
 	'a form in ISO-8859-1': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' },
 		body: LATIN1_FORM,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'text in ISO-8859-1': {
 		headers: { 'Content-Type': 'text/plain; charset=ISO-8859-1' },
 		body: LATIN1_TEXT,
-		gives: { body: DOTTED_BESIDE },
+		expected: { body: { n: 'é', 'data.status': 'paid' } },
 	},
 	'JSON in windows-1252': {
 		headers: { 'Content-Type': 'application/json; charset=windows-1252' },
 		body: LATIN1_JSON,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'XML in windows-1252': {
 		headers: { 'Content-Type': 'text/xml; charset=windows-1252' },
 		body: LATIN1_XML,
-		gives: { body: NESTED_TOGETHER },
+		expected: { body: { data: { n: 'é', status: 'paid' } } },
 	},
 	'a form in windows-1252': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=windows-1252' },
 		body: LATIN1_FORM,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'text in windows-1252': {
 		headers: { 'Content-Type': 'text/plain; charset=windows-1252' },
 		body: LATIN1_TEXT,
-		gives: { body: DOTTED_BESIDE },
+		expected: { body: { n: 'é', 'data.status': 'paid' } },
 	},
 	'JSON in us-ascii': {
 		headers: { 'Content-Type': 'application/json; charset=us-ascii' },
 		body: LATIN1_JSON,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'XML in us-ascii': {
 		headers: { 'Content-Type': 'text/xml; charset=us-ascii' },
 		body: LATIN1_XML,
-		gives: { body: NESTED_TOGETHER },
+		expected: { body: { data: { n: 'é', status: 'paid' } } },
 	},
 	'a form in us-ascii': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=us-ascii' },
 		body: LATIN1_FORM,
-		gives: { body: NESTED_BESIDE },
+		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
 	'text in us-ascii': {
 		headers: { 'Content-Type': 'text/plain; charset=us-ascii' },
 		body: LATIN1_TEXT,
-		gives: { body: DOTTED_BESIDE },
+		expected: { body: { n: 'é', 'data.status': 'paid' } },
 	},
 	'JSON in the content coding UTF-8, which is none': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'UTF-8' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in the content coding none, which is none': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'none' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in the content coding 8bit, which is none': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': '8bit' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in the content coding ISO-8859-1, which is none': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'ISO-8859-1' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in the content coding GZIP': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'GZIP' },
 		body: gzipSync(PAID),
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON in the content coding x-gzip': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'x-gzip' },
 		body: gzipSync(PAID),
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'XML behind a blank line': {
 		headers: { 'Content-Type': 'application/xml' },
 		body: '\n<?xml version="1.0"?><data><status>paid</status></data>',
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON of a type of its own': {
 		headers: { 'Content-Type': 'application/vnd.x+json' },
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'JSON of no type': {
 		body: PAID,
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'a form': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
 		body: 'data.status=paid',
-		gives: { body: DOTTED },
+		expected: { body: { 'data.status': 'paid' } },
 	},
 	'a multipart form': {
 		headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
 		body: multipart([{ name: 'data.status', value: 'paid' }]).body,
-		gives: { body: DOTTED },
+		expected: { body: { 'data.status': 'paid' } },
 	},
 	XML: {
 		headers: { 'Content-Type': 'application/xml' },
 		body: '<data><status>paid</status></data>',
-		gives: { body: NESTED },
+		expected: { body: { data: { status: 'paid' } } },
 	},
 	'a key with a dot': {
 		headers: { 'Content-Type': 'application/json' },
 		body: '{"data.status":"paid"}',
-		gives: { body: DOTTED },
+		expected: { body: { 'data.status': 'paid' } },
 	},
 	'the query of a GET': {
 		method: 'GET',
 		query: '&data.status=paid',
-		gives: { query: DOTTED },
+		expected: { query: { 'data.status': 'paid' } },
 	},
 	'a second query appended to the URL': {
 		method: 'GET',
 		query: '?data.status=paid',
-		gives: { query: DOTTED },
+		expected: { query: { 'data.status': 'paid' } },
 	},
 	'the query of a POST with another body': {
 		headers: { 'Content-Type': 'text/plain' },
 		body: 'notification',
 		query: '&data.status=paid',
-		gives: { query: DOTTED },
+		expected: { query: { 'data.status': 'paid' } },
 	},
-} satisfies Record<string, Spelling>;
+} satisfies Record<string, PaidPostback>;
 
 export type SpellingName = keyof typeof SPELLINGS;
 export const SPELLING_NAMES = Object.keys(SPELLINGS) as SpellingName[];
@@ -242,17 +236,13 @@ export async function deliver(url: string, delivery: Delivery = SPELLINGS.JSON):
 }
 
 /**
- * Posts JSON whose body comes so many milliseconds after its head, or once something has happened; gives
- * the answer's status.
+ * Posts JSON whose head arrives at once, and its body when something has happened; gives the status of
+ * the response.
  */
-export async function deliverLate(
-	url: string,
-	late: number | Promise<unknown>,
-	body = PAID,
-): Promise<number> {
+export async function deliverWhen(url: string, happened: Promise<unknown>): Promise<number> {
 	const headers = {
 		'Content-Type': 'application/json',
-		'Content-Length': Buffer.byteLength(body),
+		'Content-Length': Buffer.byteLength(PAID),
 		Connection: 'close',
 	};
 	const sending = request(url, { method: 'POST', headers });
@@ -263,11 +253,15 @@ export async function deliverLate(
 			response.on('end', () => resolve(response.statusCode!));
 		});
 	});
-	// At once, without waiting for the body.
 	sending.flushHeaders();
-	await (typeof late === 'number' ? pause(late) : late);
-	sending.end(body);
+	await happened;
+	sending.end(PAID);
 	return await status;
+}
+
+/** The same, with the body so many milliseconds after the head. */
+export async function deliverLate(url: string, ms: number): Promise<number> {
+	return await deliverWhen(url, pause(ms));
 }
 
 /**

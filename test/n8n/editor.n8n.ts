@@ -28,7 +28,6 @@ import {
 	parameter,
 	paste,
 	payEntry,
-	PERSON,
 	seen,
 	shownIn,
 	shows,
@@ -38,6 +37,7 @@ import {
 } from './editorPage';
 import { csvIn, entriesOf, Hand, type Walk } from './hand';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
+import { PERSON } from './person';
 
 const ROOT = join(__dirname, '..', '..');
 /** Where the documents' pictures go, in the light theme; none are taken without it. */

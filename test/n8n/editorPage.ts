@@ -3,9 +3,7 @@ import { join } from 'node:path';
 import { chromium, selectors, type Browser, type Locator, type Page } from 'playwright-core';
 import { example } from '../../dev/demo';
 import { OWNER, until } from '../../dev/n8n';
-
-/** Who may open the pages of examples. */
-export const PERSON = { user: 'person', password: 'a password' };
+import { PERSON } from './person';
 
 export const EXAMPLES = join(__dirname, '..', '..', 'examples');
 

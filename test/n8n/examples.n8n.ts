@@ -16,7 +16,6 @@ import {
 	type Workflow,
 } from '../../dev/n8n';
 import type { N8nVersion } from '../../dev/versions';
-import { nodeOf } from './payoutRegister';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { makeTable } from './book';
@@ -24,7 +23,7 @@ import { ended, firstExecution, waits } from './chargeAndWait';
 import { launch } from './editorPage';
 import { reachesLastNodes } from './lastNodes';
 import { startModel } from './model';
-import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+import { allFinished, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { chatModel, toAgent } from './otherNodes';
 
 let n8n: N8n;

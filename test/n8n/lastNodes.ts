@@ -5,41 +5,57 @@ import { isNote } from './editorPage';
 /** The nodes of an example that lead to no other one. */
 function lastNodesOf(name: string): string[] {
 	const { nodes, connections } = example(name);
-	return nodes
-		.filter((node) => !isNote(node) && connections[node.name] === undefined)
-		.map((node) => node.name);
+	const last = nodes.filter((node) => !isNote(node) && connections[node.name] === undefined);
+	return last.map((node) => node.name);
 }
 
 /** The workflows of an n8n that were made from an example. */
-async function workflowsOf(n8n: N8n, name: string): Promise<string[]> {
-	const { name: title } = example(name);
+async function workflowIdsOf(n8n: N8n, name: string): Promise<string[]> {
+	const title = example(name).name;
 	const filter = encodeURIComponent(JSON.stringify({ name: title }));
 	type Found = { data: Array<{ id: string; name: string }> };
 	const { data } = await n8n.rest<Found>('GET', `/workflows?filter=${filter}`);
 	return data.filter((workflow) => workflow.name === title).map(({ id }) => id);
 }
 
-/** The executions of a workflow, newest first; n8n gives a hundred at a time. */
-async function* executionsOf(n8n: N8n, workflowId: string): AsyncGenerator<string> {
+/** The most executions that n8n gives at a time. */
+const PAGE_SIZE = 100;
+
+/** Executions of a workflow, newest first. */
+interface Page {
+	results: Array<{ id: string }>;
+	/** n8n 2 alone has it: where the next page begins; null on the last one. */
+	nextCursor?: string | null;
+}
+
+/** What asks n8n for the page after this one; undefined, where there is none. */
+function queryAfter({ results, nextCursor }: Page): string | undefined {
+	if (nextCursor === null) return undefined;
+	if (nextCursor !== undefined) return `&cursor=${encodeURIComponent(nextCursor)}`;
+	// n8n 1 asks for the last execution of the page before.
+	if (results.length < PAGE_SIZE) return undefined;
+	return `&lastId=${results.at(-1)!.id}`;
+}
+
+/** All executions of a workflow, newest first. */
+async function executionIdsOf(n8n: N8n, workflowId: string): Promise<string[]> {
 	const filter = encodeURIComponent(JSON.stringify({ workflowId }));
-	type Page = { data: { results: Array<{ id: string }>; nextCursor?: string | null } };
-	let next: string | undefined = '';
-	while (next !== undefined) {
-		const path: string = `/executions?filter=${filter}&limit=100${next}`;
-		const { results, nextCursor } = (await n8n.rest<Page>('GET', path)).data;
-		for (const { id } of results) yield id;
-		// n8n 2 has a cursor; n8n 1 has none, and asks for the last execution of the page before.
-		const last = results.length < 100 ? undefined : results.at(-1);
-		if (nextCursor) next = `&cursor=${encodeURIComponent(nextCursor)}`;
-		else next = nextCursor === undefined && last !== undefined ? `&lastId=${last.id}` : undefined;
+	const ids: string[] = [];
+	let query: string | undefined = '';
+	while (query !== undefined) {
+		const path: string = `/executions?filter=${filter}&limit=${PAGE_SIZE}${query}`;
+		const page = (await n8n.rest<{ data: Page }>('GET', path)).data;
+		for (const { id } of page.results) ids.push(id);
+		query = queryAfter(page);
 	}
+	return ids;
 }
 
 /** The last nodes of an example that no execution has reached so far. */
 async function lastNodesNotReached(n8n: N8n, name: string): Promise<string[]> {
 	const missing = new Set(lastNodesOf(name));
-	for (const workflowId of await workflowsOf(n8n, name)) {
-		for await (const id of executionsOf(n8n, workflowId)) {
+	for (const workflowId of await workflowIdsOf(n8n, name)) {
+		for (const id of await executionIdsOf(n8n, workflowId)) {
 			const { runData } = (await n8n.execution(id)).data.resultData;
 			for (const reached of Object.keys(runData)) missing.delete(reached);
 			if (missing.size === 0) return [];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
-import { call, chain, pay, splitItems, start } from '../../dev/workflow';
+import { call, chain, pay, splitItems, start, type Node } from '../../dev/workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 
 /** The pinned versions; one of them alone when the environment says so. */
@@ -30,6 +30,13 @@ export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = 
 	const home = more.userFolder === undefined ? process.env[homeOf(version)] : undefined;
 	const env = { ...WITHOUT_PAGES, ...compiledOnce(), ...more.env };
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, home, ...more, env });
+}
+
+/** The node of a workflow that has this name. */
+export function nodeOf(workflow: Workflow, name: string): Node {
+	const found = workflow.nodes.find((node) => node.name === name);
+	if (found === undefined) throw new Error(`No node is named ${name}`);
+	return found;
 }
 
 /** External IDs that nobody has used. */

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
-import { webhookPath, type N8n, type Workflow } from '../../dev/n8n';
+import {
+	itemsOf,
+	until,
+	webhookPath,
+	type Execution,
+	type N8n,
+	type Workflow,
+} from '../../dev/n8n';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import type { Sandbox } from '../../sandbox/service';
 import { enterSettings } from './book';
+import { nodeOf, SECRET, type Credential } from './nodes';
+import { PASSWORD, PERSON } from './person';
 import type { QueueMode } from './queue';
-import { node, type Node } from '../../dev/workflow';
+import { DATABASE, RegisterDatabase } from './registerDatabase';
 
 /** One line of a list of payouts, as the example has them. */
 export interface Payout {
@@ -12,19 +23,17 @@ export interface Payout {
 	key: string;
 }
 
-/** The database in which the register stands: not n8n's own, as a person would have it. */
-const DATABASE = 'payouts';
-
-/** Who may decide on a payout, and bring a statement. */
-const PERSON = { user: 'person', password: 'the password of a person' };
-export const PASSWORD = `Basic ${Buffer.from(`${PERSON.user}:${PERSON.password}`).toString('base64')}`;
-
-type Made = { id: string; name: string };
+/** A line of a list that can be paid. */
+export const payout = (id: string, amount: unknown = '10.50'): Payout => ({
+	id,
+	amount,
+	key: `${id}@example.com`,
+});
 
 /** The credentials that the examples with a register ask for. */
 export interface RegisterCredentials {
-	postgres: Made;
-	httpBasicAuth: Made;
+	postgres: Credential;
+	httpBasicAuth: Credential;
 }
 
 /** Makes a credential for a database of a PostgreSQL that lets everyone in, and one for the forms. */
@@ -43,29 +52,30 @@ export async function registerCredentials(
 /** An example with a register, made ready as a person does after importing it. */
 export function ready(name: string, { postgres, httpBasicAuth }: RegisterCredentials): Workflow {
 	const workflow = example(name);
-	for (const each of workflow.nodes) {
-		delete each.disabled;
-		if (each.type === 'n8n-nodes-base.postgres') each.credentials = { postgres };
+	for (const node of workflow.nodes) {
+		delete node.disabled;
 		// A test need not wait as long as a person may.
-		if (each.retryOnFail === true) each.waitBetweenTries = 200;
-		if (each.type === 'n8n-nodes-base.formTrigger') {
-			const webhookId = randomUUID();
-			Object.assign(each, { webhookId, credentials: { httpBasicAuth } });
-			// As the editor does with what is pasted.
-			Object.assign(each.parameters as object, { path: webhookId });
-		}
-		// By hand only: it may come in the middle of a test.
-		if (each.type === 'n8n-nodes-base.scheduleTrigger') {
-			const never = { interval: [{ field: 'cronExpression', expression: '0 0 1 1 *' }] };
-			each.parameters = { rule: never };
+		if (node.retryOnFail === true) node.waitBetweenTries = 200;
+		switch (node.type) {
+			case 'n8n-nodes-base.postgres':
+				node.credentials = { postgres };
+				break;
+			case 'n8n-nodes-base.formTrigger':
+				node.credentials = { httpBasicAuth };
+				// As the editor does with what is pasted.
+				node.webhookId = randomUUID();
+				Object.assign(node.parameters as object, { path: node.webhookId });
+				break;
+			case 'n8n-nodes-base.scheduleTrigger':
+				// By hand only: it could come in the middle of a test.
+				node.parameters = {
+					rule: { interval: [{ field: 'cronExpression', expression: '0 0 1 1 *' }] },
+				};
+				break;
 		}
 	}
 	return workflow;
 }
-
-/** The node of a workflow that has this name. */
-export const nodeOf = (workflow: Workflow, wanted: string): Node =>
-	workflow.nodes.find(({ name }) => name === wanted)!;
 
 /**
  * Fills in the one form of a workflow and submits it, as a browser does.
@@ -75,7 +85,7 @@ export async function submit(
 	n8n: N8n,
 	workflow: Workflow,
 	answers: Record<string, string | Blob>,
-	headers: Record<string, string> = { Authorization: PASSWORD },
+	headers: Record<string, string> = PASSWORD,
 ): Promise<{ status: number; text: string }> {
 	const form = workflow.nodes.find(({ type }) => type === 'n8n-nodes-base.formTrigger')!;
 	const { formFields } = form.parameters as {
@@ -87,153 +97,190 @@ export async function submit(
 		if (typeof answer === 'string') body.append(`field-${index}`, answer);
 		else body.append(`field-${index}`, answer, 'statement.csv');
 	}
-	const answer = await fetch(`${n8n.url}/form/${String(form.webhookId)}`, {
+	const response = await fetch(`${n8n.url}/form/${String(form.webhookId)}`, {
 		method: 'POST',
 		headers: { ...headers, Connection: 'close' },
 		body,
 		signal: AbortSignal.timeout(30_000),
 	});
-	const text = await answer.text();
-	const shown = answer.ok ? (JSON.parse(text) as { formSubmittedText: string }) : undefined;
-	return { status: answer.status, text: shown?.formSubmittedText ?? text };
+	const text = await response.text();
+	if (!response.ok) return { status: response.status, text };
+	const { formSubmittedText } = JSON.parse(text) as { formSubmittedText?: string };
+	return { status: response.status, text: formSubmittedText ?? text };
 }
 
-/** The example "payout-register", with a webhook that takes its list. */
-export class PayoutRegister {
-	readonly workflow: Workflow;
-	/** The path of the webhook that takes a list. */
-	readonly listPath = randomUUID();
-	/** Where postbacks go, below the address of an n8n. */
-	readonly postbackPath: string;
+/** Turns a node into a Postgres node that carries out a query. */
+export function becomeQuery(
+	node: Workflow['nodes'][number],
+	{ postgres }: RegisterCredentials,
+	query: string,
+	options: { queryReplacement?: string } = {},
+): void {
+	Object.assign(node, {
+		type: 'n8n-nodes-base.postgres',
+		typeVersion: 2.5,
+		credentials: { postgres },
+		parameters: { operation: 'executeQuery', query, options },
+	});
+}
 
+/** The example "payout-register" with addresses of its own. */
+export interface RegisterWorkflow {
+	workflow: Workflow;
+	/** The path of the webhook that takes a list, in place of the manual start. */
+	listPath: string;
+	/** Where postbacks go, below the address of an n8n. */
+	postbackPath: string;
+}
+
+export function registerWorkflow(credentials: RegisterCredentials): RegisterWorkflow {
+	const workflow = ready('payout-register', credentials);
+	enterSettings(workflow, { paymentNumberField: 'id' });
+	const listPath = randomUUID();
+	Object.assign(nodeOf(workflow, 'Start'), {
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		webhookId: listPath,
+		parameters: { path: listPath, httpMethod: 'POST', options: {} },
+	});
+	Object.assign(nodeOf(workflow, 'Payouts').parameters as object, {
+		jsonOutput: "={{ { payouts: $('Start').first().json.body.items } }}",
+	});
+	becomeQuery(nodeOf(workflow, 'Settled'), credentials, 'INSERT INTO followed VALUES ($1)', {
+		queryReplacement: '={{ [$json.external_id] }}',
+	});
+	const trigger = nodeOf(workflow, 'Pay Trigger');
+	trigger.webhookId = randomUUID();
+	return { workflow, listPath, postbackPath: webhookPath(trigger)! };
+}
+
+/** A postback about a payment of 10.50, where nothing else is said. */
+interface PostbackOptions {
+	kind?: 'payment' | 'qrCode';
+	secret?: string;
+	amount?: number;
+}
+
+/** The example "payout-register", published in queue mode. */
+export class PayoutRegister {
 	private constructor(
 		private readonly queue: QueueMode,
+		readonly database: RegisterDatabase,
 		readonly credentials: RegisterCredentials,
-	) {
-		this.workflow = ready('payout-register', credentials);
-		enterSettings(this.workflow, { paymentNumberField: 'id' });
-		Object.assign(this.node('Start'), {
-			type: 'n8n-nodes-base.webhook',
-			typeVersion: 2,
-			webhookId: this.listPath,
-			parameters: { path: this.listPath, httpMethod: 'POST', options: {} },
-		});
-		const list = "={{ { payouts: $('Start').first().json.body.items } }}";
-		Object.assign(this.node('Payouts').parameters as object, { jsonOutput: list });
-		const trigger = Object.assign(this.node('Pay Trigger'), { webhookId: randomUUID() });
-		this.postbackPath = webhookPath(trigger)!;
-		// What follows a settled payout is counted.
-		const { parameters } = this.query('', 'INSERT INTO followed VALUES ($1)', 'external_id');
-		Object.assign(this.node('Settled'), {
-			type: 'n8n-nodes-base.postgres',
-			typeVersion: 2.5,
-			credentials: { postgres: credentials.postgres },
-			parameters,
-		});
-	}
+		private readonly registerWorkflow: RegisterWorkflow,
+		readonly workflowId: string,
+	) {}
 
-	/** Makes the database and a credential for it; the table is the workflow's to make. */
-	static async open(queue: QueueMode): Promise<PayoutRegister> {
-		queue.sql(`CREATE DATABASE ${DATABASE}`);
+	/** Publishes it with an empty register. */
+	static async publish(
+		queue: QueueMode,
+		sandbox: Sandbox,
+		payApi: Credential,
+	): Promise<PayoutRegister> {
+		const database = RegisterDatabase.create(queue);
+		database.setUp();
+		database.watchTransitions();
+		database.sql('CREATE TABLE followed (external_id text)');
 		const credentials = await registerCredentials(queue.main, queue.postgresAddress);
-		const register = new PayoutRegister(queue, credentials);
-		register.sql('CREATE TABLE followed (external_id text)');
-		return register;
+		const published = registerWorkflow(credentials);
+		await queue.main.changeCredential(payApi, {
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
+			postbackUrl: queue.webhook.url + published.postbackPath,
+		});
+		const workflowId = await queue.main.importWorkflow(published.workflow, { payApi });
+		await queue.main.activate(workflowId);
+		return new PayoutRegister(queue, database, credentials, published, workflowId);
 	}
 
-	node(wanted: string): Node {
-		return nodeOf(this.workflow, wanted);
-	}
-
-	/** A Postgres node with the register's credential; its one parameter is a field of the item. */
-	query(name: string, query: string, field?: string): Node {
-		const options = field === undefined ? {} : { queryReplacement: `={{ [$json.${field}] }}` };
-		return node(
-			name,
-			'n8n-nodes-base.postgres',
-			{ operation: 'executeQuery', query, options },
-			{ typeVersion: 2.5, credentials: { postgres: this.credentials.postgres } },
-		);
-	}
-
-	/** Makes the register as the workflow's first run does. */
-	make(): void {
-		this.sql((this.node('Set up').parameters as { query: string }).query);
-	}
-
-	sql(query: string): string[] {
-		return this.queue.sql(query, DATABASE);
+	/** Puts a row into the register as a run leaves it, one try ago. */
+	insertRow(external_id: string, state: string, columns: Record<string, string | number> = {}) {
+		this.database.insert({
+			external_id,
+			amount: '10.50',
+			recipient: `${external_id}@example.com`,
+			workflow_id: this.workflowId,
+			state,
+			attempts: 1,
+			execution_id: '1',
+			claimed_at: 'now',
+			...columns,
+		});
 	}
 
 	/** Sends a list through the webhook process; the execution goes on by itself. */
-	async send(items: Payout[]): Promise<void> {
-		const answer = await fetch(`${this.queue.webhook.url}/webhook/${this.listPath}`, {
+	async sendList(items: Payout[]): Promise<void> {
+		const { listPath } = this.registerWorkflow;
+		const response = await fetch(`${this.queue.webhook.url}/webhook/${listPath}`, {
 			method: 'POST',
 			headers: { 'Content-Type': 'application/json', Connection: 'close' },
 			body: JSON.stringify({ items }),
 		});
-		if (!answer.ok) throw new Error(`The list was answered ${answer.status}`);
+		if (!response.ok) throw new Error(`The list was answered ${response.status}`);
 	}
 
-	/** Writes every change of a state down from now on, with no part of the workflow in it. */
-	watch(): void {
-		this.sql(`
-			CREATE TABLE IF NOT EXISTS transition (external_id text, was text, became text, execution_id text);
-			CREATE OR REPLACE FUNCTION write_transition() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-				INSERT INTO transition VALUES (NEW.external_id, OLD.state, NEW.state, NEW.execution_id);
-				RETURN NEW;
-			END $$;
-			CREATE TRIGGER transition AFTER UPDATE ON payout_register
-				FOR EACH ROW WHEN (OLD.state <> NEW.state) EXECUTE FUNCTION write_transition();
-		`);
+	/** Runs the workflow with a list; gives the execution, once it has ended. */
+	async runList(items: Payout[]): Promise<Execution> {
+		const { main } = this.queue;
+		const before = await main.executionIds(this.workflowId);
+		await this.sendList(items);
+		const id = await until('the execution', async () => {
+			const now = await main.executionIds(this.workflowId);
+			// The first of the new ones: its own postbacks may follow it.
+			return now.filter((each) => !before.includes(each)).at(-1);
+		});
+		return await main.finished(id);
 	}
 
-	/** How often a change of state was made, by its two states. */
-	transitions(): Record<string, number> {
-		const counted = this.sql(
-			"SELECT was || ' > ' || became, count(*) FROM transition GROUP BY 1 ORDER BY 1",
-		);
-		return Object.fromEntries(
-			counted.map((row) => {
-				const [change = '', count] = row.split('|');
-				return [change, Number(count)];
-			}),
-		);
+	/** Runs one of the workflow's schedules; gives the execution, once it has ended. */
+	async runSchedule(schedule: 'Every five minutes' | 'Every hour'): Promise<Execution> {
+		const { main } = this.queue;
+		return await main.finished(await main.run(this.workflowId, schedule));
 	}
 
-	/** The rows, in the order of their identifiers. */
-	rows(where = 'true'): Row[] {
-		return this.sql(
-			`SELECT row_to_json(payout) FROM payout_register payout WHERE ${where} ORDER BY external_id`,
-		).map((row) => JSON.parse(row) as Row);
+	/** What the hourly report tells a person. */
+	async hourlyReport(): Promise<Array<{ external_id: string; what: string }>> {
+		const execution = await this.runSchedule('Every hour');
+		expect(execution.status).toBe('success');
+		const [report] = itemsOf(execution, 'Tell a person');
+		if (report === undefined) return [];
+		const rows = report.rows as Array<{ external_id: string; what: string }>;
+		return rows.map(({ external_id, what }) => ({ external_id, what }));
 	}
 
-	/** What was heard about a payout and does not fit it, in the words of the report. */
-	sentences(externalId: string): string[] {
-		return this.sql(`SELECT what FROM payout_sentence WHERE external_id = '${externalId}'`);
+	/** Submits the page "Decide on a payout"; gives the status and what the page says then. */
+	async submitDecision(answers: Record<string, string>, headers?: Record<string, string>) {
+		return await submit(this.queue.webhook, this.registerWorkflow.workflow, answers, headers);
 	}
 
-	/** Takes the register away, as if there had never been one. */
-	drop(): void {
-		this.sql('DROP TABLE IF EXISTS payout_register, payout_heard CASCADE');
+	/** What a person decides on that page; gives what it says then. */
+	async decide(externalId: string, decision: string, answers: Record<string, string> = {}) {
+		const { status, text } = await this.submitDecision({
+			'External ID': externalId,
+			Decision: decision,
+			...answers,
+		});
+		expect(status).toBe(200);
+		return text;
 	}
 
-	/** The one row of a payout. */
-	row(externalId: string): Row | undefined {
-		return this.rows(`external_id = '${externalId}'`)[0];
+	/** Sends a postback with a proof about a payment; gives the status of the response. */
+	async sendPostback(id: string, word: string, options: PostbackOptions = {}): Promise<number> {
+		const { kind = 'payment', secret = SECRET, amount = 10.5 } = options;
+		const url = this.queue.webhook.url + this.registerWorkflow.postbackPath;
+		const signed = signUrl(url, { external_id: id, kind, amount }, secret);
+		const send = async () => {
+			const response = await fetch(signed, {
+				method: 'POST',
+				// A kept connection that a busy n8n has just closed would fail the next call.
+				headers: { 'Content-Type': 'application/json', Connection: 'close' },
+				body: JSON.stringify({ status: word }),
+				signal: AbortSignal.timeout(30_000),
+			});
+			return response.status;
+		};
+		// In queue mode n8n can lose the response of a job: it is sent again, as a service does.
+		return await send().catch(send).catch(send);
 	}
-}
-
-export interface Row {
-	external_id: string;
-	amount: string;
-	recipient: string;
-	state: string;
-	attempts: number;
-	execution_id: string | null;
-	number: string;
-	claimed_at: string | null;
-	reason: string | null;
-	ending: string | null;
-	reported: string | null;
 }

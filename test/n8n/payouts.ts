@@ -3,13 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf } from './payoutRegister';
-import { EXAMPLES, PERSON } from './editorPage';
-import { allFinished, type Credential } from './nodes';
-
-export const PASSWORD = {
-	Authorization: `Basic ${Buffer.from(Object.values(PERSON).join(':')).toString('base64')}`,
-};
+import { EXAMPLES } from './editorPage';
+import { allFinished, nodeOf, type Credential } from './nodes';
+import { PASSWORD, PERSON } from './person';
 
 export const BOOK_COLUMNS = readFileSync(join(EXAMPLES, 'book-of-payouts.csv'), 'utf8')
 	.trim()

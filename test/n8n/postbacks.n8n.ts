@@ -193,7 +193,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	describe('many postbacks', () => {
 		/** Fewer than the 2,000 of a full run, which takes minutes: PAY_POSTBACKS=2000. */
-		const TOTAL = Number(process.env.PAY_POSTBACKS ?? 200);
+		const TOTAL = Number(process.env.PAY_POSTBACKS ?? 100);
 		/** Enough for n8n to be killed in their midst. */
 		const KILLED_TOTAL = 80;
 		const AT_ONCE = 20;

@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
-import { nodeOf } from './payoutRegister';
 import { majorOf } from '../../dev/versions';
 import { chain, node, pay, payTrigger } from '../../dev/workflow';
 import { crc16 } from '../../nodes/Pay/qr/emv';
 import { startReceiver } from '../sandbox/service';
 import { enterSettings, makeBook } from './book';
 import { reachesLastNodes } from './lastNodes';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, nodeOf, startN8n, VERSIONS } from './nodes';
 import { linesOf, PayoutsPage } from './payouts';
 
 /** What the practice service lets pass before it reports, and room for n8n to take it. */

@@ -1,4 +1,4 @@
-import { execFileSync, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { execFileSync, type ChildProcess } from 'node:child_process';
 import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -24,6 +24,17 @@ export function userOf(name: string): { uid?: number; gid?: number } {
 	if (process.getuid?.() !== 0) return {};
 	const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
 	return { uid: id('-u'), gid: id('-g') };
+}
+
+async function isListening(port: number): Promise<boolean> {
+	return await new Promise((resolve) => {
+		const socket = connect(port, '127.0.0.1');
+		socket.on('error', () => resolve(false));
+		socket.on('connect', () => {
+			socket.destroy();
+			resolve(true);
+		});
+	});
 }
 
 /** A server program in a folder of its own; both go when it is closed. */
@@ -63,32 +74,32 @@ export class Server {
 
 	private async launch(): Promise<void> {
 		const { command, args, user, folder, port } = this;
-		const stdio: StdioOptions = ['ignore', 'ignore', 'pipe'];
-		const child = startChild(command, args, { cwd: folder, stdio, ...user });
+		const child = startChild(command, args, {
+			cwd: folder,
+			stdio: ['ignore', 'ignore', 'pipe'],
+			...user,
+		});
 		this.child = child;
 		let failure: string | undefined;
-		let said = '';
+		let printed = '';
+		child.stderr?.on('data', (chunk: Buffer) => {
+			printed = (printed + chunk.toString()).slice(-2000);
+		});
 		child.on('error', ({ message }) => {
 			failure = `install Debian's package of it (.ci/run lists them). ${message}`;
 		});
-		child.stderr?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-2000)));
-		child.once('exit', () => (failure ??= `it ended. ${said}`));
+		child.once('exit', () => {
+			failure ??= `it ended. ${printed}`;
+		});
 		await until(
 			`${command} to answer`,
 			async () => {
 				if (failure !== undefined) return true;
-				if (!said.includes(this.readyLine)) return false;
-				return await new Promise<boolean>((resolve) => {
-					const socket = connect(port, '127.0.0.1', () => resolve(true));
-					socket.on('error', () => resolve(false));
-					socket.on('connect', () => socket.destroy());
-				});
+				return printed.includes(this.readyLine) && (await isListening(port));
 			},
 			30,
 		);
-		if (failure !== undefined) {
-			throw new Error(`${command} cannot be started: ${failure}`);
-		}
+		if (failure !== undefined) throw new Error(`${command} cannot be started: ${failure}`);
 	}
 
 	get processorTime(): number {
@@ -188,6 +199,13 @@ export interface QueueOptions {
 	env?: Record<string, string>;
 }
 
+interface ProcessOptions {
+	/** Without the package. */
+	bare?: boolean;
+	/** Settings of this process alone. */
+	env?: Record<string, string>;
+}
+
 /**
  * n8n in queue mode, as `dev/compose.yaml` describes it: PostgreSQL, Redis, a main process, a
  * webhook process and workers, each with a data folder and an installed package of its own.
@@ -226,11 +244,12 @@ export class QueueMode {
 		try {
 			// The main process first: it makes the tables that the others expect.
 			queue.main = await queue.process('start');
-			const [webhook] = await Promise.all([
-				queue.process('webhook', { port: webhookPort }),
-				...Array.from({ length: options.workers ?? 2 }, async () => await queue.addWorker()),
-			]);
-			queue.webhook = webhook;
+			const webhook = queue.process('webhook', { port: webhookPort });
+			const workers = Array.from({ length: options.workers ?? 2 }, async () => {
+				await queue.addWorker();
+			});
+			await Promise.all([webhook, ...workers]);
+			queue.webhook = await webhook;
 			return queue;
 		} catch (error) {
 			await queue.stop();
@@ -240,17 +259,17 @@ export class QueueMode {
 
 	private async process(
 		command: NonNullable<N8nOptions['command']>,
-		more: { port?: number; bare?: boolean; env?: Record<string, string> } = {},
-	) {
+		more: ProcessOptions & { port?: number } = {},
+	): Promise<N8n> {
 		const { version, tarball, home } = this.options;
-		const { port, bare, env } = more;
 		const database = await DatabaseProxy.start(this.postgres.port);
 		const n8n = await N8n.start({
 			version,
 			command,
-			port,
-			...(bare ? {} : { tarball, home }),
-			env: { ...this.env, ...env, DB_POSTGRESDB_PORT: String(database.port) },
+			port: more.port,
+			tarball: more.bare ? undefined : tarball,
+			home: more.bare ? undefined : home,
+			env: { ...this.env, ...more.env, DB_POSTGRESDB_PORT: String(database.port) },
 		});
 		this.databases.set(n8n, database);
 		return n8n;
@@ -315,8 +334,8 @@ export class QueueMode {
 		await this.postgres.restart('SIGQUIT');
 	}
 
-	/** Starts one more worker, with the package or without it, and with settings of its own. */
-	async addWorker(more: { bare?: boolean; env?: Record<string, string> } = {}): Promise<N8n> {
+	/** Starts one more worker. */
+	async addWorker(more: ProcessOptions = {}): Promise<N8n> {
 		const worker = await this.process('worker', more);
 		this.workers.push(worker);
 		return worker;
@@ -324,10 +343,10 @@ export class QueueMode {
 
 	/** The workers that say in their log that they took an execution. */
 	workersOf(executionId: string): N8n[] {
-		const took = new RegExp(`execution ${executionId} `);
-		return this.workers.filter(({ log }) => took.test(log));
+		return this.workers.filter(({ log }) => log.includes(`execution ${executionId} `));
 	}
 
+	/** The first of them. */
 	workerOf(executionId: string): N8n | undefined {
 		return this.workersOf(executionId)[0];
 	}

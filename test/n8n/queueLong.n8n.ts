@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { median } from '../../dev/bench/figures';
 import { pause, until, type N8n } from '../../dev/n8n';
 import { call, chain, pay, splitItems, start } from '../../dev/workflow';
@@ -62,9 +63,9 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		const list = await payments.publishWarmList();
 		const arrived: number[] = [];
 		for (let round = 1; round <= 5; round++) {
-			const [same] = newIds(1) as [string];
+			const same = randomUUID();
 			await Promise.all(Array.from({ length: 50 }, async () => await list.send([same])));
-			await payments.settled(list.id, 1 + 50 * round, 300);
+			await list.settled(300);
 			arrived.push(payments.arrivals(same));
 		}
 		print('50 at once, one id', arrived.join(' '));
@@ -105,21 +106,21 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		).catch(() => undefined);
 		await pause(1_500);
 		victim.thaw();
-		await payments.settled(list.id, 2, 180);
+		await list.settled(180);
 		await payments.endedOnWorkers(executionId, undefined, 300);
-		const first = await payments.summaryOf(list.id);
+		const first = await payments.summaryOf(list);
 		const takers = queue.workersOf(executionId).length;
 		const most = Math.max(...externalIds.map((each) => payments.arrivals(each)));
 		expect(most).toBeLessThanOrEqual(takers);
-		const twiceBefore = payments.countPaidTwice(externalIds);
+		const twiceBefore = payments.countArrivedTwice(externalIds);
 		await list.send(externalIds);
-		await payments.settled(list.id, 3, 180);
+		await list.settled(180);
 		print(
 			`frozen in a list, taken by ${takers}`,
-			`${twiceBefore} twice, ${payments.countPaid(externalIds)} of 30 paid | ${first}; again: ${await payments.summaryOf(list.id)}`,
+			`${twiceBefore} twice, ${payments.countArrived(externalIds)} of 30 paid | ${first}; again: ${await payments.summaryOf(list)}`,
 		);
 		// Sending the list again pays none that was paid.
-		expect(payments.countPaidTwice(externalIds)).toBe(twiceBefore);
+		expect(payments.countArrivedTwice(externalIds)).toBe(twiceBefore);
 	});
 
 	test.each([2, 5])(
@@ -131,21 +132,21 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 			const lists = Array.from({ length: 6 }, () => newIds(50));
 			const all = lists.flat();
 			sandbox.faultFor = () => ({ kind: 'delay', ms: 250 });
-			await Promise.all(lists.map(list.send));
-			await until('thirty to arrive', async () => payments.countPaid(all) >= 30);
+			await Promise.all(lists.map(async (ids) => await list.send(ids)));
+			await until('thirty to arrive', async () => payments.countArrived(all) >= 30);
 			const victim = await until('a worker of them', async () =>
-				queue.workerOf((await main.executionIds(list.id, 1))[0]!),
+				queue.workerOf(await list.newestId()),
 			);
 			victim.freeze();
 			await pause(20_000);
 			victim.thaw();
-			await payments.settled(list.id, 7, 600);
-			const first = `${payments.countPaid(all)} of 300 paid, ${payments.countPaidTwice(all)} twice`;
-			await Promise.all(lists.map(list.send));
-			await payments.settled(list.id, 13, 600);
-			const again = `${payments.countPaid(all)} paid, ${payments.countPaidTwice(all)} twice`;
+			await list.settled(600);
+			const first = `${payments.countArrived(all)} of 300 paid, ${payments.countArrivedTwice(all)} twice`;
+			await Promise.all(lists.map(async (ids) => await list.send(ids)));
+			await list.settled(600);
+			const again = `${payments.countArrived(all)} paid, ${payments.countArrivedTwice(all)} twice`;
 			print(`${workers} workers, one frozen for 20 s`, `${first}; again: ${again}`);
-			expect(payments.countPaidTwice(all)).toBe(0);
+			expect(payments.countArrivedTwice(all)).toBe(0);
 		},
 	);
 
@@ -196,26 +197,26 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 				return { kind: 'delay', ms: 250 };
 			};
 
-			await Promise.all(lists.map(list.send));
+			await Promise.all(lists.map(async (ids) => await list.send(ids)));
 			if (freezes) {
 				await until('thirty to be made', async () => service.transactions.length >= 30);
 				const victim = await until('a worker of them', async () =>
-					queue.workerOf((await main.executionIds(list.id, 1))[0]!),
+					queue.workerOf(await list.newestId()),
 				);
 				victim.freeze();
 				await pause(20_000);
 				victim.thaw();
 			}
 			// n8n calls a frozen worker's execution ended while that worker goes on with it.
-			for (const each of await payments.settled(list.id, 7, 600)) {
+			for (const each of await list.settled(600)) {
 				await payments.endedOnWorkers(each);
 			}
 			expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
 			expect(rejected.map(made)).toStrictEqual(rejected.map(() => 0));
 
 			service.faultFor = undefined;
-			await Promise.all(lists.map(list.send));
-			await payments.settled(list.id, 13, 600);
+			await Promise.all(lists.map(async (ids) => await list.send(ids)));
+			await list.settled(600);
 			const paidNow = rejected.filter((each) => made(each) === 1).length;
 			print(
 				`5 workers, 100 of 300 rejected with status 200, ${name}, all sent again`,
@@ -233,18 +234,18 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		const stuck = await payments.publishWarmList();
 		const other = await payments.publishWarmList();
 		const held = payments.playOnce(/"processed_data"/, 'hold');
-		const [external_id] = newIds(1) as [string];
+		const external_id = randomUUID();
 		await stuck.send([external_id]);
 		await until('the connection to be silent', async () => held.metBy);
 		const begun = Date.now();
 		const toPay = newIds(12);
 		for (const each of toPay) await other.send([each]);
-		await until('the others to be paid', async () => payments.countPaid(toPay) === 12, 25);
+		await until('the others to be paid', async () => payments.countArrived(toPay) === 12, 25);
 		const seconds = Math.round((Date.now() - begun) / 1000);
-		await payments.settled(stuck.id, 2, 60);
+		await stuck.settled(60);
 		print(
 			'silent connection',
-			`others: 12 of 12 in ${seconds} s | ${await payments.summaryOf(stuck.id)}`,
+			`others: 12 of 12 in ${seconds} s | ${await payments.summaryOf(stuck)}`,
 		);
 		expect(payments.arrivals(external_id)).toBe(0);
 	});
@@ -267,13 +268,13 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 				await Promise.all([deliver(url), deliver(second)]);
 			}
 			const payouts = externalIds.map((charge) => `out-${charge}`);
-			await until('all to be paid', async () => payments.countPaid(payouts) === 13);
+			await until('all to be paid', async () => payments.countArrived(payouts) === 13);
 			for (const each of await payments.settled(id, 13)) await payments.endedOnWorkers(each);
 			print(
 				`two postbacks at once, through ${through}`,
-				`${payments.countPaidTwice(payouts)} of 13 twice`,
+				`${payments.countArrivedTwice(payouts)} of 13 twice`,
 			);
-			expect(payments.countPaidTwice(payouts)).toBe(0);
+			expect(payments.countArrivedTwice(payouts)).toBe(0);
 		},
 	);
 
@@ -348,14 +349,14 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		const { list, externalIds, executionId, victim } = await payments.freezeInList();
 		await pause(12_000);
 		victim.thaw();
-		await payments.settled(list.id, 2, 180);
+		await list.settled(180);
 		await payments.endedOnWorkers(executionId);
 		const takers = queue.workersOf(executionId);
 		print(
 			`frozen, QUEUE_WORKER_MAX_STALLED_COUNT=0, taken by ${takers.length}`,
-			`${payments.countPaidTwice(externalIds)} twice, ${payments.countPaid(externalIds)} of 30 paid`,
+			`${payments.countArrivedTwice(externalIds)} twice, ${payments.countArrived(externalIds)} of 30 paid`,
 		);
 		expect(takers).toStrictEqual([victim]);
-		expect(payments.countPaidTwice(externalIds)).toBe(0);
+		expect(payments.countArrivedTwice(externalIds)).toBe(0);
 	});
 });

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { nodeOf, ready, registerCredentials, submit } from './payoutRegister';
+import { ready, registerCredentials, submit } from './payoutRegister';
 import { startPostgres } from './queue';
 import { RegisterCalls } from '../parts/registerCalls';
 import { enterSettings } from './book';
 import { reachesLastNodes } from './lastNodes';
-import { allFinished, startN8n, VERSIONS } from './nodes';
+import { allFinished, nodeOf, startN8n, VERSIONS } from './nodes';
 import { link } from './otherNodes';
+import { WRONG_PASSWORD } from './person';
 
 /* What a line means is in test/parts/register.n8n.ts. Here: the page, the file, its columns, and Settled. */
 
@@ -73,7 +74,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test('the page asks for the password, and the first statement makes the register', async () => {
 		const { workflow } = workflows.get('From a type')!;
 		const none = await submit(n8n, workflow, PERIOD, {});
-		const wrong = await submit(n8n, workflow, PERIOD, { Authorization: 'Basic cDp3cm9uZw==' });
+		const wrong = await submit(n8n, workflow, PERIOD, WRONG_PASSWORD);
 		expect([none.status, wrong.status]).toStrictEqual([401, 401]);
 		// The control: with it, the statement is compared.
 		expect(await bring(csv('2026-11-15;one;cashout;10.50;confirmed;t1'))).toStrictEqual([

@@ -130,7 +130,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		test.each(SPELLING_NAMES)('%s', (name) => {
 			expect(delivered.statuses[name]).toBe(200);
-			expect(delivered.items[name]!.json).toMatchObject(SPELLINGS[name].gives);
+			expect(delivered.items[name]!.json).toMatchObject(SPELLINGS[name].expected);
 		});
 	});
 
@@ -158,7 +158,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const readable = SPELLING_NAMES.filter((name) => !unreadable.includes(name));
 			test.each(readable)('gives what a postback says, spelled as %s', (name) => {
 				expect(delivered.statuses[name]).toBe(200);
-				expect(delivered.items[name]!.json).toMatchObject(SPELLINGS[name].gives);
+				expect(delivered.items[name]!.json).toMatchObject(SPELLINGS[name].expected);
 			});
 
 			test.each(unreadable)('starts nothing at what n8n refuses: %s', (name) => {

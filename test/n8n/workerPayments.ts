@@ -1,20 +1,50 @@
 import { createHash } from 'node:crypto';
-import { itemsOf, pause, until, type N8n, type Workflow } from '../../dev/n8n';
+import { itemsOf, pause, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, splitItems, start, type Node } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
-import type { DatabaseProxy, Play } from './databaseProxy';
-import { newIds, payEach, type Credential } from './nodes';
+import type { Play } from './databaseProxy';
+import { allFinished, newIds, payEach, type Credential } from './nodes';
 import type { QueueMode } from './queue';
 
 /** A published workflow Start -> Items -> Pay, called through the webhook process. */
-export interface PaymentList {
-	id: string;
-	send(externalIds: string[]): Promise<void>;
+export class PaymentList {
+	/** How many executions it has had. */
+	private count = 0;
+
+	constructor(
+		private readonly payments: WorkerPayments,
+		readonly id: string,
+		private readonly path: string,
+	) {}
+
+	/** Has an execution pay these. */
+	async send(externalIds: string[]): Promise<void> {
+		const items = externalIds.map((each) => ({ id: each }));
+		const { status } = await call(this.payments.queue.webhook, this.path, { items });
+		expect(status).toBe(200);
+		this.count++;
+	}
+
+	/** Waits until all its executions have ended, as the database has it; gives their ids, newest last. */
+	async settled(seconds?: number): Promise<string[]> {
+		return await this.payments.settled(this.id, this.count, seconds);
+	}
+
+	/** Waits until all its executions have ended, as main has it; gives them, newest first. */
+	async finished(): Promise<Execution[]> {
+		return await allFinished(this.payments.main, this.id, this.count);
+	}
+
+	/** The newest of its executions. */
+	async newestId(): Promise<string> {
+		const [id] = await this.payments.main.executionIds(this.id, 1);
+		return id!;
+	}
 }
 
-/** What came of payments that were made, and then asked for again. */
-export interface MadeTwice {
+/** What came of payments that were sent, and then all of them again. */
+export interface SentTwice {
 	/** How many payments arrived the first time. */
 	arrived: number;
 	/** How many of those the duplicate check had no record of. */
@@ -24,6 +54,45 @@ export interface MadeTwice {
 }
 
 export const CONTINUE = { onError: 'continueRegularOutput' };
+
+/** The statements with which n8n records a payment, and saves an execution. */
+export const RECORD = /UPDATE [^ ]*"processed_data"/;
+export const SAVE = /UPDATE [^ ]*"execution_(data|entity)"/;
+
+/** Which worker sent the statement that was waited for. */
+export interface Played {
+	metBy: N8n | undefined;
+}
+
+/** Something that happens to a worker while it makes a payment. */
+export interface Strike {
+	how: 'killed' | 'frozen';
+	at: keyof typeof STEPS | 'in flight';
+}
+
+/** The steps of a worker that makes a payment, by what it sends to the database. */
+const STEPS = {
+	'before the record': {
+		statement: /SELECT[^;]*"processed_data"/,
+		play: 'hold',
+		isAfterResponse: false,
+	},
+	'within the record': {
+		statement: RECORD,
+		play: 'hold',
+		isAfterResponse: false,
+	},
+	'after the record': {
+		statement: RECORD,
+		play: 'holdAnswer',
+		isAfterResponse: false,
+	},
+	'before the execution is saved': {
+		statement: SAVE,
+		play: 'hold',
+		isAfterResponse: true,
+	},
+} as const satisfies Record<string, { statement: RegExp; play: Play; isAfterResponse: boolean }>;
 
 /** Payments in queue mode: published, sent, watched on the workers, and counted at the service. */
 export class WorkerPayments {
@@ -45,15 +114,13 @@ export class WorkerPayments {
 		settings: object = {},
 		credential = this.payApi,
 	): Promise<PaymentList> {
-		const workflow = payEach(parameters, settings);
-		const path = String(workflow.nodes[0]!.webhookId);
+		return await this.publishAsList(payEach(parameters, settings), credential);
+	}
+
+	/** Publishes a workflow that begins with the webhook of a list. */
+	async publishAsList(workflow: Workflow, credential = this.payApi): Promise<PaymentList> {
 		const id = await this.publish(workflow, credential);
-		const send = async (externalIds: string[]) => {
-			const items = externalIds.map((each) => ({ id: each }));
-			const { status } = await call(this.queue.webhook, path, { items });
-			expect(status).toBe(200);
-		};
-		return { id, send };
+		return new PaymentList(this, id, String(workflow.nodes[0]!.webhookId));
 	}
 
 	/** A list whose node has paid before: a first payment ever hides races. */
@@ -64,7 +131,7 @@ export class WorkerPayments {
 	): Promise<PaymentList> {
 		const list = await this.publishList(parameters, settings, credential);
 		await list.send(newIds(1));
-		await this.settled(list.id, 1);
+		await list.settled();
 		return list;
 	}
 
@@ -98,11 +165,13 @@ export class WorkerPayments {
 		return this.sandbox.received.filter(({ body }) => body.includes(`"${external_id}"`)).length;
 	}
 
-	countPaid(externalIds: string[]): number {
+	/** How many of these arrived. */
+	countArrived(externalIds: string[]): number {
 		return externalIds.filter((each) => this.arrivals(each) > 0).length;
 	}
 
-	countPaidTwice(externalIds: string[]): number {
+	/** How many of these arrived more than once. */
+	countArrivedTwice(externalIds: string[]): number {
 		return externalIds.filter((each) => this.arrivals(each) > 1).length;
 	}
 
@@ -113,14 +182,17 @@ export class WorkerPayments {
 				`SELECT json_array_elements_text(value::json->'data') FROM processed_data WHERE "workflowId" = '${workflowId}'`,
 			),
 		);
-		const arrived = externalIds.filter((each) => this.arrivals(each) > 0);
-		return arrived.filter((external_id) => {
+		let forgotten = 0;
+		for (const external_id of externalIds) {
+			if (this.arrivals(external_id) === 0) continue;
 			const key = `n8n-nodes-pay:payment:${external_id}`;
-			return !records.has(createHash('md5').update(key).digest('base64'));
-		}).length;
+			const record = createHash('md5').update(key).digest('base64');
+			if (!records.has(record)) forgotten++;
+		}
+		return forgotten;
 	}
 
-	/** Waits until a workflow has this many executions and none is on its way; gives their ids, newest last. */
+	/** Waits until a workflow has so many executions and none is on its way; gives their ids, newest last. */
 	async settled(workflowId: string, count: number, seconds = 120): Promise<string[]> {
 		const query = `SELECT id, status FROM execution_entity WHERE "workflowId" = '${workflowId}' ORDER BY id`;
 		const rows = await until(
@@ -129,7 +201,7 @@ export class WorkerPayments {
 				// This process carries the n8ns' connections to PostgreSQL, which psql would hold up.
 				await pause(500);
 				const found = this.queue.sql(query);
-				const isMoving = found.some((row) => /\|(new|running)$/.test(row));
+				const isMoving = found.some((row) => row.endsWith('|new') || row.endsWith('|running'));
 				return found.length >= count && !isMoving && found;
 			},
 			seconds,
@@ -141,22 +213,21 @@ export class WorkerPayments {
 	async endedOnWorkers(executionId: string, killed?: N8n, seconds = 180): Promise<void> {
 		await until(
 			`the end of execution ${executionId} on its workers`,
-			async () =>
-				this.queue.workersOf(executionId).every((worker) => {
-					const countOf = (what: string) =>
-						worker.log.split(`Worker ${what} execution ${executionId} `).length - 1;
-					const begun = countOf('started');
-					const ended = countOf('finished') + countOf('errored while running');
-					return ended >= (worker === killed ? begun - 1 : begun);
-				}),
+			async () => {
+				for (const worker of this.queue.workersOf(executionId)) {
+					const { begun, ended } = logged(worker, executionId);
+					const expected = worker === killed ? begun - 1 : begun;
+					if (ended < expected) return false;
+				}
+				return true;
+			},
 			seconds,
 		);
 	}
 
-	/** What the newest execution says, briefly: its status, its outcomes and its error. */
-	async summaryOf(workflowId: string): Promise<string> {
-		const [id] = (await this.main.executionIds(workflowId, 1)) as [string];
-		const execution = await this.main.execution(id);
+	/** What the newest execution of a list says, to be printed: its status, its outcomes and its error. */
+	async summaryOf(list: PaymentList): Promise<string> {
+		const execution = await this.main.execution(await list.newestId());
 		const counts = new Map<string, number>();
 		for (const { error, outcome } of itemsOf(execution, 'Pay')) {
 			const name = String((error as { outcome?: string } | undefined)?.outcome ?? outcome);
@@ -170,8 +241,8 @@ export class WorkerPayments {
 	}
 
 	/** Plays something at the first statement of any worker that is like this; gives the worker it met. */
-	playOnce(statement: RegExp, play: Play): { metBy: N8n | undefined } {
-		const played: { metBy: N8n | undefined } = { metBy: undefined };
+	playOnce(statement: RegExp, play: Play): Played {
+		const played: Played = { metBy: undefined };
 		for (const worker of this.queue.workers) {
 			this.queue.databaseOf(worker).play = (sent) => {
 				if (played.metBy !== undefined || !statement.test(sent)) return undefined;
@@ -184,22 +255,19 @@ export class WorkerPayments {
 
 	/** Lets the workers' connections to the database be as they are. */
 	releaseDatabases(): void {
-		for (const database of this.databases()) {
+		for (const worker of this.queue.workers) {
+			const database = this.queue.databaseOf(worker);
 			database.play = undefined;
 			database.down = false;
 			database.release();
 		}
 	}
 
-	private databases(): DatabaseProxy[] {
-		return this.queue.workers.map((worker) => this.queue.databaseOf(worker));
-	}
-
 	/** Lists at once, or one after the other; then all their payments again, in one execution. */
 	async payOverlapping(
 		lists: string[][],
 		{ everyMs, delayMs }: { everyMs: number; delayMs: number },
-	): Promise<MadeTwice> {
+	): Promise<SentTwice> {
 		const list = await this.publishWarmList({}, CONTINUE);
 		if (delayMs > 0) this.sandbox.faultFor = () => ({ kind: 'delay', ms: delayMs });
 		const sending = lists.map(async (ids, index) => {
@@ -207,13 +275,13 @@ export class WorkerPayments {
 			await list.send(ids);
 		});
 		await Promise.all(sending);
-		await this.settled(list.id, 1 + lists.length, 600);
+		await list.settled(600);
 		const all = lists.flat();
-		const arrived = this.countPaid(all);
+		const arrived = this.countArrived(all);
 		const forgotten = this.countForgotten(list.id, all);
 		await list.send(all);
-		await this.settled(list.id, 2 + lists.length, 600);
-		return { arrived, forgotten, twice: this.countPaidTwice(all) };
+		await list.settled(600);
+		return { arrived, forgotten, twice: this.countArrivedTwice(all) };
 	}
 
 	/** Freezes the worker that pays a list of 30 slowly, after three have arrived. */
@@ -222,8 +290,8 @@ export class WorkerPayments {
 		const externalIds = newIds(30);
 		this.sandbox.faultFor = () => ({ kind: 'delay', ms: 250 });
 		await list.send(externalIds);
-		await until('three to arrive', async () => this.countPaid(externalIds) >= 3);
-		const [executionId] = (await this.main.executionIds(list.id, 1)) as [string];
+		await until('three to arrive', async () => this.countArrived(externalIds) >= 3);
+		const executionId = await list.newestId();
 		const victim = this.queue.workerOf(executionId)!;
 		victim.freeze();
 		return { list, externalIds, executionId, victim };
@@ -246,30 +314,30 @@ export class WorkerPayments {
 		this.releaseDatabases();
 		if (how === 'killed') await victim.launch();
 		else victim.thaw();
-		const [executionId] = (await this.settled(list.id, 2, 180)).slice(-1) as [string];
+		const executionId = (await list.settled(180)).at(-1)!;
 		// A frozen one goes on after the execution has been given up.
 		await this.endedOnWorkers(executionId, how === 'killed' ? victim : undefined);
-		const first = await this.summaryOf(list.id);
+		const first = await this.summaryOf(list);
 		const arrivedFirst = this.arrivals(external_id);
 		this.sandbox.faultFor = undefined;
 		await list.send([external_id]);
-		await this.settled(list.id, 3, 120);
-		const again = await this.summaryOf(list.id);
+		await list.settled();
+		const again = await this.summaryOf(list);
 		return { arrivedFirst, arrived: this.arrivals(external_id), first, again };
 	}
 
 	/** Sends a payment; gives the worker that makes it, as it stands at the given step. */
-	private async reach(list: PaymentList, external_id: string, at: Step): Promise<N8n> {
+	private async reach(list: PaymentList, external_id: string, at: Strike['at']): Promise<N8n> {
 		if (at === 'in flight') {
 			this.sandbox.faultFor = () => ({ kind: 'delay', ms: 3_000 });
 			await list.send([external_id]);
 			return await until('the payment to arrive', async () => {
-				const [newest] = (await this.main.executionIds(list.id, 1)) as [string];
-				return this.arrivals(external_id) > 0 && this.queue.workerOf(newest);
+				const isThere = this.arrivals(external_id) > 0;
+				return isThere && this.queue.workerOf(await list.newestId());
 			});
 		}
 		const { statement, play, isAfterResponse } = STEPS[at];
-		let played: { metBy: N8n | undefined } = { metBy: undefined };
+		let played: Played = { metBy: undefined };
 		if (!isAfterResponse) played = this.playOnce(statement, play);
 		this.sandbox.faultFor = () => {
 			if (isAfterResponse) played = this.playOnce(statement, play);
@@ -280,24 +348,12 @@ export class WorkerPayments {
 	}
 }
 
-export const RECORD = /UPDATE [^ ]*"processed_data"/;
-export const SAVE = /UPDATE [^ ]*"execution_(data|entity)"/;
-
-/** A step of a worker that makes a payment, by what it sends to the database. */
-const STEPS = {
-	'before the record': {
-		statement: /SELECT[^;]*"processed_data"/,
-		play: 'hold',
-		isAfterResponse: false,
-	},
-	'within the record': { statement: RECORD, play: 'hold', isAfterResponse: false },
-	'after the record': { statement: RECORD, play: 'holdAnswer', isAfterResponse: false },
-	'before the execution is saved': { statement: SAVE, play: 'hold', isAfterResponse: true },
-} as const satisfies Record<string, { statement: RegExp; play: Play; isAfterResponse: boolean }>;
-
-type Step = keyof typeof STEPS | 'in flight';
-
-export interface Strike {
-	how: 'killed' | 'frozen';
-	at: Step;
+/** How often a worker's log says that it began an execution, and that it ended it. */
+function logged({ log }: N8n, executionId: string): { begun: number; ended: number } {
+	const count = (words: string) =>
+		log.split(`Worker ${words} execution ${executionId} `).length - 1;
+	return {
+		begun: count('started'),
+		ended: count('finished') + count('errored while running'),
+	};
 }

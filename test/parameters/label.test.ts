@@ -39,115 +39,148 @@ const CLIENT = {
 	clientSecret: 'secret',
 };
 
-const ofPayment = (wrong: object) => () =>
-	OPERATIONS.payment.readPlan(
-		(name) => ({ ...PAYMENT, ...wrong })[name as 'amount'],
-		readAccount(ACCOUNT),
-	);
-const ofQrCode = (wrong: object) => () =>
-	OPERATIONS.qrCode.readPlan(
-		(name) => ({ ...QR_CODE, ...wrong })[name as 'amount'],
-		readAccount(ACCOUNT),
-	);
-const ofTrigger = (wrong: Record<string, unknown>) => () =>
-	readCondition((name) => wrong[name], startCondition);
-const ofWait = (wrong: Record<string, unknown>) => () =>
-	readCondition((name) => wrong[name], resumeCondition);
-const ofLimit = (wrong: Record<string, unknown>) => () => readWaitLimit((name) => wrong[name]);
-const ofAccount = (wrong: object) => () => readAccount({ ...ACCOUNT, ...wrong });
-const ofClient = (wrong: object) => () => readAccount({ ...CLIENT, ...wrong });
-
-/** What reads each field that may be wrong, with a value that is. */
-type Wrong = readonly [path: string, read: () => unknown];
-
-/** That an error begins with what the forms call the field at a path, and its name in the API once. */
-function beginsWithLabel(forms: INodeProperties[][], [path, read]: Wrong): void {
-	const error = refusalOf(read);
-	expect([path, error?.field]).toStrictEqual([path, path.replace(/^options\./, '')]);
-	// Each operation has Options of its own, and only one of them may have the field.
-	const displayNames = forms.map((form) => fieldAt(form, path).displayName);
-	const displayName = displayNames.find((each) => each !== path) ?? path;
-	expect(displayName).not.toBe(path);
-	const label = labelOf({ name: error!.field, displayName });
-	expect(error!.message.slice(0, label.length + 1)).toBe(`${label} `);
+/** A field, and parameters of which it alone is wrong. */
+interface WrongField {
+	field: string;
+	wrong: Record<string, unknown>;
 }
 
-const OF_PAY: Wrong[] = [
-	['amount', ofPayment({ amount: '' })],
-	['external_id', ofPayment({ external_id: '' })],
-	['payerQuestion', ofPayment({ payerQuestion: {} })],
-	['creditParty', ofPayment({ creditParty: 'k' })],
-	['creditParty.key', ofPayment({ creditParty: { key: null } })],
-	['creditParty.keyType', ofPayment({ creditParty: { key: 'k', keyType: null } })],
-	['creditParty.document', ofPayment({ creditParty: { key: 'k', document: null } })],
-	['creditParty.name', ofPayment({ creditParty: { key: 'k', name: null } })],
-	['options.additionalMembers', ofPayment({ options: { additionalMembers: '[]' } })],
-	['options.decimalSign', ofPayment({ options: { decimalSign: 'x' } })],
-	['payer', ofQrCode({ payer: 'a' })],
-	['payer.email', ofQrCode({ payer: { email: null } })],
-	['binaryPropertyName', ofQrCode({ qrCodeImage: true, binaryPropertyName: '' })],
-	['specifySplit', ofQrCode({ specifySplit: 'x' })],
-	['split', ofQrCode({ specifySplit: 'fields', split: {} })],
-	['splitJson', ofQrCode({ specifySplit: 'json', splitJson: '[' })],
-	['resumeWhen', ofWait({ resumeWhen: 'x' })],
-	['matchField', ofWait({ resumeWhen: 'match' })],
-	['limitWaitTime', ofLimit({ limitWaitTime: 'x' })],
-	['resumeAmount', ofLimit({ limitWaitTime: true, resumeAmount: 'x' })],
-	['resumeUnit', ofLimit({ limitWaitTime: true, resumeAmount: 1, resumeUnit: 'x' })],
-];
+/** That reading is refused, and that the error begins with what the forms call the field. */
+function expectLabel(forms: INodeProperties[][], field: string, read: () => unknown): void {
+	const error = refusalOf(read)!;
+	expect(error.field).toBe(field.replace('options.', ''));
+	// Each operation has Options of its own, and only one of them may have the field.
+	const form = forms.find((each) => fieldAt(each, field).displayName !== field)!;
+	const label = labelOf({ name: error.field, displayName: fieldAt(form, field).displayName });
+	expect(error.message.slice(0, label.length + 1)).toBe(`${label} `);
+}
 
-const OF_TRIGGER: Wrong[] = [
-	['authentication', () => readAuthentication('none', 'x')],
-	['startWhen', ofTrigger({ startWhen: 'x' })],
-	['matchField', ofTrigger({ startWhen: 'match' })],
-	['options.respond', () => refuseWrongResponse({ respond: 'x' })],
-	['options.responseCode', () => refuseWrongResponse({ responseCode: 404 })],
-];
-
-test.each(OF_PAY)('an error of the Pay node calls %s as its form does', (...wrong) => {
-	beginsWithLabel(payForms, wrong);
+test.each<WrongField>([
+	{ field: 'amount', wrong: { amount: '' } },
+	{ field: 'external_id', wrong: { external_id: '' } },
+	{ field: 'payerQuestion', wrong: { payerQuestion: {} } },
+	{ field: 'creditParty', wrong: { creditParty: 'k' } },
+	{ field: 'creditParty.key', wrong: { creditParty: { key: null } } },
+	{ field: 'creditParty.keyType', wrong: { creditParty: { key: 'k', keyType: null } } },
+	{ field: 'creditParty.document', wrong: { creditParty: { key: 'k', document: null } } },
+	{ field: 'creditParty.name', wrong: { creditParty: { key: 'k', name: null } } },
+	{ field: 'options.additionalMembers', wrong: { options: { additionalMembers: '[]' } } },
+	{ field: 'options.decimalSign', wrong: { options: { decimalSign: 'x' } } },
+])('an error of a payment calls $field as the form does', ({ field, wrong }) => {
+	const parameters: Record<string, unknown> = { ...PAYMENT, ...wrong };
+	expectLabel(payForms, field, () =>
+		OPERATIONS.payment.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
+	);
 });
 
-test.each(OF_TRIGGER)('an error of the trigger calls %s as its form does', (...wrong) => {
-	beginsWithLabel([triggerForm], wrong);
+test.each<WrongField>([
+	{ field: 'payer', wrong: { payer: 'a' } },
+	{ field: 'payer.email', wrong: { payer: { email: null } } },
+	{ field: 'binaryPropertyName', wrong: { qrCodeImage: true, binaryPropertyName: '' } },
+	{ field: 'specifySplit', wrong: { specifySplit: 'x' } },
+	{ field: 'split', wrong: { specifySplit: 'fields', split: {} } },
+	{ field: 'splitJson', wrong: { specifySplit: 'json', splitJson: '[' } },
+])('an error of a QR code calls $field as the form does', ({ field, wrong }) => {
+	const parameters: Record<string, unknown> = { ...QR_CODE, ...wrong };
+	expectLabel(payForms, field, () =>
+		OPERATIONS.qrCode.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
+	);
 });
 
-const described = (wrong: object) => () => readDescription({ describeService: true, ...wrong });
-const signed = (wrong: object) => () => readSignatureRule({ verifySignature: true, ...wrong });
-const WITH_SECRET = { signatureSecret: 'secret', signatureHeader: 'X-Signature' };
+test.each<WrongField>([
+	{ field: 'resumeWhen', wrong: { resumeWhen: 'x' } },
+	{ field: 'matchField', wrong: { resumeWhen: 'match' } },
+])('an error of what a wait waits for calls $field as the form does', ({ field, wrong }) => {
+	expectLabel(payForms, field, () => readCondition((name) => wrong[name], resumeCondition));
+});
 
-test.each<[name: string, read: () => unknown]>([
-	['baseUrl', ofAccount({ baseUrl: '' })],
-	['authentication', ofAccount({ authentication: 'x' })],
-	['accessToken', ofAccount({ accessToken: '' })],
-	['tokenUrl', ofClient({ tokenUrl: '' })],
-	['clientId', ofClient({ clientId: '' })],
-	['clientSecret', ofClient({ clientSecret: '' })],
-	['clientAuthentication', ofClient({ clientAuthentication: 'x' })],
-	['scope', ofClient({ scope: null })],
-	['postbackSecret', ofAccount({ postbackSecret: 'short' })],
-	['previousPostbackSecret', ofAccount({ previousPostbackSecret: 'short' })],
-	['schemeName', ofAccount({ describeService: true, schemeName: 'a/b' })],
-	['externalIdHeader', ofAccount({ describeService: true, externalIdHeader: 'a b' })],
-	['describeService', () => readDescription({ describeService: 'x' })],
-	['statusField', described({ statusField: 7 })],
-	['failedValues', described({ statusField: 'a', paidValues: 'x', failedValues: 'x' })],
-	['amountField', described({ amountField: 'a' })],
-	['idField', described({ idField: 'a' })],
-	['resultField', described({ resultField: 7 })],
-	['rejectedValues', described({ resultField: 'a', acceptedValues: 'x', rejectedValues: 'x' })],
-	['qrCodePath', described({ qrCodePath: 'a,b' })],
-	['verifySignature', () => readSignatureRule({ verifySignature: 'x' })],
-	['signatureSecret', signed({})],
-	['signatureHeader', signed({ signatureSecret: 'secret' })],
-	['signatureAlgorithm', signed({ ...WITH_SECRET, signatureAlgorithm: 'x' })],
-	['signedContent', signed({ ...WITH_SECRET, signedContent: 'x' })],
-	['timestampHeader', signed({ ...WITH_SECRET, signedContent: 'timestampAndBody' })],
-])('an error of the credential calls %s as its form does', (name, read) => {
-	const { displayName } = credentialForm.find((field) => field.name === name)!;
-	const error = refusalOf(read);
-	expect(error).toMatchObject({ field: name });
-	expect(error?.message).toContain(`${displayName} of the Pay API credential `);
+test.each<WrongField>([
+	{ field: 'limitWaitTime', wrong: { limitWaitTime: 'x' } },
+	{ field: 'resumeAmount', wrong: { limitWaitTime: true, resumeAmount: 'x' } },
+	{ field: 'resumeUnit', wrong: { limitWaitTime: true, resumeAmount: 1, resumeUnit: 'x' } },
+])('an error of the limit of a wait calls $field as the form does', ({ field, wrong }) => {
+	expectLabel(payForms, field, () => readWaitLimit((name) => wrong[name]));
+});
+
+test.each<WrongField>([
+	{ field: 'startWhen', wrong: { startWhen: 'x' } },
+	{ field: 'matchField', wrong: { startWhen: 'match' } },
+])('an error of what starts a trigger calls $field as its form does', ({ field, wrong }) => {
+	expectLabel([triggerForm], field, () => readCondition((name) => wrong[name], startCondition));
+});
+
+test.each<WrongField>([
+	{ field: 'options.respond', wrong: { respond: 'x' } },
+	{ field: 'options.responseCode', wrong: { responseCode: 404 } },
+])('an error of the response of a trigger calls $field as its form does', ({ field, wrong }) => {
+	expectLabel([triggerForm], field, () => refuseWrongResponse(wrong));
+});
+
+test('an error of the authentication of a trigger calls it as its form does', () => {
+	expectLabel([triggerForm], 'authentication', () => readAuthentication('none', 'x'));
+});
+
+/** The same for a field of the credential, whose errors say that they are about it. */
+function expectLabelOfCredential(field: string, read: () => unknown): void {
+	const { displayName } = credentialForm.find(({ name }) => name === field)!;
+	const error = refusalOf(read)!;
+	expect(error.field).toBe(field);
+	expect(error.message).toContain(`${displayName} of the Pay API credential `);
+}
+
+test.each<WrongField>([
+	{ field: 'baseUrl', wrong: { baseUrl: '' } },
+	{ field: 'authentication', wrong: { authentication: 'x' } },
+	{ field: 'accessToken', wrong: { accessToken: '' } },
+	{ field: 'postbackSecret', wrong: { postbackSecret: 'short' } },
+	{ field: 'previousPostbackSecret', wrong: { previousPostbackSecret: 'short' } },
+	{ field: 'schemeName', wrong: { describeService: true, schemeName: 'a/b' } },
+	{ field: 'externalIdHeader', wrong: { describeService: true, externalIdHeader: 'a b' } },
+])('an error of the account calls $field as its form does', ({ field, wrong }) => {
+	expectLabelOfCredential(field, () => readAccount({ ...ACCOUNT, ...wrong }));
+});
+
+test.each<WrongField>([
+	{ field: 'tokenUrl', wrong: { tokenUrl: '' } },
+	{ field: 'clientId', wrong: { clientId: '' } },
+	{ field: 'clientSecret', wrong: { clientSecret: '' } },
+	{ field: 'clientAuthentication', wrong: { clientAuthentication: 'x' } },
+	{ field: 'scope', wrong: { scope: null } },
+])('an error of the client credentials calls $field as its form does', ({ field, wrong }) => {
+	expectLabelOfCredential(field, () => readAccount({ ...CLIENT, ...wrong }));
+});
+
+test.each<WrongField>([
+	{ field: 'describeService', wrong: { describeService: 'x' } },
+	{ field: 'statusField', wrong: { statusField: 7 } },
+	{ field: 'failedValues', wrong: { statusField: 'a', paidValues: 'x', failedValues: 'x' } },
+	{ field: 'amountField', wrong: { amountField: 'a' } },
+	{ field: 'idField', wrong: { idField: 'a' } },
+	{ field: 'resultField', wrong: { resultField: 7 } },
+	{
+		field: 'rejectedValues',
+		wrong: { resultField: 'a', acceptedValues: 'x', rejectedValues: 'x' },
+	},
+	{ field: 'qrCodePath', wrong: { qrCodePath: 'a,b' } },
+])('an error of what the service says calls $field as its form does', ({ field, wrong }) => {
+	expectLabelOfCredential(field, () => readDescription({ describeService: true, ...wrong }));
+});
+
+const SIGNATURE = {
+	verifySignature: true,
+	signatureSecret: 'secret',
+	signatureHeader: 'X-Signature',
+};
+
+test.each<WrongField>([
+	{ field: 'verifySignature', wrong: { verifySignature: 'x' } },
+	{ field: 'signatureSecret', wrong: { signatureSecret: '' } },
+	{ field: 'signatureHeader', wrong: { signatureHeader: '' } },
+	{ field: 'signatureAlgorithm', wrong: { signatureAlgorithm: 'x' } },
+	{ field: 'signedContent', wrong: { signedContent: 'x' } },
+	{ field: 'timestampHeader', wrong: { signedContent: 'timestampAndBody' } },
+])('an error of the signature calls $field as its form does', ({ field, wrong }) => {
+	expectLabelOfCredential(field, () => readSignatureRule({ ...SIGNATURE, ...wrong }));
 });
 
 test.each(['limitPayments', 'highestPayment', 'highestSum', 'onlyRecipients'])(
