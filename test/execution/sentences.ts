@@ -47,6 +47,7 @@ function onlyWhere(isSo: (kind: Kind) => boolean, examplesOf: (kind: Kind) => Ex
 }
 const isOnce = (kind: Kind) => !OPERATIONS[kind].policy.isRepeatable;
 const isRecorded = (kind: Kind) => OPERATIONS[kind].policy.isRecorded;
+const isJudged = (kind: Kind) => OPERATIONS[kind].policy.isJudgedByWords;
 const isLimited = (kind: Kind) => OPERATIONS[kind].policy.countsAgainstLimits;
 /** Some statuses, and 409 where it means that. */
 const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: number[]) =>
@@ -162,12 +163,14 @@ const RESULTS: Examples<typeof results> = {
 				response: { code: 'no' },
 			}),
 		),
-		results.rejectedInWords(wordsOf(kind), ID, {
-			outcome: 'rejected',
-			statusCode: 200,
-			response: { statusCode: 402 },
-			reason: { is: 'saidNo', path: 'statusCode' },
-		}),
+		...onlyWhere(isJudged, () => [
+			results.rejectedInWords(wordsOf(kind), ID, {
+				outcome: 'rejected',
+				statusCode: 200,
+				response: { statusCode: 402 },
+				reason: { is: 'saidNo', path: 'statusCode' },
+			}),
+		])(kind),
 		...['', 'no', 'long '.repeat(200), PAGE, OVER_HTTP].map((response) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
@@ -196,12 +199,14 @@ const RESULTS: Examples<typeof results> = {
 		...(isOnce(kind)
 			? [results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER)]
 			: []),
-		results.unknownInWords(wordsOf(kind), ID, {
-			outcome: 'unknown',
-			statusCode: 200,
-			response: 'ok',
-			reason: { is: 'notConfirmed', field: 'data.status' },
-		}),
+		...onlyWhere(isJudged, () => [
+			results.unknownInWords(wordsOf(kind), ID, {
+				outcome: 'unknown',
+				statusCode: 200,
+				response: 'ok',
+				reason: { is: 'notConfirmed', field: 'data.status' },
+			}),
+		])(kind),
 		...withConflict(kind, 'unknown', [503]).map((statusCode) =>
 			results.unknownInWords(wordsOf(kind), ID, {
 				outcome: 'unknown',

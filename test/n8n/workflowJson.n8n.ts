@@ -67,7 +67,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	describe('docs/workflow-json.md', () => {
 		const nodes = BLOCKS.filter((block): block is JsonBlock => block.nodes === undefined);
-		const sending = nodes.filter(({ parameters }) => parameters.operation === 'create');
+		const sending = nodes.filter(
+			({ type, parameters }) => !type.endsWith('Trigger') && parameters.operation !== 'wait',
+		);
 		test.each(sending)('$name is accepted: $parameters', async (block) => {
 			const id = randomUUID();
 			const { executionId } = await begin([start(), splitItems(), asNode(block)], {

@@ -67,11 +67,23 @@ test('an operation about something else has words for a service that does not kn
 	} as const;
 	const advice = (external_id: string) => `Ask the service about "${external_id}".`;
 	const contracts: Array<ContractOf<{ external_id: string }>> = [
-		{ ...cancellation, words: { ...words, whenRejected: { 404: advice, 409: advice } } },
+		{
+			...cancellation,
+			words: {
+				...words,
+				whenRejected: { 404: advice, 405: advice, 409: advice, 410: advice },
+			},
+		},
 		// @ts-expect-error a 404 would be told as a wrong Base URL
 		{ ...cancellation, words },
 		// @ts-expect-error nothing is said of a 409
-		{ ...cancellation, words: { ...words, whenRejected: { 404: advice } } },
+		{
+			...cancellation,
+			words: {
+				...words,
+				whenRejected: { 404: advice, 405: advice, 410: advice },
+			},
+		},
 		{ ...cancellation, identifier: 'its own', words },
 	];
 	expect(contracts).toHaveLength(4);

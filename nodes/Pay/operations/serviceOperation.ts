@@ -22,14 +22,15 @@ type LimitsOf<Body> = Body extends { amount: number }
 	: { policy: { countsAgainstLimits: false } };
 
 /**
- * An operation about something that another one made, as a refund would be, has its own advice for a 404
- * ("there is no such payment") and a 409 ("it is too late for that"). The usual advice is about the Base URL.
+ * An operation about something that another one made, as a refund would be, has its own advice where there
+ * is no such thing (404), the service has no such operation (405), or it is too late (409, 410). The usual
+ * advice is about the Base URL and the item.
  */
 type WordsOfIdentifier =
 	| { identifier: 'its own' }
 	| {
 			identifier: { of: string };
-			words: { whenRejected: Record<404 | 409, (external_id: string) => string> };
+			words: { whenRejected: Record<404 | 405 | 409 | 410, (external_id: string) => string> };
 	  };
 
 /** The contract of an operation with such a body; what it does not decide is a type error. */

@@ -94,9 +94,11 @@ export function groupMember<const Name extends string, const Text extends string
 /** A text that a body may hold. */
 export const textMember = <const Name extends string>(
 	field: Named<Name>,
-	{ identifiesRequest }: Pick<BodyMember, 'identifiesRequest'>,
-) =>
-	singleMember(field.name, textField(field), { type: 'string', identifiesRequest }, optionalText);
+	{
+		identifiesRequest,
+		parse = optionalText,
+	}: Pick<BodyMember, 'identifiesRequest'> & { parse?: typeof optionalText },
+) => singleMember(field.name, textField(field), { type: 'string', identifiesRequest }, parse);
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {
