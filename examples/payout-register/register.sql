@@ -30,16 +30,19 @@
 DO $setup$
 DECLARE
   -- Raise it with every change of this file: a register of the same version is left as it is.
-  this_version CONSTANT integer := 4;
+  this_version CONSTANT integer := 5;
+  there_version integer;
 BEGIN
 
 -- The version stands in the comment of the table. What the examples of 0.1.0 made has none.
-IF substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)')::integer >= this_version THEN
+there_version := substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)');
+IF there_version >= this_version THEN
   RETURN;
 END IF;
 -- One after the other: two that create a table at once fail. The second one finds it done.
 PERFORM pg_advisory_xact_lock(hashtext('payout_register'));
-IF substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)')::integer >= this_version THEN
+there_version := substring(obj_description(to_regclass('payout_register'), 'pg_class') FROM 'version ([0-9]+)');
+IF there_version >= this_version THEN
   RETURN;
 END IF;
 
@@ -99,7 +102,8 @@ CREATE TABLE IF NOT EXISTS payout_heard (
   source text NOT NULL CHECK (source IN ('list', 'call', 'service', 'statement', 'person', 'note')),
   -- list, call, person, note: empty.
   -- service: paid, failed, or empty for a word that the workflow does not know.
-  -- statement: paid, failed, came in, returned, or early for what was paid on a day before the row was sent.
+  -- statement: paid, failed, came in, returned; early for what was paid on a day before the row was sent; or against
+  --   for a line that speaks against a payment and says nothing where there is none: then word says what it is.
   meaning text NOT NULL DEFAULT '',
   word text NOT NULL DEFAULT '',
   amount text NOT NULL DEFAULT '',
@@ -109,18 +113,18 @@ CREATE TABLE IF NOT EXISTS payout_heard (
   workflow_id text NOT NULL DEFAULT '',
   -- statement: the day of the line.
   day text NOT NULL DEFAULT '',
-  -- statement: what tells the line from the other lines of the row. The service's own number; where the statement has
-  -- none, the day and a count, such as "2026-11-30 #2".
+  -- statement: what tells the line from the others of its day. The service's own number; where the statement has none,
+  -- the day and a count, such as "2026-11-30 #2". Money that came back twice under one number has a count behind it.
   number text NOT NULL DEFAULT '',
   -- The row's state and attempts when it was heard.
   state text NOT NULL DEFAULT '',
   attempt integer NOT NULL DEFAULT 0,
   at timestamptz NOT NULL DEFAULT now(),
   -- What was heard before is not written again. A line of a statement that comes again in another word for the same
-  -- meaning, or after another try, is the same line.
+  -- meaning, or after another try, is the same line. Of another day it is another one: what failed may have failed again.
   fingerprint text NOT NULL GENERATED ALWAYS AS (md5(
     source || E'\n' || meaning || E'\n' || amount || E'\n' || recipient || E'\n' || key_type || E'\n' || workflow_id ||
-    E'\n' || number || E'\n' || CASE source WHEN 'statement' THEN '' ELSE attempt || E'\n' || word END
+    E'\n' || number || E'\n' || CASE source WHEN 'statement' THEN day ELSE attempt || E'\n' || word END
   )) STORED,
   PRIMARY KEY (external_id, fingerprint)
 );
@@ -164,6 +168,21 @@ CREATE INDEX IF NOT EXISTS payout_register_number ON payout_register (lower(numb
 -- These two had other parameters or gave other columns then.
 DROP FUNCTION IF EXISTS write_outcome(text, text, integer, text, text, text);
 DROP FUNCTION IF EXISTS payouts_to_ask();
+
+----------------------------------------------------------------------------------------- Registers of version 2 to 4
+
+-- The fingerprint had no day then: of two failures under one number, on two days, one was kept.
+IF there_version < 5 THEN
+  ALTER TABLE payout_heard DROP COLUMN fingerprint;
+  ALTER TABLE payout_heard
+    ADD COLUMN fingerprint text NOT NULL GENERATED ALWAYS AS (md5(
+      source || E'\n' || meaning || E'\n' || amount || E'\n' || recipient || E'\n' || key_type || E'\n' || workflow_id ||
+      E'\n' || number || E'\n' || CASE source WHEN 'statement' THEN day ELSE attempt || E'\n' || word END
+    )) STORED,
+    ADD PRIMARY KEY (external_id, fingerprint);
+  DROP FUNCTION IF EXISTS statement_problems(jsonb, jsonb, text, text, numeric);
+  DROP FUNCTION IF EXISTS is_named(text, text);
+END IF;
 
 ------------------------------------------------------------------------------------------ Adding, claiming, the outcome
 
@@ -303,9 +322,10 @@ $$;
 
 ---------------------------------------------------------------------------------------------- What the service says
 
--- Whether the service or a statement called it paid, with whatever amount. Then it has not failed, and is not paid again.
+-- Whether the service or a statement called it paid, with whatever amount, on whatever day. Then it has not failed, and is
+-- not paid again.
 CREATE OR REPLACE FUNCTION is_called_paid(p_external_id text) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM payout_heard WHERE external_id = p_external_id AND meaning = 'paid')
+  SELECT EXISTS (SELECT FROM payout_heard WHERE external_id = p_external_id AND meaning IN ('paid', 'early'))
 $$;
 
 -- Ends a row. Gives true if "Settled" is to get it, which is so once. How it ended first stays, whatever is said later.
@@ -446,12 +466,16 @@ END $$;
 
 -------------------------------------------------------------------------------------------------- The statement's lines
 
--- Whether a word stands in a list such as "paid, done". Upper and lower case do not count.
-CREATE OR REPLACE FUNCTION is_named(p_word text, p_list text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT p_word <> '' AND EXISTS (
-    SELECT FROM unnest(string_to_array(p_list, ',')) AS named
-    WHERE lower(normalize(btrim(named), NFC)) = lower(normalize(p_word, NFC))
-  )
+-- A word as words are compared: upper and lower case do not count, nor how its letters are composed.
+CREATE OR REPLACE FUNCTION plain_word(p_word text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT lower(normalize(p_word, NFC))
+$$;
+
+-- The words of some lists of Settings, such as "paid, done", each with the name of its list.
+CREATE OR REPLACE FUNCTION words_of(p_words jsonb, p_lists text[]) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(jsonb_object_agg(plain_word(btrim(typed)), list), '{}')
+  FROM jsonb_each_text(p_words) AS lists (list, words) CROSS JOIN LATERAL unnest(string_to_array(words, ',')) AS typed
+  WHERE list = ANY (p_lists) AND btrim(typed) <> ''
 $$;
 
 -- Whether a text is a day such as 2026-11-30. 30/11/2026 is not, and 2026-02-30 is not.
@@ -468,7 +492,8 @@ END $$;
 -- Three columns are added to each line:
 --   way      the list that has its direction: out or in.
 --   said     the list that has its word: paid, failed, returned, pending or other.
---   meaning  what both say of a payout: said, for a line out; came in, returned or other, for a line in.
+--   meaning  what both say of a payout: said, for a line out; came in, returned, failed to come in or other, for a
+--            line in.
 CREATE OR REPLACE FUNCTION statement_lines(p_lines jsonb, p_words jsonb)
 RETURNS TABLE (line integer, reads text, external_id text, day text, amount text, direction text, word text, number text,
   way text, said text, meaning text)
@@ -482,36 +507,29 @@ LANGUAGE sql IMMUTABLE AS $$
     FROM ROWS FROM (jsonb_to_recordset(p_lines) AS
       (line integer, reads text, identifier text, day text, amount text, direction text, word text, number text)
     ) WITH ORDINALITY AS l (line, reads, identifier, day, amount, direction, word, number, place)
+  ), settings AS MATERIALIZED (
+    SELECT words_of(p_words, '{out,in}') AS directions, words_of(p_words, '{paid,failed,returned,pending,other}') AS words
   ), named AS (
-    SELECT *,
-      CASE
-        WHEN is_named(direction, p_words->>'out') THEN 'out'
-        WHEN is_named(direction, p_words->>'in') THEN 'in'
-      END AS way,
-      CASE
-        WHEN is_named(word, p_words->>'paid') THEN 'paid'
-        WHEN is_named(word, p_words->>'failed') THEN 'failed'
-        WHEN is_named(word, p_words->>'returned') THEN 'returned'
-        WHEN is_named(word, p_words->>'pending') THEN 'pending'
-        WHEN is_named(word, p_words->>'other') THEN 'other'
-      END AS said
-    FROM trimmed
+    SELECT trimmed.*, directions->>plain_word(direction) AS way, settings.words->>plain_word(word) AS said
+    FROM trimmed CROSS JOIN settings
     -- All of them empty: no line.
     WHERE concat(external_id, day, amount, direction, word, number) <> ''
   )
   SELECT line, reads, external_id, day, amount, direction, word, number, way, said,
     CASE
       WHEN way = 'out' THEN said
-      -- What came in is no payout, and what failed or waits there says nothing of one.
+      -- What came in is no payout, and what waits there says nothing of one.
       WHEN way = 'in' AND said = 'paid' THEN 'came in'
       WHEN way = 'in' AND said = 'returned' THEN 'returned'
+      -- A customer's payment that failed, or the money of a payout that failed, on its way back.
+      WHEN way = 'in' AND said = 'failed' THEN 'failed to come in'
       WHEN way = 'in' AND said IS NOT NULL THEN 'other'
     END
   FROM named
 $$;
 
 -- Why a statement cannot be compared, in a sentence for each problem. One line that is not clear refuses them all.
-CREATE OR REPLACE FUNCTION statement_problems(p_lines jsonb, p_words jsonb, p_from text, p_to text, p_margin_hours numeric)
+CREATE OR REPLACE FUNCTION statement_problems(p_lines jsonb, p_words jsonb, p_from text, p_to text, p_time_zone text, p_margin_hours numeric)
 RETURNS SETOF text LANGUAGE sql STABLE AS $$
   SELECT '"' || coalesce(day, '') || '" is not a day such as 2026-11-30.'
     FROM unnest(ARRAY[p_from, p_to]) AS day WHERE is_day(day) IS NOT TRUE
@@ -521,7 +539,7 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   SELECT 'The word "' || word || '" means two things in Settings: ' || string_agg(DISTINCT meaning, ' and ' ORDER BY meaning) || '.'
     FROM jsonb_each_text(p_words) AS list (meaning, words)
     CROSS JOIN LATERAL unnest(string_to_array(words, ',')) AS typed
-    CROSS JOIN LATERAL lower(normalize(btrim(typed), NFC)) AS word
+    CROSS JOIN LATERAL plain_word(btrim(typed)) AS word
     WHERE word <> ''
     -- A direction and a word stand in two columns, so they may be the same.
     GROUP BY word, meaning IN ('out', 'in') HAVING count(DISTINCT meaning) > 1
@@ -532,11 +550,11 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
   UNION ALL
   -- Such as in a sheet of which one column was sorted alone.
   SELECT 'Line ' || line.line || ': The identifier is that of "' || payout.external_id || '", and the number that of "' ||
-    min(other.external_id) || '". It reads: ' || line.reads
+    min(other.external_id) || '". If the numbers of the file are not those of the service, leave the column "number" empty. It reads: ' || line.reads
   FROM statement_lines(p_lines, p_words) AS line
   JOIN payout_register AS payout ON payout.external_id = line.external_id AND lower(payout.number) <> lower(line.number)
   JOIN payout_register AS other ON lower(other.number) = lower(line.number)
-  WHERE line.number <> '' AND line.meaning IN ('paid', 'failed')
+  WHERE line.number <> '' AND line.meaning IN ('paid', 'failed', 'returned', 'came in')
   GROUP BY line.line, payout.external_id, line.reads
   UNION ALL
   SELECT 'Line ' || line || ': ' || problem || ' It reads: ' || reads
@@ -554,46 +572,65 @@ RETURNS SETOF text LANGUAGE sql STABLE AS $$
     (day <> '' AND NOT is_day(day), 'The day "' || day || '" is not a day such as 2026-11-30.'),
     (day = '' AND said IN ('paid', 'returned', 'failed'), 'It has no day.'),
     (is_day(day) AND said IS DISTINCT FROM 'pending' AND day NOT BETWEEN p_from AND p_to,
-      'The day ' || day || ' is not in the period from ' || p_from || ' to ' || p_to || '.')
+      'The day ' || day || ' is not in the period from ' || p_from || ' to ' || p_to || '.'),
+    -- Such as a transfer that is only planned.
+    (meaning = 'paid' AND is_day(day) AND day > (now() AT TIME ZONE p_time_zone)::date::text, 'The day ' || day || ' has not come yet.')
   ) AS rule (is_broken, problem)
   WHERE is_broken
 $$;
 
+-- The most payments of a value that one statement tells apart, each by a number of the service of its own. Lines without
+-- a number may be one payment that stands there twice, and so may lines of two statements, of two sources with a number each.
+CREATE OR REPLACE FUNCTION payments_apart(p_external_id text, p_value text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT coalesce(max(numbers), 0) FROM (
+    SELECT count(DISTINCT lower(number)) AS numbers FROM payout_heard
+    WHERE external_id = p_external_id AND source = 'statement' AND meaning = 'paid' AND value = p_value AND number NOT LIKE day || ' #%'
+    -- What one statement has was written at one time.
+    GROUP BY at
+  ) AS statement
+$$;
+
 -- What all statements so far have of a row, and what follows from that: the finding. It does not depend on the row's state.
---   times          lines that paid the row's own amount.
+--   times          payments of the row's own amount: lines under one number are one.
 --   others         lines that paid another amount.
 --   early          lines that paid it before it was sent.
 --   back           lines of money that came in or was returned. They count against a payment whatever their amount:
 --                  perhaps it is the same money.
+--   back_unsure    of back, those without a number of the service: each may stand for several.
+--   against        lines that speak against a payment, and say nothing where there is none.
 --   failed_others  lines of a failure with another amount. A failure need not have one.
---   numbered       of times, those that are surely payments of their own: each has a number of the service of its own.
---                  Lines without one may be one payment that stands there twice.
+--   paid_on        the day of the payment. Under one number it is the first day: what comes after is the same payment.
 --   numbers_tell_apart  each line of a payment or a failure has a number of the service, and none has the same.
 CREATE OR REPLACE VIEW payout_statement AS
-WITH counted AS (
-  SELECT external_id, attempts,
-    count(*) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value) AS times,
-    count(*) FILTER (WHERE meaning = 'paid' AND heard.value <> payout.value) AS others,
-    count(*) FILTER (WHERE meaning = 'early') AS early,
-    count(*) FILTER (WHERE meaning IN ('came in', 'returned')) AS back,
-    count(*) FILTER (WHERE meaning = 'failed') AS failed,
-    count(*) FILTER (WHERE meaning = 'failed' AND heard.value NOT IN ('', payout.value)) AS failed_others,
-    -- The day of the payment itself, where it is there: a fee may follow a failure.
-    coalesce(max(day) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value), max(day) FILTER (WHERE meaning = 'paid')) AS paid_on,
-    max(day) FILTER (WHERE meaning = 'failed') AS failed_on,
-    count(DISTINCT lower(heard.number)) FILTER (
-      WHERE meaning = 'paid' AND heard.value = payout.value AND heard.number NOT LIKE day || ' #%'
-    ) AS numbered,
-    min(heard.value::numeric) FILTER (WHERE meaning = 'paid' AND heard.value = payout.value) AS paid_each,
-    sum(heard.value::numeric) FILTER (WHERE meaning IN ('came in', 'returned')) AS back_sum,
-    coalesce(bool_and(heard.number NOT LIKE day || ' #%') FILTER (WHERE meaning IN ('paid', 'failed')), false)
-      AND NOT array_agg(lower(heard.number)) FILTER (WHERE meaning = 'paid')
-        && array_agg(lower(heard.number)) FILTER (WHERE meaning = 'failed') AS numbers_tell_apart,
-    min(word) FILTER (WHERE meaning = 'paid') AS word,
-    string_agg(concat_ws(' ', CASE meaning WHEN 'early' THEN 'paid' ELSE meaning END, nullif(heard.amount, ''), 'on', day), ', '
-      ORDER BY day, meaning DESC, heard.amount) AS lines
+WITH line AS (
+  SELECT heard.external_id, meaning, word, heard.amount, heard.value, day, heard.number, payout.attempts,
+    heard.value = payout.value AS is_whole,
+    heard.number NOT LIKE day || ' #%' AS is_numbered,
+    min(day) OVER (PARTITION BY heard.external_id, meaning, heard.value, lower(heard.number)) AS first_day
   FROM payout_heard AS heard JOIN payout_register AS payout USING (external_id)
   WHERE heard.source = 'statement'
+), counted AS (
+  SELECT external_id, attempts,
+    count(DISTINCT number) FILTER (WHERE meaning = 'paid' AND is_whole) AS times,
+    count(*) FILTER (WHERE meaning = 'paid' AND NOT is_whole) AS others,
+    count(*) FILTER (WHERE meaning = 'early') AS early,
+    count(*) FILTER (WHERE meaning IN ('came in', 'returned')) AS back,
+    count(*) FILTER (WHERE meaning IN ('came in', 'returned') AND NOT is_numbered) AS back_unsure,
+    count(*) FILTER (WHERE meaning = 'against') AS against,
+    count(*) FILTER (WHERE meaning = 'failed') AS failed,
+    count(*) FILTER (WHERE meaning = 'failed' AND NOT is_whole AND value <> '') AS failed_others,
+    -- The day of the payment itself, where it is there: a fee may follow a failure.
+    coalesce(max(first_day) FILTER (WHERE meaning = 'paid' AND is_whole), max(first_day) FILTER (WHERE meaning = 'paid')) AS paid_on,
+    max(day) FILTER (WHERE meaning = 'failed') AS failed_on,
+    min(value) FILTER (WHERE meaning = 'paid' AND is_whole) AS paid_each,
+    sum(value::numeric) FILTER (WHERE meaning IN ('came in', 'returned')) AS back_sum,
+    coalesce(bool_and(is_numbered) FILTER (WHERE meaning IN ('paid', 'failed')), false)
+      AND NOT array_agg(lower(number)) FILTER (WHERE meaning = 'paid')
+        && array_agg(lower(number)) FILTER (WHERE meaning = 'failed') AS numbers_tell_apart,
+    min(word) FILTER (WHERE meaning = 'paid') AS word,
+    string_agg(concat_ws(' ', CASE meaning WHEN 'early' THEN 'paid' WHEN 'against' THEN 'against it: ' || word ELSE meaning END,
+      nullif(amount, ''), 'on', day), ', ' ORDER BY day, meaning DESC, amount) AS lines
+  FROM line
   GROUP BY external_id, attempts
 )
 -- A register of before has these columns in this order.
@@ -602,9 +639,11 @@ SELECT external_id, attempts, times, others, early, back, failed, failed_others,
     WHEN early > 0 THEN 'Paid before it was sent'
     -- One of the payments is still with the recipient: fewer lines came back, and less money.
     -- A failure may be of that very payment.
-    WHEN back > 0 AND failed = 0 AND numbered > back AND (numbered - 1) * paid_each >= back_sum THEN 'Paid more than once, and some came back'
+    WHEN back > 0 AND failed = 0 AND against = 0 AND back_unsure = 0 AND payments_apart(external_id, paid_each) > back
+      AND (payments_apart(external_id, paid_each) - 1) * paid_each::numeric >= back_sum THEN 'Paid more than once, and some came back'
     WHEN back > 0 AND times + others > 0 THEN 'Paid, and money came in or back'
     WHEN back > 0 THEN 'Money came in or back'
+    WHEN against > 0 AND times + others > 0 THEN 'Paid, and a line speaks against it'
     -- On one day, nobody knows which was first: unless there were two tries, and the numbers tell one from the other.
     WHEN times + others > 0 AND (failed_on > paid_on OR failed_on = paid_on AND (attempts <= 1 OR numbers_tell_apart IS NOT TRUE))
       THEN 'Paid, and failed later'
@@ -636,7 +675,7 @@ DECLARE
 BEGIN
   settled := '[]';
   SELECT string_agg(problem, E'\n') INTO problems
-    FROM statement_problems(p_lines, p_words, p_from, p_to, p_margin_hours) AS problem;
+    FROM statement_problems(p_lines, p_words, p_from, p_to, p_time_zone, p_margin_hours) AS problem;
   IF problems IS NOT NULL THEN
     says := E'Nothing was compared.\n' || problems;
     RETURN NEXT;
@@ -649,27 +688,51 @@ BEGIN
     -- In one order, or two comparisons could wait for one another.
     PERFORM FROM payout_register AS payout
       WHERE payout.external_id IN (SELECT line.external_id FROM statement_lines(p_lines, p_words) AS line)
+        OR lower(payout.number) IN (SELECT lower(line.number) FROM statement_lines(p_lines, p_words) AS line WHERE line.number <> '')
       ORDER BY payout.external_id FOR UPDATE;
 
     WITH line AS (
       SELECT *,
-        -- Lines without a number of the service may read the same and be two payments, so they are counted.
-        CASE WHEN l.number <> '' THEN l.number
-          ELSE l.day || ' #' || row_number() OVER (PARTITION BY l.external_id, l.day, l.meaning, plain_value(l.amount))
-        END AS own_number
+        row_number() OVER (PARTITION BY l.external_id, l.day, l.meaning, plain_value(l.amount), l.number) AS place
       FROM statement_lines(p_lines, p_words) AS l
-      WHERE l.meaning IN ('paid', 'failed', 'returned', 'came in')
+      WHERE l.meaning IN ('paid', 'failed', 'returned', 'came in', 'failed to come in')
+    ), numbered AS (
+      SELECT lower(payout.number) AS number, payout.external_id FROM payout_register AS payout WHERE payout.number <> ''
+      UNION
+      SELECT lower(line.number), line.external_id FROM line WHERE line.meaning = 'paid' AND line.number <> ''
+    ), about AS (
+      SELECT line.*, line.external_id AS payout_id, line.meaning = 'failed to come in' AS is_against FROM line
+      UNION ALL
+      -- The statement may have what became of a payment under its number alone. That speaks against it, and no more: a
+      -- number that is the same by chance makes nothing payable.
+      SELECT line.*, numbered.external_id, true FROM line JOIN numbered ON numbered.number = lower(line.number)
+      WHERE line.meaning <> 'paid'
+        AND NOT EXISTS (SELECT FROM payout_register AS payout WHERE payout.external_id = line.external_id)
     ), written AS (
       INSERT INTO payout_heard (external_id, source, meaning, word, amount, day, number, state, attempt)
       SELECT payout.external_id, 'statement',
-        -- Nobody can have paid it before it was sent or, where it never was, before it was in the register.
         CASE
-          WHEN line.meaning = 'paid' AND line.day <
-            (coalesce(payout.first_claimed_at, payout.claimed_at, payout.added_at) AT TIME ZONE p_time_zone)::date::text THEN 'early'
-          ELSE line.meaning
+          WHEN about.is_against THEN 'against'
+          -- Nobody can have paid it before it was sent or, where it never was, before it was in the register; nor before
+          -- a person released it to another recipient.
+          WHEN about.meaning = 'paid' AND about.day < (greatest(
+            coalesce(payout.first_claimed_at, payout.claimed_at, payout.added_at),
+            (SELECT max(before.at) FROM payout_heard AS before
+              WHERE before.external_id = payout.external_id AND before.source = 'person' AND before.recipient <> payout.recipient)
+          ) AT TIME ZONE p_time_zone)::date::text THEN 'early'
+          ELSE about.meaning
         END,
-        line.word, plain_value(line.amount), line.day, line.own_number, payout.state, payout.attempts
-      FROM line JOIN payout_register AS payout ON payout.external_id = line.external_id
+        CASE WHEN about.is_against THEN about.meaning ELSE about.word END,
+        plain_value(about.amount), about.day,
+        CASE
+          -- Lines without a number of the service may read the same and be two payments, so they are counted.
+          WHEN about.number = '' THEN about.day || ' #' || about.place
+          -- Under one number, money may come back in two parts. A payment under one number is one.
+          WHEN about.meaning IN ('returned', 'came in') AND about.place > 1 THEN about.number || ' #' || about.place
+          ELSE about.number
+        END,
+        payout.state, payout.attempts
+      FROM about JOIN payout_register AS payout ON payout.external_id = about.payout_id
       WHERE payout.state <> 'refused'
       ON CONFLICT DO NOTHING
       RETURNING payout_heard.external_id
@@ -678,7 +741,13 @@ BEGIN
 
     -- What the statements have of a row, seen from its state. A row that only earlier statements have is not told again.
     WITH brought AS (
-      SELECT l.external_id, bool_or(l.said = 'pending') AS is_pending FROM statement_lines(p_lines, p_words) AS l GROUP BY l.external_id
+      SELECT l.external_id, coalesce(bool_or(l.said = 'pending'), false) AS is_pending FROM (
+        SELECT line.external_id, line.said FROM statement_lines(p_lines, p_words) AS line
+        UNION ALL
+        -- Also those that it names by their number alone.
+        SELECT unnest(noted_ids), NULL
+      ) AS l
+      GROUP BY l.external_id
     ), found AS (
       SELECT payout.external_id, payout.amount, payout.recipient, payout.state AS was, seen.word, seen.lines,
         payout.external_id = ANY (noted_ids) AS is_new,
@@ -703,8 +772,10 @@ BEGIN
           WHEN payout.state IN ('unknown', 'claimed') THEN 'Never arrived'
           WHEN payout.state = 'accepted' OR payout.state = 'settled' AND payout.ending = 'paid' THEN 'Accepted, and not in the statement'
         END AS finding,
-        -- The row was tried once, and that try failed: not before its claim, and with no other amount.
+        -- The row was tried once, and that try failed: not before its claim, and with no other amount. A claim of the last
+        -- half hour belongs to a run that may still be working, and that writes its own outcome.
         seen.failed_others = 0 AND payout.attempts = 1
+          AND NOT (payout.state = 'claimed' AND payout.claimed_at >= now() - interval '30 minutes')
           AND seen.failed_on >= (payout.claimed_at AT TIME ZONE p_time_zone)::date::text AS is_its_failure
       FROM payout_register AS payout
       LEFT JOIN payout_statement AS seen ON seen.external_id = payout.external_id
@@ -718,7 +789,8 @@ BEGIN
         WHEN found.finding = 'Failed in the statement' AND is_its_failure AND NOT is_called_paid(found.external_id) THEN 'rejected'
         -- What may have been paid waits for a person.
         WHEN found.finding = 'Wrong amount' THEN nullif('unknown', was)
-        WHEN found.finding IN ('Paid before it was sent', 'Paid, and money came in or back', 'Money came in or back', 'Paid, and failed later')
+        WHEN found.finding IN ('Paid before it was sent', 'Paid, and money came in or back', 'Money came in or back',
+          'Paid, and a line speaks against it', 'Paid, and failed later')
           AND was IN ('due', 'rejected', 'notSent') THEN 'unknown'
       END AS becomes
       FROM found WHERE found.finding IS NOT NULL
@@ -846,7 +918,7 @@ SELECT external_id,
 FROM payout_heard AS before JOIN payout_register AS payout USING (external_id)
 WHERE before.source = 'person' AND before.recipient <> payout.recipient AND before.state <> 'notSent'
   AND EXISTS (
-    SELECT FROM payout_heard AS paid WHERE paid.external_id = before.external_id AND paid.meaning = 'paid'
+    SELECT FROM payout_heard AS paid WHERE paid.external_id = before.external_id AND paid.meaning IN ('paid', 'early')
       AND paid.source IN ('service', 'statement') AND paid.value = before.value
   )
 UNION
@@ -904,5 +976,5 @@ CREATE OR REPLACE FUNCTION mark_told(p_rows jsonb) RETURNS void LANGUAGE sql AS 
 $$;
 
 -- Last: from here on it counts as done.
-COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 4';
+COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 5';
 END $setup$;

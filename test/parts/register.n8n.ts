@@ -146,6 +146,36 @@ describe('Set up', () => {
 			{ external_id: 'kept', number: '', shares_number: false },
 		]);
 	});
+
+	test('a register of version 4 gets the day into what tells two lines apart; the line that it had dropped is heard when it comes again', () => {
+		const other = emptyDatabase('version4');
+		other.sql(REGISTER_SQL);
+		other.sql(`
+			ALTER TABLE payout_heard DROP COLUMN fingerprint;
+			ALTER TABLE payout_heard ADD COLUMN fingerprint text NOT NULL GENERATED ALWAYS AS (md5(
+				source || E'\\n' || meaning || E'\\n' || amount || E'\\n' || recipient || E'\\n' || key_type || E'\\n' || workflow_id ||
+				E'\\n' || number || E'\\n' || CASE source WHEN 'statement' THEN '' ELSE attempt || E'\\n' || word END
+			)) STORED, ADD PRIMARY KEY (external_id, fingerprint);
+			COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 4'
+		`);
+		other.insert(['one', 'unknown']);
+		other.settle('one', 'on its way', '10.5', '');
+		const first = line('one', { number: 'n1', word: 'failed', day: '2026-11-11' });
+		const other_day = { ...first, day: '2026-11-14' };
+		const second = `INSERT INTO payout_heard (external_id, source, meaning, word, amount, number, day)
+			VALUES ('one', 'statement', 'failed', 'failed', '10.5', 'n1', '2026-11-14') ON CONFLICT DO NOTHING`;
+		other.apply([first]);
+		// Before, the failure of another day was the same line.
+		expect(other.sql(second)).toStrictEqual(['INSERT 0 0']);
+		const before = other.everything().replace(/"fingerprint":"\w+"/g, '');
+
+		other.sql(REGISTER_SQL);
+		expect(other.everything().replace(/"fingerprint":"\w+"/g, '')).toBe(before);
+		expect(other.apply([first]).says.at(-1)).toBe('There is nothing to change.');
+		const { says, settled } = other.apply([line('one', { number: 'n2' }), first, other_day]);
+		expect(says[0]).toMatch(/^Paid, and failed later: one, /);
+		expect(settled).toStrictEqual([]);
+	});
 });
 
 describe('Claiming', () => {
@@ -807,9 +837,22 @@ describe('The statement', () => {
 			`${finding}: one, 10.50 to a@x, in the statement ${lines} (unknown stays)`;
 		const back = (lines: string) => about('Paid, and money came in or back', lines);
 		const IS_MIXED =
-			'Line 1: The identifier is that of "one", and the number that of "two". It reads: the line';
+			'Line 1: The identifier is that of "one", and the number that of "two". If the numbers of the file are not those of the service, leave the column "number" empty. It reads: the line';
 		const [FIRST, SECOND] = [{ number: 'n1' }, { number: 'n2' }];
 		const RETURNED = { word: 'returned', number: 'n3' };
+		const FAILED_BEFORE = { word: 'failed', number: 'n2', day: '2026-11-11' };
+		const FAILED_AFTER = { word: 'failed', number: 'n2', day: '2026-11-14' };
+		const FAILED_TWICE_BEFORE = [
+			FAILED_BEFORE,
+			{ ...FAILED_BEFORE, day: '2026-11-10' },
+			{ number: 'n1' },
+		];
+		const FAILED_TWICE =
+			'failed 10.5 on 2026-11-11, paid 10.5 on 2026-11-12, failed 10.5 on 2026-11-14';
+		const FAILED_BETWEEN =
+			'paid 10.5 on 2026-11-12, failed 10.5 on 2026-11-13, paid 10.5 on 2026-11-14';
+		const against = (what: string) =>
+			about('Paid, and a line speaks against it', `paid 10.5 on 2026-11-12, against it: ${what}`);
 
 		test.each<[string, StatementLine[], string]>([
 			['an identifier in capitals', [{ identifier: 'ONE' }], notKnown('ONE')],
@@ -835,6 +878,110 @@ describe('The statement', () => {
 				'a failure with the number of another payout',
 				[{ number: 'tx-two', word: 'failed' }],
 				IS_MIXED,
+			],
+			[
+				'a return with the number of another payout',
+				[{ number: 'tx-two', word: 'returned' }],
+				IS_MIXED,
+			],
+			[
+				'money in with the number of another payout',
+				[{ number: 'tx-two', direction: 'in' }],
+				IS_MIXED,
+			],
+			[
+				'the identifier and the number in each other’s place',
+				[{ identifier: 'tx-one', number: 'one' }],
+				notKnown('tx-one'),
+			],
+			[
+				'a hundred-millionth more than it',
+				[{ amount: '10.50000001' }],
+				about('Wrong amount', 'paid 10.50000001 on 2026-11-12'),
+			],
+			[
+				'an amount of nine decimals',
+				[{ amount: '10.500000000' }],
+				'Line 1: The amount "10.500000000" is not a plain number such as 1234.56. It reads: the line',
+			],
+			[
+				'an amount of twenty digits',
+				[{ amount: '00000000000000000010.50' }],
+				'Line 1: The amount "00000000000000000010.50" is not a plain number such as 1234.56. It reads: the line',
+			],
+			[
+				'a fee below nought beside it',
+				[OUT, { amount: '-0.50', word: 'fee' }],
+				'Line 2: The amount "-0.50" is not a plain number such as 1234.56. It reads: the line',
+			],
+			[
+				'a payment of a day that has not come yet',
+				[{ day: '2099-11-12' }],
+				'Line 1: The day 2099-11-12 has not come yet. It reads: the line',
+			],
+			[
+				'a failure under one number on two days, the earlier line first',
+				[FIRST, FAILED_BEFORE, FAILED_AFTER],
+				about('Paid, and failed later', FAILED_TWICE),
+			],
+			[
+				'a failure under one number on two days, the later line first',
+				[FAILED_AFTER, FAILED_BEFORE, FIRST],
+				about('Paid, and failed later', FAILED_TWICE),
+			],
+			[
+				'a payment under one number on two days, and its failure between them, in order',
+				[FIRST, { ...FIRST, word: 'failed', day: '2026-11-13' }, { ...FIRST, day: '2026-11-14' }],
+				about('Paid, and failed later', FAILED_BETWEEN),
+			],
+			[
+				'a payment under one number on two days, and its failure between them, out of order',
+				[{ ...FIRST, day: '2026-11-14' }, { ...FIRST, word: 'failed', day: '2026-11-13' }, FIRST],
+				about('Paid, and failed later', FAILED_BETWEEN),
+			],
+			[
+				'two payments, and two returns under one number on two days',
+				[FIRST, SECOND, RETURNED, { ...RETURNED, day: '2026-11-13' }],
+				back(
+					'returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, returned 10.5 on 2026-11-13',
+				),
+			],
+			[
+				'two payments, and two returns under one number on one day',
+				[FIRST, SECOND, RETURNED, RETURNED],
+				back(
+					'returned 10.5 on 2026-11-12, returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12',
+				),
+			],
+			[
+				'two payments, and a return without a number, which may stand there for two',
+				[FIRST, SECOND, { word: 'returned' }],
+				back('returned 10.5 on 2026-11-12, paid 10.5 on 2026-11-12, paid 10.5 on 2026-11-12'),
+			],
+			[
+				'a payment in that failed, after it',
+				[OUT, { direction: 'in', word: 'failed', day: '2026-11-13' }],
+				against('failed to come in 10.5 on 2026-11-13'),
+			],
+			[
+				'a return that has the number of the payment, and no identifier',
+				[FIRST, { ...FIRST, identifier: '', word: 'returned', day: '2026-11-13' }],
+				against('returned 10.5 on 2026-11-13'),
+			],
+			[
+				'a return that has the number of the register, and an identifier of its own',
+				[OUT, { identifier: 'back-17', number: 'TX-one', word: 'returned', direction: 'in' }],
+				against('returned 10.5 on 2026-11-12'),
+			],
+			[
+				'money in with the number of the payment alone',
+				[FIRST, { ...FIRST, identifier: '', direction: 'in' }],
+				against('came in 10.5 on 2026-11-12'),
+			],
+			[
+				'a failure with the number of the payment alone, before it in the file',
+				[{ ...FIRST, identifier: '', word: 'failed', amount: '', day: '2026-11-13' }, FIRST],
+				against('failed on 2026-11-13'),
 			],
 			[
 				'two halves of it',
@@ -905,7 +1052,8 @@ describe('The statement', () => {
 				back('paid 5.25 on 2026-11-12, came in 5.25 on 2026-11-12'),
 			],
 		])('%s: told, and settles nothing', (_what, lines, told) => {
-			const { says, settled } = register.apply(lines.map((more) => line('one', more)));
+			const all = lines.map((more) => line('one', more));
+			const { says, settled } = register.apply(all, WORDS, '2099-12-31');
 			expect(says).toContain(told);
 			expect(settled).toStrictEqual([]);
 			expect([register.state('one'), register.state('two')]).toStrictEqual(['unknown', 'unknown']);
@@ -921,6 +1069,28 @@ describe('The statement', () => {
 				'two payments of which one came back',
 				[FIRST, SECOND, RETURNED],
 				'Paid more than once, and some came back',
+			],
+			[
+				'its line under one number on two days',
+				[FIRST, { ...FIRST, day: '2026-11-13' }],
+				'Arrived',
+			],
+			['noughts before and behind the amount', [{ amount: '00010.50000' }], 'Arrived'],
+			['a failure under one number on two days before it', FAILED_TWICE_BEFORE, 'Arrived'],
+			[
+				'a return that has the number of nothing that is known',
+				[FIRST, { ...RETURNED, identifier: '' }],
+				'Arrived',
+			],
+			[
+				'money in of a customer whose number is that of no payout',
+				[FIRST, { ...SECOND, identifier: 'order-7', direction: 'in' }],
+				'Arrived',
+			],
+			[
+				'a fee in a word of its own under its number',
+				[FIRST, { ...FIRST, word: 'fee' }],
+				'Arrived',
 			],
 		])(
 			'the control: with %s it settles, and the other payout of this amount does not',
@@ -987,6 +1157,149 @@ describe('The statement', () => {
 			const later = register.apply([line('one', { day: '2026-11-13' })]);
 			expect(later.says.some((each) => each.startsWith('Paid twice: one, '))).toBe(true);
 			expect(later.settled).toStrictEqual([]);
+		});
+
+		test.each<[string, StatementLine[][], string]>([
+			[
+				'a failure under one number, before the payment in one file and after it in the next',
+				[[FAILED_BEFORE], [FIRST, FAILED_AFTER]],
+				'Paid, and failed later',
+			],
+			[
+				'the same files, the newer one first',
+				[[FAILED_AFTER], [FIRST, FAILED_BEFORE]],
+				'Paid, and failed later',
+			],
+			[
+				'a payment that came back, and the same one under the number of another source',
+				[[FIRST, RETURNED], [{ number: 'tx-one' }]],
+				'Paid, and money came in or back',
+			],
+			[
+				'a return, and its payment in a file of later',
+				[[RETURNED], [FIRST]],
+				'Paid, and money came in or back',
+			],
+			[
+				'a return with the number of the register alone, and its payment in a file of later',
+				[[{ identifier: '', number: 'tx-one', word: 'returned' }, { identifier: 'three' }], [OUT]],
+				'Paid, and a line speaks against it',
+			],
+			[
+				'the two returns of two payments in two files, without numbers',
+				[
+					[FIRST, SECOND, { word: 'returned' }],
+					[FIRST, SECOND, { word: 'returned' }],
+				],
+				'Paid, and money came in or back',
+			],
+			[
+				'an amount less than it, and the same again under its number with noughts',
+				[[{ amount: '10.4' }], [{ amount: '10.40', ...FIRST }]],
+				'Wrong amount',
+			],
+		])('%s: settles nothing', (_what, files, finding) => {
+			const settled = files.map((lines) => {
+				const { says, settled } = register.apply(lines.map((more) => line('one', more)));
+				return { told: says.filter((each) => each.includes(': one, ')), settled };
+			});
+			expect(settled.flatMap((each) => each.settled)).toStrictEqual([]);
+			expect(settled.at(-1)!.told).toStrictEqual([
+				expect.stringMatching(
+					new RegExp(`^${finding}: one, .* \\((rejected becomes unknown|unknown stays)\\)$`),
+				),
+			]);
+			expect(register.state('one')).not.toBe('settled');
+		});
+
+		test.each<[string, StatementLine[][]]>([
+			['its failure of the day before in one file', [[FAILED_BEFORE], [FIRST]]],
+			['two files that both have it', [[FIRST], [{ ...FIRST, word: 'confirmed' }]]],
+			['a file of its waiting before', [[{ word: 'pending' }], [OUT]]],
+		])('the control: with %s it settles once', (_what, files) => {
+			const settled = files.flatMap(
+				(lines) => register.apply(lines.map((more) => line('one', more))).settled,
+			);
+			expect(settled.map(({ external_id }) => external_id)).toStrictEqual(['one']);
+			expect(register.state('two')).toBe('unknown');
+		});
+
+		test('two payouts with one number of the service, and a return with that number alone: neither settles', () => {
+			register.sql("UPDATE payout_register SET number = '17'");
+			const lines = [line('one', { number: '17' }), line('two', { number: '17' })];
+			const returned = line('', { number: '17', word: 'returned', day: '2026-11-13' });
+			expect(register.apply([...lines, returned]).settled).toStrictEqual([]);
+			expect([register.state('one'), register.state('two')]).toStrictEqual(['unknown', 'unknown']);
+		});
+
+		test('the control: two payouts with one number of the service, of which one was paid: that one settles', () => {
+			register.sql("UPDATE payout_register SET number = '17'");
+			const { settled } = register.apply([line('one', { number: '17' })]);
+			expect(settled.map(({ external_id }) => external_id)).toStrictEqual(['one']);
+		});
+
+		test('what a person decided stays, whatever order, word and day its lines come in again', () => {
+			register.apply([line('one', FIRST), line('one', { ...RETURNED, day: '2026-11-13' })]);
+			register.decide('one', CLOSE);
+			const again = [
+				line('one', { ...RETURNED, day: '2026-11-13', direction: 'in' }),
+				line('one', { ...FIRST, word: 'CONFIRMED', amount: '10.5' }),
+			];
+			expect(register.apply(again)).toStrictEqual({
+				says: [
+					'Never arrived: two, 10.50 to a@x (unknown stays)',
+					expect.stringMatching(/^Paid, and money came in or back: one, .* \(closed stays\)$/),
+					'There is nothing to change.',
+				],
+				settled: [],
+			});
+			const other = register.apply([line('one', { ...FIRST, day: '2026-11-14' })]);
+			expect(other.settled).toStrictEqual([]);
+			expect(register.state('one')).toBe('closed');
+		});
+
+		test('a failure of a claim whose run may still be working makes nothing payable', () => {
+			register.sql("UPDATE payout_register SET state = 'claimed', claimed_at = now()");
+			register.sql(
+				"UPDATE payout_register SET claimed_at = now() - interval '31 minutes' WHERE external_id = 'two'",
+			);
+			const [today] = register.sql("SELECT (now() AT TIME ZONE 'UTC')::date");
+			const failed = { word: 'failed', day: today! };
+			register.apply([line('one', failed), line('two', failed)], WORDS, '2099-12-31');
+			// The control: the second one's run is given up.
+			expect([register.state('one'), register.state('two')]).toStrictEqual(['claimed', 'rejected']);
+			register.write('one', 1, 'accepted');
+			expect(register.state('one')).toBe('accepted');
+		});
+
+		test.each([
+			['b@x', '2026-11-19', 'unknown', 'Paid before it was sent'],
+			['b@x', '2026-11-20', 'settled', 'Arrived'],
+			['', '2026-11-19', 'settled', 'Arrived'],
+		])(
+			'a release to "%s" on the 20th, and a payment of %s: %s',
+			(recipient, day, becomes, finding) => {
+				register.send('three', 'rejected');
+				register.decide('three', RELEASE, '10.5', recipient);
+				register.claim();
+				register.write('three', 2, 'unknown');
+				register.sql("UPDATE payout_heard SET at = '2026-11-20 12:00Z' WHERE source = 'person'");
+				const { says } = register.apply([line('three', { day })]);
+				expect(says.some((each) => each.startsWith(`${finding}: three, `))).toBe(true);
+				expect(register.state('three')).toBe(becomes);
+			},
+		);
+
+		test('what was paid to the recipient of before is told so, and is not released once more', () => {
+			register.send('three', 'rejected');
+			register.decide('three', RELEASE, '', 'b@x');
+			register.claim();
+			register.apply([line('three')]);
+			register.write('three', 2, 'rejected');
+			expect(register.decide('three', RELEASE).says).toContain('It was reported as paid');
+			expect(register.report()).toContain(
+				'three: It was paid, and try 1, which was rejected, was to a@x, not to b@x: see who got it',
+			);
 		});
 
 		test('one statement sent ten times in the same moment settles once', async () => {

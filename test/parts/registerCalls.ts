@@ -137,10 +137,10 @@ export class RegisterCalls {
 	}
 
 	/** Compares, and sends the same again with the code, if there is one; gives what is said then. */
-	apply(lines: StatementLine[], words: object = WORDS) {
-		const shown = this.compare(lines, '', words);
+	apply(lines: StatementLine[], words: object = WORDS, to?: string) {
+		const shown = this.compare(lines, '', words, to);
 		const code = /with the code (\w+)\.$/.exec(shown.says.at(-1)!)?.[1];
-		return code === undefined ? shown : this.compare(lines, code, words);
+		return code === undefined ? shown : this.compare(lines, code, words, to);
 	}
 
 	/** What the hourly report says of all rows; each sentence is then told. */
