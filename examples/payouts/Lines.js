@@ -23,7 +23,7 @@ for (const wanted of ['identifier', 'amount', 'recipient']) {
 		return problem(
 			`The file has ${found.length === 0 ? 'no' : 'more than one'} column "${name}". ` +
 				`Its line ${head.line} has: ${names.map((each) => `"${each}"`).join(', ')}. ` +
-				'Enter the names of your columns in the node Columns.',
+				'Enter the names of your columns in the node Columns, then publish the workflow again (n8n 1: save it).',
 		);
 	places[wanted] = names.indexOf(found[0]);
 }

@@ -93,7 +93,7 @@ test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 409,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. This status means a conflict: ask the service whether it knows "a" already.',
+			'The request was sent, and the service or a proxy on the way rejected it. This status means a conflict: ask the service whether it knows "a" already. If it does, run again with a new External ID.',
 	},
 	{
 		statusCode: 422,

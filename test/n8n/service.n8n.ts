@@ -170,6 +170,17 @@ describe.each(VERSIONS)('n8n %s behind a proxy that lets nobody pass', (version)
 			},
 		);
 
+		test('is shut out by n8n’s own Allowed HTTP Request Domains, and Pay is not', async () => {
+			const shut = { ...credential, allowedHttpRequestDomains: 'none' };
+			const execution = await (await asking(shut))();
+			expect(execution.data.resultData.error?.message).toMatch(
+				/prevent use within an HTTP Request/,
+			);
+			expect(other.came).toStrictEqual([]);
+			const { run } = await publish(n8n, payEach(), await n8n.createCredential(shut));
+			expect(itemsOf(await run(item()), 'Pay')).toMatchObject([{ outcome: 'accepted' }]);
+		});
+
 		test('a wrong secret says so, and nothing is asked', async () => {
 			const run = await asking({ ...credential, clientSecret: 'wrong' });
 			const execution = await run();

@@ -338,7 +338,8 @@ describe('amounts', () => {
 	});
 
 	test('a field that reads a Decimal Sign names it, and no other does', () => {
-		const choose = 'If all are written with a comma, choose it as Decimal Sign under Options.';
+		const choose =
+			'If all are written with a comma, choose it as Decimal Sign under Options of the Pay node.';
 		const refusal = (text: string) =>
 			inWords(refusalOf(() => parseAmount(text, amountField, { decimalSign: 'point' })));
 		expect(refusal('10,50')).toContain(`Write 10.50, with a decimal point. ${choose}`);

@@ -161,8 +161,10 @@ const WRITE_DIGITS = {
 		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.',
 };
 
-const CHOOSE_COMMA = 'If all are written with a comma, choose it as Decimal Sign under Options.';
-const CHOOSE_POINT = 'If all are written with a point, choose it as Decimal Sign under Options.';
+const CHOOSE_COMMA =
+	'If all are written with a comma, choose it as Decimal Sign under Options of the Pay node.';
+const CHOOSE_POINT =
+	'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
 
 /** What to do about a text that is not taken. */
 function adviceFor(text: string, { decimalSign }: AmountRules): string {

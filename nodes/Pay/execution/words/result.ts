@@ -69,7 +69,7 @@ function correction(
 		case 405:
 			return 'Check the Base URL of the Pay API credential, and the Scheme Name in Paths under Describe the Service. Then run again.';
 		case 409:
-			return `This status means a conflict: ask the service whether it knows "${external_id}" already.`;
+			return `This status means a conflict: ask the service whether it knows "${external_id}" already. If it does, run again with a new External ID.`;
 		case 429:
 			return 'Wait a while and use smaller batches, then run again.';
 	}
