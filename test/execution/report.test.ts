@@ -196,7 +196,7 @@ test('a payment that is answered with 409 is unknown, and the words say what tha
 		response: 'in progress',
 	});
 	expect(description).toBe(
-		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 409, which services answer when they know a payment already or are working on it. The response said: "in progress". Ask the service whether "a" was paid: this node does not send it a second time.',
+		'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 409, which services give when they know a payment already or are working on it. The response said: "in progress". Ask the service whether "a" was paid: this node does not send it a second time.',
 	);
 });
 

@@ -82,7 +82,7 @@ export const tokenRejected = () =>
 	new InputError(
 		'',
 		'The service rejected the access token of this account earlier in this run (HTTP 401), so nothing more is sent with this account',
-		'Check the token of the Pay API credential, then run again. Services block an address after a few rejections.',
+		'Check the token of the Pay API credential, then run again. A service may block you after a few rejections.',
 	);
 
 /** A postback to this execution, in which no wait takes it: a hint. */

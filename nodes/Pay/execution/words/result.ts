@@ -24,7 +24,7 @@ function responseSentence(response: unknown): string | undefined {
 	if (response === undefined || response === '') return undefined;
 	const page = proxyPageIn(response);
 	if (page !== undefined) {
-		return `The response looks like a page of ${page.by} on the way, not like an answer of the service: ${quotedStart(page.text)}.`;
+		return `The response looks like a page of ${page.by} on the way, not like a response of the service: ${quotedStart(page.text)}.`;
 	}
 	return `The response said: ${quotedStart(textOf(response))}.`;
 }
@@ -194,7 +194,7 @@ function lostSentence({ noun }: Words, result: RequestResult, earlier?: string):
 	const response = `the response, from the service or a proxy on the way, was HTTP ${statusCode}`;
 	if (reason !== undefined) return `${sent}, but ${response}: ${reasonInWords(reason)}.`;
 	if (statusCode === 409) {
-		return `${sent}, but ${response}, which services answer when they know a ${noun} already or are working on it.`;
+		return `${sent}, but ${response}, which services give when they know a ${noun} already or are working on it.`;
 	}
 	return `${sent}, but ${response}, which does not say what the service did.`;
 }
