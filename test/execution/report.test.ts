@@ -73,12 +73,12 @@ test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 401,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
+			'The request was sent, and the service or a proxy on the way rejected it. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid. Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
 	},
 	{
 		statusCode: 403,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid.',
+			'The request was sent, and the service or a proxy on the way rejected it. A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "a" was paid. Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 	},
 	{
 		statusCode: 404,

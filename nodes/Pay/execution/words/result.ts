@@ -56,14 +56,15 @@ function correction(
 	if (ownAdvice !== undefined) return ownAdvice(external_id);
 	switch (statusCode) {
 		case 401:
+			// First what to ask: after "run again" nobody reads on.
 			return joinSentences(
-				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
 				whenTokenRejected?.(external_id),
+				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
 			);
 		case 403:
 			return joinSentences(
-				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 				whenTokenRejected?.(external_id),
+				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 			);
 		case 404:
 		case 405:
