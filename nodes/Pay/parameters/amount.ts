@@ -153,7 +153,7 @@ function bothReadings(whole: string, fraction: string, sign: DecimalSign): strin
 	return `Write ${grouped} or ${decimal}, whichever is meant.`;
 }
 
-/** What to do about a text that is no number in any notation. */
+/** What to do about a text that cannot be read as a number, for each decimal sign. */
 const WRITE_DIGITS = {
 	point:
 		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
