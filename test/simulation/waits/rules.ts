@@ -25,6 +25,8 @@ export interface Wait {
 	resuming: number;
 	/** When n8n last failed to store that it goes on. */
 	failedAt: number | undefined;
+	/** Whether n8n stored an earlier state of the execution over this wait, so that it waits no more. */
+	isOverwritten: boolean;
 }
 
 /** A postback that the node took or refused. */
@@ -65,7 +67,8 @@ export function judgeResumption(wait: Wait, postback: TakenPostback, plan: Plan)
 /** Judges that a genuine postback for the wait that was loaded lets nothing go on. */
 export function judgeRefusal(wait: Wait, postback: TakenPostback, plan: Plan, now: number): void {
 	const { planned, statusCode, begunAt, lookedAt } = postback;
-	const isOver = wait.passes.length > 0 || (wait.until !== undefined && now >= wait.until);
+	const isPastLimit = wait.until !== undefined && now >= wait.until;
+	const isOver = wait.passes.length > 0 || isPastLimit || wait.isOverwritten;
 	if (statusCode === 200) {
 		if (planned.status === 'paid') {
 			throw new Violation('"paid" was taken and let nothing go on', inWords(postback));

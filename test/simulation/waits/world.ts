@@ -102,7 +102,15 @@ export class World {
 		const about = { external_id: `order-${number}`, kind: 'qrCode', amount: 1 };
 		const { url, hash } = withRandomProof(RESUME_URL, about);
 		const until = limit === undefined ? undefined : this.clock.now + limit;
-		this.waits.push({ url, hash, until, passes: [], resuming: 0, failedAt: undefined });
+		this.waits.push({
+			url,
+			hash,
+			until,
+			passes: [],
+			resuming: 0,
+			failedAt: undefined,
+			isOverwritten: false,
+		});
 		const awaited = {
 			proofs: [{ hash, match: { field: 'status', values: ['paid'] } }],
 			given: this.waits.map((wait) => wait.hash),
@@ -197,6 +205,7 @@ export class World {
 		const wait = this.waits[loaded.wait]!;
 		if (taken !== undefined) judgeResumption(wait, taken, this.plan);
 		wait.passes.push({ by, process: taken?.process, storedAt: this.clock.now });
+		this.markOverwritten(loaded);
 		this.stored = { status: 'running', data: JSON.stringify(loaded) };
 		this.start(async () => {
 			await this.clock.sleep(this.plan.workTime);
@@ -205,6 +214,13 @@ export class World {
 			else this.stored = { ...this.stored, status: 'success' };
 		});
 		return true;
+	}
+
+	/** n8n 1 stores what it loaded, though the execution may have begun its next wait since. */
+	private markOverwritten(loaded: Loaded): void {
+		if (this.stored.status !== 'waiting') return;
+		const stored = JSON.parse(this.stored.data) as Loaded;
+		if (stored.wait !== loaded.wait) this.waits[stored.wait]!.isOverwritten = true;
 	}
 
 	/** What n8n hands to webhook(), as far as it was measured on a running n8n. */
