@@ -52,6 +52,12 @@ test('a postback whose body comes when another one has resumed the wait resumes 
 	]);
 });
 
+test('"pending" is told that the wait is over which this process resumed, whatever n8n 1 stored over it', async () => {
+	const { send } = waiting();
+	expect(resumes(await send('paid'))).toBe(true);
+	expect((await send('pending')).status).toBe(409);
+});
+
 test('of ten postbacks at once one resumes the wait, and the others may come again (409)', async () => {
 	const { send } = waiting();
 	const all = await Promise.all(Array.from({ length: 10 }, async () => await send('paid')));

@@ -55,6 +55,8 @@ export async function isOver(context: IWebhookFunctions, wait: OpenWait): Promis
 		const execution = await additionalData.getRunExecutionData(context.getExecutionId());
 		if (execution === undefined || !isIn(wait, execution)) return true;
 	}
+	// n8n 1 may have stored over it that the execution goes on.
+	if (resumedWaits.has(wait.id)) return true;
 	return wait.until !== undefined && Date.now() >= wait.until;
 }
 
