@@ -8,7 +8,9 @@ import { installStryker } from './install';
 /*
  * `npm run mutate` changes pure code in some thousand small ways, one at a time, and sees which of them
  * a test notices; `npm run mutate -- nodes/Pay/parameters/amount.ts` does so for some files only. It
- * prints what no test noticed, and ends with an error where a file is below its goal.
+ * prints what no test noticed, and ends with an error where a file is below its goal. Texts are left as
+ * they are: test/execution/sentences.txt and the frozen form hold them. So are whole functions, lists and
+ * objects, which would be emptied: the changes inside mostly show the same.
  */
 
 const ROOT = join(__dirname, '..');
