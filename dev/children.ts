@@ -15,15 +15,15 @@ import { join } from 'node:path';
  */
 
 /**
- * Holds the temporary folders, and `processes`: an empty file for each child, named by its pid. What is
- * there when the pipe closes is ended and removed. Ended processes may write for another moment, so
- * the removal is tried more than once.
+ * Holds the temporary folders, the pid of this process as `owner`, and `processes`: an empty file for each
+ * child, named by its pid. What is there when the pipe closes is ended and removed. The folder of another
+ * process may be among the temporary ones, as that of a Jest worker is: it ends first, or it would start
+ * more. Ended processes may write for another moment, so the removal is tried more than once.
  */
 const KEEPER = `
 	read -r line
-	for file in "$1"/processes/*; do
-		kill -s KILL -- "-\${file##*/}"
-	done
+	find "$1" -mindepth 2 -regex '.*/pay-[^/]*/owner' -exec cat {} + | xargs -r kill -s KILL
+	find "$1" -regex '.*/pay-[^/]*/processes/[0-9]+' -printf '-%f\\n' | xargs -r kill -s KILL --
 	for try in 1 2 3 4 5 6 7 8 9 10; do
 		rm -rf "$1" && exit
 		sleep 0.2
@@ -38,6 +38,7 @@ function keptFolder(): string {
 	// A server that runs as a user of its own has to get to its folder inside.
 	chmodSync(folder, 0o711);
 	mkdirSync(join(folder, 'processes'));
+	writeFileSync(join(folder, 'owner'), `${process.pid}\n`);
 	const keeper = spawn('sh', ['-c', KEEPER, 'keeper', folder], {
 		cwd: '/',
 		// A session of its own: Ctrl+C and a closed terminal do not reach it.

@@ -96,6 +96,32 @@ describe('a child, its child and a temporary folder are gone after', () => {
 	});
 });
 
+test("after SIGKILL of a run of tests, a worker of its own and the worker's child are gone", async () => {
+	const TMPDIR = mkdtempSync(join(tmpdir(), 'pay-children-'));
+	// Jest starts its workers itself. Their temporary folders are in the run's (test/n8n/pack.ts).
+	const worker = `
+		const { startChild } = require('./dev/children');
+		const { pid } = startChild('sleep', ['1000']);
+		console.log(JSON.stringify([process.pid, pid]));
+		setInterval(() => {}, 1000);`;
+	const run = `
+		const { temporaryFolder } = require('./dev/children');
+		const env = { ...process.env, TMPDIR: temporaryFolder('tests') };
+		const args = ['-r', 'ts-node/register', '-e', ${JSON.stringify(worker)}];
+		require('node:child_process').spawn(process.execPath, args, { env, stdio: 'inherit' });`;
+	const parent = spawn(process.execPath, ['-r', 'ts-node/register', '-e', run], {
+		cwd: ROOT,
+		env: { ...process.env, TMPDIR },
+		stdio: ['ignore', 'pipe', 'ignore'],
+	});
+	const printed = await new Promise<Buffer>((resolve) => parent.stdout.once('data', resolve));
+	const [workerPid, childPid] = JSON.parse(printed.toString()) as [number, number];
+	expect([isRunning(workerPid), isRunning(childPid)]).toStrictEqual([true, true]);
+	parent.kill('SIGKILL');
+	await until('the end of both', async () => !isRunning(workerPid) && !isRunning(childPid), 25);
+	rmSync(TMPDIR, { recursive: true });
+});
+
 test('only dev/children.ts starts what runs until it is ended, and makes temporary folders', () => {
 	const programsIn = (folder: string): string[] =>
 		readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
