@@ -20,8 +20,8 @@ if (payment.state === 'accepted')
 // "It was paid" is written down about these too: the service may have said no to what it had paid.
 if (payment.state === 'free' && decision === 'It was not paid')
 	return say(
-		`Nothing was written down: "${external_id}" was rejected or not sent. It is sent when the ` +
-			'list is uploaded again. If it is not to be paid, take its line out of the list.',
+		`Nothing was written down: "${external_id}" was not accepted, so it is sent when the list is ` +
+			'uploaded again. If it is not to be paid, take its line out of the list.',
 	);
 if (payment.state === 'not paid' && decision === 'It was not paid')
 	return say(`Nothing was written down: that is what the book says of "${external_id}".`);

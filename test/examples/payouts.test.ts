@@ -549,7 +549,7 @@ describe('a decision', () => {
 	test('"It was not paid" about what was rejected is not written: it says what happens next', () => {
 		payouts.add({ external_id: 'r', amount: '4', recipient: 'a@x', outcome: 'rejected' });
 		expect(payouts.decide('r', 'It was not paid', 'Ana').title).toBe(
-			'Nothing was written down: "r" was rejected or not sent. It is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. 2 in doubt.',
+			'Nothing was written down: "r" was not accepted, so it is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. 2 in doubt.',
 		);
 		expect(payouts.book).toHaveLength(4);
 	});

@@ -262,7 +262,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect(paid.text).toBe('Written down about "token-a": It was paid. Nothing is in doubt.');
 				const notPaid = await page.decide('token-b', 'It was not paid', 'Ana');
 				expect(notPaid.text).toBe(
-					'Nothing was written down: "token-b" was rejected or not sent. It is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. Nothing is in doubt.',
+					'Nothing was written down: "token-b" was not accepted, so it is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. Nothing is in doubt.',
 				);
 				expect((await book.rows()).slice(4)).toMatchObject([
 					{ external_id: 'token-a', amount: '7', outcome: null, decision: 'It was paid' },
