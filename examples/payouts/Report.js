@@ -27,7 +27,7 @@ const PARTS = [
 	{
 		name: 'ask first',
 		hasSum: true,
-		title: 'Rejected: ask the service first',
+		title: 'Rejected, perhaps paid',
 		advice:
 			'It may have been paid all the same. Ask the service whether it has the payment. If it has, ' +
 			'say so on this page: each line has a link. If it has not, correct the token in the Pay API ' +

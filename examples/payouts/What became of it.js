@@ -38,8 +38,16 @@ function responseOf(response) {
 	if (response === undefined || response === '') return '';
 	const isMessage = Object.keys(response).join() === 'message';
 	const said = isMessage ? response.message : response;
-	const text = typeof said === 'string' ? said : JSON.stringify(said);
+	const text = typeof said === 'string' ? withoutTags(said) : JSON.stringify(said);
+	if (text === '') return '';
 	return `The response said: "${text.length > 200 ? `${text.slice(0, 200)}…` : text}".`;
+}
+
+/** The words of a web page, such as that of a proxy. */
+function withoutTags(text) {
+	if (!text.trimStart().startsWith('<')) return text;
+	const start = text.slice(0, 2000).replace(/<[^<>]*>/g, ' ');
+	return start.replace(/\s+/g, ' ').trim();
 }
 
 /** The service's own number, where Settings name its field. Pay gives one of 17 digits as text. */

@@ -216,7 +216,7 @@ describe('the report', () => {
 		);
 		expect(report.text).toContain(
 			[
-				'Rejected: ask the service first: 1, 10.50 in all. It may have been paid all the same. Ask the service whether it has the payment. If it has, say so on this page: each line has a link. If it has not, correct the token in the Pay API credential (or the service’s list of allowed addresses) and upload the list again.',
+				'Rejected, perhaps paid: 1, 10.50 in all. It may have been paid all the same. Ask the service whether it has the payment. If it has, say so on this page: each line has a link. If it has not, correct the token in the Pay API credential (or the service’s list of allowed addresses) and upload the list again.',
 				`- Line 2: a, 10.50 to a@x. The service rejected payment "a" (HTTP 403). The response said: "not on our list". ${PAGE}?Payment%20in%20doubt=a`,
 				'',
 			].join('\n'),
@@ -247,6 +247,11 @@ describe('the report', () => {
 			response: { code: 7, message: 'no' },
 			says: ' The response said: "{"code":7,"message":"no"}".',
 		},
+		{
+			response: '<html><title>403 Forbidden</title>\n<hr><center>nginx</center></html>',
+			says: ' The response said: "403 Forbidden nginx".',
+		},
+		{ response: '<html></html>', says: '' },
 		{ response: 'x'.repeat(201), says: ` The response said: "${'x'.repeat(200)}…".` },
 	])(
 		'of a rejection for the token with the response $response the line says it',
