@@ -519,7 +519,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	describe('the book', () => {
 		const NO_BOOK =
-			'Nothing was paid. The book could not be opened. On n8n 1, make a data table from the file book-of-payouts.csv ';
+			'Nothing was paid. The book could not be opened. On n8n 1, make a data table from the file book-of-payouts.csv. Then open this workflow and choose the table in the node Open the book, above the right end of the note "The book". ';
 
 		describe('that is not there', () => {
 			let page: PayoutsPage;
