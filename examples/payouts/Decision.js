@@ -17,12 +17,16 @@ if (payment.state === 'paid')
 	return say(`Nothing was written down. "${external_id}": it was paid (${payment.row.source}).`);
 if (payment.state === 'accepted')
 	return say(`Nothing was written down: "${external_id}" was accepted and is not in doubt.`);
-if (payment.state === 'free')
-	return say(`Nothing was written down: "${external_id}" was certainly not paid.`);
+// "It was paid" is written down about these too: the service may have said no to what it had paid.
+if (payment.state === 'free' && decision === 'It was not paid')
+	return say(
+		`Nothing was written down: "${external_id}" was not accepted, so it is sent when the list is ` +
+			'uploaded again. If it is not to be paid, take its line out of the list.',
+	);
 if (payment.state === 'not paid' && decision === 'It was not paid')
 	return say(`Nothing was written down: that is what the book says of "${external_id}".`);
 
-// "It was paid" after "It was not paid" gets a row of its own: no row is 0.
+// Where no row is in doubt, "It was paid" gets a row of its own: no row is 0.
 const rows = payment.open.length > 0 ? payment.open : [{ ...payment.row, id: 0 }];
 return rows.map((row) => ({
 	json: {

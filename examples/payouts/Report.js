@@ -25,6 +25,15 @@ const PARTS = [
 			'then say so on this page:',
 	},
 	{
+		name: 'ask first',
+		hasSum: true,
+		title: 'Rejected, perhaps paid',
+		advice:
+			'It may have been paid all the same. Ask the service whether it has the payment. If it has, ' +
+			'say so on this page: each line has a link. If it has not, correct the token in the Pay API ' +
+			'credential (or the service’s list of allowed addresses) and upload the list again.',
+	},
+	{
 		name: 'answered',
 		title: 'What the service said',
 		advice: 'It is written into the book. What was not paid is paid under a new identifier.',
@@ -32,7 +41,9 @@ const PARTS = [
 	{
 		name: 'refused',
 		title: 'Not paid',
-		advice: 'Correct the line and upload the list again. What was paid is not paid again.',
+		advice:
+			'Read why. If the service says that it has the payment already, ask it first. Otherwise ' +
+			'correct the line and upload the list again. What was accepted is not sent again.',
 	},
 	{
 		name: 'decided',
@@ -75,9 +86,11 @@ function aboutList() {
 	const told = happened.map(withAnswer);
 	const sum = sumOf(accepted.map(({ external_id }) => outcomes.get(external_id).amount));
 	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
+	const toAsk = told.filter(({ part }) => part === 'ask first').length;
 	const title =
 		`${accepted.length} of ${told.length} ${told.length === 1 ? 'line' : 'lines'} accepted now: ${sum} in all.` +
 		(inDoubt === 0 ? '' : ` ${inDoubt} in doubt.`) +
+		(toAsk === 0 ? '' : ` ${toAsk} to ask the service about.`) +
 		bookProblem() +
 		askingProblem();
 	return { title, parts: inParts(told) };
@@ -194,13 +207,15 @@ function whatHappened({ why, lacks, lines, cells, before, external_id }) {
 	if (before) return whatTheBookSays(why, before);
 
 	const became = outcomes.get(external_id) ?? { outcome: 'unknown' };
-	const { outcome, message, advice, lacksNumber } = became;
+	const { outcome, message, advice, lacksNumber, tokenRejected } = became;
 	const sentence = [message, advice].filter(Boolean).map(withStop).join(' ');
 	if (outcome === 'accepted')
 		return {
 			part: 'accepted',
 			what: lacksNumber ? `Its response has no number of the service in "${numberField}".` : '',
 		};
+	// A wrong token at the first upload is the most common mistake of all, so it does not block the line.
+	if (tokenRejected) return { part: 'ask first', what: sentence };
 	if (outcome === 'rejected' || outcome === 'notSent') return { part: 'refused', what: sentence };
 	return { part: 'in doubt', what: sentence };
 }
@@ -284,7 +299,7 @@ function asHtml({ title, parts }) {
 }
 
 function needsPage({ part, doubt }) {
-	return part === 'in doubt' || doubt === true;
+	return part === 'in doubt' || part === 'ask first' || doubt === true;
 }
 
 function sumOf(amounts) {

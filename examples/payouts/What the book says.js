@@ -54,7 +54,8 @@ function sentence(error) {
 		);
 	return (
 		'The book could not be opened. On n8n 1, make a data table from the file ' +
-		'book-of-payouts.csv and choose it in the node Open the book. On n8n 2, the data table ' +
+		'book-of-payouts.csv. Then open this workflow and choose the table in the node Open the book, ' +
+		'above the right end of the note "The book". On n8n 2, the data table ' +
 		`"Book of payouts" must have the columns of that file. n8n says: ${message}`
 	);
 }

@@ -76,11 +76,31 @@ async function readCredential(
 	return authentication === 'none' ? {} : await credentialOfTrigger(context);
 }
 
+/** The credential of the trigger as people know it: they have several, and n8n fills in one of them. */
+function credentialName(context: HookContext): string | undefined {
+	return context.getNode().credentials?.payApi?.name;
+}
+
 /** Where a person enters what paid and failed are called. */
-function whereWordsBelong(authentication: Authentication): string {
-	return authentication === 'none'
-		? "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential."
-		: 'Open the credential of this trigger.';
+function whereWordsBelong(context: HookContext, authentication: Authentication): string {
+	if (authentication === 'none') {
+		return "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential.";
+	}
+	const name = credentialName(context);
+	return name === undefined
+		? 'Open the credential of this trigger.'
+		: `Open the credential "${name}" of this trigger.`;
+}
+
+const asSentence = (text: string) => (text.endsWith('.') ? text : `${text}.`);
+
+/** What is wrong with the trigger's credential, and which one that is. */
+function wrongCredential(context: HookContext, error: unknown): UserError {
+	const why = inWords(error);
+	const name = credentialName(context);
+	return new UserError(
+		name === undefined ? why : `${asSentence(why)} This trigger has the credential "${name}".`,
+	);
 }
 
 /** What a postback must hold to start the workflow; throws an InputError. */
@@ -93,7 +113,7 @@ function readMatch(
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
-	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(authentication));
+	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(context, authentication));
 }
 
 /** What publishing says where the credential cannot be read: first of all what is missed, a Postback Secret. */
@@ -110,21 +130,29 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	if (!isBodyLeft(options)) context.logger.warn(BODY_IS_READ);
 	refuseWrongResponse(options);
 	const authentication = authenticationOf(context);
+	const statusWords = await checkCredential(context, authentication).catch((error: unknown) => {
+		throw wrongCredential(context, error);
+	});
+	readMatch(context, authentication, statusWords);
+}
+
+/** Checks what the trigger's credential has to hold; gives its words for paid and failed. */
+async function checkCredential(
+	context: IHookFunctions,
+	authentication: Authentication,
+): Promise<StatusWords | undefined> {
 	const credential = await readCredential(context, authentication).catch((error: unknown) => {
 		throw unreadableCredential(authentication, error);
 	});
 	// Without authentication all of these are empty, and no postback needs them.
 	const { current: secret } = parseSecrets(credential);
 	const { statusWords } = readDescription(credential);
-	const signatureRule = readSignatureRule(credential);
-	readMatch(context, authentication, statusWords);
-	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
-	if (authentication !== 'signature') return;
-	if (signatureRule === undefined) throw new UserError(NO_SIGNATURE);
-	if (statusWords?.compared !== undefined) throw new UserError(NOTHING_TO_COMPARE);
+	requireChecks(authentication, secret !== '', readSignatureRule(credential));
+	if (authentication === 'signature' && statusWords?.compared !== undefined) {
+		throw new UserError(NOTHING_TO_COMPARE);
+	}
+	return statusWords;
 }
-
-const asSentence = (text: string) => (text.endsWith('.') ? text : `${text}.`);
 
 /** What publishing is refused with. n8n 2 stops a trigger that listens when its next publication is refused. */
 function whyNotPublished(context: IHookFunctions, error: unknown): string {
@@ -135,18 +163,16 @@ function whyNotPublished(context: IHookFunctions, error: unknown): string {
 }
 
 /**
- * Throws where the credential lacks what the trigger checks postbacks with: somebody took it out after the
- * publication. That is not the sender's fault, and the service sends again after a 500. The log says why,
- * the response does not.
+ * Throws where the credential lacks what the trigger checks postbacks with, at its publication or, where
+ * somebody took it out, after it. That is not the sender's fault, and the service sends again after a 500.
+ * The log says why, the response does not.
  */
 function requireChecks(
 	authentication: Authentication,
-	acceptedSecrets: string[],
+	hasSecret: boolean,
 	signatureRule: SignatureRule | undefined,
 ): void {
-	if (authentication === 'signedUrl' && acceptedSecrets.length === 0) {
-		throw new UserError(NO_SECRET);
-	}
+	if (authentication === 'signedUrl' && !hasSecret) throw new UserError(NO_SECRET);
 	if (authentication === 'signature' && signatureRule === undefined) {
 		throw new UserError(NO_SIGNATURE);
 	}
@@ -161,7 +187,11 @@ async function takePostback(context: IWebhookFunctions): Promise<IWebhookRespons
 	const credential = await readCredential(context, authentication);
 	const { accepted } = parseSecrets(credential);
 	const signatureRule = readSignatureRule(credential);
-	requireChecks(authentication, accepted, signatureRule);
+	try {
+		requireChecks(authentication, accepted.length > 0, signatureRule);
+	} catch (error) {
+		throw wrongCredential(context, error);
+	}
 	const reference = verify(context.getQueryData() as Record<string, unknown>, accepted);
 	if (authentication === 'signedUrl' && reference === null) return refuseUnproven(context);
 	const { statusWords } = readDescription(credential);

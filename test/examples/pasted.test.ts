@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { exampleNames } from '../../dev/examples';
 import type { Workflow } from '../../dev/n8n';
+import { read } from '../markdown';
 
 const NOTE = 'n8n-nodes-base.stickyNote';
 const SCHEDULE = 'n8n-nodes-base.scheduleTrigger';
@@ -102,6 +103,42 @@ test.each(exampleNames().filter((name) => usesPay(example(name))))(
 		);
 	},
 );
+
+/** On n8n 1 a person looks for this node, among thirty, to choose the table. */
+describe('the node Open the book', () => {
+	const roomIn = (workflow: Workflow, wanted: string) =>
+		roomOf(workflow.nodes.find(({ name }) => name === wanted)!);
+
+	test('of payouts stands where its note, its error and its page of docs/ say', () => {
+		const workflow = example('payouts');
+		const [book, note] = [roomIn(workflow, 'Open the book'), roomIn(workflow, 'Note on the book')];
+		const { content } = parametersOf(workflow, 'Note on the book') as { content: string };
+		const { jsCode } = parametersOf(workflow, 'What the book says') as { jsCode: string };
+		expect(content).toContain('**Open the book**, above the right end of this note,');
+		expect(jsCode).toContain('above the right end of the note "The book"');
+		expect(read('docs/pay-a-list.md').replace(/\s+/g, ' ')).toContain(
+			'**Open the book**: it stands above the right end of the note "The book"',
+		);
+		expect(book.left).toBeGreaterThan((note.left + note.right) / 2);
+		expect(book.right).toBeLessThanOrEqual(note.right);
+		expect(note.top - book.bottom).toBeGreaterThan(0);
+		expect(note.top - book.bottom).toBeLessThan(100);
+	});
+
+	test('of checkout stands where its note says', () => {
+		const workflow = example('checkout');
+		const [first, book] = [roomIn(workflow, 'Make the book'), roomIn(workflow, 'Open the book')];
+		const { content } = parametersOf(workflow, 'Note on the book') as { content: string };
+		expect(content).toContain(
+			'**Open the book**, the third node to the right of **Make the book**,',
+		);
+		const between = workflow.nodes.map(roomOf).filter(({ left, top }) => {
+			return top === first.top && left > first.left && left <= book.left;
+		});
+		expect(book.top).toBe(first.top);
+		expect(between).toHaveLength(3);
+	});
+});
 
 test('the register has a new version with each change: one of the same version is left as it is', () => {
 	const file = join(__dirname, '..', '..', 'examples', 'payout-register', 'register.sql');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { CORRECT_ITEM } from '../../nodes/Pay/execution/words/result';
 import { amountField, parseAmount } from '../../nodes/Pay/parameters/amount';
 
 type Json = Record<string, unknown>;
@@ -51,7 +52,7 @@ function runNode(
 class Payouts {
 	readonly book: Json[] = [];
 	/** What the service does about an identifier; it accepts all others. */
-	readonly outcomes: Record<string, string> = {};
+	outcomes: Record<string, string> = {};
 	sent: Json[] = [];
 	private readonly known = new Set<unknown>();
 	private runs = 0;
@@ -126,7 +127,8 @@ class Payouts {
 			return failure(external_id, 'notSent');
 		}
 		this.sent.push({ external_id, amount: value, recipient });
-		if (outcome !== 'rejected') this.known.add(external_id);
+		if (!outcome.startsWith('rejected')) this.known.add(external_id);
+		if (outcome === 'rejected for its token') return rejectedForToken(external_id);
 		if (outcome !== 'accepted') return failure(external_id, outcome);
 		return { external_id, amount: value, outcome };
 	}
@@ -135,6 +137,21 @@ class Payouts {
 function failure(external_id: unknown, outcome: string): Json {
 	return {
 		error: { external_id, outcome, message: `It ended as ${outcome}`, description: 'Do it' },
+	};
+}
+
+/** As Pay gives a 403 of a gateway. */
+function rejectedForToken(external_id: unknown): Json {
+	return {
+		error: {
+			external_id,
+			outcome: 'rejected',
+			tokenRejected: true,
+			message: `The service rejected payment "${String(external_id)}" (HTTP 403)`,
+			description: 'The request was sent. Ask, then run again.',
+			statusCode: 403,
+			response: { message: 'not on our list' },
+		},
 	};
 }
 
@@ -174,7 +191,7 @@ describe('the report', () => {
 				'In doubt: 1, 7.00 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: http://localhost:5678/form/payouts',
 				'- Line 3: b, 7.00 to b@x. It ended as unknown. Do it. http://localhost:5678/form/payouts?Payment%20in%20doubt=b',
 				'',
-				'Not paid: 2. Correct the line and upload the list again. What was paid is not paid again.',
+				'Not paid: 2. Read why. If the service says that it has the payment already, ask it first. Otherwise correct the line and upload the list again. What was accepted is not sent again.',
 				'- Line 4: c, 1.00 to a@x. It ended as rejected. Do it.',
 				'- Line 5: d, 12,00 to a@x. It ended as notSent. Do it.',
 				'',
@@ -182,6 +199,84 @@ describe('the report', () => {
 				'- Line 2: a, 10.50 to a@x.',
 			].join('\n'),
 		);
+	});
+
+	test('what was rejected for its token stands by itself: ask, then say so, or upload again', () => {
+		payouts.outcomes.a = 'rejected for its token';
+		payouts.outcomes.b = 'unknown';
+		payouts.outcomes.c = 'rejected';
+		const report = payouts.uploadLines([line('a'), line('b', 7), line('c', 1)]);
+		expect(report.parts.map(({ name }) => name)).toStrictEqual([
+			'in doubt',
+			'ask first',
+			'refused',
+		]);
+		expect(report.title).toBe(
+			'0 of 3 lines accepted now: 0.00 in all. 1 in doubt. 1 to ask the service about.',
+		);
+		expect(report.text).toContain(
+			[
+				'Rejected, perhaps paid: 1, 10.50 in all. It may have been paid all the same. Ask the service whether it has the payment. If it has, say so on this page: each line has a link. If it has not, correct the token in the Pay API credential (or the service’s list of allowed addresses) and upload the list again.',
+				`- Line 2: a, 10.50 to a@x. The service rejected payment "a" (HTTP 403). The response said: "not on our list". ${PAGE}?Payment%20in%20doubt=a`,
+				'',
+			].join('\n'),
+		);
+		expect(report.html).toContain(`<a href="${PAGE}?Payment%20in%20doubt=a">Decide</a>`);
+	});
+
+	test('what was rejected for its token is sent again, unless a person says that it was paid', () => {
+		payouts.outcomes.a = 'rejected for its token';
+		payouts.outcomes.b = 'rejected for its token';
+		payouts.uploadLines([line('a'), line('b')]);
+		payouts.outcomes = {};
+		expect(payouts.decide('a', 'It was paid', 'Ana').title).toBe(
+			'Written down about "a": It was paid. Nothing is in doubt.',
+		);
+		expect(told(payouts.uploadLines([line('a'), line('b')]))).toStrictEqual({
+			2: 'before: It was paid (Ana).',
+			3: 'accepted:',
+		});
+		expect(payouts.sent.map(({ external_id }) => external_id)).toStrictEqual(['b']);
+	});
+
+	test.each<{ response: unknown; says: string }>([
+		{ response: undefined, says: '' },
+		{ response: '', says: '' },
+		{ response: 'Forbidden', says: ' The response said: "Forbidden".' },
+		{
+			response: { code: 7, message: 'no' },
+			says: ' The response said: "{"code":7,"message":"no"}".',
+		},
+		{
+			response: '<html><title>403 Forbidden</title>\n<hr><center>nginx</center></html>',
+			says: ' The response said: "403 Forbidden nginx".',
+		},
+		{ response: '<html></html>', says: '' },
+		{ response: 'x'.repeat(201), says: ` The response said: "${'x'.repeat(200)}…".` },
+	])(
+		'of a rejection for the token with the response $response the line says it',
+		({ response, says }) => {
+			const [row] = runNode(
+				'What became of it',
+				[{ error: { outcome: 'rejected', tokenRejected: true, message: 'No', response } }],
+				{ Settings: [SETTINGS], 'To be paid': [{ external_id: 'a', plain: '1', recipient: 'x' }] },
+			);
+			expect(row).toMatchObject({ tokenRejected: true, message: 'No', advice: says.trim() });
+		},
+	);
+
+	test('beside the words of the list, the words for one item are left out', () => {
+		const error = {
+			outcome: 'rejected',
+			message: 'The service rejected payment "a" (HTTP 422)',
+			description: `The request was sent. ${CORRECT_ITEM}`,
+		};
+		const earlier: Record<string, Json[]> = {
+			Settings: [SETTINGS],
+			'To be paid': [{ external_id: 'a', plain: '1', recipient: 'x' }],
+		};
+		const [row] = runNode('What became of it', [{ error }], earlier);
+		expect(row!.advice).toBe('The request was sent.');
 	});
 
 	test('what the list or the service says is no HTML', () => {
@@ -436,6 +531,32 @@ describe('a decision', () => {
 			['b', undefined],
 			['c', undefined],
 		]);
+	});
+
+	test.each(['rejected', 'notSent'])(
+		'about what was %s: "It was paid" is written down, and it is not sent again',
+		(outcome) => {
+			payouts.add({ external_id: 'r', amount: '4', recipient: 'a@x', outcome });
+			expect(payouts.decide('r', 'It was paid', 'Ana').title).toBe(
+				'Written down about "r": It was paid. 2 in doubt.',
+			);
+			expect(payouts.book.slice(3)).toMatchObject([
+				{ external_id: 'r', outcome },
+				{ external_id: 'r', amount: '4', recipient: 'a@x', decision: 'It was paid', source: 'Ana' },
+			]);
+			expect(told(payouts.uploadLines([line('r', 4)]))).toStrictEqual({
+				2: 'before: It was paid (Ana).',
+			});
+			expect(payouts.sent).toStrictEqual([]);
+		},
+	);
+
+	test('"It was not paid" about what was rejected is not written: it says what happens next', () => {
+		payouts.add({ external_id: 'r', amount: '4', recipient: 'a@x', outcome: 'rejected' });
+		expect(payouts.decide('r', 'It was not paid', 'Ana').title).toBe(
+			'Nothing was written down: "r" was not accepted, so it is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. 2 in doubt.',
+		);
+		expect(payouts.book).toHaveLength(4);
 	});
 
 	test('of a payment with several open rows is written into each', () => {

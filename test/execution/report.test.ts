@@ -49,6 +49,19 @@ test('a response that holds one message is quoted as that message', () => {
 	expect(quoted({ message: 'no', code: 7 })).toContain('said: "{"message":"no","code":7}".');
 	expect(quoted({ message: { code: 7 } })).toContain('said: "{"message":{"code":7}}".');
 });
+test.each<{ how: string; result: Partial<RequestResult>; tokenRejected?: true }>([
+	{ how: 'a 401', result: { statusCode: 401 }, tokenRejected: true },
+	{ how: 'a 403', result: { statusCode: 403 }, tokenRejected: true },
+	{ how: 'a 422', result: { statusCode: 422 } },
+	{
+		how: 'a 403 with one of the Rejected Values, which promises that nothing was carried out',
+		result: { statusCode: 403, reason: { is: 'saidNo', path: 'code' } },
+	},
+])('after $how an item says tokenRejected: $tokenRejected', ({ result, tokenRejected }) => {
+	const { json } = toOutputItem(resultOf({ ...result, outcome: 'rejected' }), 0);
+	expect((json.error as { tokenRejected?: boolean }).tokenRejected).toBe(tokenRejected);
+});
+
 test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 307,

@@ -188,6 +188,7 @@ const RESULTS: Examples<typeof results> = {
 	],
 	SENT_NOTHING: () => Object.values(results.SENT_NOTHING),
 	CHECK_ITEM: () => [results.CHECK_ITEM],
+	CORRECT_ITEM: () => [results.CORRECT_ITEM],
 	AFTER_DUPLICATE: () => [results.AFTER_DUPLICATE],
 	notFinished: () => [results.notFinished(ID, new Error('no room on the disk'))],
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],

@@ -194,6 +194,139 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
+	describe('what was rejected with 401 or 403', () => {
+		const list = csv('token-a,7,x', 'token-b,8,x', 'token-c,9,x', 'token-d,4.22,x');
+		/** What "Pay" gave the example, without its words. */
+		const factsOf = ({ execution }: Uploaded) =>
+			itemsOf(execution, 'Pay').map(({ error }) => {
+				const { external_id, outcome, statusCode, tokenRejected } = error as Record<
+					string,
+					unknown
+				>;
+				return { external_id, outcome, statusCode, tokenRejected };
+			});
+
+		describe('a 403 of a gateway', () => {
+			let book: Awaited<ReturnType<typeof makeBook>>;
+			let page: PayoutsPage;
+			let first: Uploaded;
+			beforeAll(async () => {
+				({ book, page } = await publishWithBook());
+				sandbox.faultFor = ({ body }) => {
+					if (body.includes('token-d')) return undefined;
+					return { kind: 'status', status: 403, body: '{"message":"not on our list"}' };
+				};
+				first = await page.uploadCsv(list);
+				sandbox.faultFor = undefined;
+			});
+
+			test('is told from another rejection by a fact of the item', () => {
+				const rejected = { outcome: 'rejected', statusCode: 403, tokenRejected: true };
+				expect(factsOf(first)).toStrictEqual([
+					{ external_id: 'token-a', ...rejected },
+					{ external_id: 'token-b', ...rejected },
+					{ external_id: 'token-c', ...rejected },
+					{
+						external_id: 'token-d',
+						outcome: 'rejected',
+						statusCode: 422,
+						tokenRejected: undefined,
+					},
+				]);
+			});
+
+			test('has a part of its own in the report, with a link for each line', () => {
+				const { parts } = itemsOf(first.execution, 'Report')[0] as {
+					parts: Array<{ name: string; count: string }>;
+				};
+				expect(parts.map(({ name, count }) => [name, count])).toStrictEqual([
+					['ask first', '3, 24.00 in all'],
+					['refused', '1'],
+				]);
+				expect(headOf(first.text)).toBe(
+					'0 of 4 lines accepted now: 0.00 in all. 3 to ask the service about.',
+				);
+				const address = page.url.replace('127.0.0.1', 'localhost');
+				expect(linesOf(first.text)).toStrictEqual([
+					`- Line 2: token-a, 7.00 to x. The service rejected payment "token-a" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-a`,
+					`- Line 3: token-b, 8.00 to x. The service rejected payment "token-b" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-b`,
+					`- Line 4: token-c, 9.00 to x. The service rejected payment "token-c" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-c`,
+					expect.stringMatching(
+						/^- Line 5: token-d, 4\.22 to x\. .* rejected it\. The response said: "[^"]+"\.$/,
+					),
+				]);
+			});
+
+			test('"It was paid" is written down about it, "It was not paid" is not', async () => {
+				const paid = await page.decide('token-a', 'It was paid', 'Ana');
+				expect(paid.text).toBe('Written down about "token-a": It was paid. Nothing is in doubt.');
+				const notPaid = await page.decide('token-b', 'It was not paid', 'Ana');
+				expect(notPaid.text).toBe(
+					'Nothing was written down: "token-b" was not accepted, so it is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. Nothing is in doubt.',
+				);
+				expect((await book.rows()).slice(4)).toMatchObject([
+					{ external_id: 'token-a', amount: '7', outcome: null, decision: 'It was paid' },
+				]);
+			});
+
+			test('the list again sends all but what was called paid', async () => {
+				sandbox.received.length = 0;
+				const { text } = await page.uploadCsv(list);
+				expect(takePayments().map(({ external_id }) => external_id)).toStrictEqual([
+					'token-b',
+					'token-c',
+					'token-d',
+				]);
+				expect(headOf(text)).toBe('2 of 4 lines accepted now: 17.00 in all.');
+				expect(linesOf(text)).toContain('- Line 2: token-a, 7.00 to x. It was paid (Ana).');
+			});
+		});
+
+		test('a token that is wrong at the first upload: the first line was sent, the others were not', async () => {
+			const { page } = await publishWithBook();
+			sandbox.faultFor = () => ({ kind: 'status', status: 401 });
+			const first = await page.uploadCsv(list);
+			expect(
+				factsOf(first).map(({ outcome, tokenRejected }) => [outcome, tokenRejected]),
+			).toStrictEqual([
+				['rejected', true],
+				['notSent', undefined],
+				['notSent', undefined],
+				['notSent', undefined],
+			]);
+			expect(headOf(first.text)).toBe(
+				'0 of 4 lines accepted now: 0.00 in all. 1 to ask the service about.',
+			);
+			sandbox.faultFor = undefined;
+			const { text } = await page.uploadCsv(list);
+			expect(headOf(text)).toBe('3 of 4 lines accepted now: 24.00 in all.');
+		});
+
+		test('a 403 with one of the Rejected Values promises that it was not paid', async () => {
+			const account = await n8n.createCredential({
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				describeService: true,
+				resultField: 'code',
+				rejectedValues: 'not_paid',
+			});
+			const { page } = await publishWithBook((workflow) => {
+				Object.assign(nodeOf(workflow, 'Pay'), { credentials: { payApi: account } });
+			});
+			sandbox.faultFor = () => ({ kind: 'status', status: 403, body: '{"code":"not_paid"}' });
+			const first = await page.uploadCsv(csv('promise-a,7,x'));
+			expect(factsOf(first)).toStrictEqual([
+				{
+					external_id: 'promise-a',
+					outcome: 'rejected',
+					statusCode: 403,
+					tokenRejected: undefined,
+				},
+			]);
+			expect(first.text).toContain('\n\nNot paid: 1. ');
+		});
+	});
+
 	test('in a browser the report is shown after the upload, and "Decide" leads to the form for that payment', async () => {
 		const { page } = await publishWithBook();
 		const browser = await launch();
@@ -386,7 +519,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	describe('the book', () => {
 		const NO_BOOK =
-			'Nothing was paid. The book could not be opened. On n8n 1, make a data table from the file book-of-payouts.csv ';
+			'Nothing was paid. The book could not be opened. On n8n 1, make a data table from the file book-of-payouts.csv. Then open this workflow and choose the table in the node Open the book, above the right end of the note "The book". ';
 
 		describe('that is not there', () => {
 			let page: PayoutsPage;

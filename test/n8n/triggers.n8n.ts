@@ -19,6 +19,8 @@ const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49
 
 const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+/** As n8n's JSON has it: a person has several. */
+const IN_JSON = 'This trigger has the credential \\"Pay API\\".';
 
 /** What n8n refuses where it reads the body before the node; docs/workflow-json.md says so. */
 const READ_BY_NO_N8N: SpellingName[] = [
@@ -333,12 +335,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const payApi = await createCredential('');
 		const id = await n8n.importWorkflow(chain('Refused', [entry]), { payApi });
 		if (version === 'n8n1') {
-			await expect(n8n.publish(id)).rejects.toThrow(NO_SECRET);
+			await expect(n8n.publish(id)).rejects.toThrow(`${NO_SECRET}. ${IN_JSON}`);
 		} else {
 			// It answers first, looks at the trigger some 15 s later, and logs the reason.
 			const logged = n8n.log.length;
 			await n8n.publish(id);
 			await until('the refusal', async () => n8n.log.slice(logged).includes(NO_SECRET));
+			expect(n8n.log.slice(logged)).toContain('This trigger has the credential "Pay API".');
 		}
 		expect(await deliver(n8n.url + webhookPath(entry))).toBe(404);
 	});
@@ -354,7 +357,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			triggerToStartFrom: { name: 'Pay Trigger' },
 			startNodes: [],
 		};
-		await expect(n8n.rest('POST', `/workflows/${id}/run`, listening)).rejects.toThrow(NO_SECRET);
+		const refusal = n8n.rest('POST', `/workflows/${id}/run`, listening);
+		await expect(refusal).rejects.toThrow(NO_SECRET);
+		await expect(refusal).rejects.toThrow(IN_JSON);
 	});
 
 	describe('a QR code whose postback goes to a trigger', () => {

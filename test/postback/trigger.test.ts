@@ -64,6 +64,14 @@ test('a secret that is removed: nothing starts, and 500 makes the service send a
 	expect(await receive(undefined)).toBe(500);
 });
 
+test('a secret that is removed: the log names the credential', async () => {
+	const node = webhookNode({ credential: () => ({}) });
+	const { log } = await node.post('https://n8n.example.com/webhook/x/postback');
+	expect(log).toStrictEqual([
+		'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".)',
+	]);
+});
+
 describe('the credential of a postback', () => {
 	const EXPRESSION = '={{ $vars.secret }}';
 	test.each<{ when: string; unresolved: IDataObject; resolved: IDataObject; times: number }>([
@@ -139,6 +147,7 @@ describe('publishing it', () => {
 	async function published(
 		credential: () => IDataObject,
 		parameters: IDataObject | (() => never) = {},
+		selected?: string,
 	) {
 		logged = [];
 		const { options: more, typed } = parameters as { options?: object; typed?: string };
@@ -149,6 +158,7 @@ describe('publishing it', () => {
 				name: 'Pay Trigger',
 				type: 'payTrigger',
 				parameters: { options, authentication: typed },
+				credentials: selected && { payApi: { id: '7', name: selected } },
 			}),
 			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
@@ -238,6 +248,57 @@ describe('publishing it', () => {
 	);
 
 	const UNTIL = ' Until this workflow is published,';
+	test.each<{
+		how: string;
+		credential: () => IDataObject;
+		parameters?: IDataObject;
+		names: boolean;
+	}>([
+		{ how: 'without a secret', credential: () => ({}), names: true },
+		{ how: 'with a short secret', credential: secret('fifteen letters'), names: true },
+		{ how: 'with a credential that is gone', credential: gone, names: true },
+		{
+			how: 'without the way in which the service signs',
+			credential: signed,
+			parameters: { authentication: 'signature' },
+			names: true,
+		},
+		{
+			how: 'with a header that is none',
+			credential: secret(ONE, {
+				verifySignature: true,
+				signatureSecret: 'x',
+				signatureHeader: ':',
+			}),
+			names: true,
+		},
+		{
+			how: 'at Paid, without words for it',
+			credential: signed,
+			parameters: { startWhen: 'paid' },
+			names: true,
+		},
+		{
+			how: 'with a condition without values',
+			credential: signed,
+			parameters: matching('status', []),
+			names: false,
+		},
+		{
+			how: 'unsigned, with a condition without values',
+			credential: gone,
+			parameters: { authentication: 'none', ...matching('status', []) },
+			names: false,
+		},
+	])('is refused $how; that it names the credential is $names', async (row) => {
+		const { credential, parameters, names } = row;
+		const refusal = await published(credential, parameters, 'Pay of the shop').catch(
+			(error: unknown) => error,
+		);
+		const [words = ''] = (refusal as Error).message.split(UNTIL);
+		expect(words.includes('the credential "Pay of the shop"')).toBe(names);
+	});
+
 	const NONE: IDataObject = { authentication: 'none' };
 	const AMONG_OPTIONS = {
 		options: { startWhen: { match: { field: 'status', values: ['paid'] } } },

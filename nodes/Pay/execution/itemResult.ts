@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
-import type { RequestResult } from '../service/client';
+import { isRejectedForToken, type RequestResult } from '../service/client';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import type { Outcome } from '../service/outcome';
 import {
@@ -32,6 +32,8 @@ export interface FailedResult {
 	/** Who says so: this package, which refused the item, or what came of its request. */
 	isFrom: 'thisPackage' | 'request';
 	statusCode?: number;
+	/** Whether its token was rejected, so that a gateway may have said it of what was carried out; absent elsewhere. */
+	tokenRejected?: true;
 	response?: unknown;
 	/** The field at fault, of an item that this package refused. */
 	field?: string;
@@ -79,8 +81,10 @@ export function resultOfAttempt(
 	if (outcome === 'accepted') return { kind, external_id, outcome, amount, statusCode, response };
 	const facts = { kind, external_id, isFrom: 'request', statusCode, response } as const;
 	switch (outcome) {
-		case 'rejected':
-			return { ...facts, outcome, ...rejectedInWords(words, external_id, requestResult) };
+		case 'rejected': {
+			const rejected = { ...facts, outcome, ...rejectedInWords(words, external_id, requestResult) };
+			return isRejectedForToken(requestResult) ? { ...rejected, tokenRejected: true } : rejected;
+		}
 		case 'notSent':
 			return { ...facts, outcome, ...notSentInWords(words, external_id, requestResult) };
 		// No default, so that the compiler asks about a new outcome; no request ends as a duplicate.
@@ -98,7 +102,17 @@ export function factsOf(result: ItemResult): IDataObject {
 	const amount = outcome === 'accepted' ? result.amount : undefined;
 	// An error that is about no field has an empty one.
 	const field = outcome === 'accepted' ? undefined : result.field || undefined;
-	const facts = { external_id, amount, kind, outcome, statusCode, response, field };
+	const tokenRejected = outcome === 'accepted' ? undefined : result.tokenRejected;
+	const facts = {
+		external_id,
+		amount,
+		kind,
+		outcome,
+		statusCode,
+		tokenRejected,
+		response,
+		field,
+	};
 	return Object.fromEntries(
 		Object.entries(facts).filter(([, value]) => value !== undefined),
 	) as IDataObject;

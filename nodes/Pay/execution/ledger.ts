@@ -1,6 +1,6 @@
 import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
-import type { RequestResult } from '../service/client';
+import { isRejectedForToken, type RequestResult } from '../service/client';
 import { addToSum, type Outlay } from './outlays';
 import { isSamePlace, placeInStoredText, placeKey, type Place } from './place';
 import type { Ready } from './read';
@@ -161,20 +161,12 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 	return attempt !== undefined && isOfItem(attempt, ledger, item) ? attempt : undefined;
 }
 
-/** The statuses that say no to a token: a later try goes out with another one. */
-const REJECTED_TOKEN = [401, 403];
-
 /**
- * Whether an attempt was rejected for its token in this very execution. A gateway may say so of a payment
- * that was made behind it, so Retry On Fail must not send it again with the next token. A person may: the
- * editor's Retry is another execution.
+ * Whether an attempt was rejected for its token in this very execution. Retry On Fail must not send such a
+ * payment again with the next token. A person may: the editor's Retry is another execution.
  */
 function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
-	const { outcome, statusCode = 0, reason } = attempt;
-	if (outcome !== 'rejected' || !REJECTED_TOKEN.includes(statusCode)) return false;
-	// One of the Rejected Values is a promise.
-	if (reason !== undefined) return false;
-	return attempt.executionId === executionId;
+	return isRejectedForToken(attempt) && attempt.executionId === executionId;
 }
 
 /** Whether a payment with this external_id may have been carried out in this execution. */

@@ -32,6 +32,21 @@ export interface RequestResult {
 	reason?: Reason;
 }
 
+/** The statuses that say no to a token: a later try goes out with another one. */
+const REJECTED_TOKEN = [401, 403];
+
+/**
+ * Whether a request was rejected for its token. A gateway may say so of a request that was carried out behind
+ * it. One of the account's Rejected Values is a promise that it was not.
+ */
+export function isRejectedForToken({
+	outcome,
+	statusCode = 0,
+	reason,
+}: Partial<RequestResult>): boolean {
+	return outcome === 'rejected' && REJECTED_TOKEN.includes(statusCode) && reason === undefined;
+}
+
 /** What an operation's policy says of its responses. */
 type ResponsePolicy = Pick<Policy, 'conflict' | 'isJudgedByWords'>;
 

@@ -39,6 +39,9 @@ function textOf(response: unknown): string {
 	return JSON.stringify(response);
 }
 
+/** What to do where a rejection says nothing else. The example payouts leaves it out: a list has words of its own. */
+export const CORRECT_ITEM = 'Correct the item, then run again.';
+
 /** What to do after a rejection. */
 function correction(
 	{ whenRejected, whenTokenRejected }: Words,
@@ -77,7 +80,7 @@ function correction(
 	if (statusCode < 400) {
 		return 'The request was redirected, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
 	}
-	return 'Correct the item, then run again.';
+	return CORRECT_ITEM;
 }
 
 /** Describes a request that was rejected by its status, which a proxy may have given. */
@@ -104,7 +107,7 @@ function rejectedByWords(
 	return joinSentences(
 		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 		responseSentence(response),
-		words.whenRejected?.[statusCode]?.(external_id) ?? 'Correct the item, then run again.',
+		words.whenRejected?.[statusCode]?.(external_id) ?? CORRECT_ITEM,
 	);
 }
 
