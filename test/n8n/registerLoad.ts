@@ -253,9 +253,11 @@ export class RegisterLoad {
 			}
 			await Promise.all(reports);
 		}
-		// On a busy machine a delivery may be given up, and be repeated while the first still runs.
+		// On a busy machine a delivery may be given up, and be repeated while the first still runs or has
+		// not begun.
 		const statuses = await until('all deliveries to be worked off', async () => {
 			const found = this.queue.sql(`SELECT status FROM execution_entity WHERE id > ${last}`);
+			if (found.length < 3 * externalIds.length) return false;
 			return found.includes('new') || found.includes('running') ? false : found;
 		});
 		return statuses.length;
