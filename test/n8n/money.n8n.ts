@@ -291,19 +291,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await Promise.all(list.map(async (each) => await call(n8n, path, { items: [item(each)] })));
 			await allFinished(n8n, id, 1 + list.length);
 			await call(n8n, path, { items: list.map(item) });
-			const all = await allFinished(n8n, id, 2 + list.length);
-			const told = all.flatMap((each) => itemsOf(each, 'Pay'));
-			const accepted = told.filter(({ outcome }) => outcome === 'accepted');
-			// One on a slow machine may be refused, because its record took too long: then it is told so.
-			for (const external_id of list) {
-				const times = accepted.filter((each) => each.external_id === external_id).length;
-				expect([external_id, faults.arrivals(external_id)]).toStrictEqual([external_id, times]);
-				expect(times).toBeLessThanOrEqual(1);
-			}
-			expect(accepted.length).toBeGreaterThan(executions / 2);
-			// A node that counts up drops what comes out of order; what reaches Pay is a duplicate or new.
-			const outcomes = itemsOf(all[0]!, 'Pay').map(
+			const [last] = await allFinished(n8n, id, 2 + list.length);
+			const outcomes = itemsOf(last!, 'Pay').map(
 				({ error }) => (error as { outcome?: string } | undefined)?.outcome,
+			);
+			// A node that counts up drops what comes out of order; what reaches Pay is a duplicate or new.
+			expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual(
+				list.map(() => 1),
 			);
 			expect(outcomes).toContain('duplicate');
 		},
