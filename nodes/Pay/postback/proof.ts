@@ -91,13 +91,13 @@ function withProof(url: string, proof: string): string {
 		throw new InputError(
 			'external_id',
 			`external_id is too long: the signed postback URL that holds it ${what}`,
-			'Use a shorter identifier of your own, for example the number of an order. Nothing was sent.',
+			'Use a shorter identifier of your own, for example the number of an order.',
 		);
 	}
 	throw new InputError(
 		'postbackUrl',
 		`The postback URL is too long: signed it ${what}`,
-		'Use a shorter address, for example the Production URL of a Pay Trigger. Nothing was sent.',
+		'Use a shorter address, for example the Production URL of a Pay Trigger.',
 	);
 }
 

@@ -236,7 +236,7 @@ describe('one process', () => {
 		expect(error).toMatchObject({ field: '' });
 		expect(error.message).toBe('The duplicate check failed: Connection terminated unexpectedly');
 		expect(error.advice).toBe(
-			"Nothing was sent. Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Use a new External ID only if the service says that it was not.",
+			"Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Use a new External ID only if the service says that it was not.",
 		);
 		expect(error.advice).not.toMatch(/Within This Execution|[Ss]ave the workflow/);
 		// Nothing was sent, so nothing is recorded later either.
@@ -254,7 +254,7 @@ describe('one process', () => {
 		expect(error.message).toBe(
 			'The duplicate check failed, because the workflow has not been saved',
 		);
-		expect(error.advice).toBe('Nothing was sent. Save the workflow, then run again.');
+		expect(error.advice).toBe('Save the workflow, then run again.');
 	});
 
 	test.each<{ what: string; fresh: string[]; processed: string[] }>([

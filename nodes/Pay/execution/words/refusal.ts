@@ -199,13 +199,13 @@ export function checkFailed({ noun, pastParticiple }: Words, error: Error): Inpu
 		return new InputError(
 			'',
 			'The duplicate check failed, because the workflow has not been saved',
-			'Nothing was sent. Save the workflow, then run again.',
+			'Save the workflow, then run again.',
 		);
 	}
 	return new InputError(
 		'',
 		`The duplicate check failed: ${error.message}`,
-		`Nothing was sent. Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}. Use a new External ID only if the service says that it was not.`,
+		`Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}. Use a new External ID only if the service says that it was not.`,
 	);
 }
 
