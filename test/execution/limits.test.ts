@@ -3,6 +3,7 @@ import { refusedByLimits } from '../../nodes/Pay/execution/limits';
 import type { Ready } from '../../nodes/Pay/execution/read';
 import type { Limits } from '../../nodes/Pay/credential/limits';
 import { InputError } from '../../nodes/Pay/inputError';
+import { otherRecipientIn } from '../../nodes/Pay/parameters/additionalMembers';
 import type { ServiceRequest } from '../../nodes/Pay/service/contract';
 import { OPERATIONS, type Kind } from '../serviceOperations';
 
@@ -131,6 +132,18 @@ describe('only listed recipients are paid', () => {
 		expect(refused([item({ creditParty, note: 'x' }, limits)])).toStrictEqual([]);
 		expect(refused([item({ creditParty, iban: 'DE00' }, {})])).toStrictEqual([]);
 	});
+
+	const membersOfMoneyOut = Object.values(OPERATIONS)
+		.filter(({ policy }) => policy.countsAgainstLimits)
+		.flatMap(({ members }) => Object.keys(members))
+		.filter((name) => name !== 'creditParty');
+	// Of the form the limits compare the Recipient alone. A member that fails here has to be compared too.
+	test.each(membersOfMoneyOut)(
+		'the member %s of the form is not named like a recipient',
+		(name) => {
+			expect(otherRecipientIn({ [name]: 'x' }, {})).toBeUndefined();
+		},
+	);
 });
 
 describe('the payments of one execution', () => {
