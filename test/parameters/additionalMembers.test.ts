@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { valueAt } from '../../nodes/Pay/json';
-import { withAdditionalMembers } from '../../nodes/Pay/parameters/additionalMembers';
+import {
+	otherRecipientIn,
+	withAdditionalMembers,
+} from '../../nodes/Pay/parameters/additionalMembers';
 import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
 import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
@@ -94,6 +97,81 @@ test.each<{ name: string; why: string }>([
 	});
 	const inside = { payer: { [name]: 'x' } };
 	expect(withAdditionalMembers({}, inside, withoutMembers)).toStrictEqual(inside);
+});
+
+describe('a member that may say where the money goes, beside the Recipient of the form', () => {
+	const found = (body: object) => otherRecipientIn(body, OPERATIONS.payment.members);
+
+	test.each([
+		'recipient',
+		'receiver',
+		'credit_party',
+		'Creditor',
+		'beneficiary',
+		'beneficiário',
+		'payee',
+		'destination',
+		'destinatario',
+		'account',
+		'toAccount',
+		'key',
+		'pixKey',
+		'PIX-KEY',
+		'iban',
+		'wallet_id',
+		'ｉｂａｎ',
+		'favorecido',
+		'chave',
+		'to',
+		'TO',
+		'bank',
+		'2keys',
+	])('%s is named like one', (name) => {
+		expect(found({ [name]: 'x' })).toBe(name);
+	});
+
+	test.each(['document', 'name', 'NAME', 'key_type'])(
+		'%s is named like a member of the Recipient',
+		(name) => {
+			expect(found({ [name]: 'x' })).toBe(name);
+		},
+	);
+
+	test.each(['due', 'tags', 'total', 'cardinal', 'note1', '2nd', 'today'])(
+		'%s is not named like one',
+		(name) => {
+			expect(found({ [name]: 'x' })).toBeUndefined();
+		},
+	);
+
+	test('what the form itself sets is none', () => {
+		expect(found(BODIES.payment)).toBeUndefined();
+		expect(found({ creditParty: undefined })).toBeUndefined();
+	});
+
+	test.each([
+		{ added: { account: '0001-999' }, at: 'creditParty.account' },
+		{ added: { bank: { code: 1 } }, at: 'creditParty.bank' },
+		{ added: { note: 1 }, at: 'creditParty.note' },
+	])('$at is inside of it, and not of the form', ({ added, at }) => {
+		expect(found({ creditParty: { key: 'a', ...added } })).toBe(at);
+	});
+
+	test.each([
+		{ body: { transfer: { target: { iban: 'x' } } }, at: 'transfer.target' },
+		{ body: { routes: [{ note: 1 }, { payee: 1 }] }, at: 'routes[1].payee' },
+		{ body: { route: { note: null, way: { to: 1 } } }, at: 'route.way.to' },
+	])('$at is at some depth', ({ body, at }) => {
+		expect(found(body)).toBe(at);
+	});
+
+	test('a list and what is empty have no names', () => {
+		expect(found({ tags: ['to', 'key'], note: null, more: {} })).toBeUndefined();
+	});
+
+	test('without a form each member of a Recipient is one that is added', () => {
+		expect(otherRecipientIn({ creditParty: { key: 'a' } }, {})).toBe('creditParty.key');
+	});
 });
 
 test('a QR code has no recipient', () => {
@@ -282,6 +360,38 @@ test.each<{ what: string; value: unknown; message: string }>([
 		field: 'additionalMembers',
 		message: message,
 	});
+});
+
+test('members are added into an object that they have given themselves', () => {
+	const twice = withAdditionalMembers(
+		{ more: { a: 1 } },
+		{ more: { b: 2 } },
+		{ members: {}, description: [] },
+	);
+	expect(twice).toStrictEqual({ more: { a: 1, b: 2 } });
+	const instead = withAdditionalMembers(
+		{ more: [1] },
+		{ more: { b: 2 } },
+		{ members: {}, description: [] },
+	);
+	expect(instead).toStrictEqual({ more: { b: 2 } });
+});
+
+test.each([
+	{ what: 'no value', value: { when: undefined }, lost: 'when' },
+	{ what: 'a function', value: { when: () => 1 }, lost: 'when' },
+	{ what: 'a symbol', value: { when: Symbol('x') }, lost: 'when' },
+	{ what: 'NaN', value: { more: { sum: NaN } }, lost: 'sum' },
+	{ what: 'an invalid date', value: { day: new Date(NaN) }, lost: 'day' },
+])('a member that holds $what is refused by its name', ({ value, lost }) => {
+	expect(refusal('payment', value)?.message).toBe(
+		`Additional Members (additionalMembers) holds "${lost}" without a value`,
+	);
+});
+
+test('null, zero and an empty text are values', () => {
+	const value = { none: null, zero: 0, empty: '' };
+	expect(merged('payment', value)).toStrictEqual({ ...BODIES.payment, ...value });
 });
 
 test('a function that says what an object is as JSON decides nothing', () => {
