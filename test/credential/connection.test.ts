@@ -1,6 +1,6 @@
 import { NodeHelpers } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
-import { parseSecrets, readAccount } from '../../nodes/Pay/credential/connection';
+import { checkHeaderValue, parseSecrets, readAccount } from '../../nodes/Pay/credential/connection';
 import { refusalOf } from '../refusal';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
@@ -131,6 +131,26 @@ test.each([
 	},
 ])('the pasted token $accessToken is sent as $pasted', ({ accessToken, pasted }) => {
 	expect(readAccount({ ...BASE, accessToken }).token).toStrictEqual({ pasted });
+});
+
+describe('the header for the External ID', () => {
+	const withHeader = { describeService: true, externalIdHeader: 'Idempotency-Key' };
+	const withTheHeader = readAccount({ ...BASE, ...withHeader });
+
+	test.each(['order-1', 'order 1~', '!'])('carries %s', (externalId) => {
+		expect(() => checkHeaderValue(withTheHeader, externalId)).not.toThrow();
+	});
+
+	test.each(['é', 'order-é', 'é-order', 'or\tder', ''])('cannot carry %j', (externalId) => {
+		expect(refusalOf(() => checkHeaderValue(withTheHeader, externalId))).toMatchObject({
+			field: 'external_id',
+			message: `"${externalId}" cannot be sent in the header Idempotency-Key, which takes only plain letters, digits and signs (ASCII)`,
+		});
+	});
+
+	test('is not asked for where the account has none', () => {
+		expect(() => checkHeaderValue(readAccount(BASE), 'é')).not.toThrow();
+	});
 });
 
 test('client credentials: spaces around them go, and the header is the default', () => {

@@ -1,5 +1,9 @@
 import { createHmac } from 'node:crypto';
-import { readSignatureRule, signatureFault } from '../../nodes/Pay/credential/signature';
+import {
+	readSignatureRule,
+	readSignatureRuleOfWait,
+	signatureFault,
+} from '../../nodes/Pay/credential/signature';
 import type { PayCredential } from '../../nodes/Pay/credential/connection';
 
 const SECRET = 'the secret of the service';
@@ -205,6 +209,28 @@ describe('anything else is refused', () => {
 test('nothing is checked where the switch is off', () => {
 	expect(readSignatureRule({})).toBeUndefined();
 	expect(readSignatureRule({ ...SIGNED, verifySignature: false })).toBeUndefined();
+});
+
+test('a wait has the same rule, and takes no expression: n8n leaves those as text', () => {
+	expect(readSignatureRuleOfWait(SIGNED)).toStrictEqual(readSignatureRule(SIGNED));
+	const withSign = { ...SIGNED, signatureSecret: `${SECRET}=` };
+	expect(readSignatureRuleOfWait(withSign)?.secret).toBe(`${SECRET}=`);
+	const withExpression = { ...SIGNED, signatureSecret: '={{ $vars.secret }}' };
+	expect(() => readSignatureRuleOfWait(withExpression)).toThrow(
+		expect.objectContaining({
+			field: 'signatureSecret',
+			message:
+				'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
+		}),
+	);
+});
+
+test('spaces around the secret of a signature do not count', () => {
+	expect(readSignatureRule({ ...SIGNED, signatureSecret: ` ${SECRET} ` })?.secret).toBe(SECRET);
+	const onlySpaces = { ...SIGNED, signatureSecret: '  ' };
+	expect(() => readSignatureRule(onlySpaces)).toThrow(
+		expect.objectContaining({ field: 'signatureSecret' }),
+	);
 });
 
 test.each<{ credential: PayCredential; field: string }>([
