@@ -311,6 +311,11 @@ test.each<{ name: string; value: unknown; path: string; expected: unknown }>([
 	expect(valueAt(value, path)).toStrictEqual(expected);
 });
 
+test('valueAt goes into no member of another name, also one that is as long', () => {
+	expect(valueAt({ info: { status: 'paid' } }, 'data.status')).toBeUndefined();
+	expect(valueAt({ datum: { status: 'paid' } }, 'data.status')).toBeUndefined();
+});
+
 test('valueAt compares names as they are written, at any depth', () => {
 	const lower = (name: string) => name.toLowerCase();
 	expect(valueAt({ Data: { STATUS: 'paid' } }, 'data.status', lower)).toBe('paid');
