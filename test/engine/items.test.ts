@@ -19,7 +19,7 @@ import {
 } from '../faultCases';
 import { slowness } from '../busy';
 import { FULL_FORMS } from '../fullForms';
-import { KINDS, READ_REQUEST } from '../serviceOperations';
+import { KINDS, OPERATIONS, READ_REQUEST } from '../serviceOperations';
 import {
 	CHARGE,
 	errorOf,
@@ -111,6 +111,8 @@ describe('what goes over the wire', () => {
 		expect(sandbox.bodies('payment')).toStrictEqual([
 			{ amount: 10.5, external_id: 'order-1', ...members },
 		]);
+		const sent = ['amount', 'external_id', ...Object.keys(members)];
+		expect(sent.sort()).toStrictEqual(Object.keys(OPERATIONS.payment.members).sort());
 	});
 
 	test.each([

@@ -16,6 +16,7 @@ import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
 import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
+import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
 import { OPERATIONS, REGISTERED } from '../serviceOperations';
 
 const { properties: payForm } = new Pay().description;
@@ -55,7 +56,7 @@ function expectLabel(forms: INodeProperties[][], field: string, read: () => unkn
 	expect(error.message.slice(0, label.length + 1)).toBe(`${label} `);
 }
 
-test.each<WrongField>([
+const WRONG_OF_PAYMENT: WrongField[] = [
 	{ field: 'amount', wrong: { amount: '' } },
 	{ field: 'external_id', wrong: { external_id: '' } },
 	{ field: 'payerQuestion', wrong: { payerQuestion: {} } },
@@ -66,11 +67,28 @@ test.each<WrongField>([
 	{ field: 'creditParty.name', wrong: { creditParty: { key: 'k', name: null } } },
 	{ field: 'options.additionalMembers', wrong: { options: { additionalMembers: '[]' } } },
 	{ field: 'options.decimalSign', wrong: { options: { decimalSign: 'x' } } },
-])('an error of a payment calls $field as the form does', ({ field, wrong }) => {
-	const parameters: Record<string, unknown> = { ...PAYMENT, ...wrong };
-	expectLabel(payForms, field, () =>
-		OPERATIONS.payment.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
+];
+test.each(WRONG_OF_PAYMENT)(
+	'an error of a payment calls $field as the form does',
+	({ field, wrong }) => {
+		const parameters: Record<string, unknown> = { ...PAYMENT, ...wrong };
+		expectLabel(payForms, field, () =>
+			OPERATIONS.payment.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
+		);
+	},
+);
+
+/** The members of a form, and those inside of them: creditParty, creditParty.key … */
+function pathsOf(members: MemberTree, path = ''): string[] {
+	return Object.entries(members).flatMap(([name, member]) =>
+		isTree(member) ? [path + name, ...pathsOf(member, `${path}${name}.`)] : [path + name],
 	);
+}
+
+test('each member of a payment has its row above, but for the postback URL, which is read elsewhere', () => {
+	const fields = WRONG_OF_PAYMENT.map(({ field }) => field);
+	const paths = pathsOf(OPERATIONS.payment.members);
+	expect(paths.filter((path) => !fields.includes(path))).toStrictEqual(['postbackUrl']);
 });
 
 test.each<WrongField>([
