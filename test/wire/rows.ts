@@ -564,7 +564,8 @@ const CONNECTION: Row[] = [
 		name: 'a request that nobody reads over TLS, time-out',
 		expected: { outcome: 'unknown' },
 		certificate: 'trusted',
-		timeout: 4 * SHORT,
+		// A handshake, and 20 MB to encrypt, come before there is anything that nobody reads.
+		timeout: 12 * SHORT,
 		long: true,
 		server: { deaf: true },
 	},
