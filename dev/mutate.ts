@@ -7,10 +7,11 @@ import { installStryker } from './install';
 
 /*
  * `npm run mutate` changes pure code in some thousand small ways, one at a time, and sees which of them
- * a test notices: in all files that have a goal, or as in `npm run mutate -- nodes/Pay/parameters/amount.ts`
- * in some. It prints what no test noticed, and ends with an error where a file is below its goal. Texts are left as
- * they are: test/execution/sentences.txt and the frozen form hold them. So are whole functions, lists and
- * objects, which would be emptied: the changes inside mostly show the same.
+ * a test notices. It goes through all files that have a goal; `npm run mutate --
+ * nodes/Pay/parameters/amount.ts` through one. It prints what no test noticed, and ends with an error
+ * where a file is below its goal. Texts are left as they are: test/execution/sentences.txt and the frozen
+ * form hold them. So are whole functions, lists and objects, which would be emptied: the changes inside
+ * mostly show the same.
  */
 
 const ROOT = join(__dirname, '..');
@@ -75,8 +76,7 @@ function survivorsOf(path: string, source: string, mutants: Mutant[], goal?: Goa
 }
 
 /** Runs Stryker over a file. With all files at once it took twice as long for each mutant. */
-async function measure(file: string): Promise<Report> {
-	const stryker = join(await installStryker(), 'core', 'bin', 'stryker.js');
+async function measure(stryker: string, file: string): Promise<Report> {
 	const child = startChild(process.execPath, [stryker, 'run', CONFIG, '--mutate', file], {
 		cwd: ROOT,
 		// Random tests draw a tenth as often: each mutant plays them again.
@@ -107,17 +107,19 @@ async function main() {
 		Goal
 	>;
 	const all = Object.keys(goals);
-	const gone = all.filter((path) => !existsSync(join(ROOT, path)));
-	const some = process.argv.slice(2);
+	const named = process.argv.slice(2);
+	const isThere = (path: string) => existsSync(join(ROOT, path));
+	const stryker = join(await installStryker(), 'core', 'bin', 'stryker.js');
 	const below: string[] = [];
-	for (const path of some.length > 0 ? some : all.filter((each) => !gone.includes(each))) {
-		const { files } = await measure(path);
+	for (const path of (named.length > 0 ? named : all).filter(isThere)) {
+		const { files } = await measure(stryker, path);
 		for (const [each, file] of Object.entries(files)) {
 			if (!tell(each, file, goals[each])) below.push(each);
 		}
 	}
 	for (const path of below) console.error(`Below its goal, or without one: ${path}`);
-	for (const path of gone) console.error(`Has a goal, and is no file: ${path}`);
+	const gone = [...all, ...named].filter((path) => !isThere(path));
+	for (const path of gone) console.error(`Is no file, and has a goal or was named: ${path}`);
 	if (below.length > 0 || gone.length > 0) process.exitCode = 1;
 }
 

@@ -2,6 +2,7 @@ import { resources } from '../nodes/Pay/operations';
 import { createPayment } from '../nodes/Pay/operations/payment/create.operation';
 import { createQrCode } from '../nodes/Pay/operations/qrCode/create.operation';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
+import { isTree, type MemberTree } from '../nodes/Pay/service/contract';
 
 /** The operations of the service by their kind. */
 export const OPERATIONS = {
@@ -12,6 +13,13 @@ export const OPERATIONS = {
 export type Kind = keyof typeof OPERATIONS;
 
 export const KINDS = Object.keys(OPERATIONS) as Kind[];
+
+/** The paths of all members that a form can set: amount, payer.name … */
+export function memberPaths(members: MemberTree, path = ''): string[] {
+	return Object.entries(members).flatMap(([name, below]) =>
+		isTree(below) ? memberPaths(below, `${path}${name}.`) : [path + name],
+	);
+}
 
 /** How each reads the body of an item. */
 export const READ_REQUEST: Record<Kind, (read: ReadParameter) => object> = {

@@ -16,6 +16,7 @@ import type { Sandbox } from '../../sandbox/service';
 import {
 	allFinished,
 	newIds,
+	outcomesOf,
 	payEach,
 	publish,
 	startN8n,
@@ -354,9 +355,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const { run } = await publish(n8n, parent);
 			const execution = await run(...itemsFor(list));
 			expect(execution.data.resultData.error?.message).toBeUndefined();
-			const told = itemsOf(execution, 'Call').map(
-				({ outcome, error }) => outcome ?? (error as { outcome: string }).outcome,
-			);
+			const told = outcomesOf(execution, 'Call');
 			const expected = turn === 0 ? 'accepted' : 'duplicate';
 			expect([turn, told]).toStrictEqual([turn, list.map(() => expected)]);
 		}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
+import { itemsOf, N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
 import { call, chain, pay, splitItems, start, type Node } from '../../dev/workflow';
@@ -145,3 +145,9 @@ export async function allFinished(
 	);
 	return await Promise.all(found.map(async (id) => await n8n.finished(id)));
 }
+
+/** What became of each item of a node, in an execution that went on after failures. */
+export const outcomesOf = (execution: Execution, nodeName = 'Pay') =>
+	itemsOf(execution, nodeName).map(
+		({ error, outcome }) => (error as { outcome: string } | undefined)?.outcome ?? outcome,
+	);

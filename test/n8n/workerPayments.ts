@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { itemsOf, pause, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
+import { pause, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, splitItems, start, type Node } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
 import type { Play } from './databaseProxy';
-import { allFinished, newIds, payEach, type Credential } from './nodes';
+import { allFinished, newIds, outcomesOf, payEach, type Credential } from './nodes';
 import type { QueueMode } from './queue';
 
 /** A published workflow Start -> Items -> Pay, called through the webhook process. */
@@ -229,8 +229,8 @@ export class WorkerPayments {
 	async summaryOf(list: PaymentList): Promise<string> {
 		const execution = await this.main.execution(await list.newestId());
 		const counts = new Map<string, number>();
-		for (const { error, outcome } of itemsOf(execution, 'Pay')) {
-			const name = String((error as { outcome?: string } | undefined)?.outcome ?? outcome);
+		for (const outcome of outcomesOf(execution)) {
+			const name = String(outcome);
 			counts.set(name, (counts.get(name) ?? 0) + 1);
 		}
 		const words: string[] = [execution.status];

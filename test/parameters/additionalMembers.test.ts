@@ -5,9 +5,8 @@ import {
 	otherRecipientIn,
 	withAdditionalMembers,
 } from '../../nodes/Pay/parameters/additionalMembers';
-import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
-import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
+import { KINDS, memberPaths, OPERATIONS, type Kind } from '../serviceOperations';
 import { runs } from '../runs';
 
 const BODIES = {
@@ -25,12 +24,8 @@ const BODIES = {
 	},
 } satisfies Record<Kind, object>;
 
-/** The paths of all members that the form can set: amount, payer.name … */
-function formPaths(tree: MemberTree, path = ''): string[] {
-	return Object.entries(tree).flatMap(([name, below]) =>
-		isTree(below) ? formPaths(below, `${path}${name}.`) : [path + name],
-	);
-}
+/** A form that sets nothing. */
+const NO_FORM = { members: {}, description: [] };
 
 const merged = (kind: Kind, value: unknown) =>
 	withAdditionalMembers(BODIES[kind], value, OPERATIONS[kind]) as Record<string, unknown>;
@@ -88,15 +83,14 @@ test.each<{ name: string; why: string }>([
 		why: 'says where postbacks go',
 	},
 ])('$name is refused where the form has no field for it', ({ name, why }) => {
-	const withoutMembers = { members: {}, description: [] };
-	const read = () => withAdditionalMembers({}, { [name]: 'x' }, withoutMembers);
+	const read = () => withAdditionalMembers({}, { [name]: 'x' }, NO_FORM);
 	expect(refusalOf(read)).toMatchObject({
 		field: 'additionalMembers',
 		message: `Additional Members (additionalMembers) holds "${name}", which ${why}, and this operation has no field for it`,
 		advice: 'Remove it there.',
 	});
 	const inside = { payer: { [name]: 'x' } };
-	expect(withAdditionalMembers({}, inside, withoutMembers)).toStrictEqual(inside);
+	expect(withAdditionalMembers({}, inside, NO_FORM)).toStrictEqual(inside);
 });
 
 describe('a member that may say where the money goes, beside the Recipient of the form', () => {
@@ -192,7 +186,7 @@ describe.each(KINDS)('%s', (kind) => {
 	test.each(variants)(
 		'every member of the form is refused by its name, written %s',
 		(_how, write) => {
-			const paths = formPaths(OPERATIONS[kind].members);
+			const paths = memberPaths(OPERATIONS[kind].members);
 			expect(paths).toContain('external_id');
 			for (const path of paths) {
 				const names = path.split('.');
@@ -211,7 +205,7 @@ describe.each(KINDS)('%s', (kind) => {
 	/** JSON whose names are often those of the form, or dangerous ones. */
 	const dangerous = ['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'then'];
 	const names = [
-		...new Set(formPaths(OPERATIONS[kind].members).flatMap((path) => path.split('.'))),
+		...new Set(memberPaths(OPERATIONS[kind].members).flatMap((path) => path.split('.'))),
 	];
 	const name = fc.oneof(
 		fc.constantFrom(...dangerous, ...Object.keys(OPERATIONS[kind].members)),
@@ -251,7 +245,7 @@ describe.each(KINDS)('%s', (kind) => {
 				taken++;
 				const body = merged(kind, value);
 				const read = sent(kind, value);
-				for (const path of formPaths(OPERATIONS[kind].members)) {
+				for (const path of memberPaths(OPERATIONS[kind].members)) {
 					const own = valueAt(BODIES[kind], path);
 					assert.deepEqual(valueAt(read, path), own);
 					assert.deepEqual(valueAt(body, path), own);
@@ -362,19 +356,12 @@ test.each<{ what: string; value: unknown; message: string }>([
 	});
 });
 
-test('members are added into an object that they have given themselves', () => {
-	const twice = withAdditionalMembers(
-		{ more: { a: 1 } },
-		{ more: { b: 2 } },
-		{ members: {}, description: [] },
-	);
-	expect(twice).toStrictEqual({ more: { a: 1, b: 2 } });
-	const instead = withAdditionalMembers(
-		{ more: [1] },
-		{ more: { b: 2 } },
-		{ members: {}, description: [] },
-	);
-	expect(instead).toStrictEqual({ more: { b: 2 } });
+test('members are added into an object that is no member of the form, and replace a list', () => {
+	const added = { more: { b: 2 } };
+	expect(withAdditionalMembers({ more: { a: 1 } }, added, NO_FORM)).toStrictEqual({
+		more: { a: 1, b: 2 },
+	});
+	expect(withAdditionalMembers({ more: [1] }, added, NO_FORM)).toStrictEqual(added);
 });
 
 test.each([

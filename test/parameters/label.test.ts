@@ -16,8 +16,7 @@ import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
 import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
-import { isTree, type MemberTree } from '../../nodes/Pay/service/contract';
-import { OPERATIONS, REGISTERED } from '../serviceOperations';
+import { memberPaths, OPERATIONS, REGISTERED } from '../serviceOperations';
 
 const { properties: payForm } = new Pay().description;
 const payForms = [...REGISTERED.map(({ description }) => description), payForm];
@@ -78,16 +77,9 @@ test.each(WRONG_OF_PAYMENT)(
 	},
 );
 
-/** The members of a form, and those inside of them: creditParty, creditParty.key … */
-function pathsOf(members: MemberTree, path = ''): string[] {
-	return Object.entries(members).flatMap(([name, member]) =>
-		isTree(member) ? [path + name, ...pathsOf(member, `${path}${name}.`)] : [path + name],
-	);
-}
-
 test('each member of a payment has its row above, but for the postback URL, which is read elsewhere', () => {
 	const fields = WRONG_OF_PAYMENT.map(({ field }) => field);
-	const paths = pathsOf(OPERATIONS.payment.members);
+	const paths = memberPaths(OPERATIONS.payment.members);
 	expect(paths.filter((path) => !fields.includes(path))).toStrictEqual(['postbackUrl']);
 });
 

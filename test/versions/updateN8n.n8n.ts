@@ -1,20 +1,18 @@
 import { rmSync } from 'node:fs';
 import { temporaryFolder } from '../../dev/children';
-import { freePort, itemsOf, webhookPath, type Execution, type N8n } from '../../dev/n8n';
-import { isPinned, MATRIX, type NpmVersion } from '../../dev/versions';
-import { call, chain, pay, payTrigger, splitItems, start } from '../../dev/workflow';
+import { freePort, itemsOf, webhookPath, type N8n } from '../../dev/n8n';
+import { MATRIX, type NpmVersion } from '../../dev/versions';
+import { call, chain, payTrigger } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { deliver } from '../n8n/deliveries';
-import { allFinished, startN8n } from '../n8n/nodes';
+import { allFinished, outcomesOf, payEach, publish, SECRET, startN8n } from '../n8n/nodes';
 import { tried } from './tried';
 
 /*
  * n8n itself is updated, with its database and its folder `nodes`: from the version before it in the
  * matrix. The package stays as it is.
  */
-const SECRET = 'the postback secret of the test';
-
 const versionBefore = (version: NpmVersion): NpmVersion | undefined =>
 	MATRIX[MATRIX.findIndex((row) => row.version === version) - 1]?.version;
 
@@ -22,7 +20,7 @@ describe.each(tried.filter(({ version }) => versionBefore(version) !== undefined
 	'$number',
 	({ version }) => {
 		// The first time, both are installed.
-		jest.setTimeout(isPinned(version) ? 900_000 : 1_800_000);
+		jest.setTimeout(1_800_000);
 		let n8n: N8n | undefined;
 		let sandbox: Sandbox;
 		let userFolder: string;
@@ -37,11 +35,6 @@ describe.each(tried.filter(({ version }) => versionBefore(version) !== undefined
 			rmSync(userFolder, { recursive: true, force: true });
 		});
 
-		const outcomesOf = (execution: Execution) =>
-			itemsOf(execution, 'Pay').map(
-				({ error, outcome }) => (error as { outcome: string } | undefined)?.outcome ?? outcome,
-			);
-
 		test('n8n updated from the version on its left: nothing is paid twice, and what waits goes on', async () => {
 			const port = await freePort();
 			const before = await startN8n(versionBefore(version)!, { userFolder, port });
@@ -55,23 +48,18 @@ describe.each(tried.filter(({ version }) => versionBefore(version) !== undefined
 			});
 			const triggered = await before.importWorkflow(chain('Trigger', [trigger]), { payApi });
 			await before.activate(triggered);
-			const first = start();
-			const parameters = { amount: 5, external_id: '={{ $json.id }}', creditParty: { key: 'k' } };
-			const paying = pay('Pay', parameters, { onError: 'continueRegularOutput' });
-			const workflow = chain('Pay', [first, splitItems(), paying]);
-			const paymentsId = await before.importWorkflow(workflow, { payApi });
-			await before.activate(paymentsId);
-			await call(before, first.webhookId, { items: [{ id: 'paid' }] });
-			await allFinished(before, paymentsId, 1);
+			const workflow = payEach({}, { onError: 'continueRegularOutput' });
+			const payments = await publish(before, workflow, payApi);
+			await payments.run({ id: 'paid' });
 			const waiting = await startWaiting(before, sandbox, payApi);
 			const paymentUrl = String(sandbox.bodies('payment')[0]!.postbackUrl);
 			await before.stop();
 
 			n8n = await startN8n(version, { userFolder, port, tarball: undefined });
 			await n8n.answering(triggered);
-			await n8n.answering(paymentsId);
-			await call(n8n, first.webhookId, { items: [{ id: 'paid' }, { id: 'new' }] });
-			const [again] = await allFinished(n8n, paymentsId, 2);
+			await n8n.answering(payments.id);
+			await call(n8n, payments.path, { items: [{ id: 'paid' }, { id: 'new' }] });
+			const [again] = await allFinished(n8n, payments.id, 2);
 			expect(outcomesOf(again!)).toStrictEqual(['duplicate', 'accepted']);
 			const arrived = sandbox.bodies('payment').map(({ external_id }) => external_id);
 			expect(arrived).toStrictEqual(['paid', 'new']);

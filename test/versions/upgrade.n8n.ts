@@ -7,7 +7,7 @@ import { isPinned } from '../../dev/versions';
 import { call, chain, node, payTrigger, splitItems, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { deliver } from '../n8n/deliveries';
-import { allFinished, startN8n } from '../n8n/nodes';
+import { allFinished, outcomesOf, SECRET, startN8n } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tried } from './tried';
 import { unpack } from './unpack';
@@ -18,7 +18,6 @@ import { unpack } from './unpack';
  */
 const LAST = join(__dirname, '..', 'stored', '0.1.0.tgz');
 const NAME = 'n8n-nodes-pay';
-const SECRET = 'the postback secret of the test';
 
 describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ version }) => {
 	jest.setTimeout(900_000);
@@ -59,10 +58,6 @@ describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ ve
 	const bodiesOf = (id: string) =>
 		[...sandbox.bodies('payment'), ...sandbox.bodies('qrcode')].filter(
 			(body) => body.external_id === id,
-		);
-	const outcomesOf = (execution: Execution) =>
-		itemsOf(execution, 'Pay').map(
-			({ error, outcome }) => (error as { outcome: string } | undefined)?.outcome ?? outcome,
 		);
 
 	/** Publishes Start -> Items -> Pay; gives what runs it with some ids. */

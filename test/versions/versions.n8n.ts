@@ -9,7 +9,7 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, deliverLate } from '../n8n/deliveries';
 import { startModel } from '../n8n/model';
-import { allFinished, startN8n, WITH_PAGES } from '../n8n/nodes';
+import { allFinished, SECRET, startN8n, WITH_PAGES } from '../n8n/nodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
@@ -17,7 +17,6 @@ import { tried } from './tried';
 /*
  * The titles are the lines of the table in docs/install.md, which a run over all versions writes.
  */
-const SECRET = 'the postback secret of the test';
 
 const AGENT = '@n8n/n8n-nodes-langchain.agent';
 
