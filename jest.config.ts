@@ -4,7 +4,7 @@ import type { Config } from 'jest';
 const config: Config = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
 	// Many tests wait for an answer or a pause, and leave their core to another.
-	maxWorkers: 3 * availableParallelism(),
+	maxWorkers: 2 * availableParallelism(),
 	// A busy machine is no failure: ten times what the slowest takes. What hangs still ends.
 	testTimeout: 600_000,
 	// On a slow machine a worker takes half a second to free its memory, which is no leak.
