@@ -67,6 +67,7 @@ test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
 	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe('SYlTgWLK9Cu9zJej2jifgg');
+	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('h9Bf-E3FAeC_OOiXBouBYv');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {
@@ -125,4 +126,12 @@ test('a request about something else is known by the external_id of that', () =>
 		fingerprintOf(PASTED, { ...REQUEST, external_id }, new Set());
 	expect(about('order-1')).toBe(about('order-1'));
 	expect(about('order-2')).not.toBe(about('order-1'));
+});
+
+test('a request whose answer belongs to one execution is another one in the next', () => {
+	const inExecution = (executionId?: string) =>
+		fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, executionId);
+	expect(inExecution('1')).toBe(inExecution('1'));
+	expect(inExecution('2')).not.toBe(inExecution('1'));
+	expect(inExecution()).not.toBe(inExecution('1'));
 });

@@ -158,7 +158,7 @@ describe.each(VERSIONS)('%s', (each) => {
 		await sandbox?.close();
 	});
 
-	describe('with the clicks and fields that docs/performance.md tells, and the values of each page, one gets to', () =>
+	describe('with the clicks, keys and fields that docs/performance.md tells, and the values of each page, one gets to', () =>
 		newcomer(each));
 
 	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
@@ -216,8 +216,8 @@ describe.each(VERSIONS)('%s', (each) => {
 });
 
 /**
- * The clicks and fields of each step that docs/performance.md names, on a version of n8n. It marks a step
- * that takes another number on n8n 1.
+ * The clicks, keys and fields of each step that docs/performance.md names, on a version of n8n. It marks a
+ * step that takes another number on n8n 1.
  */
 function countsInDocuments(on: N8nVersion): Record<string, string> {
 	const ON_N8N_1 = ', n8n 1';
@@ -225,7 +225,7 @@ function countsInDocuments(on: N8nVersion): Record<string, string> {
 	const counts: Record<string, string> = {};
 	const countsOnN8n1: Record<string, string> = {};
 	for (const [, step = '', count = ''] of text.matchAll(
-		/^\| (.+?) +\| .* \| (\d+ clicks?, \d+ fields?) +\|$/gm,
+		/^\| (.+?) +\| .* \| (\d+ clicks, \d+ keys, \d+ fields) +\|$/gm,
 	)) {
 		if (step.endsWith(ON_N8N_1)) countsOnN8n1[step.slice(0, -ON_N8N_1.length)] = count;
 		else counts[step] = count;

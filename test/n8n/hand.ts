@@ -72,11 +72,13 @@ function labelOf(name: string): string {
 }
 
 /**
- * A person's hand at the editor: what it clicks and fills in is counted, and to fill in includes going
- * there. What a page says to enter is kept by its label, as the page must have it.
+ * A person's hand at the editor: what it clicks, presses and fills in is counted, and to fill in includes
+ * going there. What a page says to enter is kept by its label, as the page must have it.
  */
 export class Hand {
 	clicks = 0;
+	/** What needs no mouse: a paste, and Esc. */
+	keys = 0;
 	fields = 0;
 	entries: Entry[] = [];
 
@@ -85,11 +87,9 @@ export class Hand {
 		private readonly version: N8nVersion,
 	) {}
 
-	/** "1 click, 2 fields" */
+	/** "11 clicks, 3 keys, 2 fields" */
 	get counts(): string {
-		const clicks = this.clicks === 1 ? '1 click' : `${this.clicks} clicks`;
-		const fields = this.fields === 1 ? '1 field' : `${this.fields} fields`;
-		return `${clicks}, ${fields}`;
+		return `${this.clicks} clicks, ${this.keys} keys, ${this.fields} fields`;
 	}
 
 	async click(what: Locator) {
@@ -128,12 +128,12 @@ export class Hand {
 	async close(form: string) {
 		await kept();
 		await escape(form);
-		this.clicks++;
+		this.keys++;
 	}
 
 	async paste(example: string) {
 		await paste(example);
-		this.clicks++;
+		this.keys++;
 	}
 
 	/** Gives a file to a page that asks for one. */

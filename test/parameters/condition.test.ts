@@ -2,6 +2,7 @@ import {
 	conditionFields,
 	matchOf,
 	readCondition,
+	refuseMisplacedCondition,
 	resumeCondition,
 	startCondition,
 } from '../../nodes/Pay/parameters/condition';
@@ -213,3 +214,37 @@ test.each<{
 		).toMatchObject(expected);
 	},
 );
+
+describe('a condition among the parameters of a wait', () => {
+	const refusalFor = (typed: object) =>
+		refusalOf(() => refuseMisplacedCondition(typed, 'resumeWhen'));
+
+	test.each<{ name: string; typed: object }>([
+		{ name: 'its own', typed: { resumeWhen: 'paid' } },
+		{ name: 'none', typed: {} },
+		{ name: 'its own, beside other options', typed: { resumeWhen: 'paid', options: { note: 1 } } },
+		{ name: 'its own, and options that are an expression', typed: { options: '={{ $json }}' } },
+	])('is read where it is $name', ({ typed }) => {
+		expect(refusalFor(typed)).toBeUndefined();
+	});
+
+	test.each<{ name: string; typed: object; place: string }>([
+		{ name: 'that of a trigger', typed: { startWhen: 'paid' }, place: 'startWhen' },
+		{
+			name: 'its own, under Options',
+			typed: { options: { resumeWhen: 'paid' } },
+			place: 'options.resumeWhen',
+		},
+		{
+			name: 'that of a trigger, under Options',
+			typed: { resumeWhen: 'paid', options: { startWhen: 'paid' } },
+			place: 'options.startWhen',
+		},
+	])('is refused where it is $name', ({ typed, place }) => {
+		expect(refusalFor(typed)).toMatchObject({
+			field: place,
+			message: `The node has "${place}", which it does not read`,
+			advice: `Enter the condition as "resumeWhen" among its parameters, and remove "${place}".`,
+		});
+	});
+});
