@@ -8,6 +8,7 @@ import base from '../../jest.config';
  */
 const config: Config = {
 	rootDir: join(__dirname, '..', '..'),
+	testEnvironment: join(__dirname, 'untilOneFails.js'),
 	testMatch: [
 		'<rootDir>/test/{inputError,json,loopback,within}.test.ts',
 		'<rootDir>/test/{credential,execution,parameters,postback,qr,service}/**/*.test.ts',
