@@ -61,12 +61,16 @@ interface Setting {
 	workflowId?: string;
 }
 
+const NODE_NAME = 'The "{{ Postbacks }}" .constructor';
+/** How the log names the node and its workflow. */
+export const PLACE_IN_LOG = `[workflow "workflow-1", node ${JSON.stringify(NODE_NAME)}]`;
+
 function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters): INode {
 	const { properties } = type.description;
 	const shown = Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
 	return {
 		id: 'node-1',
-		name: 'The "{{ Postbacks }}" .constructor',
+		name: NODE_NAME,
 		type: typeName,
 		typeVersion: 1,
 		position: [0, 0],

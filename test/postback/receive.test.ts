@@ -6,6 +6,9 @@ import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback'
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/refuse';
 import { readContent, readPostback } from '../../nodes/Pay/postback/request';
 
+/** How the log names a node and its workflow. */
+const PLACE = '[workflow "Orders", node "Trigger"]';
+
 /** n8n's side of a call, as far as it is read here; the engine's own stands in requests.test.ts. */
 function called(setting: {
 	headers?: Record<string, string>;
@@ -25,7 +28,7 @@ function called(setting: {
 		},
 	};
 	const context = {
-		getWorkflow: () => ({ id: 'w' }),
+		getWorkflow: () => ({ id: 'w', name: 'Orders' }),
 		getNode: () => ({ name: 'Trigger' }),
 		logger: { warn: (...all: unknown[]) => void logged.push(all) },
 		getResponseObject: () => response,
@@ -48,7 +51,7 @@ describe('a postback that is refused', () => {
 		expect(refusePostback(context, 401, 'No proof')).toStrictEqual({ noWebhookResponse: true });
 		expect(written).toStrictEqual([401, { message: 'No proof' }]);
 		const facts = { workflowId: 'w', node: 'Trigger' };
-		expect(logged).toStrictEqual([['Pay refused a postback (401): No proof', facts]]);
+		expect(logged).toStrictEqual([[`Pay refused a postback (401): No proof ${PLACE}`, facts]]);
 	});
 
 	test('is not answered a second time', () => {
@@ -58,7 +61,7 @@ describe('a postback that is refused', () => {
 		});
 		expect(written).toStrictEqual([]);
 		expect(logged).toStrictEqual([
-			['Pay refused a postback (500): x (TypeError: why)', expect.any(Object)],
+			[`Pay refused a postback (500): x (TypeError: why) ${PLACE}`, expect.any(Object)],
 		]);
 	});
 });
@@ -142,7 +145,7 @@ test('of many waits, the log says which a postback did not end: by the identifie
 	});
 	expect(logged).toStrictEqual([
 		[
-			'Pay took a postback that the workflow does not go on with: the field "state" is missing',
+			`Pay took a postback that the workflow does not go on with: the field "state" is missing ${PLACE}`,
 			{ workflowId: 'w', node: 'Trigger', external_id: 'order-1' },
 		],
 	]);

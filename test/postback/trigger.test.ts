@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { webhookNode } from '../engine/webhook';
+import { PLACE_IN_LOG, webhookNode } from '../engine/webhook';
 
 const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 	(which) => `the secret of the test: ${which}`,
@@ -68,7 +68,7 @@ test('a secret that is removed: the log names the credential', async () => {
 	const node = webhookNode({ credential: () => ({}) });
 	const { log } = await node.post('https://n8n.example.com/webhook/x/postback');
 	expect(log).toStrictEqual([
-		'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".)',
+		`Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".) ${PLACE_IN_LOG}`,
 	]);
 });
 
@@ -637,7 +637,7 @@ test('a trigger that was published with its condition among the options starts n
 	const called = await node.post('https://a.example/', { status: 'pending' });
 	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
 	expect(called.log).toStrictEqual([
-		'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
+		`Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved) ${PLACE_IN_LOG}`,
 	]);
 });
 

@@ -2,8 +2,11 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import type { Reference } from './proof';
 
 function log(context: IWebhookFunctions, message: string, more: object = {}): void {
-	const { id } = context.getWorkflow();
-	context.logger.warn(message, { workflowId: id, node: context.getNode().name, ...more });
+	const { id, name = id } = context.getWorkflow();
+	const node = context.getNode().name;
+	// In the message too: n8n's log as text has no facts beside it, and there may be several triggers.
+	const place = `workflow ${JSON.stringify(name)}, node ${JSON.stringify(node)}`;
+	context.logger.warn(`${message} [${place}]`, { workflowId: id, node, ...more });
 }
 
 /**
