@@ -102,6 +102,7 @@ const OF_N8N = new Set([
 	'Active',
 	'Publish',
 	'Published',
+	'Unpublish',
 	'Schema',
 	'Allowed HTTP Request Domains',
 	'None',
