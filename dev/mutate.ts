@@ -92,7 +92,7 @@ async function measure(stryker: string, file: string): Promise<Report> {
 function tell(path: string, { source, mutants }: Report['files'][string], goal?: Goal): boolean {
 	const counted = mutants.filter(({ status }) => !/Ignored|CompileError/.test(status));
 	if (counted.length === 0) return true;
-	// A test file that cannot even be loaded with it is red too.
+	// Red too: a test file that cannot even be loaded with it, or that untilOneFails.js did not need any more.
 	const noticed = counted.filter(({ status }) => /Killed|Timeout|RuntimeError/.test(status)).length;
 	const share = (100 * noticed) / counted.length;
 	const aim = goal === undefined ? 'no goal' : `goal ${goal.noticed}`;

@@ -47,7 +47,7 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 	return { item, awaited: fromStored(stored ?? {}, context.getExecutionId()) };
 }
 
-/** What a wait waits for, as it may be stored: 0.1.0 had one condition for all proofs, too. */
+/** What a wait waits for, as it may be stored: 0.1.0 also stored hashes with one condition for all. */
 interface StoredAwaited extends Partial<Awaited> {
 	hashes?: string[];
 	match?: PostbackMatch;
