@@ -15,6 +15,7 @@ import { testPayCredential } from './credential/credentialTest';
 import { readDescription } from './credential/description';
 import { readSignatureRule, signatureFault, type SignatureRule } from './credential/signature';
 import { asError, inWords } from './inputError';
+import { logWarning } from './log';
 import {
 	matchOf,
 	readCondition,
@@ -127,7 +128,7 @@ function unreadableCredential(authentication: Authentication, error: unknown): E
 async function checkTrigger(context: IHookFunctions): Promise<void> {
 	requireFieldByField(triggerProperties, context.getNode().parameters);
 	const options = context.getNodeParameter('options', {});
-	if (!isBodyLeft(options)) context.logger.warn(BODY_IS_READ);
+	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
 	refuseWrongResponse(options);
 	const authentication = authenticationOf(context);
 	const statusWords = await checkCredential(context, authentication).catch((error: unknown) => {

@@ -27,7 +27,7 @@ import {
 	withSandbox,
 	type RunOptions,
 } from './engine';
-import { PLACE_IN_LOG, webhookNode } from './webhook';
+import { lineInLog, webhookNode } from './webhook';
 
 /** The flow context of an execution that asked for the postback of "a". */
 function flowThatExpectsA() {
@@ -363,7 +363,10 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: why }]);
 	// Nobody else hears of it, and the value is not for a log.
 	expect(pending.log).toStrictEqual([
-		`Pay took a postback that the workflow does not go on with: the field "status" has another value ${PLACE_IN_LOG}`,
+		lineInLog(
+			'Pay took a postback that the workflow does not go on with: the field "status" has another value',
+			{ external_id: 'a' },
+		),
 	]);
 	const { workflowData } = (await send('paid')).result;
 	expect(workflowData).toMatchObject([

@@ -62,8 +62,12 @@ interface Setting {
 }
 
 const NODE_NAME = 'The "{{ Postbacks }}" .constructor';
-/** How the log names the node and its workflow. */
-export const PLACE_IN_LOG = `[workflow "workflow-1", node ${JSON.stringify(NODE_NAME)}]`;
+
+/** A line of n8n's log as text: a sentence, and behind it where that was and what else is known. */
+export function lineInLog(sentence: string, facts: IDataObject = {}): string {
+	const place = { workflow: 'workflow-1', workflowId: 'workflow-1', node: NODE_NAME };
+	return `${sentence} ${JSON.stringify({ ...place, ...facts })}`;
+}
 
 function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters): INode {
 	const { properties } = type.description;

@@ -6,8 +6,11 @@ import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback'
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/refuse';
 import { readContent, readPostback } from '../../nodes/Pay/postback/request';
 
-/** How the log names a node and its workflow. */
-const PLACE = '[workflow "Orders", node "Trigger"]';
+/** A refusal as n8n logs it, as text and with its facts. */
+function logLine(sentence: string, facts = {}) {
+	const all = { workflow: 'Orders', workflowId: 'w', node: 'Trigger', ...facts };
+	return [`${sentence} ${JSON.stringify(all)}`, all];
+}
 
 /** n8n's side of a call, as far as it is read here; the engine's own stands in requests.test.ts. */
 function called(setting: {
@@ -50,8 +53,7 @@ describe('a postback that is refused', () => {
 		const { context, written, logged } = called({});
 		expect(refusePostback(context, 401, 'No proof')).toStrictEqual({ noWebhookResponse: true });
 		expect(written).toStrictEqual([401, { message: 'No proof' }]);
-		const facts = { workflowId: 'w', node: 'Trigger' };
-		expect(logged).toStrictEqual([[`Pay refused a postback (401): No proof ${PLACE}`, facts]]);
+		expect(logged).toStrictEqual([logLine('Pay refused a postback (401): No proof')]);
 	});
 
 	test('is not answered a second time', () => {
@@ -60,9 +62,7 @@ describe('a postback that is refused', () => {
 			noWebhookResponse: true,
 		});
 		expect(written).toStrictEqual([]);
-		expect(logged).toStrictEqual([
-			[`Pay refused a postback (500): x (TypeError: why) ${PLACE}`, expect.any(Object)],
-		]);
+		expect(logged).toStrictEqual([logLine('Pay refused a postback (500): x (TypeError: why)')]);
 	});
 });
 
@@ -143,12 +143,9 @@ test('of many waits, the log says which a postback did not end: by the identifie
 		external_id: 'order-1',
 		kind: 'qrCode',
 	});
-	expect(logged).toStrictEqual([
-		[
-			`Pay took a postback that the workflow does not go on with: the field "state" is missing ${PLACE}`,
-			{ workflowId: 'w', node: 'Trigger', external_id: 'order-1' },
-		],
-	]);
+	const sentence =
+		'Pay took a postback that the workflow does not go on with: the field "state" is missing';
+	expect(logged).toStrictEqual([logLine(sentence, { external_id: 'order-1' })]);
 });
 
 const postbackOf = (body: string, about: Partial<Postback> = {}) => ({

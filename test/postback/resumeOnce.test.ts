@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionError, IDataObject, IRunExecutionData } from 'n8n-workflow';
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
-import { PLACE_IN_LOG, webhookNode } from '../engine/webhook';
+import { lineInLog, webhookNode } from '../engine/webhook';
 
 /*
  * n8n hands a request the execution as it was when the request began. What it has stored by the end
@@ -48,7 +48,9 @@ test('a postback whose body comes when another one has resumed the wait resumes 
 	expect(resumes(first[0] as Awaited<ReturnType<typeof send>>)).toBe(true);
 	expect([late.status, resumes(late)]).toStrictEqual([409, false]);
 	expect(late.log).toStrictEqual([
-		`Pay refused a postback (409): The wait is over: another postback, or its time limit, let the execution go on ${PLACE_IN_LOG}`,
+		lineInLog(
+			'Pay refused a postback (409): The wait is over: another postback, or its time limit, let the execution go on',
+		),
 	]);
 });
 

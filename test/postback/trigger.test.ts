@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { PLACE_IN_LOG, webhookNode } from '../engine/webhook';
+import { lineInLog, webhookNode } from '../engine/webhook';
 
 const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 	(which) => `the secret of the test: ${which}`,
@@ -68,7 +68,9 @@ test('a secret that is removed: the log names the credential', async () => {
 	const node = webhookNode({ credential: () => ({}) });
 	const { log } = await node.post('https://n8n.example.com/webhook/x/postback');
 	expect(log).toStrictEqual([
-		`Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".) ${PLACE_IN_LOG}`,
+		lineInLog(
+			'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".)',
+		),
 	]);
 });
 
@@ -162,6 +164,7 @@ describe('publishing it', () => {
 			}),
 			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
+			getWorkflow: () => ({ id: 'w', name: 'Orders' }),
 			logger: { warn: (line: string) => void logged.push(line) },
 			getNodeParameter: (name: keyof typeof allParameters) =>
 				name === 'startWhen' && typeof parameters === 'function'
@@ -242,7 +245,7 @@ describe('publishing it', () => {
 			expect(logged).toHaveLength(lines);
 			for (const line of logged)
 				expect(line).toBe(
-					'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again',
+					'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again {"workflow":"Orders","workflowId":"w","node":"Pay Trigger"}',
 				);
 		},
 	);
@@ -637,7 +640,9 @@ test('a trigger that was published with its condition among the options starts n
 	const called = await node.post('https://a.example/', { status: 'pending' });
 	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
 	expect(called.log).toStrictEqual([
-		`Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved) ${PLACE_IN_LOG}`,
+		lineInLog(
+			'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
+		),
 	]);
 });
 

@@ -1,4 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
+import { logWarning } from '../log';
 import { idsByOutcome } from './summary';
 import type { Tally } from './tally';
 import { failuresInWords } from './words/run';
@@ -57,10 +58,8 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 function logCancelled(context: IExecuteFunctions, tally: Tally, when: string): void {
 	try {
 		const { accepted, unknown, notReached } = idsByOutcome(tally);
-		context.logger.warn(`Pay: the execution was cancelled. ${when}`, {
-			workflowId: context.getWorkflow().id,
+		logWarning(context, `Pay: the execution was cancelled. ${when}`, {
 			executionId: context.getExecutionId(),
-			node: tally.node.name,
 			accepted,
 			unknown,
 			inFlight: [...tally.inFlight],

@@ -1,13 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import { logWarning } from '../log';
 import type { Reference } from './proof';
-
-function log(context: IWebhookFunctions, message: string, more: object = {}): void {
-	const { id, name = id } = context.getWorkflow();
-	const node = context.getNode().name;
-	// In the message too: n8n's log as text has no facts beside it, and there may be several triggers.
-	const place = `workflow ${JSON.stringify(name)}, node ${JSON.stringify(node)}`;
-	context.logger.warn(`${message} [${place}]`, { workflowId: id, node, ...more });
-}
 
 /**
  * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
@@ -21,7 +14,8 @@ export function refusePostback(
 	reason?: unknown,
 ): { noWebhookResponse: true } {
 	const words = `Pay refused a postback (${statusCode}): ${message}`;
-	log(context, reason instanceof Error ? `${words} (${reason.name}: ${reason.message})` : words);
+	const why = reason instanceof Error ? ` (${reason.name}: ${reason.message})` : '';
+	logWarning(context, words + why);
 	const response = context.getResponseObject();
 	if (!response.headersSent) response.status(statusCode).json({ message });
 	return { noWebhookResponse: true };
@@ -77,6 +71,6 @@ export function logNotAwaited(
 	why: string,
 	reference: Reference | null,
 ): void {
-	const message = `Pay took a postback that the workflow does not go on with: ${why}`;
-	log(context, message, { external_id: reference?.external_id });
+	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
+	logWarning(context, sentence, { external_id: reference?.external_id });
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { failAll } from '../../execution/n8nError';
 import { InputError } from '../../inputError';
+import { logWarning } from '../../log';
 import {
 	matchOf,
 	readCondition,
@@ -94,7 +95,7 @@ function warnOfMissingSignature(context: IExecuteFunctions, proofs: AwaitedProof
 	const message =
 		"This wait does not check the service's signature, as the credential of the Pay node before it does: select that credential here too.";
 	context.addExecutionHints?.({ message, location: 'outputPane' });
-	context.logger.warn(`Pay: ${message}`, { node: context.getNode().name });
+	logWarning(context, `Pay: ${message}`);
 }
 
 /**
