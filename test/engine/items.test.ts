@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
-import paymentPreview from '../../nodes/Pay/__schema__/v1.0.0/payment/create.json';
 import { brCode } from '../../sandbox/brCode';
-import chargePreview from '../../nodes/Pay/__schema__/v1.0.0/qrCode/create.json';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
@@ -36,6 +36,7 @@ import {
 
 withSandbox();
 
+const PREVIEWS = join(__dirname, '../../nodes/Pay/__schema__/v1.0.0');
 const SECRET = 'the postback secret of the test';
 const POSTBACK_URL = 'https://n8n.example.com/webhook/1/postback';
 
@@ -82,12 +83,18 @@ describe('what goes over the wire', () => {
 			json: { external_id: 'order-1', amount: 10.5, kind: 'qrCode', outcome: 'accepted' },
 			pairedItem: { item: 0 },
 		});
-		// What the editor shows before the first run.
-		expect(Object.keys(item!.json)).toStrictEqual(Object.keys(chargePreview.properties));
-		const paid = await run({ resource: 'payment' });
-		const [payment] = outputOf(paid, 'Pay');
-		expect(Object.keys(payment!.json)).toStrictEqual(Object.keys(paymentPreview.properties));
 	});
+
+	test.each(KINDS)(
+		'the editor shows of a %s before the first run what its item has',
+		async (kind) => {
+			const { resource, operation } = FULL_FORMS[kind] as Record<string, string>;
+			const file = join(PREVIEWS, resource!, `${operation}.json`);
+			const preview = JSON.parse(readFileSync(file, 'utf8')) as { properties: IDataObject };
+			const [item] = outputOf(await run(FULL_FORMS[kind]), 'Pay');
+			expect(Object.keys(item!.json)).toStrictEqual(Object.keys(preview.properties));
+		},
+	);
 
 	test.each(KINDS)('every member that the form of a %s has is in its body', async (kind) => {
 		const form = FULL_FORMS[kind];

@@ -72,6 +72,15 @@ test('an operation about something else has words for a service that does not kn
 			words: {
 				...words,
 				whenRejected: { 404: advice, 405: advice, 409: advice, 410: advice },
+				whenNotCarriedOut: advice,
+			},
+		},
+		// @ts-expect-error nothing is said of the payment, which may still go out
+		{
+			...cancellation,
+			words: {
+				...words,
+				whenRejected: { 404: advice, 405: advice, 409: advice, 410: advice },
 			},
 		},
 		// @ts-expect-error a 404 would be told as a wrong Base URL
@@ -82,11 +91,12 @@ test('an operation about something else has words for a service that does not kn
 			words: {
 				...words,
 				whenRejected: { 404: advice, 405: advice, 410: advice },
+				whenNotCarriedOut: advice,
 			},
 		},
 		{ ...cancellation, identifier: 'its own', words },
 	];
-	expect(contracts).toHaveLength(4);
+	expect(contracts).toHaveLength(5);
 });
 
 test('a form that gives another body than the written one is a type error', () => {

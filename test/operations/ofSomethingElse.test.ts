@@ -4,15 +4,19 @@ import { externalId, notIdentifyingIn } from '../../nodes/Pay/parameters/member'
 import { refusalOf } from '../refusal';
 import { compareResponse } from '../../nodes/Pay/execution/notes';
 import { openTally } from '../../nodes/Pay/execution/tally';
-import { rejectedInWords } from '../../nodes/Pay/execution/words/result';
-import { postRequest } from '../../nodes/Pay/service/client';
-import type { Identifier, MemberTree } from '../../nodes/Pay/service/contract';
+import { notSentInWords, rejectedInWords } from '../../nodes/Pay/execution/words/result';
+import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
+import type { Identifier, MemberTree, Words } from '../../nodes/Pay/service/contract';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { OPERATIONS } from '../serviceOperations';
 
 // None of today's operations is about something that another one made: a cancellation would be.
 
 const OF_A_PAYMENT: Identifier = { of: 'payment' };
+const CANCELLATION_WORDS: Words = {
+	...OPERATIONS.payment.words,
+	whenNotCarriedOut: (id) => `Payment "${id}" may still go out.`,
+};
 const CASES: Identifier[] = ['its own', OF_A_PAYMENT];
 
 test.each<{ identifier: Identifier; expected: string | undefined }>([
@@ -149,5 +153,29 @@ test('an operation says what to do after a status that means something else for 
 	);
 	expect(resultWith(429)).toBe(
 		'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
+	);
+});
+
+test.each<{ what: string; result: RequestResult; expected: string }>([
+	{
+		what: 'rejected by a status',
+		result: { outcome: 'rejected', statusCode: 422 },
+		expected:
+			'The request was sent, and the service or a proxy on the way rejected it. Payment "payout-7" may still go out. Correct the item, then run again.',
+	},
+	{
+		what: 'rejected by the words of its response',
+		result: { outcome: 'rejected', statusCode: 200, reason: { is: 'saidNo', path: 'status' } },
+		expected:
+			'The request was sent, and the service rejected it: "status" has one of the Rejected Values of the Pay API credential. Payment "payout-7" may still go out. Correct the item, then run again.',
+	},
+])('a cancellation that is $what says what stays as it was', ({ result, expected }) => {
+	expect(rejectedInWords(CANCELLATION_WORDS, 'payout-7', result).description).toBe(expected);
+});
+
+test('a cancellation that was not sent says what stays as it was', () => {
+	const result: RequestResult = { outcome: 'notSent' };
+	expect(notSentInWords(CANCELLATION_WORDS, 'payout-7', result).description).toBe(
+		'The service did not get the whole request, so it cannot have carried it out. Payment "payout-7" may still go out. Check the Base URL of the Pay API credential and the network, then run again.',
 	);
 });

@@ -26,7 +26,8 @@ interface AnyPolicy {
 	readonly agentPermission: AgentPermission | 'not needed';
 	/**
 	 * Whether the account's Accepted and Rejected Values say what became of it. People write them for charges
-	 * and payments: another operation may use the same words in another sense.
+	 * and payments: another operation may use the same words in another sense. Without them each 2xx is an
+	 * acceptance, also one whose body says no.
 	 */
 	readonly isJudgedByWords: boolean;
 }
@@ -80,6 +81,11 @@ export interface Words {
 	};
 	/** What to do after the service rejected it with a status that means something else here. */
 	readonly whenRejected?: { readonly [statusCode: number]: (external_id: string) => string };
+	/**
+	 * What stays as it was where the service did not carry it out: a payment that was not cancelled may still
+	 * go out. Absent where nothing does.
+	 */
+	readonly whenNotCarriedOut?: (external_id: string) => string;
 	/** What to do before another try where the token was rejected; absent where another try does no harm. */
 	readonly whenTokenRejected?: (external_id: string) => string;
 }

@@ -93,6 +93,7 @@ function rejectedByStatus(
 	return joinSentences(
 		'The request was sent, and the service or a proxy on the way rejected it.',
 		responseSentence(response),
+		words.whenNotCarriedOut?.(external_id),
 		correction(words, statusCode, external_id, response),
 	);
 }
@@ -107,6 +108,7 @@ function rejectedByWords(
 	return joinSentences(
 		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 		responseSentence(response),
+		words.whenNotCarriedOut?.(external_id),
 		words.whenRejected?.[statusCode]?.(external_id) ?? CORRECT_ITEM,
 	);
 }
@@ -129,7 +131,7 @@ export function rejectedInWords(
 
 /** The words for a request that cannot have been carried out. */
 export function notSentInWords(
-	{ noun }: Words,
+	{ noun, whenNotCarriedOut }: Words,
 	external_id: string,
 	{ reason }: RequestResult,
 ): ResultWords {
@@ -138,6 +140,7 @@ export function notSentInWords(
 		message: `The ${noun} "${external_id}" was ${OUTCOME_WORDS.notSent}${because}`,
 		description: joinSentences(
 			'The service did not get the whole request, so it cannot have carried it out.',
+			whenNotCarriedOut?.(external_id),
 			'Check the Base URL of the Pay API credential and the network, then run again.',
 		),
 	};
