@@ -626,14 +626,14 @@ describe('the charge before it', () => {
 			words: { ...WORDS, paidValues: '' },
 			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field and Paid Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Under Describe the Service, enter Paid Values.',
 		},
 		{
 			resumeWhen: 'paidOrFailed',
 			words: { ...WORDS, failedValues: '' },
-			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "paid" and "failed"',
+			why: '"Wait", which waits for this postback, could not begin: No credential says which words of the service mean "failed"',
 			advice:
-				'Nothing was sent for this item. Open the credential of "Charge". Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+				'Nothing was sent for this item. Open the credential of "Charge". Under Describe the Service, enter Failed Values.',
 		},
 		{
 			resumeWhen: 'paid',

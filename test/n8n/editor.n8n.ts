@@ -643,6 +643,9 @@ function executions() {
 		await picture('pay-trigger');
 		await choose('authentication', 'None');
 		await seen(ndv, 'Anyone who learns this URL');
+		await seen(ndv, "Step 2: enter it in your service's dashboard.");
+		await choose('authentication', "Service's Signature");
+		await seen(ndv, "turn on Check the Service's Signature.");
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
@@ -772,7 +775,7 @@ function credentials() {
 			modal = await openNewCredential(sandbox.url);
 			await field('accessToken', modal).fill(TOKEN);
 			expect(await fieldsShown()).toStrictEqual(SHORT_FORM);
-			await seen(modal, 'For a Pay Trigger enter a Postback Secret');
+			await seen(modal, 'For a Pay Trigger with Signed URL enter a Postback Secret');
 		});
 
 		test('shows what the service says once that is turned on', async () => {
@@ -810,7 +813,7 @@ function credentials() {
 		});
 
 		test('with a secret of postbacks asks for the previous one, and says no more what it is for', async () => {
-			const sentence = modal.getByText('For a Pay Trigger enter a Postback Secret');
+			const sentence = modal.getByText('For a Pay Trigger with Signed URL enter a Postback Secret');
 			await sentence.waitFor();
 			await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
 			await field('postbackSecret', modal).fill('a secret of thirty characters.');

@@ -163,6 +163,15 @@ const PAID_MISSING = {
 	advice:
 		'Open the credential of this node. Turn on Describe the Service, and enter Status Field and Paid Values.',
 };
+const ONLY_PAID_MISSING = {
+	...PAID_MISSING,
+	advice: 'Open the credential of this node. Under Describe the Service, enter Paid Values.',
+};
+const ONLY_FAILED_MISSING = {
+	field: 'startWhen',
+	message: 'No credential says which words of the service mean "failed"',
+	advice: 'Open the credential of this node. Under Describe the Service, enter Failed Values.',
+};
 const EITHER_MISSING = {
 	field: 'startWhen',
 	message: 'No credential says which words of the service mean "paid" and "failed"',
@@ -186,7 +195,7 @@ test.each<{
 		name: 'paid, with words for failed',
 		condition: 'paid',
 		status: { ...STATUS, paid: [] },
-		expected: PAID_MISSING,
+		expected: ONLY_PAID_MISSING,
 	},
 	{
 		name: 'paid or failed, without any words',
@@ -198,13 +207,13 @@ test.each<{
 		name: 'paid or failed, without failed',
 		condition: 'paidOrFailed',
 		status: { ...STATUS, failed: [] },
-		expected: EITHER_MISSING,
+		expected: ONLY_FAILED_MISSING,
 	},
 	{
 		name: 'paid or failed, without paid',
 		condition: 'paidOrFailed',
 		status: { ...STATUS, paid: [] },
-		expected: EITHER_MISSING,
+		expected: ONLY_PAID_MISSING,
 	},
 ])(
 	'a condition that needs words the credential lacks: $name',

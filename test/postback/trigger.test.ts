@@ -391,7 +391,7 @@ describe('publishing it', () => {
 		{
 			how: 'at both, with words for paid alone',
 			credential: described({ paidValues: 'ok' }),
-			why: 'No credential says which words of the service mean "paid" and "failed". Open the credential of this trigger. Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.',
+			why: 'No credential says which words of the service mean "failed". Open the credential of this trigger. Under Describe the Service, enter Failed Values.',
 			parameters: BOTH,
 		},
 		{

@@ -364,7 +364,7 @@ export const credentialFields: INodeProperties[] = [
 	}),
 	{
 		displayName:
-			'For a Pay Trigger enter a Postback Secret: 30 random characters from a password manager. With it, genuine postbacks are told from forged ones. A wait needs none.',
+			'For a Pay Trigger with Signed URL enter a Postback Secret: 30 random characters from a password manager. With it, genuine postbacks are told from forged ones. A wait needs none.',
 		name: 'noSecretNotice',
 		type: 'notice',
 		default: '',

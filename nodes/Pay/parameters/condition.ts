@@ -133,6 +133,9 @@ export function readCondition(read: ReadParameter, field: NamedField): Condition
 	return readFieldMatch(read('matchField'), read('matchValues'), matchField);
 }
 
+/** What the credential calls its words, by what they mean. */
+const LISTS_OF_WORDS = { paid: 'Paid Values', failed: 'Failed Values' };
+
 /**
  * What a postback must hold for a condition, undefined where any will do.
  * @param statusWords the words of the account; an InputError where they are needed and missing
@@ -150,21 +153,26 @@ export function matchOf(
 	if (typeof condition === 'object') {
 		return { field: condition.field, values: condition.values, compared };
 	}
-	if (condition === 'paid') {
-		if (paid.length > 0) return { field, values: paid, compared };
+	const missing: Array<'paid' | 'failed'> = [];
+	if (paid.length === 0) missing.push('paid');
+	if (condition === 'paidOrFailed' && failed.length === 0) missing.push('failed');
+	if (missing.length > 0) {
+		const meanings = missing.map((meaning) => `"${meaning}"`).join(' and ');
 		throw new InputError(
 			name,
-			'No credential says which words of the service mean "paid"',
-			`${whereWordsBelong} Turn on Describe the Service, and enter Status Field and Paid Values.`,
+			`No credential says which words of the service mean ${meanings}`,
+			`${whereWordsBelong} ${enterWords(missing, statusWords !== undefined)}`,
 		);
 	}
-	if (paid.length > 0 && failed.length > 0) {
-		// What failed may say another amount, or none.
-		return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
-	}
-	throw new InputError(
-		name,
-		'No credential says which words of the service mean "paid" and "failed"',
-		`${whereWordsBelong} Turn on Describe the Service, and enter Status Field, Paid Values and Failed Values.`,
-	);
+	if (condition === 'paid') return { field, values: paid, compared };
+	// What failed may say another amount, or none.
+	return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
+}
+
+/** What to enter in a credential that lacks words, in a sentence. */
+function enterWords(missing: Array<'paid' | 'failed'>, hasOthers: boolean): string {
+	const lists = missing.map((meaning) => LISTS_OF_WORDS[meaning]).join(' and ');
+	if (hasOthers) return `Under Describe the Service, enter ${lists}.`;
+	const separator = missing.length === 1 ? ' and' : ',';
+	return `Turn on Describe the Service, and enter Status Field${separator} ${lists}.`;
 }

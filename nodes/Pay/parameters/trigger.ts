@@ -72,15 +72,29 @@ const responseCodeField: INodeProperties = {
 	description: 'HTTP status to respond to postbacks with',
 };
 
-const triggerFields: INodeProperties[] = [
-	{
+/** What to do with the trigger's address, which depends on how genuine postbacks are told. */
+const WHERE_THE_URL_BELONGS: Record<Authentication, string> = {
+	signedUrl:
+		'in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
+	signature:
+		"enter it in your service's dashboard. In the Pay API credential, turn on Check the Service's Signature.",
+	none: "enter it in your service's dashboard.",
+};
+
+const urlNotices = AUTHENTICATIONS.map((authentication): INodeProperties => {
+	const step2 = WHERE_THE_URL_BELONGS[authentication];
+	return {
 		// A list: n8n 2 drops every other tag from a notice, line breaks too.
-		displayName:
-			'To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.',
-		name: 'urlNotice',
+		displayName: `To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: ${step2}</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.`,
+		name: `${authentication}UrlNotice`,
 		type: 'notice',
 		default: '',
-	},
+		displayOptions: { show: { authentication: [authentication] } },
+	};
+});
+
+const triggerFields: INodeProperties[] = [
+	...urlNotices,
 	authenticationField,
 	{
 		displayName:
