@@ -1,5 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+	cpSync,
+	existsSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { exampleNames } from '../../dev/examples';
@@ -49,7 +57,7 @@ const answers = async (url: string) =>
 		() => false,
 	);
 
-test('npm start opens n8n with every example, and the sandbox; what is there is kept until --fresh', async () => {
+test('npm start opens n8n with every example, and the sandbox; what is there is kept, and --fresh begins anew', async () => {
 	const folder = temporaryFolder('start');
 	const env = {
 		N8N_TRY_PORT: String(await freePort()),
@@ -85,15 +93,18 @@ test('npm start opens n8n with every example, and the sandbox; what is there is 
 		expect([await answers(n8n), await answers(sandbox!)]).toStrictEqual([false, false]);
 		return { ...found, output: output() };
 	};
-	const first = await start('Ctrl+C');
+	// What an earlier start left: its ports, which this one must not take, and its data.
+	writeFileSync(join(folder, 'start.json'), JSON.stringify({ port: 1, sandboxPort: 1 }));
+	const left = join(folder, 'data');
+	writeFileSync(left, '');
+	const first = await start('Ctrl+C', '--fresh');
 	// With the two of the demo.
 	expect(first.workflows).toHaveLength(exampleNames().length + 2);
 	expect(first.credentials.map(({ name }) => name).sort()).toStrictEqual(['Approver', 'Sandbox']);
 	expect(first.output).toMatch(/payment +\S+ +[\d.]+: accepted/);
+	expect(existsSync(left)).toBe(false);
 	const ids = ({ workflows }: typeof first) => workflows.map(({ id }) => id).sort();
 	expect(ids(await start('npm is told to end'))).toStrictEqual(ids(first));
-	const fresh = ids(await start('Ctrl+C', '--fresh'));
-	expect(fresh.filter((id) => ids(first).includes(id))).toStrictEqual([]);
 	rmSync(folder, { recursive: true });
 });
 
