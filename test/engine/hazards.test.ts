@@ -313,8 +313,8 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	});
 	const place = `"workflow":"${workflowId()}","workflowId":"${workflowId()}","node":"Pay"`;
 	expect(logged).toStrictEqual([
-		`Pay: the execution was cancelled. Requests in flight are still awaited. {${place},"executionId":"42","accepted":["a"],"unknown":[],"inFlight":["b"],"notReached":["c"]}`,
-		`Pay: the execution was cancelled. This is what became of its requests. {${place},"executionId":"42","accepted":["a","b"],"unknown":[],"inFlight":[],"notReached":["c"]}`,
+		`Pay: the execution was stopped while it sent payments. Requests in flight are still awaited. {${place},"executionId":"42","accepted":["a"],"unknown":[],"inFlight":["b"],"notReached":["c"]}`,
+		`Pay: the execution was stopped while it sent payments. This is what became of its requests. {${place},"executionId":"42","accepted":["a","b"],"unknown":[],"inFlight":[],"notReached":["c"]}`,
 	]);
 	expect(arrived()).toStrictEqual(['a', 'b']);
 	// A later execution may pay what was not sent, and nothing else.

@@ -39,6 +39,11 @@ function parametersOf({ nodes }: Workflow, wanted: string): Record<string, unkno
 describe.each(exampleNames())('%s, as it is pasted,', (name) => {
 	const workflow = example(name);
 
+	test('no two nodes have one webhook', () => {
+		const ids = workflow.nodes.map(({ webhookId }) => webhookId).filter((id) => id !== undefined);
+		expect(new Set(ids).size).toBe(ids.length);
+	});
+
 	test('has a note', () => {
 		expect(workflow.nodes.map(({ type }) => type)).toContain(NOTE);
 	});

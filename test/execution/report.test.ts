@@ -283,12 +283,12 @@ test.each<{
 		message,
 		description: `Nothing was sent for this item. ${advice}`,
 	};
-	expect(resultOfRefusal('payment', REQUEST.external_id, error)).toMatchObject({
+	expect(resultOfRefusal(OPERATIONS.payment, REQUEST.external_id, error)).toMatchObject({
 		...FACTS,
 		outcome: 'notSent',
 		...expected,
 	});
-	const duplicate = resultOfRefusal('payment', REQUEST.external_id, error, 'duplicate');
+	const duplicate = resultOfRefusal(OPERATIONS.payment, REQUEST.external_id, error, 'duplicate');
 	expect(duplicate.outcome).toBe('duplicate');
 	expect(duplicate.description).toBe(`This item was not sent now. ${advice}`);
 });

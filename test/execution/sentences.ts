@@ -154,9 +154,17 @@ const PAGE = '<html><body><hr><center>nginx</center></body></html>';
 const OVER_HTTP =
 	'<html><hr><center>nginx</center>plain HTTP request was sent to HTTPS port</html>';
 
+/** The statuses with words of their own, those of all operations and those of this one; 409 by its policy. */
+function statusesOf(kind: Kind): number[] {
+	const ofAll = [307, 400, 401, 403, 404, 429];
+	const known = [...ofAll, 409];
+	const own = Object.keys(wordsOf(kind).whenRejected ?? {}).map(Number);
+	return [...ofAll, ...own.filter((status) => !known.includes(status))];
+}
+
 const RESULTS: Examples<typeof results> = {
 	rejectedInWords: (kind) => [
-		...withConflict(kind, 'rejected', [307, 400, 401, 403, 404, 429]).map((statusCode) =>
+		...withConflict(kind, 'rejected', statusesOf(kind)).map((statusCode) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
 				statusCode,
@@ -236,6 +244,10 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, [undefined])),
+	],
+	stoppedInWords: (kind) => [
+		runs.stoppedInWords(summary(kind, 3, ['accepted']), true),
+		runs.stoppedInWords(summary(kind, 3, ['accepted']), false),
 	],
 	doubtsInWords: () => [
 		runs.doubtsInWords({ doubts: new Set() }),

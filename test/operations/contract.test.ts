@@ -66,12 +66,14 @@ test('an operation about something else has words for a service that does not kn
 		policy: repeatable,
 	} as const;
 	const advice = (external_id: string) => `Ask the service about "${external_id}".`;
+	const WITHOUT_409 = { 400: advice, 404: advice, 405: advice, 410: advice, 422: advice };
+	const ALL_ADVICE = { ...WITHOUT_409, 409: advice };
 	const contracts: Array<ContractOf<{ external_id: string }>> = [
 		{
 			...cancellation,
 			words: {
 				...words,
-				whenRejected: { 404: advice, 405: advice, 409: advice, 410: advice },
+				whenRejected: ALL_ADVICE,
 				whenNotCarriedOut: advice,
 			},
 		},
@@ -80,7 +82,7 @@ test('an operation about something else has words for a service that does not kn
 			...cancellation,
 			words: {
 				...words,
-				whenRejected: { 404: advice, 405: advice, 409: advice, 410: advice },
+				whenRejected: ALL_ADVICE,
 			},
 		},
 		// @ts-expect-error a 404 would be told as a wrong Base URL
@@ -90,7 +92,7 @@ test('an operation about something else has words for a service that does not kn
 			...cancellation,
 			words: {
 				...words,
-				whenRejected: { 404: advice, 405: advice, 410: advice },
+				whenRejected: WITHOUT_409,
 				whenNotCarriedOut: advice,
 			},
 		},

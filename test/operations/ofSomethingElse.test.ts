@@ -2,6 +2,7 @@ import type { INode } from 'n8n-workflow';
 import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
 import { externalId, notIdentifyingIn } from '../../nodes/Pay/parameters/member';
 import { refusalOf } from '../refusal';
+import { resultOfRefusal } from '../../nodes/Pay/execution/itemResult';
 import { compareResponse } from '../../nodes/Pay/execution/notes';
 import { openTally } from '../../nodes/Pay/execution/tally';
 import { notSentInWords, rejectedInWords } from '../../nodes/Pay/execution/words/result';
@@ -179,3 +180,28 @@ test('a cancellation that was not sent says what stays as it was', () => {
 		'The service did not get the whole request, so it cannot have carried it out. Payment "payout-7" may still go out. Check the Base URL of the Pay API credential and the network, then run again.',
 	);
 });
+
+test.each<{ end: 'notSent' | 'notReached' | 'duplicate'; expected: string }>([
+	{
+		end: 'notSent',
+		expected:
+			'Nothing was sent for this item. Payment "payout-7" may still go out. Check the parameters of this item and the credential, then run again.',
+	},
+	{
+		end: 'notReached',
+		expected:
+			'It was not sent in this run: an earlier run may have sent it. Payment "payout-7" may still go out. Check the parameters of this item and the credential, then run again.',
+	},
+	{
+		end: 'duplicate',
+		expected:
+			'This item was not sent now. Check the parameters of this item and the credential, then run again.',
+	},
+])(
+	'a cancellation that this package refuses, as $end, says what stays as it was',
+	({ end, expected }) => {
+		const operation = { kind: 'cancellation', words: CANCELLATION_WORDS };
+		const error = new Error('the token could not be fetched');
+		expect(resultOfRefusal(operation, 'payout-7', error, end).description).toBe(expected);
+	},
+);

@@ -418,7 +418,8 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 		name: 'an External ID that is a date',
 		read: () => parseOwnId({ toISODate: () => '2030-12-31' }),
 		message: `${ID} must be text, but is a date`,
-		advice: DATE,
+		advice:
+			'Use an identifier that is the same in each try, as a date of now is not, for example {{ $json.orderId }}.',
 	},
 	{
 		name: 'half a character',

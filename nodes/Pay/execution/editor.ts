@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { logWarning } from '../log';
 import { idsByOutcome } from './summary';
 import type { Tally } from './tally';
-import { failuresInWords } from './words/run';
+import { failuresInWords, stoppedInWords } from './words/run';
 import { quotedIds } from './words/sentences';
 
 /*
@@ -55,10 +55,10 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 }
 
 /** Logs what was accepted and what is in flight. It never throws: in a listener it would end the process. */
-function logCancelled(context: IExecuteFunctions, tally: Tally, when: string): void {
+function logCancelled(context: IExecuteFunctions, tally: Tally, hasEnded: boolean): void {
 	try {
 		const { accepted, unknown, notReached } = idsByOutcome(tally);
-		logWarning(context, `Pay: the execution was cancelled. ${when}`, {
+		logWarning(context, stoppedInWords(tally, !hasEnded), {
 			executionId: context.getExecutionId(),
 			accepted,
 			unknown,
@@ -84,7 +84,7 @@ interface CancelLog {
  */
 export function beginCancelLog(context: IExecuteFunctions, tally: Tally): CancelLog {
 	const signal = context.getExecutionCancelSignal?.();
-	const onAbort = () => logCancelled(context, tally, 'Requests in flight are still awaited.');
+	const onAbort = () => logCancelled(context, tally, false);
 	signal?.addEventListener('abort', onAbort);
 	return { context, tally, signal, onAbort };
 }
@@ -92,7 +92,5 @@ export function beginCancelLog(context: IExecuteFunctions, tally: Tally): Cancel
 /** Ends what {@link beginCancelLog} began, and logs what became of the requests of a cancelled run. */
 export function endCancelLog({ context, tally, signal, onAbort }: CancelLog): void {
 	signal?.removeEventListener('abort', onAbort);
-	if (signal?.aborted === true) {
-		logCancelled(context, tally, 'This is what became of its requests.');
-	}
+	if (signal?.aborted === true) logCancelled(context, tally, true);
 }

@@ -187,6 +187,6 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			hints: { postback: postback.hint, item: plan.hint },
 		};
 	} catch (error) {
-		return { index, result: resultOfRefusal(kind, idForErrors, error) };
+		return { index, result: resultOfRefusal(operation, idForErrors, error) };
 	}
 }

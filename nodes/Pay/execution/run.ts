@@ -15,9 +15,9 @@ import { addResults, openTally, throwIfFailed, type Tally } from './tally';
 import { notFinished } from './words/result';
 
 /** Gives every item the same failure: the error concerns all of them, and none was sent. */
-function failEach({ kind }: RequestOperation, tally: Tally, error: unknown): Step {
+function failEach(operation: RequestOperation, tally: Tally, error: unknown): Step {
 	const done: Done[] = [];
-	const result = resultOfRefusal(kind, undefined, error);
+	const result = resultOfRefusal(operation, undefined, error);
 	for (let index = 0; index < tally.items; index++) done.push({ index, result });
 	return { ready: [], done };
 }

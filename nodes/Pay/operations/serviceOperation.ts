@@ -23,15 +23,16 @@ type LimitsOf<Body> = Body extends { amount: number }
 
 /**
  * An operation about something that another one made, as a refund would be, has its own advice where there
- * is no such thing (404), the service has no such operation (405), or it is too late (409, 410). The usual
- * advice is about the Base URL and the item. It says what stays as it was, too: the other one is still there.
+ * is no such thing (404: perhaps it was made with another credential), the service has no such operation
+ * (405), or it is too late (409, 410; some services say 400 or 422). The usual advice is about the Base URL
+ * and the item. It says what stays as it was, too: the other one is still there.
  */
 type WordsOfIdentifier =
 	| { identifier: 'its own' }
 	| {
 			identifier: { of: string };
 			words: {
-				whenRejected: Record<404 | 405 | 409 | 410, (external_id: string) => string>;
+				whenRejected: Record<400 | 404 | 405 | 409 | 410 | 422, (external_id: string) => string>;
 				whenNotCarriedOut: (external_id: string) => string;
 			};
 	  };

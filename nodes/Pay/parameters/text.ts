@@ -166,6 +166,13 @@ export const optionalIdentifier = (value: unknown, field: NamedField) =>
 /** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
 export function parseExternalId(value: unknown, identifier: Identifier): string {
 	const { asText, whenMissing, example } = identifierWords(identifier);
+	if (isDate(value)) {
+		throw wrongField(
+			externalIdName,
+			'must be text, but is a date',
+			`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
+		);
+	}
 	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
 	if (typeof value === 'boolean' || isWrongNumber) {
 		throw wrongField(

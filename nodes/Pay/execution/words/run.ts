@@ -91,6 +91,19 @@ function unknownSentence(run: Summary, count: number): string {
 	return `${count} of ${run.items} ${nounOf(run)} ${verb} unknown: ${ids}.`;
 }
 
+/** For n8n's log, about a run that somebody stopped: n8n shows nothing of it. */
+export function stoppedInWords(
+	{ operation }: Pick<Summary, 'operation'>,
+	areSomeInFlight: boolean,
+): string {
+	return joinSentences(
+		`Pay: the execution was stopped while it sent ${operation.words.plural}.`,
+		areSomeInFlight
+			? 'Requests in flight are still awaited.'
+			: 'This is what became of its requests.',
+	);
+}
+
 /** What acceptances say that their requests did not, as far as a person reads on. */
 export function doubtsInWords({ doubts }: Pick<Summary, 'doubts'>): string | undefined {
 	if (doubts.size === 0) return undefined;
