@@ -14,7 +14,7 @@ const ROOMS = [
 	['credential', 'postback', 'qr'],
 	['parameters'],
 	['service'],
-	['inputError', 'json', 'log', 'loopback', 'lowestN8n', 'pause', 'within'],
+	['inputError', 'json', 'log', 'loopback', 'n8nVersion', 'pause', 'within'],
 ];
 
 const FILES: string[] = [];

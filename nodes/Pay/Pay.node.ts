@@ -1,8 +1,7 @@
-import './lowestN8n';
+import { isN8n1 } from './n8nVersion';
 import {
 	NodeConnectionTypes,
 	NodeOperationError,
-	WAIT_FOR_SUB_EXECUTION,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeType,
@@ -18,15 +17,13 @@ import { refuseOnError, refusePostback } from './postback/refuse';
 
 /**
  * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
- * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it. Only n8n 2 has the
- * constant that is asked for here.
+ * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
  */
-const onMessage =
-	WAIT_FOR_SUB_EXECUTION === undefined
-		? async (context: IExecuteFunctions): Promise<never> => {
-				throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
-			}
-		: undefined;
+const onMessage = isN8n1
+	? async (context: IExecuteFunctions): Promise<never> => {
+			throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
+		}
+	: undefined;
 
 /** The Pay node: all operations, each described in operations/. */
 export class Pay implements INodeType {

@@ -1,4 +1,3 @@
-import './lowestN8n';
 import {
 	NodeConnectionTypes,
 	NodeOperationError,
@@ -16,6 +15,7 @@ import { readDescription } from './credential/description';
 import { readSignatureRule, signatureFault, type SignatureRule } from './credential/signature';
 import { asError, inWords } from './inputError';
 import { logWarning } from './log';
+import { isN8n1 } from './n8nVersion';
 import {
 	matchOf,
 	readCondition,
@@ -37,6 +37,7 @@ import { toPostbackItem } from './postback/item';
 import { whyNotAwaited } from './postback/match';
 import type { Postback } from './postback/postback';
 import { verify, type Reference } from './postback/proof';
+import { recordPublication, recordRefusal, refuseSettingsOfBefore } from './postback/publication';
 import {
 	logNotAwaited,
 	refuseOnError,
@@ -155,7 +156,7 @@ async function checkCredential(
 	return statusWords;
 }
 
-/** What publishing is refused with. n8n 2 stops a trigger that listens when its next publication is refused. */
+/** What publishing is refused with. n8n stops a trigger that listens when its next publication is refused. */
 function whyNotPublished(context: IHookFunctions, error: unknown): string {
 	const why = inWords(error);
 	if (context.getActivationMode() === 'manual') return why;
@@ -291,7 +292,7 @@ export class PayTrigger implements INodeType {
 					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node.',
 			},
 			activationHint:
-				'Put the Production URL into the Postback URL of the Pay API credential, then publish the workflow.',
+				'Follow the steps under "To get postbacks". Without publishing, only the Test URL works.',
 		},
 		properties: triggerProperties,
 	};
@@ -305,10 +306,15 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
+				// A person who listens for one postback publishes nothing.
+				const remembers = isN8n1 && this.getActivationMode() !== 'manual';
 				try {
+					if (remembers) refuseSettingsOfBefore(this);
 					await checkTrigger(this);
+					if (remembers) recordPublication(this);
 					return true;
 				} catch (error) {
+					if (remembers) recordRefusal(this);
 					throw new NodeOperationError(this.getNode(), whyNotPublished(this, error));
 				}
 			},

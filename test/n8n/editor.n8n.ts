@@ -643,9 +643,9 @@ function executions() {
 		await picture('pay-trigger');
 		await choose('authentication', 'None');
 		await seen(ndv, 'Anyone who learns this URL');
-		await seen(ndv, "Step 2: enter it in your service's dashboard.");
+		await seen(ndv, "then enter the URL in your service's dashboard.");
 		await choose('authentication', "Service's Signature");
-		await seen(ndv, "turn on Check the Service's Signature.");
+		await seen(ndv, "turn on Check the Service's Signature,");
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');

@@ -72,20 +72,30 @@ const responseCodeField: INodeProperties = {
 	description: 'HTTP status to respond to postbacks with',
 };
 
-/** What to do with the trigger's address, which depends on how genuine postbacks are told. */
-const WHERE_THE_URL_BELONGS: Record<Authentication, string> = {
-	signedUrl:
+const COPY_URL = 'open Webhook URLs above and copy the Production URL.';
+/** Published first: a service may call an address as soon as it has it. */
+const PUBLISH_AND_ENTER = "publish this workflow, then enter the URL in your service's dashboard.";
+
+/** What to do for postbacks, which depends on how genuine ones are told. */
+const STEPS: Record<Authentication, string[]> = {
+	signedUrl: [
+		COPY_URL,
 		'in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
-	signature:
-		"enter it in your service's dashboard. In the Pay API credential, turn on Check the Service's Signature.",
-	none: "enter it in your service's dashboard.",
+		'publish this workflow.',
+	],
+	signature: [
+		COPY_URL,
+		"in the Pay API credential, turn on Check the Service's Signature, and leave Amount Field and External ID Field empty.",
+		PUBLISH_AND_ENTER,
+	],
+	none: [COPY_URL, PUBLISH_AND_ENTER],
 };
 
 const urlNotices = AUTHENTICATIONS.map((authentication): INodeProperties => {
-	const step2 = WHERE_THE_URL_BELONGS[authentication];
+	const steps = STEPS[authentication].map((step, index) => `<li>Step ${index + 1}: ${step}</li>`);
 	return {
 		// A list: n8n 2 drops every other tag from a notice, line breaks too.
-		displayName: `To get postbacks:<ul><li>Step 1: open Webhook URLs above and copy the Production URL.</li><li>Step 2: ${step2}</li><li>Step 3: publish this workflow.</li></ul>The Test URL works only while the editor listens.`,
+		displayName: `To get postbacks:<ul>${steps.join('')}</ul>The Test URL works only while the editor listens.`,
 		name: `${authentication}UrlNotice`,
 		type: 'notice',
 		default: '',

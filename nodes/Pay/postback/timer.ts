@@ -1,8 +1,5 @@
-import {
-	WAIT_FOR_SUB_EXECUTION,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import { isN8n1 } from '../n8nVersion';
 import { pause } from '../pause';
 import type { ExpectationStore, Wait } from './expectation';
 
@@ -41,9 +38,9 @@ function lastRunningLimit(context: IExecuteFunctions, now: number): number | und
  * @returns a hint for the person in the editor, where there was a pause
  */
 export async function outlastTimers(context: IExecuteFunctions): Promise<string | undefined> {
-	// Only n8n 2 has this constant. It leaves alone an execution that is running, as one in a pause is. n8n 1
-	// would start that a second time, so there is no pause.
-	if (WAIT_FOR_SUB_EXECUTION === undefined) return undefined;
+	// n8n 2 leaves alone an execution that is running, as one in a pause is. n8n 1 would start that a second
+	// time, so there is no pause.
+	if (isN8n1) return undefined;
 	const now = Date.now();
 	const limit = lastRunningLimit(context, now);
 	if (limit === undefined) return undefined;

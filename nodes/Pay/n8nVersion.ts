@@ -1,4 +1,4 @@
-import { isTool, makeNodeName } from 'n8n-workflow';
+import { isTool, makeNodeName, WAIT_FOR_SUB_EXECUTION } from 'n8n-workflow';
 
 // A guard: the node classes import this file first. Before n8n 1.98 a request to an https: address
 // goes to the proxy of HTTPS_PROXY in plain text, access token included. n8n 1.98 could not be tried,
@@ -7,3 +7,6 @@ import { isTool, makeNodeName } from 'n8n-workflow';
 if (isTool === undefined && makeNodeName === undefined) {
 	throw new Error('n8n-nodes-pay needs n8n 1.99 or later');
 }
+
+/** Only n8n 2 has the constant that is asked for. */
+export const isN8n1 = WAIT_FOR_SUB_EXECUTION === undefined;
