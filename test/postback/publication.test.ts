@@ -64,3 +64,10 @@ test('a trigger that was never published, or not refused since, may be published
 	recordPublication(other());
 	expect(refusalOf(() => refuseSettingsOfBefore(other()))).toBeUndefined();
 });
+
+test('a trigger that was refused for its credential alone may be published as it was', () => {
+	const shown = trigger();
+	recordPublication(shown());
+	recordRefusal(shown());
+	expect(refusalOf(() => refuseSettingsOfBefore(shown()))).toBeUndefined();
+});

@@ -7,10 +7,10 @@ import { InputError } from '../inputError';
  * start on "paid". This process remembers what it published, so that it notices.
  */
 
-/** A trigger as it was published last, and whether a later publication of it was refused. */
+/** A trigger as it was published last, and whether other settings of it were refused after that. */
 interface Publication {
 	accepted: string;
-	wasRefusedSince: boolean;
+	wereOthersRefused: boolean;
 }
 
 const publications = new Map<string, Publication>();
@@ -26,7 +26,7 @@ function settingsOf(context: IHookFunctions): string {
 /** Throws an InputError where n8n 1 publishes the trigger as it was before a refused publication. */
 export function refuseSettingsOfBefore(context: IHookFunctions): void {
 	const last = publications.get(keyOf(context));
-	if (last?.wasRefusedSince !== true || last.accepted !== settingsOf(context)) return;
+	if (last?.wereOthersRefused !== true || last.accepted !== settingsOf(context)) return;
 	throw new InputError(
 		'',
 		'After a publication that was refused, n8n 1 goes on with the settings of before, whatever the form shows',
@@ -36,11 +36,11 @@ export function refuseSettingsOfBefore(context: IHookFunctions): void {
 
 /** Remembers how the trigger is published. */
 export function recordPublication(context: IHookFunctions): void {
-	publications.set(keyOf(context), { accepted: settingsOf(context), wasRefusedSince: false });
+	publications.set(keyOf(context), { accepted: settingsOf(context), wereOthersRefused: false });
 }
 
 /** Remembers that a publication of the trigger was refused. */
 export function recordRefusal(context: IHookFunctions): void {
 	const last = publications.get(keyOf(context));
-	if (last !== undefined) last.wasRefusedSince = true;
+	if (last !== undefined && last.accepted !== settingsOf(context)) last.wereOthersRefused = true;
 }
