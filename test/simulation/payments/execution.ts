@@ -5,6 +5,7 @@ import type { NodePlan, Options, Plan, TypedItem } from './plan';
 import type { Result } from './report';
 import { judgeReport } from './rules';
 import type { NodeRun } from './send';
+import { OPERATION_FACTS } from './service';
 import type { World } from './world';
 
 /** What n8n keeps of an execution in its database. */
@@ -202,10 +203,12 @@ function parametersOf(
 	item: TypedItem,
 	{ batchSize, timeout }: Options,
 ): Record<string, unknown> {
+	const { resource, operation, agentPermission } = OPERATION_FACTS[kind];
+	const permissions = agentPermission === undefined ? {} : { [agentPermission]: true };
 	return {
 		...defaults,
-		resource: kind,
-		operation: 'create',
+		resource,
+		operation,
 		postback: 'none',
 		amount: item.amount,
 		external_id: item.id,
@@ -214,7 +217,7 @@ function parametersOf(
 			batching: { batch: { batchSize } },
 			timeout: item.timeout ?? timeout,
 			additionalMembers: item.members,
-			allowAiPayments: kind === 'payment' ? true : undefined,
+			...permissions,
 		},
 	};
 }

@@ -22,7 +22,7 @@ import {
 	type NodeRun,
 	type Send,
 } from './send';
-import { tokenOf } from './service';
+import { OPERATION_FACTS, tokenOf } from './service';
 import type { World } from './world';
 
 /*
@@ -60,13 +60,18 @@ export function judgeSend(world: World, send: Send): void {
 	}
 }
 
+function goesOutOnce({ kind }: Send | NodeRun): boolean {
+	return OPERATION_FACTS[kind].goesOutOnce;
+}
+
 function otherAmount({ item, body }: Send): string | undefined {
 	if (item.value !== undefined && body.amount === item.value) return undefined;
 	return `typed ${String(item.amount)}, sent ${String(body.amount)}`;
 }
 
 function otherRecipient(send: Send): string | undefined {
-	if (send.kind !== 'payment' || recipientOf(send) === send.item.key) return undefined;
+	if (!OPERATION_FACTS[send.kind].hasRecipient || recipientOf(send) === send.item.key)
+		return undefined;
 	return `typed ${send.item.key}, sent ${recipientOf(send)}`;
 }
 
@@ -104,7 +109,7 @@ function sentBesideRefusedItem({ run }: Send): string | undefined {
 function sentAfterFailure({ run, id }: Send, { settings }: World): string | undefined {
 	if (run.continues) return undefined;
 	// A QR code that is refused for its token has not failed yet: it may be sent once more.
-	if (run.kind === 'qrCode' && settings.clientCredentials) return undefined;
+	if (!goesOutOnce(run) && settings.clientCredentials) return undefined;
 	if (run.sends.some(isOpen)) return undefined;
 	const failed = run.sends.find((send) => send.id !== id && send.outcome !== 'accepted');
 	return failed && `"${failed.id}" had failed`;
@@ -123,7 +128,7 @@ function refusedToken({ run, token }: Send, { clock }: World): string | undefine
  * twice in one run, whatever was answered, nor in one execution where its token was rejected.
  */
 function paidTwice(later: Send, world: World): string | undefined {
-	if (later.kind !== 'payment') return undefined;
+	if (!goesOutOnce(later)) return undefined;
 	for (const earlier of world.sends) {
 		if (!isSamePayment(earlier, later)) continue;
 		const isRepeatedByItself = earlier.run === later.run || isRepeatedWithNextToken(earlier, later);
@@ -137,7 +142,7 @@ function paidTwice(later: Send, world: World): string | undefined {
 }
 
 function isSamePayment(earlier: Send, later: Send): boolean {
-	if (earlier.kind !== 'payment') return false;
+	if (!goesOutOnce(earlier)) return false;
 	if (earlier.id === later.id) return true;
 	const [one, two] = [earlier.run, later.run];
 	const isKnown = one === two || two.knows.has(one) || isRunAgain(one, two);
@@ -162,17 +167,17 @@ function mayBePaid({ outcome }: Send): boolean {
 }
 
 function aboveHighestPayment({ kind, item }: Send, { settings }: World): string | undefined {
-	if (kind !== 'payment') return undefined;
+	if (!OPERATION_FACTS[kind].isLimited) return undefined;
 	return isWithin(item.value ?? 0, settings.limits?.highestPayment) ? undefined : 'too much';
 }
 
 /** A sum is that of an execution: what it may have paid before counts. */
 function aboveHighestSum({ kind, item, run }: Send, world: World): string | undefined {
-	if (kind !== 'payment') return undefined;
+	if (!OPERATION_FACTS[kind].isLimited) return undefined;
 	let sum = item.value ?? 0;
 	for (const send of world.sends) {
 		if (send.run !== run && !run.knows.has(send.run)) continue;
-		if (send.kind !== 'payment' || send.item.account !== item.account) continue;
+		if (!OPERATION_FACTS[send.kind].isLimited || send.item.account !== item.account) continue;
 		if (countsInSum(send)) sum += send.item.value ?? 0;
 	}
 	return isWithin(sum, world.settings.limits?.highestSum) ? undefined : `the sum is ${sum}`;
@@ -190,7 +195,8 @@ function isWithin(value: number, limit: string | undefined): boolean {
 
 function otherRecipientThanAllowed({ kind, item }: Send, { settings }: World): string | undefined {
 	const allowed = settings.limits?.onlyRecipients;
-	if (kind !== 'payment' || allowed === undefined || allowed === item.key) return undefined;
+	if (!OPERATION_FACTS[kind].isLimited) return undefined;
+	if (allowed === undefined || allowed === item.key) return undefined;
 	return `to ${item.key}`;
 }
 
@@ -216,7 +222,7 @@ export function judgeReport(world: World, run: NodeRun, result: Result): void {
 /** What may have been paid when a run was cancelled is in the log, and not as if it had not gone out. */
 function judgeLog(world: World, run: NodeRun, send: Send, name: string): void {
 	const isLogged = run.logged.some((line) => line.includes(send.id));
-	if (send.kind === 'payment' && isOpenOrAccepted(send) && !isLogged) {
+	if (goesOutOnce(send) && isOpenOrAccepted(send) && !isLogged) {
 		world.violate('cancelledLog', `${name}: nothing was logged of "${send.id}", ${send.outcome}`);
 	}
 	if (isOnlyOne(run, send.item) && wasLoggedAsNotReached(run, send.id)) {
@@ -262,7 +268,7 @@ function contradictionOf(
 	end: ReportedEnd,
 ): string | undefined {
 	// QR codes may share an id, and then nobody can tell which is which.
-	if (run.kind === 'qrCode' && !isOnlyOne(run, item)) return undefined;
+	if (!goesOutOnce(run) && !isOnlyOne(run, item)) return undefined;
 	const sends = run.sends.filter((send) => send.item === item);
 	if (sends.length > 0) return contradictionOfSent(sends, end);
 	switch (end) {
@@ -299,7 +305,7 @@ function contradictionOfAccepted(world: World, run: NodeRun, item: TypedItem): s
 	for (const send of earlierSends(world, run, item)) {
 		if (send.outcome !== 'accepted') continue;
 		const { value, key, account } = send.item;
-		const isSameRecipient = run.kind === 'qrCode' || key === item.key;
+		const isSameRecipient = !OPERATION_FACTS[run.kind].hasRecipient || key === item.key;
 		if (isSameRecipient && value === item.value && account === item.account) return undefined;
 	}
 	return 'nothing like it was sent and accepted in this execution';
@@ -330,7 +336,7 @@ function contradictionOfDuplicate(world: World, run: NodeRun, item: TypedItem): 
 
 /** "Not sent" says that it may be paid by another run: nobody may have paid it. */
 function contradictionOfNotSent(world: World, run: NodeRun, item: TypedItem): string | undefined {
-	if (run.kind === 'qrCode' || !isOnlyOne(run, item)) return undefined;
+	if (!goesOutOnce(run) || !isOnlyOne(run, item)) return undefined;
 	if (item.value === undefined || isOptionOdd(item, run)) return undefined;
 	const before = sentByEarlierExecution(world, run, item);
 	// What is above a limit is not asked after in the duplicate check.
@@ -354,7 +360,7 @@ function sentByEarlierExecution(world: World, run: NodeRun, item: TypedItem): Se
 		return undefined;
 	}
 	return world.sends.find((send) => {
-		if (send.id !== item.id || send.kind !== 'payment' || !mayBePaid(send)) return false;
+		if (send.id !== item.id || !goesOutOnce(send) || !mayBePaid(send)) return false;
 		const { node, ended } = send.run;
 		return node === run.node && ended !== undefined && ended < run.begun;
 	});

@@ -2,7 +2,7 @@ import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
 import type { Kind } from '../../serviceOperations';
 import type { Options, TypedItem } from './plan';
-import { kindOf, tokenOf } from './service';
+import { kindOf, OPERATION_FACTS, tokenOf } from './service';
 
 /** One run of the node's execute(), as n8n calls it: Retry On Fail makes several. */
 export interface NodeRun {
@@ -92,7 +92,7 @@ function itemOf(run: NodeRun, kind: Kind, request: RequestParts): TypedItem | un
 function agreementOf(item: TypedItem, run: NodeRun, kind: Kind, request: RequestParts): number {
 	let agreement = 0;
 	if (item.value === request.body.amount) agreement++;
-	if (kind === 'qrCode' || item.key === recipientOf(request)) agreement++;
+	if (!OPERATION_FACTS[kind].hasRecipient || item.key === recipientOf(request)) agreement++;
 	if (request.token.startsWith(tokenOf(item.account))) agreement++;
 	if (!isOptionOdd(item, run)) agreement++;
 	return agreement;
@@ -130,5 +130,9 @@ export function isSameItem(earlier: Send, run: NodeRun, item: TypedItem): boolea
 
 /** Whether the node heard of a payment that the service does not take its token. */
 export function isRejectedForToken({ kind, outcome, status }: Send): boolean {
-	return kind === 'payment' && outcome === 'rejected' && (status === 401 || status === 403);
+	return (
+		OPERATION_FACTS[kind].goesOutOnce &&
+		outcome === 'rejected' &&
+		(status === 401 || status === 403)
+	);
 }

@@ -106,15 +106,52 @@ export function tokenOf(account: number): string {
 	return `token-of-account-${account}`;
 }
 
-/** The last segment of each operation's path, and what a 409 says of its request. */
-const OPERATIONS: Record<Kind, { path: string; conflict: 'unknown' | 'rejected' }> = {
-	payment: { path: 'payment', conflict: 'unknown' },
-	qrCode: { path: 'qrcode', conflict: 'rejected' },
+/**
+ * An operation as the rules see it. Its policy in the node is not looked up: a wrong one would excuse itself.
+ */
+interface OperationFacts {
+	resource: string;
+	operation: string;
+	/** The last segment of its path. */
+	path: string;
+	/** The option that lets AI agents use it; none where they may. */
+	agentPermission: string | undefined;
+	/** What a 409 says of its request. */
+	conflict: 'unknown' | 'rejected';
+	/** Whether a second one does harm. */
+	goesOutOnce: boolean;
+	/** Whether it says who is paid. */
+	hasRecipient: boolean;
+	/** Whether its amounts count against the account's limits. */
+	isLimited: boolean;
+}
+
+export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
+	payment: {
+		resource: 'payment',
+		operation: 'create',
+		path: 'payment',
+		agentPermission: 'allowAiPayments',
+		conflict: 'unknown',
+		goesOutOnce: true,
+		hasRecipient: true,
+		isLimited: true,
+	},
+	qrCode: {
+		resource: 'qrCode',
+		operation: 'create',
+		path: 'qrcode',
+		agentPermission: undefined,
+		conflict: 'rejected',
+		goesOutOnce: false,
+		hasRecipient: false,
+		isLimited: false,
+	},
 };
 
 /** Which operation a request is for. */
 export function kindOf(url: string): Kind {
-	for (const [kind, { path }] of Object.entries(OPERATIONS)) {
+	for (const [kind, { path }] of Object.entries(OPERATION_FACTS)) {
 		if (url.endsWith(`/${path}`)) return kind as Kind;
 	}
 	throw new Error(`No operation has the address ${url}`);
@@ -126,7 +163,7 @@ export function outcomeOf(status: number, kind: Kind): Exclude<Outcome, 'duplica
 	if (status === 407) return 'notSent';
 	if (status === 307 || status === 308) return 'rejected';
 	if (status === 408 || status === 499) return 'unknown';
-	if (status === 409) return OPERATIONS[kind].conflict;
+	if (status === 409) return OPERATION_FACTS[kind].conflict;
 	if (status >= 400 && status < 500) return 'rejected';
 	return 'unknown';
 }
