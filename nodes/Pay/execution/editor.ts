@@ -55,10 +55,10 @@ export function highlight(context: IExecuteFunctions, { done, items }: Tally): v
 }
 
 /** Logs what was accepted and what is in flight. It never throws: in a listener it would end the process. */
-function logCancelled(context: IExecuteFunctions, tally: Tally, hasEnded: boolean): void {
+function logCancelled(context: IExecuteFunctions, tally: Tally, areSomeInFlight: boolean): void {
 	try {
 		const { accepted, unknown, notReached } = idsByOutcome(tally);
-		logWarning(context, stoppedInWords(tally, !hasEnded), {
+		logWarning(context, stoppedInWords(tally, areSomeInFlight), {
 			executionId: context.getExecutionId(),
 			accepted,
 			unknown,
@@ -84,7 +84,7 @@ interface CancelLog {
  */
 export function beginCancelLog(context: IExecuteFunctions, tally: Tally): CancelLog {
 	const signal = context.getExecutionCancelSignal?.();
-	const onAbort = () => logCancelled(context, tally, false);
+	const onAbort = () => logCancelled(context, tally, true);
 	signal?.addEventListener('abort', onAbort);
 	return { context, tally, signal, onAbort };
 }
@@ -92,5 +92,5 @@ export function beginCancelLog(context: IExecuteFunctions, tally: Tally): Cancel
 /** Ends what {@link beginCancelLog} began, and logs what became of the requests of a cancelled run. */
 export function endCancelLog({ context, tally, signal, onAbort }: CancelLog): void {
 	signal?.removeEventListener('abort', onAbort);
-	if (signal?.aborted === true) logCancelled(context, tally, true);
+	if (signal?.aborted === true) logCancelled(context, tally, false);
 }

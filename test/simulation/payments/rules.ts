@@ -70,8 +70,8 @@ function otherAmount({ item, body }: Send): string | undefined {
 }
 
 function otherRecipient(send: Send): string | undefined {
-	if (!OPERATION_FACTS[send.kind].hasRecipient || recipientOf(send) === send.item.key)
-		return undefined;
+	if (!OPERATION_FACTS[send.kind].hasRecipient) return undefined;
+	if (recipientOf(send) === send.item.key) return undefined;
 	return `typed ${send.item.key}, sent ${recipientOf(send)}`;
 }
 
