@@ -86,8 +86,11 @@ export function processorTime(pid: number): number {
 		);
 }
 
-/** What n8n answers, with 503 or 500, while its database does not, or another process holds it. */
-const NOT_READY = /Database is not ready!|SQLITE_BUSY/;
+/**
+ * What n8n answers before it does anything: while its database does not answer, or another process
+ * holds it (503 or 500), and while n8n 2 still unpublishes the workflow to be deleted (409).
+ */
+const NOT_READY = /Database is not ready!|SQLITE_BUSY|Workflow is still being unpublished/;
 
 /** An n8n has ended by itself: there is nothing to wait for any more. */
 export class EndedError extends Error {}
@@ -343,7 +346,7 @@ export class N8n {
 		let { answer, text } = await ask();
 		// Busy with its database for over five seconds, n8n says so before it looks at the request, and
 		// what SQLite refuses was not written. Nothing else is asked again: it may have been carried out.
-		for (let tries = 0; tries < 60 && answer.status >= 500 && NOT_READY.test(text); tries++) {
+		for (let tries = 0; tries < 60 && !answer.ok && NOT_READY.test(text); tries++) {
 			await pause(1_000);
 			({ answer, text } = await ask());
 		}
