@@ -37,7 +37,7 @@ import { toPostbackItem } from './postback/item';
 import { whyNotAwaited } from './postback/match';
 import type { Postback } from './postback/postback';
 import { verify, type Reference } from './postback/proof';
-import { recordPublication, recordRefusal, refuseSettingsOfBefore } from './postback/publication';
+import { beginPublication, endPublication } from './postback/publication';
 import {
 	logNotAwaited,
 	refuseOnError,
@@ -309,12 +309,11 @@ export class PayTrigger implements INodeType {
 				// A person who listens for one postback publishes nothing.
 				const remembers = isN8n1 && this.getActivationMode() !== 'manual';
 				try {
-					if (remembers) refuseSettingsOfBefore(this);
+					if (remembers) beginPublication(this);
 					await checkTrigger(this);
-					if (remembers) recordPublication(this);
+					if (remembers) endPublication(this);
 					return true;
 				} catch (error) {
-					if (remembers) recordRefusal(this);
 					throw new NodeOperationError(this.getNode(), whyNotPublished(this, error));
 				}
 			},

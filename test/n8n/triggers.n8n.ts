@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
-import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
+import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { chain, noOp, pay, payTrigger, start, call, type Node } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
@@ -362,38 +362,78 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await expect(refusal).rejects.toThrow(IN_JSON);
 	});
 
-	// n8n 1 itself would publish the settings of before the refusal, while the editor shows the new ones.
-	(version === 'n8n1' ? test : test.skip)(
-		'a trigger whose new condition was refused does not go on with the old one',
-		async () => {
-			const words = { describeService: true, statusField: 'status', paidValues: 'paid' };
-			const account = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
-			const credential = await n8n.createCredential({ ...account, ...words });
-			const trigger = await publish({}, credential);
-			const { nodes, connections, settings } = await n8n.workflow(trigger.workflowId);
-			const entry = nodeOf({ name: 'Trigger', nodes, connections }, 'Pay Trigger');
-			Object.assign(entry.parameters!, { startWhen: 'paidOrFailed' });
-			/** As the editor's button does. */
-			const save = async () => {
-				const { versionId } = await n8n.workflow(trigger.workflowId);
-				const saved = { nodes, connections, settings, versionId, active: true };
-				await n8n.rest('PATCH', `/workflows/${trigger.workflowId}`, saved);
-			};
-			await expect(save()).rejects.toThrow('Under Describe the Service, enter Failed Values.');
+	// n8n 1 itself would publish the triggers of before the refusal, while the editor shows the new ones.
+	(version === 'n8n1' ? describe : describe.skip)('after a publication that was refused', () => {
+		const words = { describeService: true, statusField: 'status', paidValues: 'paid' };
+		const account = () => ({
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			postbackSecret: SECRET,
+			...words,
+		});
 
-			await n8n.changeCredential(credential, { ...account, ...words, failedValues: 'failed' });
-			await expect(save()).rejects.toThrow('Move this node a little, then save.');
-			entry.position = [40, 40];
-			await save();
-			await n8n.answering(trigger.workflowId);
+		/** As the editor's button does. */
+		async function save(workflowId: string, { nodes, connections, settings }: Workflow) {
+			const { versionId } = await n8n.workflow(workflowId);
+			const saved = { nodes, connections, settings, versionId, active: true };
+			await n8n.rest('PATCH', `/workflows/${workflowId}`, saved);
+		}
+
+		/** Moves each node that saving names, one after another, until it is taken. */
+		async function saveMoved(workflowId: string, workflow: Workflow, moved: Node[]) {
+			for (const node of moved) {
+				const advice = `Move the node \\"${node.name}\\" a little, then save.`;
+				await expect(save(workflowId, workflow)).rejects.toThrow(advice);
+				node.position = [40, 40];
+			}
+			await save(workflowId, workflow);
+			await n8n.answering(workflowId);
+		}
+
+		test('of its new condition, a trigger does not go on with the old one', async () => {
+			const credential = await n8n.createCredential(account());
+			const trigger = await publish({}, credential);
+			const workflow = await n8n.workflow(trigger.workflowId);
+			const entry = nodeOf(workflow, 'Pay Trigger');
+			Object.assign(entry.parameters!, { startWhen: 'paidOrFailed' });
+			await expect(save(trigger.workflowId, workflow)).rejects.toThrow(
+				'Under Describe the Service, enter Failed Values.',
+			);
+
+			await n8n.changeCredential(credential, { ...account(), failedValues: 'failed' });
+			await saveMoved(trigger.workflowId, workflow, [entry]);
 			for (const status of ['pending', 'failed']) {
 				const body = JSON.stringify({ status });
 				await deliver(signedFor(status, trigger), { ...SPELLINGS.JSON, body });
 			}
 			const { reference } = (await itemTaken(trigger)).json;
 			expect(reference!.external_id).toBe('failed');
-		},
-	);
+		});
+
+		test('of another trigger, for its credential alone, neither does one beside it', async () => {
+			const sound = await n8n.createCredential(account());
+			const emptied = await n8n.createCredential(account());
+			const trigger = await publish({}, sound);
+			const workflow = await n8n.workflow(trigger.workflowId);
+			const entry = nodeOf(workflow, 'Pay Trigger');
+			const other = { ...payTrigger(), name: 'Other', credentials: { payApi: emptied } };
+			workflow.nodes.push(other);
+			await save(trigger.workflowId, workflow);
+
+			await n8n.changeCredential(emptied, { ...account(), postbackSecret: '' });
+			Object.assign(entry.parameters!, { startWhen: 'paid' });
+			await expect(save(trigger.workflowId, workflow)).rejects.toThrow(NO_SECRET);
+
+			await n8n.changeCredential(emptied, account());
+			await saveMoved(trigger.workflowId, workflow, [entry, other]);
+			for (const status of ['pending', 'paid']) {
+				const body = JSON.stringify({ status });
+				await deliver(signedFor(status, trigger), { ...SPELLINGS.JSON, body });
+			}
+			const { reference } = (await itemTaken(trigger)).json;
+			expect(reference!.external_id).toBe('paid');
+		});
+	});
 
 	describe('a QR code whose postback goes to a trigger', () => {
 		let trigger: Trigger;

@@ -1,9 +1,5 @@
 import type { IHookFunctions, INode } from 'n8n-workflow';
-import {
-	recordPublication,
-	recordRefusal,
-	refuseSettingsOfBefore,
-} from '../../nodes/Pay/postback/publication';
+import { beginPublication, endPublication } from '../../nodes/Pay/postback/publication';
 import { refusalOf } from '../refusal';
 
 let workflows = 0;
@@ -11,7 +7,7 @@ let workflows = 0;
 /** A trigger of a workflow of its own, as its hooks see it each time with other settings. */
 function trigger() {
 	const workflow = { id: `publication-${(workflows += 1)}` };
-	const node = { id: 'node', parameters: {}, position: [0, 0] };
+	const node = { id: 'node', name: 'Paid', parameters: {}, position: [0, 0] };
 	return (settings: Partial<INode> = {}) =>
 		({
 			getWorkflow: () => workflow,
@@ -20,54 +16,78 @@ function trigger() {
 }
 
 const NEW = { parameters: { startWhen: 'paidOrFailed' } };
+const MOVED: Partial<INode> = { position: [40, 40] };
 
-test('after a refused publication the settings of before are refused', () => {
+function publish(context: IHookFunctions): void {
+	beginPublication(context);
+	endPublication(context);
+}
+
+const refusal = (context: IHookFunctions) => refusalOf(() => beginPublication(context));
+
+test('after new settings were refused, those of before are refused', () => {
 	const shown = trigger();
-	recordPublication(shown());
-	recordRefusal(shown(NEW));
-	expect(refusalOf(() => refuseSettingsOfBefore(shown()))).toMatchObject({
+	publish(shown());
+	beginPublication(shown(NEW));
+	expect(refusal(shown())).toMatchObject({
 		message:
-			'After a publication that was refused, n8n 1 goes on with the settings of before, whatever the form shows',
-		advice: 'Move this node a little, then save.',
+			'This trigger was published with these settings before. After a refusal n8n 1 brings them back, whatever the form shows',
+		advice: 'Move the node "Paid" a little, then save.',
 	});
 	// A second time, too.
-	recordRefusal(shown());
-	expect(refusalOf(() => refuseSettingsOfBefore(shown()))).toBeDefined();
+	expect(refusal(shown())).toBeDefined();
+});
+
+test('after a refusal for its credential alone, a trigger is refused until it is moved', () => {
+	const shown = trigger();
+	publish(shown());
+	beginPublication(shown());
+	expect(refusal(shown())).toBeDefined();
+	expect(refusal(shown(MOVED))).toBeUndefined();
+});
+
+describe('after other settings were published, and another node may have been refused', () => {
+	test('those of before are refused until the node is moved', () => {
+		const shown = trigger();
+		publish(shown());
+		publish(shown(NEW));
+		expect(refusal(shown())).toBeDefined();
+		expect(refusal(shown(MOVED))).toBeUndefined();
+	});
+
+	test('the others may be published once more, after those of before were refused', () => {
+		const shown = trigger();
+		publish(shown());
+		publish(shown(NEW));
+		expect(refusal(shown())).toBeDefined();
+		expect(refusal(shown(NEW))).toBeUndefined();
+	});
 });
 
 test.each<{ what: string; settings: Partial<INode> }>([
 	{ what: 'the new settings', settings: NEW },
-	{ what: 'the settings of before, and the node was moved', settings: { position: [40, 40] } },
+	{ what: 'the settings of before, and the node was moved', settings: MOVED },
 	{
 		what: 'another credential',
 		settings: { credentials: { payApi: { id: '2', name: 'Real money' } } },
 	},
 ])('after a refused publication $what may be published', ({ settings }) => {
 	const shown = trigger();
-	recordPublication(shown());
-	recordRefusal(shown(NEW));
-	expect(refusalOf(() => refuseSettingsOfBefore(shown(settings)))).toBeUndefined();
+	publish(shown());
+	beginPublication(shown(NEW));
+	expect(refusal(shown(settings))).toBeUndefined();
 });
 
-test('a trigger that was never published, or not refused since, may be published as it was', () => {
-	const never = trigger();
-	recordRefusal(never(NEW));
-	expect(refusalOf(() => refuseSettingsOfBefore(never()))).toBeUndefined();
-
-	const mended = trigger();
-	recordPublication(mended());
-	recordRefusal(mended(NEW));
-	recordPublication(mended(NEW));
-	expect(refusalOf(() => refuseSettingsOfBefore(mended(NEW)))).toBeUndefined();
-
-	const other = trigger();
-	recordPublication(other());
-	expect(refusalOf(() => refuseSettingsOfBefore(other()))).toBeUndefined();
-});
-
-test('a trigger that was refused for its credential alone may be published as it was', () => {
+test('a trigger that was never published may be published as it was refused', () => {
 	const shown = trigger();
-	recordPublication(shown());
-	recordRefusal(shown());
-	expect(refusalOf(() => refuseSettingsOfBefore(shown()))).toBeUndefined();
+	beginPublication(shown());
+	expect(refusal(shown())).toBeUndefined();
+});
+
+test('a trigger that was not refused may be published again as it is', () => {
+	const shown = trigger();
+	publish(shown());
+	expect(refusal(shown())).toBeUndefined();
+	const other = trigger();
+	expect(refusal(other())).toBeUndefined();
 });

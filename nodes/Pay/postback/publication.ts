@@ -2,20 +2,29 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
 
 /*
- * Where n8n 1 has refused a publication, it shows the new settings, and publishes the ones of before next
- * time, unless the workflow is changed once more (measured on 1.123). "Pending" would start what is to
- * start on "paid". This process remembers what it published, so that it notices.
+ * Where a publication was refused, n8n 1 shows the triggers as they were changed, and publishes them as they
+ * were before next time, unless the workflow is changed once more (measured on 1.123). "Pending" would start
+ * what is to start on "paid". A trigger cannot see whether another node was refused, or changed. So what was
+ * published once is published again only where it was published last, and nothing was refused since. This
+ * process remembers it.
  */
 
-/** A trigger as it was published last, and whether other settings of it were refused after that. */
-interface Publication {
-	accepted: string;
-	wereOthersRefused: boolean;
+/** How a trigger was published. */
+interface Publications {
+	/** All settings it was published with. */
+	settings: Set<string>;
+	/** The last ones; undefined after a refusal. */
+	last?: string;
 }
 
-const publications = new Map<string, Publication>();
+const publications = new Map<string, Publications>();
 
-const keyOf = (context: IHookFunctions) => `${context.getWorkflow().id} ${context.getNode().id}`;
+function publicationsOf(context: IHookFunctions): Publications {
+	const key = `${context.getWorkflow().id} ${context.getNode().id}`;
+	const known = publications.get(key) ?? { settings: new Set() };
+	publications.set(key, known);
+	return known;
+}
 
 /** What a person can change in the editor. */
 function settingsOf(context: IHookFunctions): string {
@@ -23,24 +32,26 @@ function settingsOf(context: IHookFunctions): string {
 	return JSON.stringify([parameters, position, credentials]);
 }
 
-/** Throws an InputError where n8n 1 publishes the trigger as it was before a refused publication. */
-export function refuseSettingsOfBefore(context: IHookFunctions): void {
-	const last = publications.get(keyOf(context));
-	if (last?.wereOthersRefused !== true || last.accepted !== settingsOf(context)) return;
-	throw new InputError(
-		'',
-		'After a publication that was refused, n8n 1 goes on with the settings of before, whatever the form shows',
-		'Move this node a little, then save.',
-	);
+/**
+ * Begins a publication, which counts as refused unless {@link endPublication} is called. Throws an InputError
+ * where n8n 1 may publish other settings than it shows: those of before.
+ */
+export function beginPublication(context: IHookFunctions): void {
+	const known = publicationsOf(context);
+	const settings = settingsOf(context);
+	if (settings !== known.last && known.settings.has(settings)) {
+		throw new InputError(
+			'',
+			'This trigger was published with these settings before. After a refusal n8n 1 brings them back, whatever the form shows',
+			`Move the node "${context.getNode().name}" a little, then save.`,
+		);
+	}
+	known.last = undefined;
 }
 
-/** Remembers how the trigger is published. */
-export function recordPublication(context: IHookFunctions): void {
-	publications.set(keyOf(context), { accepted: settingsOf(context), wereOthersRefused: false });
-}
-
-/** Remembers that a publication of the trigger was refused. */
-export function recordRefusal(context: IHookFunctions): void {
-	const last = publications.get(keyOf(context));
-	if (last !== undefined && last.accepted !== settingsOf(context)) last.wereOthersRefused = true;
+/** The trigger is published as it is. */
+export function endPublication(context: IHookFunctions): void {
+	const known = publicationsOf(context);
+	known.last = settingsOf(context);
+	known.settings.add(known.last);
 }
