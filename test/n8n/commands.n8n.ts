@@ -175,10 +175,10 @@ function firstLog(folder: string): string {
 	return log === undefined ? '' : readFileSync(join(folder, log), 'utf8');
 }
 
+// children.test.ts has every signal.
 describe('a demo that is ended while n8n starts leaves no process and no folder', () => {
 	test.each([
 		['Ctrl+C', 'SIGINT', 'all'],
-		['the terminal is closed', 'SIGHUP', 'all'],
 		['the demo is killed', 'SIGKILL', 'demo'],
 	] as const)('%s', async (_how, signal, target) => {
 		const folder = temporaryFolder('ended');
