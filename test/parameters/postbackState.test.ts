@@ -366,7 +366,7 @@ test.each<{ name: string; fields: object; field: string; message: string; advice
 		field: 'amountField',
 		message: `The Amount Field ${IN_CREDENTIAL} is there without a Status Field`,
 		advice:
-			'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
+			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
 	},
 	{
 		name: 'an identifier without a status',
@@ -374,7 +374,7 @@ test.each<{ name: string; fields: object; field: string; message: string; advice
 		field: 'idField',
 		message: `The External ID Field ${IN_CREDENTIAL} is there without a Status Field`,
 		advice:
-			'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
+			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
 	},
 ])('$name is refused in these words', ({ fields, field, message, advice }) => {
 	expect(refusalOf(() => described(fields))).toMatchObject({ field, message, advice });

@@ -31,8 +31,8 @@ test('after new settings were refused, those of before are refused', () => {
 	beginPublication(shown(NEW));
 	expect(refusal(shown())).toMatchObject({
 		message:
-			'This trigger was published with these settings before. After a refusal n8n 1 brings them back, whatever the form shows',
-		advice: 'Move the node "Paid" a little, then save.',
+			'n8n 1 would publish this trigger with its settings of before, whatever the form shows',
+		advice: 'Move the node "Paid" a little, then save. Switch the workflow to Active if it is not.',
 	});
 	// A second time, too.
 	expect(refusal(shown())).toBeDefined();

@@ -93,7 +93,7 @@ function readCompared(fields: DescriptionFields): ComparedFields | undefined {
 		throw wrongInCredential(
 			amount === '' ? 'idField' : 'amountField',
 			'is there without a Status Field',
-			'Enter the Status Field and the Paid Values too: it does not say by itself what was paid.',
+			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
 		);
 	}
 	return { amount: amount || undefined, id: id || undefined };

@@ -71,7 +71,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 		{ ...field, type: 'options', options, default: 'any' },
 		{
 			displayName:
-				'The workflow goes on with every postback, also with one that says "pending" or "failed". Where something is delivered afterwards, choose When Paid or When a Field Has a Value.',
+				'The workflow goes on with every postback, also with one that says "pending" or "failed". Where something is delivered afterwards, choose When Paid, When Paid or Failed, or When a Field Has a Value.',
 			name: 'anyPostbackNotice',
 			type: 'notice',
 			default: '',

@@ -85,7 +85,7 @@ const STEPS: Record<Authentication, string[]> = {
 	],
 	signature: [
 		COPY_URL,
-		"in the Pay API credential, turn on Check the Service's Signature, and leave Amount Field and External ID Field empty.",
+		"in a Pay API credential for this trigger alone, turn on Check the Service's Signature, and leave Amount Field and External ID Field empty.",
 		PUBLISH_AND_ENTER,
 	],
 	none: [COPY_URL, PUBLISH_AND_ENTER],
@@ -115,6 +115,14 @@ const triggerFields: INodeProperties[] = [
 		displayOptions: { show: { authentication: ['none'] } },
 	},
 	...conditionFields(startCondition),
+	{
+		displayName:
+			'Without authentication there is no credential, so nothing says which words mean paid and failed. Choose When a Field Has a Value.',
+		name: 'noWordsNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['none'], startWhen: ['paid', 'paidOrFailed'] } },
+	},
 	{
 		displayName: 'Options',
 		name: 'options',

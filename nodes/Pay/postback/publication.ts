@@ -42,8 +42,8 @@ export function beginPublication(context: IHookFunctions): void {
 	if (settings !== known.last && known.settings.has(settings)) {
 		throw new InputError(
 			'',
-			'This trigger was published with these settings before. After a refusal n8n 1 brings them back, whatever the form shows',
-			`Move the node "${context.getNode().name}" a little, then save.`,
+			'n8n 1 would publish this trigger with its settings of before, whatever the form shows',
+			`Move the node "${context.getNode().name}" a little, then save. Switch the workflow to Active if it is not.`,
 		);
 	}
 	known.last = undefined;
