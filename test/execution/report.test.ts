@@ -405,7 +405,7 @@ describe('the error that stops the node', () => {
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
 			'd lost This is about "lost" (line 1 of the list). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 2 not sent, 1 not reached in this run. An earlier run may have sent what was not reached. ' +
 				'Also failed: "of rejected" (line 3 of the list) rejected; "of unknown" (line 4 of the list) unknown; ' +
-				'"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) not sent; "" (line 7 of the list) not sent. ' +
+				'"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) not sent; line 7 of the list not sent. ' +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([lost, accepted('a')]).description).toBe(

@@ -235,6 +235,13 @@ function summary(kind: Kind, items: number, ends: Array<Outcome | undefined>): S
 	return { items, operation: OPERATIONS[kind], done, doubts: new Set(), remaining: new Map() };
 }
 
+/** A run whose items have no External ID that could be read. */
+function summaryWithoutIds(kind: Kind, items: number): Summary {
+	const result = { outcome: 'notSent' as const };
+	const done = Array.from({ length: items }, (_, index) => ({ index, result }));
+	return { items, operation: OPERATIONS[kind], done, doubts: new Set(), remaining: new Map() };
+}
+
 const RUNS: Examples<typeof runs> = {
 	failuresInWords: (kind) => [
 		runs.failuresInWords(summary(kind, 3, ['unknown', 'accepted', 'rejected'])),
@@ -260,6 +267,7 @@ const RUNS: Examples<typeof runs> = {
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),
 		runs.othersInWords(summary(kind, 4, ['accepted', 'unknown', 'rejected', 'notSent']), 1),
 		runs.othersInWords(summary(kind, 23, Array<Outcome>(23).fill('rejected')), 0),
+		runs.othersInWords(summaryWithoutIds(kind, 2), 0),
 	],
 };
 

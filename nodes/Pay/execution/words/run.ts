@@ -114,13 +114,19 @@ export function doubtsInWords({ doubts }: Pick<Summary, 'doubts'>): string | und
 	return `${shown} ${more} more responses say something else than their requests.`;
 }
 
+/** An item by its External ID and its line, or by its line alone, as where no External ID could be read. */
+function itemInWords(index: number, external_id = ''): string {
+	const line = lineInWords(index);
+	return external_id === '' ? line : `"${external_id}" (${line})`;
+}
+
 /** What became of the other items of a run that stops, beside the one that the error is about. */
 export function othersInWords(run: Summary, itemIndex: number): string | undefined {
 	if (run.items === 1) return undefined;
-	const { external_id = '' } = run.done.find(({ index }) => index === itemIndex)?.result ?? {};
+	const { external_id } = run.done.find(({ index }) => index === itemIndex)?.result ?? {};
 	const counts = countEnds(run);
 	return joinSentences(
-		`This is about "${external_id}" (${lineInWords(itemIndex)}).`,
+		`This is about ${itemInWords(itemIndex, external_id)}.`,
 		`Of ${run.items} ${nounOf(run)}: ${countsInWords(counts, ENDS)}.`,
 		notReachedSentence(counts),
 		otherFailuresSentence(run, itemIndex),
@@ -135,8 +141,8 @@ function otherFailuresSentence({ done }: Summary, itemIndex: number): string | u
 	});
 	if (others.length === 0) return undefined;
 	const named = others.slice(0, MOST_FAILURES).map(({ index, result }) => {
-		const { external_id = '', outcome = 'notReached' } = result;
-		return `"${external_id}" (${lineInWords(index)}) ${OUTCOME_WORDS[outcome]}`;
+		const { external_id, outcome = 'notReached' } = result;
+		return `${itemInWords(index, external_id)} ${OUTCOME_WORDS[outcome]}`;
 	});
 	const more = others.length - named.length;
 	if (more > 0) named.push(`and ${more} more`);
