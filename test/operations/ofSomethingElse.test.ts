@@ -11,12 +11,13 @@ import type { Identifier, MemberTree, Words } from '../../nodes/Pay/service/cont
 import type { Account } from '../../nodes/Pay/credential/connection';
 import { OPERATIONS } from '../serviceOperations';
 
-// None of today's operations is about something that another one made: a cancellation would be.
+// What an operation about something that another one made would say, as a cancellation's would be.
 
 const OF_A_PAYMENT: Identifier = { of: 'payment' };
 const CANCELLATION_WORDS: Words = {
 	...OPERATIONS.payment.words,
 	whenNotCarriedOut: (id) => `Payment "${id}" may still go out.`,
+	whenRejected: { 409: (id) => `It is too late: payment "${id}" was carried out.` },
 };
 const CASES: Identifier[] = ['its own', OF_A_PAYMENT];
 
@@ -169,6 +170,12 @@ test.each<{ what: string; result: RequestResult; expected: string }>([
 		result: { outcome: 'rejected', statusCode: 200, reason: { is: 'saidNo', path: 'status' } },
 		expected:
 			'The request was sent, and the service rejected it: "status" has one of the Rejected Values of the Pay API credential. Payment "payout-7" may still go out. Correct the item, then run again.',
+	},
+	{
+		what: 'rejected by a status that it has advice for',
+		result: { outcome: 'rejected', statusCode: 409 },
+		expected:
+			'The request was sent, and the service or a proxy on the way rejected it. It is too late: payment "payout-7" was carried out.',
 	},
 ])('a cancellation that is $what says what stays as it was', ({ result, expected }) => {
 	expect(rejectedInWords(CANCELLATION_WORDS, 'payout-7', result).description).toBe(expected);

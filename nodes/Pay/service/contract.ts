@@ -79,7 +79,10 @@ export interface Words {
 		/** In the hint of a run that went on. */
 		readonly reminder: string | undefined;
 	};
-	/** What to do after the service rejected it with a status that means something else here. */
+	/**
+	 * What to do after the service rejected it with a status that means something else here, and what stays as it
+	 * was: nothing else says it then.
+	 */
 	readonly whenRejected?: { readonly [statusCode: number]: (external_id: string) => string };
 	/**
 	 * What stays as it was where the service did not carry it out: a payment that was not cancelled may still

@@ -42,9 +42,25 @@ function textOf(response: unknown): string {
 /** What to do where a rejection says nothing else. The example payouts leaves it out: a list has words of its own. */
 export const CORRECT_ITEM = 'Correct the item, then run again.';
 
-/** What to do after a rejection. */
+/** What to do after a rejection; first what stays as it was, where the operation's own advice does not say it. */
+function adviceAfterRejection(
+	words: Words,
+	statusCode: number,
+	external_id: string,
+	response: unknown,
+): string {
+	const isOfService = response !== UNPUBLISHED && !proxyPageIn(response)?.wantsHttps;
+	const ownAdvice = isOfService ? words.whenRejected?.[statusCode] : undefined;
+	if (ownAdvice !== undefined) return ownAdvice(external_id);
+	return joinSentences(
+		words.whenNotCarriedOut?.(external_id),
+		correction(words, statusCode, external_id, response),
+	);
+}
+
+/** What to correct after a rejection of which the operation says nothing itself. */
 function correction(
-	{ whenRejected, whenTokenRejected }: Words,
+	{ whenTokenRejected }: Words,
 	statusCode: number,
 	external_id: string,
 	response: unknown,
@@ -55,8 +71,6 @@ function correction(
 	if (response === UNPUBLISHED) {
 		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
 	}
-	const ownAdvice = whenRejected?.[statusCode];
-	if (ownAdvice !== undefined) return ownAdvice(external_id);
 	switch (statusCode) {
 		case 401:
 			// First what to ask: after "run again" nobody reads on.
@@ -93,8 +107,7 @@ function rejectedByStatus(
 	return joinSentences(
 		'The request was sent, and the service or a proxy on the way rejected it.',
 		responseSentence(response),
-		words.whenNotCarriedOut?.(external_id),
-		correction(words, statusCode, external_id, response),
+		adviceAfterRejection(words, statusCode, external_id, response),
 	);
 }
 
@@ -105,11 +118,13 @@ function rejectedByWords(
 	{ statusCode = 0, response }: RequestResult,
 	reason: Reason,
 ): string {
+	const ownAdvice = words.whenRejected?.[statusCode];
 	return joinSentences(
 		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 		responseSentence(response),
-		words.whenNotCarriedOut?.(external_id),
-		words.whenRejected?.[statusCode]?.(external_id) ?? CORRECT_ITEM,
+		ownAdvice === undefined
+			? joinSentences(words.whenNotCarriedOut?.(external_id), CORRECT_ITEM)
+			: ownAdvice(external_id),
 	);
 }
 
