@@ -1,7 +1,9 @@
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
+import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import { REGISTERED } from '../serviceOperations';
 
 /** A field and all below it, one a line: its path, type, default, choices and settings. */
 function fieldsOf(properties: INodeProperties[], path: string): string[] {
@@ -22,6 +24,13 @@ function fieldsOf(properties: INodeProperties[], path: string): string[] {
 	});
 }
 
+/** What may be done with an operation of the service, and what its External ID is of. */
+function policyOf({ kind, policy, identifier }: RequestOperation): string {
+	const { agentPermission, ...others } = policy;
+	const permission = agentPermission === 'not needed' ? agentPermission : agentPermission.name;
+	return `${kind} ${JSON.stringify({ identifier, permission, ...others })}`;
+}
+
 /** What only people read. */
 const WORDS = [
 	'displayName',
@@ -40,13 +49,14 @@ function factsOf({ properties: _fields, ...rest }: INodeTypeDescription | PayApi
 	return JSON.stringify(Object.fromEntries(facts));
 }
 
-test('what saved workflows and credentials rest on has not changed: names, types, defaults, choices', () => {
+test('what saved workflows and credentials rest on has not changed: policies, names, types, defaults, choices', () => {
 	const [pay, trigger, credential] = [
 		new Pay().description,
 		new PayTrigger().description,
 		new PayApi(),
 	];
 	const lines = [
+		...REGISTERED.map(({ operation }) => policyOf(operation)),
 		`pay ${factsOf(pay)}`,
 		...fieldsOf(pay.properties, 'pay'),
 		`payTrigger ${factsOf(trigger)}`,
