@@ -1,10 +1,18 @@
 import type { IHttpRequestOptions, INodeExecutionData } from 'n8n-workflow';
+import { REGISTERED } from '../../serviceOperations';
 import type { TypedItem } from './plan';
 import { request } from './request';
 import type { NodeRun } from './send';
 import { CONFIRMING, tokenOf } from './service';
 import { StoreCalls } from './storeCalls';
 import type { World } from './world';
+
+/** The options by which a person lets an agent do what costs something, all of them on. */
+const PERMISSIONS: Record<string, true> = {};
+for (const { operation } of REGISTERED) {
+	const { agentPermission } = operation.policy;
+	if (agentPermission !== 'not needed') PERMISSIONS[agentPermission.name] = true;
+}
 
 /** What the node's context needs to know beyond the run itself. */
 export interface Surroundings {
@@ -76,8 +84,8 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 			type: run.isTool ? 'n8n-nodes-pay.payTool' : 'n8n-nodes-pay.pay',
 			typeVersion: 1,
 			position: [0, 0],
-			// What a person typed: of an agent's tool, that it may pay.
-			parameters: run.isTool ? { options: { allowAiPayments: true } } : {},
+			// What a person typed: of an agent's tool, that it may do all.
+			parameters: run.isTool ? { options: PERMISSIONS } : {},
 		}),
 		getWorkflow: () => ({
 			id: world.workflow.id,
