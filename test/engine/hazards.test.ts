@@ -38,7 +38,8 @@ const databaseIsLocked = () => {
 };
 
 describe('options hold for the whole run', () => {
-	const options = { timeout: '={{ $json.slow ? 20000 : 10000 }}' };
+	// Longer than a busy machine takes for an item.
+	const options = { timeout: '={{ $json.slow ? 120000 : 60000 }}' };
 	const items = [...itemsFor('a'), { id: 'b', amount: 1, slow: true }, ...itemsFor('c')];
 
 	test('an item whose options differ stops the run before anything is sent', async () => {
@@ -57,7 +58,7 @@ describe('options hold for the whole run', () => {
 	});
 
 	test('an expression that gives every item the same is fine', async () => {
-		const run = await pay(itemsFor('a', 'b'), {}, { timeout: '={{ 5000 + 5000 }}' });
+		const run = await pay(itemsFor('a', 'b'), {}, { timeout: '={{ 30000 + 30000 }}' });
 		expect(outcomes(run)).toStrictEqual(['accepted', 'accepted']);
 	});
 
