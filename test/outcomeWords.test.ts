@@ -31,6 +31,7 @@ test.each<{ place: string; told: string[] }>([
 			`'The service ${accepted} it, try '`,
 			`'The service ${rejected} it, try '`,
 			`'It was ${notSent}, try '`,
+			`WHEN 'notSent' THEN '${notSent}'`,
 		],
 	},
 	{

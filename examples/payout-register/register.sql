@@ -30,7 +30,7 @@
 DO $setup$
 DECLARE
   -- Raise it with every change of this file: a register of the same version is left as it is.
-  this_version CONSTANT integer := 5;
+  this_version CONSTANT integer := 6;
   there_version integer;
 BEGIN
 
@@ -396,6 +396,11 @@ $$;
 
 ------------------------------------------------------------------------------------------------ What a person decides
 
+-- A state as people read it.
+CREATE OR REPLACE FUNCTION state_in_words(p_state text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE p_state WHEN 'notSent' THEN 'not sent' ELSE p_state END
+$$;
+
 -- Carries out a decision, and says in words what was done. The decisions are those of the page "Decide on a payout".
 CREATE OR REPLACE FUNCTION decide(p_external_id text, p_decision text, p_amount text, p_recipient text, p_why text, p_workflow_id text)
 RETURNS TABLE (external_id text, amount text, recipient text, ending text, reported text, state text, settled_now boolean, says text)
@@ -433,7 +438,7 @@ BEGIN
       why_not := ' If the service does not know it, close it and pay it under a new identifier.';
     END IF;
     RETURN QUERY SELECT p_external_id, known.amount, known.recipient, known.ending, known.reported, known.state, false,
-      'Nothing was changed: ' || p_external_id || ' is ' || known.state || ', and this decision does not go with that.' || why_not;
+      'Nothing was changed: ' || p_external_id || ' is ' || state_in_words(known.state) || ', and this decision does not go with that.' || why_not;
     RETURN;
   END IF;
 
@@ -459,7 +464,7 @@ BEGIN
   END IF;
   RETURN QUERY
     SELECT external_id, amount, recipient, ending, reported, state, settles_now,
-      external_id || ' was ' || known.state || ' and is ' || state || ' now.' ||
+      external_id || ' was ' || state_in_words(known.state) || ' and is ' || state || ' now.' ||
       CASE state WHEN 'due' THEN ' It is paid within minutes: ' || amount || ' to ' || recipient || '.' ELSE '' END
     FROM payout_register WHERE external_id = p_external_id;
 END $$;
@@ -976,5 +981,5 @@ CREATE OR REPLACE FUNCTION mark_told(p_rows jsonb) RETURNS void LANGUAGE sql AS 
 $$;
 
 -- Last: from here on it counts as done.
-COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 5';
+COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version 6';
 END $setup$;

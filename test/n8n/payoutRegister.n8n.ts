@@ -175,7 +175,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 			test('the page says what will be paid', () => {
 				expect(says).toBe(
-					`${comma} was notSent and is due now. It is paid within minutes: 12.00 to ${comma}@example.com.`,
+					`${comma} was not sent and is due now. It is paid within minutes: 12.00 to ${comma}@example.com.`,
 				);
 			});
 

@@ -45,7 +45,7 @@ describe('What a person decides', () => {
 			was: 'notSent',
 			decision: RELEASE,
 			becomes: 'due',
-			says: `one was notSent and is due now. ${IS_PAID_SOON}`,
+			says: `one was not sent and is due now. ${IS_PAID_SOON}`,
 		},
 		{
 			was: 'claimed',
