@@ -474,7 +474,7 @@ test.each([
 ])('%s of too many levels is left as text, at once', (type, deep) => {
 	const begun = process.cpuUsage();
 	expect(bodyOf(deep, type) === deep).toBe(true);
-	expect(timeSince(begun)).toBeLessThan(1_500_000);
+	expect(timeSince(begun)).toBeLessThan(5_000_000);
 });
 
 /** A part of a multipart form, its headers as they are sent. */
@@ -744,7 +744,7 @@ test.each<{ what: string; text: string; expected: object | undefined }>([
 	const begun = process.cpuUsage();
 	if (expected) expect(parsed(of).body).toStrictEqual(expected);
 	else expect(() => parsed(of)).toThrow('too many fields');
-	expect(timeSince(begun)).toBeLessThan(1_500_000);
+	expect(timeSince(begun)).toBeLessThan(5_000_000);
 });
 
 test('brackets without end in a name mean nothing', () => {
