@@ -47,6 +47,10 @@ test.each<{ place: string; told: string[] }>([
 		],
 	},
 	{
+		place: 'docs/troubleshooting.md',
+		told: [`| ${first(notSent)}. [Run it again]`],
+	},
+	{
 		place: 'docs/register.md',
 		told: [`It was ${notSent}.`],
 	},
