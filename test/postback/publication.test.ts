@@ -91,3 +91,11 @@ test('a trigger that was not refused may be published again as it is', () => {
 	const other = trigger();
 	expect(refusal(other())).toBeUndefined();
 });
+
+test('new settings that were refused and then published may be published again', () => {
+	const shown = trigger();
+	publish(shown());
+	beginPublication(shown(NEW));
+	publish(shown(NEW));
+	expect(refusal(shown(NEW))).toBeUndefined();
+});

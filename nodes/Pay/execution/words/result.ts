@@ -42,35 +42,35 @@ function textOf(response: unknown): string {
 /** What to do where a rejection says nothing else. The example payouts leaves it out: a list has words of its own. */
 export const CORRECT_ITEM = 'Correct the item, then run again.';
 
-/** What to do after a rejection; first what stays as it was, where the operation's own advice does not say it. */
+/** What to do after a rejection: the operation's own advice, or what stays as it was and what to correct. */
 function adviceAfterRejection(
 	words: Words,
 	statusCode: number,
 	external_id: string,
-	response: unknown,
+	correction: string,
 ): string {
-	const isOfService = response !== UNPUBLISHED && !proxyPageIn(response)?.wantsHttps;
-	const ownAdvice = isOfService ? words.whenRejected?.[statusCode] : undefined;
+	const ownAdvice = words.whenRejected?.[statusCode];
 	if (ownAdvice !== undefined) return ownAdvice(external_id);
-	return joinSentences(
-		words.whenNotCarriedOut?.(external_id),
-		correction(words, statusCode, external_id, response),
-	);
+	return joinSentences(words.whenNotCarriedOut?.(external_id), correction);
 }
 
-/** What to correct after a rejection of which the operation says nothing itself. */
-function correction(
-	{ whenTokenRejected }: Words,
-	statusCode: number,
-	external_id: string,
-	response: unknown,
-): string {
+/** What to correct where the request did not come to the service; undefined where it may have. */
+function correctionOnTheWay(response: unknown): string | undefined {
 	if (proxyPageIn(response)?.wantsHttps) {
 		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
 	}
 	if (response === UNPUBLISHED) {
 		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
 	}
+	return undefined;
+}
+
+/** What to correct after a status of which the operation says nothing itself. */
+function correctionOf(
+	{ whenTokenRejected }: Words,
+	statusCode: number,
+	external_id: string,
+): string {
 	switch (statusCode) {
 		case 401:
 			// First what to ask: after "run again" nobody reads on.
@@ -104,10 +104,14 @@ function rejectedByStatus(
 	statusCode: number,
 	response: unknown,
 ): string {
+	const onTheWay = correctionOnTheWay(response);
+	const correction = correctionOf(words, statusCode, external_id);
 	return joinSentences(
 		'The request was sent, and the service or a proxy on the way rejected it.',
 		responseSentence(response),
-		adviceAfterRejection(words, statusCode, external_id, response),
+		onTheWay === undefined
+			? adviceAfterRejection(words, statusCode, external_id, correction)
+			: joinSentences(words.whenNotCarriedOut?.(external_id), onTheWay),
 	);
 }
 
@@ -118,13 +122,10 @@ function rejectedByWords(
 	{ statusCode = 0, response }: RequestResult,
 	reason: Reason,
 ): string {
-	const ownAdvice = words.whenRejected?.[statusCode];
 	return joinSentences(
 		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 		responseSentence(response),
-		ownAdvice === undefined
-			? joinSentences(words.whenNotCarriedOut?.(external_id), CORRECT_ITEM)
-			: ownAdvice(external_id),
+		adviceAfterRejection(words, statusCode, external_id, CORRECT_ITEM),
 	);
 }
 
