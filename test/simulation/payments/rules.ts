@@ -144,16 +144,22 @@ function paidTwice(later: Send, world: World): string | undefined {
 function isSamePayment(earlier: Send, later: Send): boolean {
 	if (!goesOutOnce(earlier)) return false;
 	if (earlier.id === later.id) return true;
-	const [one, two] = [earlier.run, later.run];
-	const isKnown = one === two || two.knows.has(one) || isRunAgain(one, two);
-	return isKnown && isSameItem(earlier, two, later.item);
+	return isKnownTo(later.run, earlier.run) && isSameItem(earlier, later.run, later.item);
 }
 
-/** A gateway may reject the token of what was carried out: Retry On Fail must not send it again. */
+/**
+ * A gateway may reject the token of what was carried out: Retry On Fail must not send it again. Of two
+ * processes that run one execution at once, one does not know what the other was told.
+ */
 function isRepeatedWithNextToken(earlier: Send, later: Send): boolean {
-	if (!isRejectedForToken(earlier)) return false;
+	if (!isRejectedForToken(earlier) || !isKnownTo(later.run, earlier.run)) return false;
 	if (earlier.run.execution.name !== later.run.execution.name) return false;
 	return isSameItem(earlier, later.run, later.item);
+}
+
+/** Whether a run can look up what an earlier one was told, in its execution or in its process. */
+function isKnownTo(later: NodeRun, earlier: NodeRun): boolean {
+	return earlier === later || later.knows.has(earlier) || isRunAgain(earlier, later);
 }
 
 /** Whether a run is of an execution that its process runs again from an earlier state. */
