@@ -24,6 +24,28 @@ const LATE = 10_000;
 /** Changes within this time reach the page at once, in milliseconds. */
 const TOGETHER = 50;
 
+/** What the card of a charge or payment says, and its buttons. */
+interface Card {
+	title: string;
+	statuses: Record<Status, string>;
+	/** What a person may let happen to it, by the end of the path that does so. */
+	acts: Record<'pay' | 'fail', string>;
+}
+
+/** What the page says of each kind. */
+export const CARDS: Record<Transaction['kind'], Card> = {
+	qrCode: {
+		title: 'QR code',
+		statuses: { waiting: 'Waiting for the customer', paid: 'Paid', failed: 'Failed' },
+		acts: { pay: 'Customer pays', fail: 'Charge fails' },
+	},
+	payment: {
+		title: 'Payment',
+		statuses: { waiting: 'Not settled yet', paid: 'Paid', failed: 'Failed' },
+		acts: { pay: 'Payment goes through', fail: 'Payment fails' },
+	},
+};
+
 /** What the pages show of a sandbox, and what their buttons do to it. */
 interface ShownSandbox {
 	readonly url: string;
@@ -138,6 +160,7 @@ function stateOf(sandbox: ShownSandbox): string {
 /** What the page's script is given once: the lists that it does not have of its own. */
 function listsOf({ options }: ShownSandbox) {
 	return {
+		cards: CARDS,
 		rehearsals: REHEARSALS.map(({ name, label, description, amount }) => ({
 			name,
 			label,

@@ -117,3 +117,13 @@ export function sectionOf(path: string, heading: string): string {
 	const end = section.indexOf(`\n${marks} `);
 	return end === -1 ? section : section.slice(0, end);
 }
+
+/** The sections of the service's document that comments cite; an RFC's are not among them. */
+export function sectionsCitedIn(source: string): string[] {
+	// "sections 2.1, 2.2 and 4.1" cites three.
+	const citations = allIn(
+		source,
+		/(?<!RFC \d+, )\bsections? ((?:\d(?:\.\d)*(?:, | and )?)+)(?![\d.]*\d)/g,
+	);
+	return citations.flatMap((citation) => allIn(citation, /(\d(?:\.\d)*)/g));
+}

@@ -49,6 +49,16 @@ test('every file stands in a room', () => {
 	expect(FILES.filter((file) => lineOf(file) === -1)).toStrictEqual([]);
 });
 
+/** What it holds is a form: `test/operations/form.test.ts` has it frozen. */
+const FORMS_ALONE = ['parameters/recipient', 'parameters/trigger'];
+
+test('every reader of a field has a goal for the mutants that tests notice', () => {
+	const goals = JSON.parse(read('test/mutation/goals.json')) as object;
+	const readers = FILES.filter((file) => roomOf(file) === 'parameters');
+	const without = readers.filter((file) => !(`nodes/Pay/${file}.ts` in goals));
+	expect(without.sort()).toStrictEqual(FORMS_ALONE);
+});
+
 test('imports run downwards only, and no room imports its neighbour', () => {
 	const upwards: string[] = [];
 	for (const file of FILES) {
