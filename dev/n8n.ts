@@ -375,10 +375,15 @@ export class N8n {
 
 	/**
 	 * Saves one thing after another: n8n 1 gives all its SQLite transactions one connection, and
-	 * six workflows saved at once left it unable to save anything until it was restarted.
+	 * six workflows saved at once left it unable to save anything until it was restarted. Where what n8n
+	 * writes by itself ended the transaction, it is saved again: a second copy of a workflow does no harm
+	 * while nobody publishes it.
 	 */
 	private async save<T>(work: () => Promise<T>): Promise<T> {
-		const mine = this.saving.then(work);
+		const mine = this.saving.then(work).catch(async (error: unknown) => {
+			if (!String(error).includes('Transaction is not started yet')) throw error;
+			return await work();
+		});
 		this.saving = mine.catch(() => undefined);
 		return await mine;
 	}
