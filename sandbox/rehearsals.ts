@@ -127,12 +127,13 @@ export const REHEARSALS: readonly Rehearsal[] = [
 	{
 		name: 'other-code',
 		label: 'Code of another amount',
-		description: 'Makes the charge; its QR code asks for a hundredth of the amount.',
+		description:
+			'Makes the charge; its QR code asks for a hundredth of the amount. A payment has no code.',
 		amount: 9.06,
 		effect: {
 			kind: 'misreported',
 			falsify: (body) => {
-				body.qrCode = brCode(body.id, body.amount / 100);
+				if (body.qrCode !== undefined) body.qrCode = brCode(body.id, body.amount / 100);
 			},
 		},
 	},

@@ -131,7 +131,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
-	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() value
+	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
 	paymentNumberField data.id
 `
 	.trim()

@@ -149,6 +149,10 @@ test('the register has a new version with each change: one of the same version i
 	const file = join(__dirname, '..', '..', 'examples', 'payout-register', 'register.sql');
 	const sql = readFileSync(file, 'utf8');
 	const [, version] = /this_version CONSTANT integer := (\d+);/.exec(sql)!;
+	// What a register says of itself, which the next set-up reads.
+	expect(sql).toContain(
+		`COMMENT ON TABLE payout_register IS 'Payouts of n8n-nodes-pay, version ${version}'`,
+	);
 	const hash = createHash('sha256').update(sql).digest('hex').slice(0, 12);
 	expect({ version, hash }).toStrictEqual({ version: '6', hash: 'd0ce6e494df8' });
 });

@@ -75,6 +75,14 @@ test.each(EFFECTS)(
 	},
 );
 
+test('a payment whose response is to have another code has no code at all', async () => {
+	await click(sandbox, '/next/other-code');
+	const payment = { amount: 7, external_id: 'a' };
+	const { body } = await send(sandbox, '/v2/pay/payment', payment);
+	expect(body).toMatchObject({ external_id: 'a', amount: 7 });
+	expect(body).not.toHaveProperty('qrCode');
+});
+
 describe('a request that is rejected by itself leaves what was ordered to the next one', () => {
 	const payment = { amount: 7, external_id: 'a' };
 

@@ -69,7 +69,8 @@ const describeService: INodeProperties[] = [
 		name: 'failedValues',
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. failed',
-		description: 'Values of that field that mean it will never be paid, one a line',
+		description:
+			'Values of that field that mean it will never be paid, one a line. What expired or was cancelled will not be paid either: add the words for it.',
 	}),
 	described({
 		displayName: 'Amount Field',
