@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { itemsOf, N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
@@ -17,8 +15,6 @@ export const onceOf = (version: N8nVersion) => (version === VERSIONS[0] ? test :
 
 /** To write its pages takes each start of an n8n 5 s of processor time. */
 const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
-/** All n8ns of a run share what Node has compiled of them. */
-const compiledOnce = () => ({ NODE_COMPILE_CACHE: join(tmpdir(), 'compiled') });
 /** For the tests of its pages, and of the nodes that it offers there. */
 export const WITH_PAGES = { N8N_DISABLE_UI: 'false' };
 
@@ -28,7 +24,7 @@ export const homeOf = (version: N8nVersion) => `PAY_HOME_${version}`;
 /** Starts an n8n with the package of this run. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
 	const home = more.userFolder === undefined ? process.env[homeOf(version)] : undefined;
-	const env = { ...WITHOUT_PAGES, ...compiledOnce(), ...more.env };
+	const env = { ...WITHOUT_PAGES, ...more.env };
 	return await N8n.start({ version, tarball: process.env.PAY_TARBALL, home, ...more, env });
 }
 
@@ -117,7 +113,7 @@ export function withQueueMode(
 	let sandbox: Sandbox | undefined;
 	beforeAll(async () => {
 		sandbox = await Sandbox.start(options);
-		const env = { ...WITHOUT_PAGES, ...compiledOnce(), ...SOON, N8N_LOG_LEVEL: 'debug' };
+		const env = { ...WITHOUT_PAGES, ...SOON, N8N_LOG_LEVEL: 'debug' };
 		const packed = { tarball: process.env.PAY_TARBALL, home: process.env[homeOf(version)] };
 		queue = await QueueMode.start({ version, ...packed, env });
 		const { main } = queue;
