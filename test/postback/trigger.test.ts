@@ -74,6 +74,13 @@ test('a secret that is removed: the log names the credential', async () => {
 	]);
 });
 
+test('Authentication as an expression, which a request could choose: nothing starts', async () => {
+	const node = webhookNode({ parameters: { authentication: '={{ "none" }}' } });
+	const { result, status } = await node.post('https://n8n.example.com/webhook/x/postback');
+	expect(result.workflowData).toBeUndefined();
+	expect(status).toBe(500);
+});
+
 describe('the credential of a postback', () => {
 	const EXPRESSION = '={{ $vars.secret }}';
 	test.each<{ when: string; unresolved: IDataObject; resolved: IDataObject; times: number }>([
@@ -312,6 +319,12 @@ describe('publishing it', () => {
 		why: string;
 		parameters?: Parameters<typeof published>[1];
 	}>([
+		{
+			how: 'with an expression as Authentication, whatever it gives',
+			credential: signed,
+			why: 'Authentication is an expression, so a request could choose it. Choose it from the list, without an expression.',
+			parameters: { typed: '={{ "signedUrl" }}' },
+		},
 		{
 			how: 'without a secret',
 			credential: () => ({}),
