@@ -379,6 +379,24 @@ describe('a payment that was rejected for its token', () => {
 		expect(consult(ledger, entry(0, id, 5)).do).toBe(expected);
 	});
 
+	test.each([
+		{ who: 'another item', isTool: false, id: 'a' },
+		{ who: 'another item, tried again under another one', isTool: false, id: 'b' },
+		{ who: 'a tool for something else, tried again under another one', isTool: true, id: 'b' },
+	])('and whose External ID was sent by $who: it is not sent again', ({ isTool, id }) => {
+		const ledger = openLedger({}, 'payment', 'Pay, run 0', isTool);
+		make(ledger, entry(0, 'a', 5), TOKEN);
+		make(ledger, entry(1, 'a', 1), TOKEN);
+		expect(consult(ledger, entry(0, id, 5))).toMatchObject({
+			do: 'replay',
+			attempt: { amount: 5 },
+		});
+		expect(consult(ledger, entry(1, id, 1))).toMatchObject({
+			do: 'replay',
+			attempt: { amount: 1 },
+		});
+	});
+
 	test('by an earlier version, which wrote down no execution: it is sent', () => {
 		const store: LedgerStore = {};
 		const ledger = openLedger(store, 'payment', 'Pay, run 0');

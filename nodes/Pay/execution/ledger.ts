@@ -112,6 +112,8 @@ function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
  *
  *   attempts   payment payout-7                              a payment, by its external_id
  *   attempts   qrCode Pay, run 0, item 2: order-7            a QR code, by its place too
+ *   attempts   replaced payment Pay, run 0, item 2           an item's last payment, whose external_id another
+ *                                                            item sent since
  *   places     Pay, run 0, item 2                            an item, see `placeKey`
  *   places     tool dGhpcyBpcyBhIGZpbmdlcg                   a call of a tool, by what it asks for
  */
@@ -132,6 +134,19 @@ function attemptKey(ledger: Ledger, item: Sendable): string {
  */
 function itemKey(ledger: Ledger, item: Sendable): string {
 	return ledger.isTool ? `tool ${item.fingerprint}` : placeKey(placeOf(ledger, item));
+}
+
+/** Where an item's last payment stands once another item has sent its external_id; it was not made then. */
+const replacedKey = (kind: string, keyOfItem: string) => `replaced ${kind} ${keyOfItem}`;
+
+/** Keeps the attempt that one of this item is about to replace, if that is of another item. */
+function keepReplaced(ledger: Ledger, item: Sendable): void {
+	const { attempts } = ledger.store;
+	const replaced = attempts[attemptKey(ledger, item)];
+	if (replaced === undefined || isOfItem(replaced, ledger, item)) return;
+	const { kind, place, fingerprint } = replaced;
+	const keyOfItem = place.isTool ? `tool ${fingerprint}` : placeKey(place);
+	attempts[replacedKey(kind, keyOfItem)] = replaced;
 }
 
 /** Whether an attempt was made for this item, or by a tool for the same request. */
@@ -156,9 +171,12 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, places } = ledger.store;
 	const external_id = places[itemKey(ledger, item)];
 	if (external_id === undefined) return undefined;
-	const attempt = attempts[paymentKey(ledger.operation.kind, external_id)];
-	// Another item may have sent that external_id since.
-	return attempt !== undefined && isOfItem(attempt, ledger, item) ? attempt : undefined;
+	const { kind } = ledger.operation;
+	const attempt = attempts[paymentKey(kind, external_id)];
+	if (attempt !== undefined && isOfItem(attempt, ledger, item)) return attempt;
+	// Another item has sent that external_id since.
+	const replaced = attempts[replacedKey(kind, itemKey(ledger, item))];
+	return replaced?.external_id === external_id ? replaced : undefined;
 }
 
 /**
@@ -247,8 +265,11 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		fingerprint,
 		executionId: ledger.executionId,
 	};
+	if (!operation.policy.isRepeatable) {
+		keepReplaced(ledger, item);
+		store.places[itemKey(ledger, item)] = external_id;
+	}
 	store.attempts[attemptKey(ledger, item)] = attempt;
-	if (!operation.policy.isRepeatable) store.places[itemKey(ledger, item)] = external_id;
 	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount));
 	return attempt;
 }
