@@ -132,12 +132,12 @@ function attemptKey(ledger: Ledger, item: Sendable): string {
  * What a payment is known by if its external_id changes with each try. A model that calls a tool has no
  * items and may call another tool for the same, so a tool's call is known by what it asks for.
  */
-function itemKey(ledger: Ledger, item: Sendable): string {
-	return ledger.isTool ? `tool ${item.fingerprint}` : placeKey(placeOf(ledger, item));
+function itemKey(place: Place, fingerprint: string): string {
+	return place.isTool ? `tool ${fingerprint}` : placeKey(place);
 }
 
 /** Where an item's last payment stands once another item has sent its external_id; it was not made then. */
-const replacedKey = (kind: string, keyOfItem: string) => `replaced ${kind} ${keyOfItem}`;
+const replacedKey = (kind: string, key: string) => `replaced ${kind} ${key}`;
 
 /** Keeps the attempt that one of this item is about to replace, if that is of another item. */
 function keepReplaced(ledger: Ledger, item: Sendable): void {
@@ -145,8 +145,7 @@ function keepReplaced(ledger: Ledger, item: Sendable): void {
 	const replaced = attempts[attemptKey(ledger, item)];
 	if (replaced === undefined || isOfItem(replaced, ledger, item)) return;
 	const { kind, place, fingerprint } = replaced;
-	const keyOfItem = place.isTool ? `tool ${fingerprint}` : placeKey(place);
-	attempts[replacedKey(kind, keyOfItem)] = replaced;
+	attempts[replacedKey(kind, itemKey(place, fingerprint))] = replaced;
 }
 
 /** Whether an attempt was made for this item, or by a tool for the same request. */
@@ -169,13 +168,14 @@ function attemptWithId(ledger: Ledger, item: Sendable): Attempt | undefined {
 /** The last attempt of this item, whatever its external_id was and whatever became of it. */
 function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, places } = ledger.store;
-	const external_id = places[itemKey(ledger, item)];
+	const key = itemKey(placeOf(ledger, item), item.fingerprint);
+	const external_id = places[key];
 	if (external_id === undefined) return undefined;
 	const { kind } = ledger.operation;
 	const attempt = attempts[paymentKey(kind, external_id)];
 	if (attempt !== undefined && isOfItem(attempt, ledger, item)) return attempt;
 	// Another item has sent that external_id since.
-	const replaced = attempts[replacedKey(kind, itemKey(ledger, item))];
+	const replaced = attempts[replacedKey(kind, key)];
 	return replaced?.external_id === external_id ? replaced : undefined;
 }
 
@@ -267,7 +267,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	};
 	if (!operation.policy.isRepeatable) {
 		keepReplaced(ledger, item);
-		store.places[itemKey(ledger, item)] = external_id;
+		store.places[itemKey(place, fingerprint)] = external_id;
 	}
 	store.attempts[attemptKey(ledger, item)] = attempt;
 	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount));
