@@ -138,6 +138,8 @@ export interface RunOptions {
 	settings?: Partial<INode>;
 	/** n8n's id of the execution; each has one of its own, where this says nothing. */
 	executionId?: string;
+	/** What n8n keeps of a run that a person starts in the editor. */
+	startData?: IRunExecutionData['startData'];
 	/** The execution to go on with, as the editor's Retry does. */
 	previous?: IRun;
 	/** The context as another version of n8n, or a failing one, would give it to the Pay node. */
@@ -278,6 +280,7 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 	const run =
 		options.previous?.data ??
 		createRunExecutionData({
+			startData: options.startData,
 			executionData: {
 				nodeExecutionStack: [{ node: start, data: { main: [[{ json: {} }]] }, source: null }],
 			},

@@ -13,6 +13,7 @@ import { isRunByAiAgent } from './agent';
 import { countRun, type RunCount } from './earlierState';
 import { hasTried, openLedger, type LedgerStore } from './ledger';
 import { RunRecords, type Records } from './memory/RunRecords';
+import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
 import type { Tally } from './tally';
@@ -72,6 +73,7 @@ function openRecords(
  */
 export function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
+	refuseExecutePreviousNodes(context);
 	const isTool = isRunByAiAgent(context);
 	checkParameters(operation, parameters);
 	if (isTool) checkToolParameters(operation, parameters);

@@ -14,6 +14,14 @@ import { attemptInWords } from './place';
  * case that the words are for. Errors of a field are with its reader.
  */
 
+/** A run that was only to give the node of this name its input. */
+export const ranWithPreviousNodes = (name: string) =>
+	new InputError(
+		'',
+		`Nothing was sent: you clicked "Execute previous nodes" in "${name}", and n8n ran this node too`,
+		'Its input is there now. To send it, click "Execute step".',
+	);
+
 /** An AI agent that asks for what nobody permitted it. */
 export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: AgentPermission) =>
 	new InputError(

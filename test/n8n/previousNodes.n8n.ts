@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import type { Execution, N8n, Workflow } from '../../dev/n8n';
+import { majorOf } from '../../dev/versions';
+import { chain, node, pay, type Node } from '../../dev/workflow';
+import type { Sandbox } from '../../sandbox/service';
+import { startModel } from './model';
+import { allFinished, VERSIONS, withN8n, type Credential } from './nodes';
+import { agent, chatModel, set, toAgent } from './otherNodes';
+
+const manualTrigger = () => node('Manual', 'n8n-nodes-base.manualTrigger');
+const fromAi = (name: string, type = 'string') => `={{ $fromAI('${name}', 'x', '${type}') }}`;
+
+/** What the editor's buttons ask n8n for: the whole of this is what it sends. */
+interface PartOfRun {
+	destinationNode: { nodeName: string; mode: 'exclusive' | 'inclusive' };
+	runData?: object;
+	dirtyNodeNames?: string[];
+	triggerToStartFrom?: { name: string };
+	agentRequest?: object;
+}
+
+/** The editor always says what is pinned. */
+const NO_PINS = { pinData: {} };
+
+const previousNodesOf = (nodeName: string) => ({ nodeName, mode: 'exclusive' }) as const;
+const stepOf = (nodeName: string) => ({ nodeName, mode: 'inclusive' }) as const;
+
+/** Each way in which the editor runs a part of a workflow, as it asks for it. */
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	let sandbox: Sandbox;
+	let payApi: Credential;
+	withN8n(version, (running) => ({ n8n, sandbox, payApi } = running));
+	const models: Array<{ close: () => void }> = [];
+	beforeEach(() => {
+		sandbox.received.length = 0;
+	});
+	afterAll(() => {
+		for (const model of models) model.close();
+	});
+
+	/** Asks for a part of a workflow; gives its execution, or undefined while n8n waits for a trigger. */
+	async function runPart(workflowId: string, part: PartOfRun): Promise<Execution | undefined> {
+		const workflowData = await n8n.workflow(workflowId);
+		const body = { workflowData, ...part };
+		const { data } = await n8n.rest<{ data: { executionId?: string } }>(
+			'POST',
+			`/workflows/${workflowId}/run`,
+			body,
+		);
+		return data.executionId === undefined ? undefined : await n8n.finished(data.executionId);
+	}
+
+	/** Saves Manual -> Row -> Round -> Pay. */
+	async function saveChain(more: Partial<Workflow> = {}): Promise<string> {
+		const nodes = [
+			manualTrigger(),
+			set('Row', `={{ { "row": 1 } }}`),
+			set('Round', `={{ { "id": "${randomUUID()}" } }}`),
+			pay('Pay', { amount: 1, external_id: '={{ $json.id }}' }),
+		];
+		return await n8n.importWorkflow({ ...chain('Part', nodes), ...NO_PINS, ...more }, { payApi });
+	}
+
+	/** Runs Manual and Row, and gives what the editor keeps of it. */
+	async function runFirstNodes(workflowId: string): Promise<object> {
+		const first = await runPart(workflowId, { destinationNode: stepOf('Row') });
+		return first?.data.resultData.runData ?? {};
+	}
+
+	const sent = () => sandbox.received.length;
+	const errorIn = (execution: Execution | undefined) => execution?.data.resultData.error?.message;
+	const REFUSED = /^Nothing was sent: you clicked "Execute previous nodes" in ".*", and n8n ran/;
+
+	test('"Execute previous nodes" where a node before it has run: nothing is sent, and the error says so', async () => {
+		const id = await saveChain();
+		const runData = await runFirstNodes(id);
+		const execution = await runPart(id, {
+			destinationNode: previousNodesOf('Pay'),
+			runData,
+			dirtyNodeNames: [],
+		});
+		expect(sent()).toBe(0);
+		expect(errorIn(execution)).toMatch(REFUSED);
+	});
+
+	test.each([
+		['a node before it was changed', { dirtyNodeNames: ['Row'] }],
+		['a trigger was chosen', { triggerToStartFrom: { name: 'Manual' } }],
+	])('the same where %s', async (_, more) => {
+		const id = await saveChain();
+		const runData = await runFirstNodes(id);
+		await runPart(id, {
+			destinationNode: previousNodesOf('Pay'),
+			runData,
+			dirtyNodeNames: [],
+			...more,
+		});
+		expect(sent()).toBe(0);
+	});
+
+	test('the same where data is pinned', async () => {
+		const id = await saveChain({ pinData: { Row: [{ json: { row: 2 } }] } } as object);
+		await runPart(id, {
+			destinationNode: previousNodesOf('Pay'),
+			runData: await runFirstNodes(id),
+			dirtyNodeNames: [],
+		});
+		expect(sent()).toBe(0);
+	});
+
+	test('on a fresh canvas n8n does not run the node', async () => {
+		const id = await saveChain();
+		await runPart(id, { destinationNode: previousNodesOf('Pay') });
+		expect(sent()).toBe(0);
+	});
+
+	// n8n 1 keeps the name of the node alone while it listens: the node cannot know which button it was.
+	const sentWhileListening = majorOf(version) === 1 ? 1 : 0;
+	test(`a webhook that listens for the editor: ${sentWhileListening} is sent when it is called`, async () => {
+		const path = randomUUID();
+		const webhook = node(
+			'Webhook',
+			'n8n-nodes-base.webhook',
+			{ path, httpMethod: 'POST', options: {} },
+			{ webhookId: path },
+		);
+		const nodes = [webhook, pay('Pay', { amount: 1, external_id: '={{ $json.body.id }}' })];
+		const id = await n8n.importWorkflow({ ...chain('Listening', nodes), ...NO_PINS }, { payApi });
+		const call = async () =>
+			await fetch(`${n8n.url}/webhook-test/${path}`, {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json' },
+				body: JSON.stringify({ id: randomUUID() }),
+			});
+		await runPart(id, { destinationNode: previousNodesOf('Pay') });
+		expect((await call()).status).toBe(200);
+		await allFinished(n8n, id, 1);
+		expect(sent()).toBe(sentWhileListening);
+		await runPart(id, { destinationNode: stepOf('Pay') });
+		expect((await call()).status).toBe(200);
+		await allFinished(n8n, id, 2);
+		expect(sent()).toBe(sentWhileListening + 1);
+	});
+
+	test('"Execute step" pays', async () => {
+		const id = await saveChain();
+		const runData = await runFirstNodes(id);
+		await runPart(id, { destinationNode: stepOf('Pay'), runData, dirtyNodeNames: [] });
+		expect(sent()).toBe(1);
+	});
+
+	test('"Execute previous nodes" in a node behind it pays', async () => {
+		const id = await saveChain({
+			...chain('Part', [
+				manualTrigger(),
+				set('Row', `={{ { "id": "${randomUUID()}" } }}`),
+				pay('Pay', { amount: 1, external_id: '={{ $json.id }}' }),
+				set('Behind', '={{ {} }}'),
+			]),
+		});
+		const runData = await runFirstNodes(id);
+		await runPart(id, {
+			destinationNode: previousNodesOf('Behind'),
+			runData,
+			dirtyNodeNames: [],
+		});
+		expect(sent()).toBe(1);
+	});
+
+	/** Saves Manual -> Row -> Agent, with a tool that pays; gives the workflow's id. */
+	async function saveAgent() {
+		const id = randomUUID();
+		const model = await startModel(/Pay/, { amount: 5 });
+		const parameters = {
+			resource: 'payment',
+			operation: 'create',
+			amount: fromAi('amount', 'number'),
+			external_id: id,
+			creditParty: { key: 'ana', keyType: '' },
+			options: { allowAiPayments: true },
+		};
+		const tool: Node = node('Pay', 'n8n-nodes-pay.payTool', parameters);
+		const nodes = [manualTrigger(), set('Row', '={{ {} }}'), agent('Pay 5', 3)];
+		const workflow = chain('Agent', nodes, {
+			Model: toAgent('ai_languageModel'),
+			Pay: toAgent('ai_tool'),
+		});
+		workflow.nodes.push(await chatModel(n8n, model.url), tool);
+		models.push(model);
+		return await n8n.importWorkflow({ ...workflow, ...NO_PINS }, { payApi });
+	}
+
+	test('"Execute previous nodes" in an agent: its tool pays nothing; "Execute step" there pays', async () => {
+		const id = await saveAgent();
+		const runData = await runFirstNodes(id);
+		await runPart(id, {
+			destinationNode: previousNodesOf('Agent'),
+			runData,
+			dirtyNodeNames: [],
+		});
+		expect(sent()).toBe(0);
+		await runPart(id, { destinationNode: stepOf('Agent'), runData, dirtyNodeNames: [] });
+		expect(sent()).toBe(1);
+	});
+
+	test("a tool's own test button pays", async () => {
+		const id = await saveAgent();
+		await runPart(id, {
+			destinationNode: stepOf('Pay'),
+			runData: await runFirstNodes(id),
+			dirtyNodeNames: [],
+			agentRequest: { query: { Pay: { amount: 5 } }, tool: { name: 'Pay' } },
+		});
+		expect(sent()).toBe(1);
+	});
+});
