@@ -309,63 +309,11 @@ describe('a "yes" about something else', () => {
 		'The service accepted "order-7" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
 	const OTHER_ID =
 		'The service accepted "order-7" and calls it "another". Ask the service what it accepted: postbacks may name the other one.';
-	const inWords = (said: string) => OTHER_AMOUNT.replace('4100', said);
-	test.each<{ what: string; response: object; hints: string[] }>([
-		{
-			what: 'the same',
-			response: { amount: 41, external_id: 'order-7' },
-			hints: [],
-		},
-		{
-			what: 'the same amount as text',
-			response: { amount: '41.00' },
-			hints: [],
-		},
-		{
-			what: 'an amount in words',
-			response: { amount: 'EUR 4100' },
-			hints: [inWords('EUR 4100')],
-		},
-		{
-			what: 'a decimal comma',
-			response: { amount: '0,01' },
-			hints: [inWords('0,01')],
-		},
-		{
-			what: 'an amount with a currency',
-			response: { amount: { value: 4100, currency: 'EUR' } },
-			hints: [],
-		},
-		{
-			what: 'another amount below the top',
-			response: { data: { amount: 4100 } },
-			hints: [],
-		},
-		{
-			what: 'another amount',
-			response: { amount: 4100 },
-			hints: [OTHER_AMOUNT],
-		},
-		{
-			what: 'another amount as text',
-			response: { amount: '4100' },
-			hints: [OTHER_AMOUNT],
-		},
-		{
-			what: 'another identifier',
-			response: { external_id: 'another' },
-			hints: [OTHER_ID],
-		},
-		{
-			what: 'both',
-			response: { amount: 4100, external_id: 'another' },
-			hints: [OTHER_AMOUNT, OTHER_ID],
-		},
-	])('a response with $what', async ({ response, hints }) => {
-		respond(201, JSON.stringify(response));
+	test('a response that repeats another amount and identifier than its request: hints name both', async () => {
+		respond(201, JSON.stringify({ data: { amount: 4100, external_id: 'another' } }));
 		const done = await run({ ...charge, resource: 'payment', creditParty: { key: 'k' } });
 		expect(resultsOf(done)[0]?.outcome).toBe('accepted');
-		expect(hintsOf(done)).toStrictEqual(hints);
+		expect(hintsOf(done)).toStrictEqual([OTHER_AMOUNT, OTHER_ID]);
 	});
 });
 

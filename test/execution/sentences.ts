@@ -57,6 +57,7 @@ const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: numb
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
+	ranWithPreviousNodes: () => [refusals.ranWithPreviousNodes('Pay')],
 	notPermittedToAgents: (kind) => {
 		const { agentPermission } = OPERATIONS[kind].policy;
 		if (agentPermission === 'not needed') return [];
@@ -202,6 +203,9 @@ const RESULTS: Examples<typeof results> = {
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
 	unreadableAmountInCode: () => [results.unreadableAmountInCode(ID, '0,01', 10.5)],
 	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
+	otherAddressInResponse: onlyWhere(hasPostback, () => [
+		results.otherAddressInResponse(ID, 'https://a.example.com/old', 'https://a.example.com/new'),
+	]),
 	otherIdInResponse: (kind) => [results.otherIdInResponse(ID, 'another', hasPostback(kind))],
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),

@@ -1,10 +1,11 @@
 import { isJsonObject } from '../json';
 import { isSameAmount } from '../parameters/postbackState';
+import { inOneForm } from '../parameters/text';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
 import type { Ready } from './read';
 import type { Tally } from './tally';
-import { otherAmountInResponse, otherIdInResponse } from './words/result';
+import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from './words/result';
 
 /* What a run notes of a request beside its result. None of it throws: the request was sent. */
 
@@ -29,25 +30,78 @@ export function noteHints(tally: Tally, { request, hints = {} }: Ready): void {
 	tally.itemHints.set(hints.item, ids);
 }
 
-/** What can be compared with an amount or identifier. */
-function isTextOrNumber(value: unknown): value is string | number {
-	return typeof value === 'string' || typeof value === 'number';
+/** The members of a response that may repeat what its request said (section 2). */
+const REPEATED_MEMBERS = ['amount', 'external_id', 'postbackUrl'] as const;
+type RepeatedMember = (typeof REPEATED_MEMBERS)[number];
+
+/** Collects the texts and numbers of such members, at any depth: some services wrap what they repeat. */
+function collectRepeated(value: unknown, found: Map<RepeatedMember, Array<string | number>>): void {
+	if (typeof value !== 'object' || value === null) return;
+	for (const member of Object.values(value)) collectRepeated(member, found);
+	if (!isJsonObject(value)) return;
+	for (const name of REPEATED_MEMBERS) {
+		const repeated = Object.hasOwn(value, name) ? value[name] : undefined;
+		if (typeof repeated !== 'string' && typeof repeated !== 'number') continue;
+		const values = found.get(name);
+		if (values === undefined) found.set(name, [repeated]);
+		else values.push(repeated);
+	}
 }
 
-/** Compares an acceptance with its request, as far as it repeats members of that at its top. */
+/** What a service writes in place of what it does not show. */
+const MASK = /[*\u2026]|\.\.\./;
+
+/**
+ * A URL up to its query, which may hold n8n's token; undefined where that is none, or masked. Our own proof
+ * is masked in a response, and stands in the query.
+ */
+function addressOf(url: string | number): string | undefined {
+	if (typeof url === 'number' || !URL.canParse(url)) return undefined;
+	const { origin, pathname } = new URL(url);
+	return MASK.test(pathname) ? undefined : origin + pathname;
+}
+
+/** The first of some values, where none of them is the one that was asked for; undefined where one is. */
+function firstUnlessSame<Value>(
+	values: Value[] | undefined,
+	isSame: (value: Value) => boolean,
+): Value | undefined {
+	return values?.some(isSame) ? undefined : values?.[0];
+}
+
+/**
+ * Compares an acceptance with its request, as far as it repeats that. An older charge comes back so where its
+ * External ID was used again. Of several members of one name it is enough that one says the same: a fee
+ * has an amount too.
+ */
 export function compareResponse(
 	{ doubts, operation }: Tally,
-	request: Pick<ServiceRequest, 'external_id' | 'amount'>,
+	request: Pick<ServiceRequest, 'external_id' | 'amount' | 'postbackUrl'>,
 	response: unknown,
 ): void {
-	if (!isJsonObject(response)) return;
-	const { external_id, amount: requested } = request;
-	const { amount, external_id: id } = response;
-	if (requested !== undefined && isTextOrNumber(amount) && !isSameAmount(amount, requested)) {
-		doubts.add(otherAmountInResponse(external_id, String(amount), requested));
+	const { external_id, amount: requested, postbackUrl } = request;
+	const found = new Map<RepeatedMember, Array<string | number>>();
+	collectRepeated(response, found);
+	if (requested !== undefined) {
+		const other = firstUnlessSame(found.get('amount'), (each) => isSameAmount(each, requested));
+		if (other !== undefined) {
+			doubts.add(otherAmountInResponse(external_id, String(other), requested));
+		}
 	}
-	if (isTextOrNumber(id) && String(id).trim() !== external_id) {
+	const otherId = firstUnlessSame(
+		found.get('external_id'),
+		(each) => inOneForm(String(each)) === external_id,
+	);
+	if (otherId !== undefined) {
 		const hasPostback = Object.hasOwn(operation.members, 'postbackUrl');
-		doubts.add(otherIdInResponse(external_id, String(id), hasPostback));
+		doubts.add(otherIdInResponse(external_id, String(otherId), hasPostback));
+	}
+	const address = postbackUrl === undefined ? undefined : addressOf(postbackUrl);
+	if (address === undefined) return;
+	const addresses = (found.get('postbackUrl') ?? []).map(addressOf);
+	const isMasked = addresses.includes(undefined);
+	const otherAddress = firstUnlessSame(addresses, (each) => each === address);
+	if (otherAddress !== undefined && !isMasked) {
+		doubts.add(otherAddressInResponse(external_id, otherAddress, address));
 	}
 }

@@ -201,6 +201,10 @@ export const otherIdInResponse = (external_id: string, otherId: string, hasPostb
 			: 'Ask the service what it accepted.',
 	);
 
+/** An acceptance that names another address for postbacks than its request. */
+export const otherAddressInResponse = (external_id: string, address: string, requested: string) =>
+	`The service accepted "${external_id}" and sends its postbacks to ${address}, but the request said ${requested}. It may be an earlier request with this External ID: ask the service what it accepted.`;
+
 const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
 
 /** What is known of a request of which nobody knows what became of it. */

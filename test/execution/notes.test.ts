@@ -1,0 +1,76 @@
+import type { INode } from 'n8n-workflow';
+import { compareResponse } from '../../nodes/Pay/execution/notes';
+import { openTally } from '../../nodes/Pay/execution/tally';
+import { OPERATIONS } from '../serviceOperations';
+
+const TRIGGER = 'https://n8n.example.com/webhook/pay/postback';
+const WAIT = 'https://n8n.example.com/webhook-waiting/7/pay';
+const REQUEST = {
+	external_id: 'order-7',
+	amount: 41,
+	postbackUrl: `${TRIGGER}?pay_proof=abc.def`,
+};
+
+/** What people are told of a response that accepts a request. */
+function doubtsAbout(response: unknown, request: typeof REQUEST = REQUEST): string[] {
+	const tally = openTally({ name: 'Pay' } as INode, OPERATIONS.qrCode, 1, false);
+	compareResponse(tally, request, response);
+	return [...tally.doubts];
+}
+
+test.each<[string, unknown]>([
+	['nothing', {}],
+	['a text', 'accepted'],
+	['what the request said', { ...REQUEST }],
+	['the amount as text', { amount: '41.00' }],
+	['an amount with a currency', { amount: { value: 4100, currency: 'EUR' } }],
+	['no amount', { amount: null, external_id: null, postbackUrl: null }],
+	['the right amount beside that of a fee', { amount: 41, fee: { amount: 0.5 } }],
+	['the right amount below another one', { fee: { amount: 0.5 }, charges: [{ amount: 41 }] }],
+	['the identifier with a space', { data: { external_id: ' order-7 ' } }],
+	[
+		'the URL as a URL writes it',
+		{ postbackUrl: 'HTTPS://n8n.example.com:443/webhook/pay/postback' },
+	],
+	['the URL with its proof masked', { postbackUrl: `${TRIGGER}?pay_proof=***` }],
+	['a URL that the service masks', { postbackUrl: 'https://n8n.example.com/***' }],
+	['a URL that the service cuts off', { postbackUrl: 'https://n8n.example.com/webh...' }],
+	['no URL', { postbackUrl: '' }],
+])('a response with %s brings no doubt', (_, response) => {
+	expect(doubtsAbout(response)).toStrictEqual([]);
+});
+
+const OTHER_AMOUNT =
+	'The service accepted "order-7" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
+const OTHER_ID =
+	'The service accepted "order-7" and calls it "order-6". Ask the service what it accepted: postbacks may name the other one.';
+
+test.each<[string, unknown, string]>([
+	['another amount', { amount: 4100 }, OTHER_AMOUNT],
+	['another amount as text', { amount: '4100' }, OTHER_AMOUNT],
+	['another amount below the top', { data: { amount: 4100 } }, OTHER_AMOUNT],
+	['another amount in a list', [{ charge: { amount: 4100 } }], OTHER_AMOUNT],
+	['an amount in words', { amount: 'EUR 41' }, OTHER_AMOUNT.replace('4100', 'EUR 41')],
+	['a decimal comma', { amount: '0,01' }, OTHER_AMOUNT.replace('4100', '0,01')],
+	['another identifier', { external_id: 'order-6' }, OTHER_ID],
+	['another identifier below the top', { charge: { external_id: 'order-6' } }, OTHER_ID],
+	[
+		'the address of another wait',
+		{ charge: { postbackUrl: `${WAIT}?signature=n8n-token` } },
+		`The service accepted "order-7" and sends its postbacks to ${WAIT}, but the request said ${TRIGGER}. It may be an earlier request with this External ID: ask the service what it accepted.`,
+	],
+])('a response with %s: one doubt names both', (_, response, doubt) => {
+	expect(doubtsAbout(response)).toStrictEqual([doubt]);
+});
+
+test('an older charge under the same External ID: what differs is told', () => {
+	const older = { result: { external_id: 'order-7', amount: 4100, postbackUrl: WAIT } };
+	expect(doubtsAbout(older)).toHaveLength(2);
+});
+
+test('a response that repeats a hundred thousand amounts is compared within a second', () => {
+	const response = Array.from({ length: 100_000 }, () => ({ amount: 1 }));
+	const start = performance.now();
+	expect(doubtsAbout(response)).toHaveLength(1);
+	expect(performance.now() - start).toBeLessThan(1_000);
+});
