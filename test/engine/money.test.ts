@@ -385,7 +385,7 @@ describe('AI agents', () => {
 	const asTool = { settings: { type: 'n8n-nodes-pay.payTool' } };
 	const toolParameters = (more: IDataObject = {}) => ({
 		amount: 1,
-		external_id: "={{ $fromAI('id') }}",
+		external_id: "={{ $('Source').first().json.id }}",
 		...more,
 	});
 	const allowed = { options: { allowAiPayments: true } };
@@ -469,7 +469,11 @@ describe('AI agents', () => {
 		const tool = (name: string, external_id: string) =>
 			payNode(name, toolParameters({ ...allowed, external_id }), asTool.settings);
 		const sources = ['Source', 'First', 'Second'].map((name) => sourceNode(name, [{}]));
-		const nodes = [...sources, tool('Pay', `={{ ["a", "${id}"][$runIndex] }}`), tool('Pay 2', id)];
+		const nodes = [
+			...sources,
+			tool('Pay', `={{ $prevNode.name === "First" ? "a" : "${id}" }}`),
+			tool('Pay 2', id),
+		];
 		const connections = {
 			Source: to(['First', 'Second']),
 			First: to(['Pay']),
@@ -490,8 +494,12 @@ describe('AI agents', () => {
 		]);
 	});
 
-	test('may create QR codes', async () => {
-		const run = await called('ai', toolParameters({ resource: 'qrCode' }));
-		expect(outcomes(run)).toStrictEqual(['accepted']);
+	test('may not invent the External ID of a payment, only that of a QR code', async () => {
+		const invented = { external_id: "={{ $fromAI('id') }}" };
+		const payment = await called('ai', toolParameters({ ...allowed, ...invented }));
+		expect(resultsOf(payment)).toMatchObject([{ outcome: 'notSent', field: 'external_id' }]);
+		expect(arrived()).toStrictEqual([]);
+		const charge = await called('ai', toolParameters({ resource: 'qrCode', ...invented }));
+		expect(outcomes(charge)).toStrictEqual(['accepted']);
 	});
 });

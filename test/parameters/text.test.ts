@@ -10,6 +10,7 @@ import {
 	parseExternalId,
 	parseIdentifier,
 	readMembers,
+	refuseInventedId,
 	withoutEmpty,
 	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
@@ -266,6 +267,35 @@ describe('identifiers that look alike', () => {
 	});
 });
 
+describe('an External ID that an agent may not use for what goes out once', () => {
+	test.each([
+		["={{ $fromAI('id') }}", '$fromAI'],
+		['={{ $fromai("id", ``, "string") }}', '$fromai'],
+		[
+			"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('External_ID', ``, 'string') }}",
+			'$fromAI',
+		],
+		["={{ 'pay-' + $execution.id }}", '$execution.id'],
+		['={{ $now.toMillis() }}', '$now'],
+		['={{ Math.random() }}', 'random('],
+	])('%s', (typed, part) => {
+		const refusal = refusalOf(() => refuseInventedId(typed, WORDS));
+		expect(refusal?.message).toBe(
+			`External ID (external_id) holds ${part}, so an AI agent that is asked twice for one refund would have it refunded twice`,
+		);
+	});
+
+	test.each([
+		"={{ $('Order').first().json.orderId }}",
+		"={{ 'payment-' + $('Chat').first().json.sessionId }}",
+		'$fromAI as plain text',
+		'invoice-7',
+		undefined,
+	])('%p is none', (typed) => {
+		expect(() => refuseInventedId(typed, WORDS)).not.toThrow();
+	});
+});
+
 describe('a hint where an identifier changes with each try', () => {
 	test.each([
 		{
@@ -313,6 +343,10 @@ describe('a hint where an identifier changes with each try', () => {
 			part: '$execution?.id',
 		},
 		{
+			typed: '={{ Date() }}',
+			part: 'Date(',
+		},
+		{
 			typed: '={{ crypto.randomUUID() }}',
 			part: 'randomUUID(',
 		},
@@ -338,6 +372,7 @@ describe('a hint where an identifier changes with each try', () => {
 		'={{ $json.random_id }}',
 		'=order-date-{{ $json.id }}',
 		"={{ $('Due Date').item.json.id }}",
+		'={{ $json.day.toDate().id }}',
 		'={{ $json.nowhere }}',
 		"={{ $('Set').item.json.id }}",
 		'={{ $execution.resumeUrl }}',

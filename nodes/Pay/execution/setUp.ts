@@ -6,7 +6,7 @@ import {
 	refuseItemDataInTool,
 	requireFieldByField,
 } from '../parameters/parameter';
-import { changingIdHint } from '../parameters/text';
+import { changingIdHint, refuseInventedId } from '../parameters/text';
 import { countWaits, isContinuedElsewhere, type ExpectationStore } from '../postback/expectation';
 import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
@@ -39,6 +39,7 @@ function checkParameters(operation: RequestOperation, parameters: INodeParameter
 function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
 	refuseItemDataInTool(operation.description, parameters);
 	requirePermission(operation, parameters.options);
+	if (!operation.policy.isRepeatable) refuseInventedId(parameters.external_id, operation.words);
 }
 
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */

@@ -190,7 +190,7 @@ export function parseExternalId(value: unknown, identifier: Identifier): string 
 
 /** Parts of an expression that give another text when an item is tried again. */
 const CHANGING =
-	/\$now\b|\$today\b|\bnew Date\b|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
+	/\$now\b|\$today\b|\bnew Date\b|\bDate\s*\(|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
 
 /**
  * A hint if an identifier, as it was typed, changes with each try: where nothing may go out twice, or
@@ -209,6 +209,24 @@ export function changingIdHint(
 		return `The External ID holds ${changing}, so it changes with each try, and is not that of a ${identifier.of}. Use the one from the item, for example ${example}.`;
 	}
 	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${example}.`;
+}
+
+/** What a model says, however people write it: n8n takes it in any case. */
+const CHOSEN_BY_MODEL = /\$fromAI\b/i;
+
+/**
+ * Refuses an identifier, as it was typed, that a model invents or that changes with each call: the same
+ * wish in a second message would be a second payment. Throws an InputError.
+ */
+export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words): void {
+	if (typeof typed !== 'string' || !typed.startsWith('=')) return;
+	const [part] = CHOSEN_BY_MODEL.exec(typed) ?? CHANGING.exec(typed) ?? [];
+	if (part === undefined) return;
+	throw wrongField(
+		externalIdName,
+		`holds ${part}, so an AI agent that is asked twice for one ${noun} would have it ${pastParticiple} twice`,
+		"Take the identifier from your own data, with the name of your node: {{ $('Order').first().json.orderId }}.",
+	);
 }
 
 /**
