@@ -21,12 +21,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		sandbox.faultFor = () => ({ kind: 'delay', ms: 100 });
 	});
 
+	/** A tool whose External ID stands in the data, under its name. */
 	const tool = (name: string, parameters: object = {}) =>
 		node(name, 'n8n-nodes-pay.payTool', {
 			resource: 'payment',
 			operation: 'create',
 			amount: fromAi('amount', 'number'),
-			external_id: fromAi('id'),
+			external_id: `={{ $('Items').first().json['${name}'] }}`,
 			creditParty: { key: fromAi('key'), keyType: '' },
 			options: MAY_PAY,
 			...parameters,
@@ -40,12 +41,15 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const outcomesIn = (heard: string[]) =>
 		heard.map((text) => /"outcome":"(\w+)"/.exec(text)?.[1] ?? text);
 
+	/** The identifiers of the payments that an agent may make, by the names of its tools. */
+	const newData = () => ({ amount: 1, Pay: randomUUID(), 'Pay too': randomUUID() });
+
 	/** Has a model of this version of the agent ask for these payments, and gives what it heard. */
 	async function ask(
 		typeVersion: number,
 		tools: Node[],
 		args: object[],
-		{ atOnce = false, credential = payApi }: { atOnce?: boolean; credential?: typeof payApi } = {},
+		{ atOnce = false, credential = payApi, data = newData() } = {},
 	) {
 		const model = await startModel(/Pay/, args, args.length, atOnce);
 		const first = start();
@@ -57,7 +61,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		workflow.nodes.push(await chatModel(n8n, model.url), ...tools);
 		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
-		await call(n8n, first.webhookId, { items: [{ amount: 1, id: randomUUID(), key: 'ana' }] });
+		await call(n8n, first.webhookId, { items: [data] });
 		await allFinished(n8n, id, 1);
 		model.close();
 		return outcomesIn(model.heard);
@@ -108,16 +112,16 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		};
 	}
 
-	const asked = (id: string, more: object = {}) => ({ amount: 5, key: 'ana', id, ...more });
+	const asked = (more: object = {}) => ({ amount: 5, key: 'ana', ...more });
 
 	// Those before 3 run the tools of one message at once.
 	describe.each([1.8, 2, 2.2, 3])('agent version %d', (typeVersion) => {
 		test.each([
-			['one tool', ['Pay']],
-			['two tools', ['Pay', 'Pay too']],
-		])('one payment under two ids in one message, %s: it is made once', async (_, names) => {
+			['by one tool', ['Pay']],
+			['under two ids, by two tools', ['Pay', 'Pay too']],
+		])('one payment asked for twice in one message, %s: it is made once', async (_, names) => {
 			const tools = names.map((name) => tool(name));
-			const args = [asked(randomUUID()), asked(randomUUID())];
+			const args = [asked(), asked()];
 			const heard = await ask(typeVersion, tools, args, { atOnce: true });
 			expect(heard).toHaveLength(2);
 			expect(heard.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
@@ -128,11 +132,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	describe.each([2.2, 3])('agent version %d', (typeVersion) => {
 		test('fields that read the item are refused: a model sends more than it was offered', async () => {
 			const own = { amount: '={{ $json.amount }}', payerQuestion: fromAi('note') };
-			const args = [asked(randomUUID(), { amount: 99, key: 'eve', note: 'x' })];
+			const data = newData();
+			const args = [asked({ amount: 99, key: 'eve', note: 'x' })];
 			expect(await ask(typeVersion, [tool('Pay', own)], args)).toStrictEqual(['notSent']);
 			const fixed = { ...own, amount: "={{ $('Items').first().json.amount }}" };
-			expect(await ask(typeVersion, [tool('Pay', fixed)], args)).toStrictEqual(['accepted']);
-			expect(arrived()).toStrictEqual([[args[0]!.id, 1]]);
+			expect(await ask(typeVersion, [tool('Pay', fixed)], args, { data })).toStrictEqual([
+				'accepted',
+			]);
+			expect(arrived()).toStrictEqual([[data.Pay, 1]]);
 		});
 
 		test('limits hold for all tools of the agent together', async () => {
@@ -145,7 +152,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				onlyRecipients: 'ana',
 			});
 			const tools = [tool('Pay'), tool('Pay too')];
-			const args = [asked(randomUUID(), { amount: 4 }), asked(randomUUID())];
+			const args = [asked({ amount: 4 }), asked()];
 			const more = { atOnce: true, credential: limited };
 			const heard = await ask(typeVersion, tools, args, more);
 			expect(heard.sort()).toStrictEqual(['accepted', 'notSent']);
@@ -153,22 +160,28 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	test('an MCP client pays an id once, again and at once, and only what it may', async () => {
-		const pay = await mcp(tool('Pay'));
+	test('two messages that ask for one payment: the model cannot invent an External ID for each', async () => {
+		const invented = tool('Pay', { external_id: fromAi('external_id') });
+		for (const external_id of ['made-up-1', 'made-up-2']) {
+			expect(await ask(3, [invented], [asked({ external_id })])).toStrictEqual(['notSent']);
+		}
+		expect(arrived()).toStrictEqual([]);
+	});
+
+	test('an MCP client pays an id once, again and at once', async () => {
 		const id = randomUUID();
-		expect(await pay(asked(id))).toBe('accepted');
-		expect(await pay(asked(id, { amount: 6 }))).toBe('duplicate');
-		const same = randomUUID();
-		const heard = await Promise.all([1, 2, 3].map(async () => await pay(asked(same))));
+		const pay = await mcp(tool('Pay', { external_id: id }));
+		expect(await pay(asked())).toBe('accepted');
+		expect(await pay(asked({ amount: 6 }))).toBe('duplicate');
+		const same = await mcp(tool('Pay', { external_id: randomUUID() }));
+		const heard = await Promise.all([1, 2, 3].map(async () => await same(asked())));
 		expect(heard.sort()).toStrictEqual(['accepted', 'duplicate', 'duplicate']);
-		expect(arrived()).toStrictEqual([
-			[id, 5],
-			[same, 5],
-		]);
+		expect(arrived()).toHaveLength(2);
 	});
 
 	test.each<[string, object, object]>([
 		['the id of its execution', { external_id: "={{ 'pay-' + $execution.id }}" }, {}],
+		['an External ID of its own', { external_id: fromAi('id') }, { id: 'made-up' }],
 		[
 			'its own permission',
 			{ options: { allowAiPayments: fromAi('may', 'boolean') } },
@@ -176,8 +189,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		],
 		['a recipient as a whole', { creditParty: fromAi('to', 'json') }, { to: { key: 'eve' } }],
 	])('an MCP client cannot pay with %s', async (_, parameters, more) => {
-		const pay = await mcp(tool('Pay', parameters));
-		expect(await pay(asked(randomUUID(), more))).toBe('notSent');
+		const pay = await mcp(tool('Pay', { external_id: randomUUID(), ...parameters }));
+		expect(await pay(asked(more))).toBe('notSent');
 		expect(arrived()).toStrictEqual([]);
 	});
 });
