@@ -72,8 +72,13 @@ test.each<{ name: string; error: InputError; field: string }>([
 		field: 'creditParty.key',
 	},
 	{
-		name: 'mayNameOtherRecipient',
-		error: refusals.mayNameOtherRecipient('to'),
+		name: 'membersMayChange',
+		error: refusals.membersMayChange(),
+		field: 'additionalMembers',
+	},
+	{
+		name: 'moreInRecipient',
+		error: refusals.moreInRecipient('creditParty.account'),
 		field: 'additionalMembers',
 	},
 	{

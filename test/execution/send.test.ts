@@ -36,6 +36,7 @@ const ready = (external_id: string, token: Account['token'] = PASTED): Ready => 
 	accountId: 'account',
 	tokenId: 'token',
 	fingerprint: `of ${external_id}`,
+	membersMayChange: false,
 	finish: async () => undefined,
 });
 

@@ -70,9 +70,8 @@ const REFUSALS: Examples<typeof refusals> = {
 		refusals.otherRecipient({ key: 'eve@example.com' }),
 		refusals.otherRecipient({}),
 	]),
-	mayNameOtherRecipient: onlyWhere(isLimited, () => [
-		refusals.mayNameOtherRecipient('creditParty.account'),
-	]),
+	membersMayChange: onlyWhere(isLimited, () => [refusals.membersMayChange()]),
+	moreInRecipient: onlyWhere(isLimited, () => [refusals.moreInRecipient('creditParty.account')]),
 	aboveSum: onlyWhere(isLimited, (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRejected: () => [refusals.tokenRejected()],

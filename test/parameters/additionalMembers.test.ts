@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { valueAt } from '../../nodes/Pay/json';
 import {
-	otherRecipientIn,
+	addedToRecipient,
+	holdsExpression,
 	withAdditionalMembers,
 } from '../../nodes/Pay/parameters/additionalMembers';
 import { refusalOf } from '../refusal';
@@ -93,79 +94,31 @@ test.each<{ name: string; why: string }>([
 	expect(withAdditionalMembers({}, inside, NO_FORM)).toStrictEqual(inside);
 });
 
-describe('a member that may say where the money goes, beside the Recipient of the form', () => {
-	const found = (body: object) => otherRecipientIn(body, OPERATIONS.payment.members);
+describe('a member inside the Recipient that the form does not have', () => {
+	const found = (body: object) => addedToRecipient(body, OPERATIONS.payment.members);
 
-	test.each([
-		'recipient',
-		'receiver',
-		'credit_party',
-		'Creditor',
-		'beneficiary',
-		'beneficiário',
-		'payee',
-		'destination',
-		'destinatario',
-		'account',
-		'toAccount',
-		'key',
-		'pixKey',
-		'PIX-KEY',
-		'iban',
-		'wallet_id',
-		'ｉｂａｎ',
-		'favorecido',
-		'chave',
-		'to',
-		'TO',
-		'bank',
-		'2keys',
-	])('%s is named like one', (name) => {
-		expect(found({ [name]: 'x' })).toBe(name);
-	});
-
-	test.each(['document', 'name', 'NAME', 'key_type'])(
-		'%s is named like a member of the Recipient',
-		(name) => {
-			expect(found({ [name]: 'x' })).toBe(name);
-		},
-	);
-
-	test.each(['due', 'tags', 'total', 'cardinal', 'note1', '2nd', 'today'])(
-		'%s is not named like one',
-		(name) => {
-			expect(found({ [name]: 'x' })).toBeUndefined();
-		},
-	);
-
-	test('what the form itself sets is none', () => {
-		expect(found(BODIES.payment)).toBeUndefined();
-		expect(found({ creditParty: undefined })).toBeUndefined();
-	});
-
-	test.each([
+	test.each<{ added: object; at: string }>([
 		{ added: { account: '0001-999' }, at: 'creditParty.account' },
 		{ added: { bank: { code: 1 } }, at: 'creditParty.bank' },
-		{ added: { note: 1 }, at: 'creditParty.note' },
-	])('$at is inside of it, and not of the form', ({ added, at }) => {
+		{ added: { toString: 1 }, at: 'creditParty.toString' },
+	])('$at is one', ({ added, at }) => {
 		expect(found({ creditParty: { key: 'a', ...added } })).toBe(at);
 	});
 
-	test.each([
-		{ body: { transfer: { target: { iban: 'x' } } }, at: 'transfer.target' },
-		{ body: { routes: [{ note: 1 }, { payee: 1 }] }, at: 'routes[1].payee' },
-		{ body: { route: { note: null, way: { to: 1 } } }, at: 'route.way.to' },
-	])('$at is at some depth', ({ body, at }) => {
-		expect(found(body)).toBe(at);
+	test('what the form itself sets is none, nor what stands elsewhere', () => {
+		expect(found(BODIES.payment)).toBeUndefined();
+		expect(found({ clabe: 'x', contactName: 'Ana' })).toBeUndefined();
 	});
+});
 
-	test('a list and what is empty have no names', () => {
-		expect(found({ tags: ['to', 'key'], note: null, more: {} })).toBeUndefined();
-	});
-
-	test('without a form each member of a Recipient is one that is added', () => {
-		expect(otherRecipientIn({ creditParty: { key: 'a' } }, {})).toBe('creditParty.key');
-	});
+test.each([
+	[undefined, false],
+	['{ "clabe": "1" }', false],
+	[{ clabe: '1' }, false],
+	['={ "clabe": "{{ $json.clabe }}" }', true],
+	[{ route: { clabe: '={{ $json.clabe }}' } }, true],
+])('Additional Members %p: that they hold an expression is %p', (typed, expected) => {
+	expect(holdsExpression(typed)).toBe(expected);
 });
 
 test('a QR code has no recipient', () => {

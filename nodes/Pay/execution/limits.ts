@@ -1,11 +1,17 @@
 import { InputError } from '../inputError';
-import { otherRecipientIn } from '../parameters/additionalMembers';
+import { addedToRecipient } from '../parameters/additionalMembers';
 import { unitsOf } from '../parameters/amount';
 import type { MemberTree, Recipient } from '../service/contract';
 import type { Ledger } from './ledger';
 import { sumOf } from './outlays';
 import type { Ready } from './read';
-import { abovePayment, aboveSum, mayNameOtherRecipient, otherRecipient } from './words/refusal';
+import {
+	abovePayment,
+	aboveSum,
+	membersMayChange,
+	moreInRecipient,
+	otherRecipient,
+} from './words/refusal';
 
 /** Whether a list of recipients names this one: by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
@@ -15,18 +21,31 @@ function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient):
 }
 
 /** Why an item may not go out, whatever else does. */
-function refusalOf({ account, request }: Ready, members: MemberTree): InputError | undefined {
-	const { limits } = account;
+function refusalOf(item: Ready, members: MemberTree): InputError | undefined {
+	const { limits } = item.account;
 	if (limits instanceof InputError) return limits;
 	const { highestPayment, onlyRecipients } = limits;
-	const { amount = 0, creditParty = {} } = request;
+	const { amount = 0 } = item.request;
 	if (highestPayment !== undefined && amount > highestPayment) {
 		return abovePayment(amount, highestPayment);
 	}
-	if (onlyRecipients === undefined) return undefined;
-	if (!isListed(onlyRecipients, creditParty)) return otherRecipient(creditParty);
-	const path = otherRecipientIn(request, members);
-	return path === undefined ? undefined : mayNameOtherRecipient(path);
+	return onlyRecipients && refusalByRecipients(onlyRecipients, item, members);
+}
+
+/**
+ * Why the recipient of an item may be none of the list. Which other members a service reads as a recipient,
+ * nobody knows: those that a person typed stand in the workflow, and no item and no model chooses them.
+ */
+function refusalByRecipients(
+	recipients: ReadonlySet<string>,
+	{ request, membersMayChange: mayChange }: Ready,
+	members: MemberTree,
+): InputError | undefined {
+	const { creditParty = {} } = request;
+	if (!isListed(recipients, creditParty)) return otherRecipient(creditParty);
+	if (mayChange) return membersMayChange();
+	const added = addedToRecipient(request, members);
+	return added === undefined ? undefined : moreInRecipient(added);
 }
 
 /** The highest sum that all of these items allow; Infinity without one. */

@@ -8,6 +8,7 @@ import type {
 import type { accountReader } from '../credential/accounts';
 import { checkHeaderValue, type Account } from '../credential/connection';
 import { InputError } from '../inputError';
+import { holdsExpression } from '../parameters/additionalMembers';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { mayBeExpression, requireValues, type ReadParameter } from '../parameters/parameter';
@@ -59,6 +60,8 @@ export interface Ready {
 	tokenId: string;
 	/** A hash of all that tells the request from another. */
 	fingerprint: string;
+	/** Whether an expression gives some of its Additional Members. */
+	membersMayChange: boolean;
 	/** The postback that this execution may wait for. */
 	expectation?: Expectation;
 	finish?: Finish;
@@ -146,6 +149,10 @@ function reader(
 	};
 }
 
+/** Additional Members as they were typed. */
+const typedMembers = ({ options }: INodeParameters) =>
+	(options as TypedOptions | undefined)?.additionalMembers;
+
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
 	const { operation, settings, execution, accountOf } = reading;
@@ -182,6 +189,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			accountId: accountIdOf(account),
 			tokenId: tokenIdOf(account),
 			fingerprint: fingerprintOf(account, request, operation.notIdentifying, executionId),
+			membersMayChange: holdsExpression(typedMembers(reading.typed)),
 			expectation: postback.expectation,
 			finish: plan.finish,
 			hints: { postback: postback.hint, item: plan.hint },

@@ -3,6 +3,7 @@ import { InputError } from '../inputError';
 import { isJsonObject, isTooDeep, parseTypedJson } from '../json';
 import { isTree, type MemberTree, type ServiceRequest } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
+import { mayBeExpression } from './parameter';
 import { refuseLeftover, withoutEmpty } from './text';
 
 /** Members of the body that the form does not have. */
@@ -74,101 +75,19 @@ function parseMembers(value: unknown): Members {
 /** A name as a lenient parser may read it: Go's takes "AMOUNT" for "amount", and the last counts. */
 const lenientName = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
-/** Parts of names that say where money goes, here or in services that are built alike. */
-const RECIPIENT_PARTS = [
-	'recipient',
-	'receiv',
-	'benefic',
-	'payee',
-	'credit',
-	'destin',
-	'target',
-	'party',
-	'split',
-	'account',
-	'acct',
-	'iban',
-	'wallet',
-	'alias',
-	'key',
-	'handle',
-	'username',
-	'recebedor',
-	'favorec',
-	'conta',
-	'cuenta',
-	'chave',
-	'clave',
-];
-/** Names that say it, but are parts of others that do not. */
-const RECIPIENT_NAMES = [
-	'to',
-	'bank',
-	'bic',
-	'swift',
-	'branch',
-	'agency',
-	'agencia',
-	'card',
-	'pan',
-	'pix',
-	'vpa',
-	'email',
-	'phone',
-];
-
-/** A name as it is compared: without case, accents, hyphens and underscores. */
-const foldedName = (name: string) =>
-	name
-		.normalize('NFKD')
-		.replace(/[^\p{L}\p{N}]/gu, '')
-		.toLowerCase();
-
-/** @param documentedNames the names of the members inside the form's recipient */
-function saysRecipient(name: string, documentedNames: readonly string[]): boolean {
-	const folded = foldedName(name);
-	if (RECIPIENT_NAMES.includes(folded)) return true;
-	if (documentedNames.some((documented) => foldedName(documented) === folded)) return true;
-	return RECIPIENT_PARTS.some((part) => folded.includes(part));
-}
-
 /**
- * The path of a member that may say where the money goes, beside the Recipient of the form: anything
- * inside the recipient that the form does not set, and at any depth a member named like a recipient.
- * Nobody knows what a service reads, so a harmless member may be meant too: it costs nobody money.
+ * Whether members, as they were typed, hold an expression: then what an item or a model says decides over
+ * what is sent.
  */
-export function otherRecipientIn(body: object, formMembers: MemberTree): string | undefined {
-	const documentedNames = Object.keys(groupAt(formMembers, 'creditParty') ?? {});
-	for (const [name, value] of Object.entries(body)) {
-		if (name === 'creditParty') {
-			const names = Object.keys((value ?? {}) as object);
-			const added = names.find((each) => !documentedNames.includes(each));
-			if (added !== undefined) return `creditParty.${added}`;
-		} else if (!Object.hasOwn(formMembers, name)) {
-			const found = recipientIn(name, value, name, documentedNames);
-			if (found !== undefined) return found;
-		}
-	}
-	return undefined;
-}
+export const holdsExpression = (typedMembers: unknown) =>
+	typedMembers !== undefined && mayBeExpression(typedMembers);
 
-/** The path of a member that is named like a recipient: the one that stands at `path`, or one inside it. */
-function recipientIn(
-	name: string,
-	value: unknown,
-	path: string,
-	documentedNames: readonly string[],
-): string | undefined {
-	if (saysRecipient(name, documentedNames)) return path;
-	if (typeof value !== 'object' || value === null) return undefined;
-	for (const [nameInside, member] of Object.entries(value)) {
-		// An entry of a list has a place in it, and no name.
-		const found = Array.isArray(value)
-			? recipientIn('', member, `${path}[${nameInside}]`, documentedNames)
-			: recipientIn(nameInside, member, `${path}.${nameInside}`, documentedNames);
-		if (found !== undefined) return found;
-	}
-	return undefined;
+/** The path of a member inside the recipient that the form does not set; undefined where there is none. */
+export function addedToRecipient(body: object, formMembers: MemberTree): string | undefined {
+	const { creditParty = {} } = body as { creditParty?: object };
+	const ofForm = groupAt(formMembers, 'creditParty') ?? {};
+	const added = Object.keys(creditParty).find((name) => !Object.hasOwn(ofForm, name));
+	return added === undefined ? undefined : `creditParty.${added}`;
 }
 
 /**

@@ -61,12 +61,26 @@ export function otherRecipient({ key, keyType }: Recipient): InputError {
 	return wrongField(recipientKey, `"${key}" of the type "${keyType}" is not among ${list}`, advice);
 }
 
-/** A payment whose body may say another recipient than the one that was compared with the list. */
-export const mayNameOtherRecipient = (path: string) =>
+const HAS_ONLY_RECIPIENTS = 'the Pay API credential has Only Recipients (onlyRecipients)';
+
+/** What to do where a service needs what Only Recipients does not let through. */
+const WITHOUT_ONLY_RECIPIENTS =
+	'If your service needs it, leave Only Recipients empty and enter a Highest Sum per Execution: then any recipient can be paid, up to that sum.';
+
+/** A payment with members that an item, or what a model says, decides over. */
+export const membersMayChange = () =>
 	wrongField(
 		additionalMembersOption,
-		`holds "${path}", which may say where the money goes, and the Pay API credential has Only Recipients (onlyRecipients)`,
-		`Remove it there. ${IF_RIGHT}`,
+		`holds an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
+		`Write it without an expression. ${WITHOUT_ONLY_RECIPIENTS}`,
+	);
+
+/** A payment whose recipient has a member that nobody compared with the list. */
+export const moreInRecipient = (path: string) =>
+	wrongField(
+		additionalMembersOption,
+		`holds "${path}", which may name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
+		`Remove it there. ${WITHOUT_ONLY_RECIPIENTS}`,
 	);
 
 /** Payments that together are above the account's Highest Sum per Execution. */
