@@ -17,7 +17,6 @@ import {
 import { withRandomProof } from '../../nodes/Pay/postback/proof';
 import {
 	errorOf,
-	faultOnce,
 	outputOf,
 	payNode,
 	runWorkflow,
@@ -421,23 +420,25 @@ describe('the charge before it', () => {
 		return awaitedHashes(store, external_id, executionId, () => false).length > 0;
 	}
 
-	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {
-		faultOnce(503, 'b');
-		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }], undefined, { isNext: false });
-		// Two items cannot wait at once; both could in a loop.
+	test.each([
+		['right in front of one wait', true],
+		['with other nodes between', false],
+	])('of several, %s, none is sent: an execution hears one at a time', async (_, isNext) => {
+		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }], undefined, { isNext });
 		expect(errorOf(run)?.message).toBe(
-			'An execution can wait for one postback at a time, but 2 items came in',
+			'An execution hears one postback at a time, but 2 QR codes would go out before "Wait"',
 		);
-		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id as string);
-		expect(sent.sort()).toStrictEqual(['a', 'b', 'b']);
-		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
-	test('of several right in front of one wait none is sent: it takes one item', async () => {
-		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
-		expect(errorOf(run)?.message).toBe(
-			'"Wait", which waits for this postback, takes one item at a time, but 2 QR codes would come to it',
-		);
+	test('of several of which one asks for its postback here, none is sent', async () => {
+		const target = { postback: '={{ $json.to }}', postbackUrl: 'https://shop.example.com' };
+		const items = [
+			{ id: 'a', to: 'none' },
+			{ id: 'b', to: 'resume' },
+		];
+		const run = await chargeAndWait(items, undefined, { target });
+		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'notSent', field: 'postback' });
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
@@ -729,11 +730,6 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['A', 'Wait']), A: to(['Wait 2']) },
 		},
 		{
-			what: 'before a second charge and its wait, which is right',
-			nodes: [waiting('Wait', GUESSED), charge('Charge 2'), waiting('Wait 2', GOOD)],
-			connections: { Charge: to(['Wait']), Wait: to(['Charge 2']), 'Charge 2': to(['Wait 2']) },
-		},
-		{
 			what: 'in a loop',
 			nodes: [waiting('Wait', GUESSED), other('A')],
 			connections: { Charge: to(['Wait']), Wait: to(['A']), A: to(['Charge']) },
@@ -791,19 +787,28 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['Wait', 'Bad']) },
 		},
 		{
-			what: 'for a charge between, with its id',
-			nodes: [charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'b' })],
-			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
-		},
-		{
-			what: 'for a charge before, with its id',
-			nodes: [charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'a' })],
+			what: 'for a charge behind one that asks for no postback here',
+			nodes: [
+				charge('Charge 2', 'b', { postback: 'none' }),
+				waiting('Wait', { ...GOOD, external_id: '={{ "a" }}' }),
+			],
 			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
 		},
 	])('one that may be $what: all is sent, and no hint', async ({ nodes, connections }) => {
 		const charges = nodes.filter(({ parameters }) => parameters.resource === 'qrCode').length + 1;
 		const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
 		expect({ sent, hints }).toStrictEqual({ sent: charges, hints: [] });
+	});
+
+	test('two charges in a row, then two waits: the second charge is not sent', async () => {
+		const { sent, error } = await played(
+			[charge('Charge'), charge('Charge 2', 'b'), waiting('Wait', GOOD), waiting('Wait 2', GOOD)],
+			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']), Wait: to(['Wait 2']) },
+		);
+		expect(error).toBe(
+			'An execution hears one postback at a time, and that of "a" is still to come',
+		);
+		expect(sent).toBe(1);
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([

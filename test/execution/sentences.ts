@@ -79,6 +79,9 @@ const REFUSALS: Examples<typeof refusals> = {
 	severalForOneWait: onlyWhere(hasPostback, (kind) => [
 		refusals.severalForOneWait('Wait', 3, wordsOf(kind)),
 	]),
+	otherHeardFirst: onlyWhere(hasPostback, (kind) => [
+		refusals.otherHeardFirst('order-6', wordsOf(kind)),
+	]),
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
 	otherIdAwaited: () => [],
 	sameIdAsItem: onlyWhere(isOnce, (kind) => [

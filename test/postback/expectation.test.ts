@@ -1,11 +1,12 @@
 import {
 	awaitedHashes,
+	confirmExpectation,
 	countWaits,
 	expectationOf,
 	recordContinuedElsewhere,
-	hasAsked,
 	isContinuedElsewhere,
 	hashesOf,
+	otherStillAwaited,
 	recordExpectation,
 	recordWait,
 	withdrawExpectation,
@@ -167,28 +168,69 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, wait]);
 });
 
-test.each([
-	{
-		executionId: '42',
-		expected: true,
-	},
-	{
-		executionId: '43',
-		expected: true,
-	},
-	{
-		executionId: '44',
-		expected: false,
-	},
-])('execution $executionId has asked for a postback: $expected', ({ executionId, expected }) => {
-	expect(hasAsked(mixedStore(), executionId)).toBe(expected);
-});
+describe('another postback of an execution that is still to come', () => {
+	type Event = [what: 'accepted' | 'in doubt' | 'rejected' | 'wait', external_id: string];
 
-test('a wait alone asks for no postback, and an empty store neither', () => {
-	const store: ExpectationStore = {};
-	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
-	expect(hasAsked(store, '42')).toBe(false);
-	expect(hasAsked({}, '42')).toBe(false);
+	/** The other postback that is awaited when a request asks for that of "new". */
+	function awaitedAfter(...events: Event[]): string | undefined {
+		const store: ExpectationStore = {};
+		for (const [what, external_id] of events) {
+			if (what === 'wait') {
+				recordWait(store, { external_id, executionId: '42', node: 'Wait', run: 0 });
+				continue;
+			}
+			const expectation = { external_id, executionId: '42', hash: external_id };
+			recordExpectation(store, expectation);
+			if (what === 'accepted') confirmExpectation(expectation);
+			if (what === 'rejected') withdrawExpectation(expectation);
+		}
+		return otherStillAwaited(store, { external_id: 'new', executionId: '42', hash: '' });
+	}
+
+	test.each<{ what: string; events: Event[]; expected: string | undefined }>([
+		{ what: 'nothing happened', events: [], expected: undefined },
+		{ what: 'one was accepted', events: [['accepted', 'a']], expected: 'a' },
+		{
+			what: 'a wait for it has begun since',
+			events: [
+				['accepted', 'a'],
+				['wait', 'a'],
+			],
+			expected: undefined,
+		},
+		{
+			what: 'a wait for another one has',
+			events: [
+				['accepted', 'a'],
+				['accepted', 'b'],
+				['wait', 'a'],
+			],
+			expected: 'b',
+		},
+		{
+			what: 'it was accepted again after its wait',
+			events: [
+				['accepted', 'a'],
+				['wait', 'a'],
+				['accepted', 'a'],
+			],
+			expected: 'a',
+		},
+		{ what: 'it is the same one', events: [['accepted', 'new']], expected: undefined },
+		{ what: 'it is in doubt', events: [['in doubt', 'a']], expected: undefined },
+		{ what: 'it was rejected', events: [['rejected', 'a']], expected: undefined },
+	])('where $what: $expected', ({ events, expected }) => {
+		expect(awaitedAfter(...events)).toBe(expected);
+	});
+
+	test('of another execution is none', () => {
+		const store: ExpectationStore = {};
+		const expectation = { external_id: 'a', executionId: '41', hash: 'a' };
+		recordExpectation(store, expectation);
+		confirmExpectation(expectation);
+		const asking = { external_id: 'new', executionId: '42', hash: '' };
+		expect(otherStillAwaited(store, asking)).toBeUndefined();
+	});
 });
 
 test.each([

@@ -1,7 +1,11 @@
 import type { Standing } from '../credential/accountGate';
 import { isClientRejected } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
-import { recordExpectation, withdrawExpectation } from '../postback/expectation';
+import {
+	confirmExpectation,
+	recordExpectation,
+	withdrawExpectation,
+} from '../postback/expectation';
 import { resultOfAttempt } from './itemResult';
 import { beginAttempt, endAttempt, mayBePaid, wasNotMade, type Attempt } from './ledger';
 import { compareResponse, noteHints, withoutLargeResponse } from './notes';
@@ -131,7 +135,10 @@ async function sendAttempt(
 	const posted = await post(run, item, bearer);
 	const result = withoutLargeResponse(tally, posted.result);
 	endAttempt(run.ledger, item, attempt, result);
-	if (wasNotMade(result) && expectation !== undefined) withdrawExpectation(expectation);
+	if (expectation !== undefined) {
+		if (result.outcome === 'accepted') confirmExpectation(expectation);
+		if (wasNotMade(result)) withdrawExpectation(expectation);
+	}
 	if (result.outcome !== 'notSent') noteHints(tally, item);
 	if (result.outcome === 'accepted') compareResponse(tally, request, result.response);
 	const done: Done = { index, result: resultOfAttempt(operation, request, result), finish };

@@ -119,12 +119,20 @@ export const cannotBegin = (wait: string, { field, message, advice }: InputError
 		advice,
 	);
 
-/** Several requests in front of a wait, which takes one item. */
+/** Several requests in front of a wait: while an execution waits for one postback, n8n takes no other. */
 export const severalForOneWait = (wait: string, count: number, { plural }: Words) =>
 	new InputError(
 		'postback',
-		`"${wait}", which waits for this postback, takes one item at a time, but ${count} ${plural} would come to it`,
-		'Send them through a Loop Over Items with a batch size of 1, with the wait inside of the loop. Or take their postbacks with a Pay Trigger.',
+		`An execution hears one postback at a time, but ${count} ${plural} would go out before "${wait}"`,
+		'Only one of them would be heard, and many services report only once. Put this node into a Loop Over Items with a batch size of 1, with the wait behind it in the loop. Or take the postbacks with a Pay Trigger.',
+	);
+
+/** A request while the postback of another one of this execution is still to come. */
+export const otherHeardFirst = (external_id: string, { noun }: Words) =>
+	new InputError(
+		'postback',
+		`An execution hears one postback at a time, and that of "${external_id}" is still to come`,
+		`Only one of the two would be heard, and many services report only once. Put a wait behind each Pay node that asks for its postback here, before the next ${noun}. Or take the postbacks with a Pay Trigger.`,
 	);
 
 /** A wait that is for another External ID than the request before it. */
