@@ -88,7 +88,7 @@ let executions = 0;
 /** A trigger, or an execution that waits where an item is given. */
 export function webhookNode(setting: Setting): Callee {
 	const { item, resumeToken } = setting;
-	const { awaited = {} } = setting;
+	const { awaited = null } = setting;
 	const executionId = String(++executions);
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {

@@ -180,7 +180,13 @@ const RESULTS: Examples<typeof results> = {
 			wordsOf(kind),
 			ID,
 			{ outcome: 'rejected', statusCode: 429, retryAfter: 30 },
-			{ batchSize: 1, items: 20 },
+			{ pace: { batchSize: 1, items: 20 } },
+		),
+		results.rejectedInWords(
+			wordsOf(kind),
+			ID,
+			{ outcome: 'rejected', statusCode: 422, response: { callback_url: 'too long' } },
+			{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
 		),
 		...onlyWhere(isJudged, () => [
 			results.rejectedInWords(wordsOf(kind), ID, {

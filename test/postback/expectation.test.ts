@@ -14,7 +14,7 @@ import {
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	recordExpectation(STORE, { external_id, executionId: '42', hash: 'first' });
+	recordExpectation(STORE, { external_id, kind: 'qrCode', executionId: '42', hash: 'first' });
 }
 const never = () => false;
 
@@ -136,7 +136,7 @@ test.each<{ events: string; expected: string[] }>([
 		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = { external_id: 'a', executionId: '42', hash: String(index) };
+			const about = { external_id: 'a', kind: 'qrCode', executionId: '42', hash: String(index) };
 			recordExpectation(store, about);
 			if (event === 'R') withdrawExpectation(about);
 		} else {
@@ -151,8 +151,20 @@ test.each<{ events: string; expected: string[] }>([
 function mixedStore(): ExpectationStore {
 	const store: ExpectationStore = {};
 	const status = { field: 'status', paid: ['paid'], failed: [] };
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first', status });
-	recordExpectation(store, { external_id: 'a', executionId: '43', hash: 'second', isSigned: true });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '42',
+		hash: 'first',
+		status,
+	});
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '43',
+		hash: 'second',
+		isSigned: true,
+	});
 	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
 	recordWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
 	return store;
@@ -225,6 +237,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 		hash: 'first',
 		expected: {
 			external_id: 'a',
+			kind: 'qrCode',
 			executionId: '42',
 			hash: 'first',
 			status: { field: 'status', paid: ['paid'], failed: [] },
@@ -232,7 +245,13 @@ test.each<{ hash: string; expected: object | undefined }>([
 	},
 	{
 		hash: 'second',
-		expected: { external_id: 'a', executionId: '43', hash: 'second', isSigned: true },
+		expected: {
+			external_id: 'a',
+			kind: 'qrCode',
+			executionId: '43',
+			hash: 'second',
+			isSigned: true,
+		},
 	},
 	{
 		hash: 'third',

@@ -84,13 +84,13 @@ export function resultOfAttempt(
 	{ earlier, pace }: Circumstances = {},
 ): ItemResult {
 	const { kind, words } = operation;
-	const { external_id, amount } = request;
+	const { external_id, amount, postbackUrl } = request;
 	const { outcome, statusCode, response } = requestResult;
 	if (outcome === 'accepted') return { kind, external_id, outcome, amount, statusCode, response };
 	const facts = { kind, external_id, isFrom: 'request', statusCode, response } as const;
 	switch (outcome) {
 		case 'rejected': {
-			const inWords = rejectedInWords(words, external_id, requestResult, pace);
+			const inWords = rejectedInWords(words, external_id, requestResult, { pace, postbackUrl });
 			const rejected = { ...facts, outcome, ...inWords };
 			return isRejectedForToken(requestResult) ? { ...rejected, tokenRejected: true } : rejected;
 		}

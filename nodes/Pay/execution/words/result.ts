@@ -132,23 +132,45 @@ function rejectedByWords(
 	);
 }
 
-/**
- * The words for a request that the service, or a proxy, rejected.
- * @param pace how its run sends, if that is known
- */
+/** What the words for a rejection say beyond the response. */
+interface Rejected {
+	/** How the run sends, if that is known. */
+	pace?: Pace;
+	/** The address that the request gave for its postback. */
+	postbackUrl?: string;
+}
+
+/** The statuses that say that something in the request is wrong. */
+const WRONG_REQUEST = [400, 413, 414, 422];
+/** A word for an address, also as a part of a member's name, such as callback_url. */
+const ADDRESS = /url(?![a-z])|callback|webhook/i;
+
+/** How long the postback's address was, where a rejection names it: services have bounds, and hide them. */
+function addressSentence(
+	{ statusCode = 0, response, reason }: RequestResult,
+	postbackUrl: string | undefined,
+): string | undefined {
+	if (postbackUrl === undefined || response === undefined) return undefined;
+	if (reason === undefined && !WRONG_REQUEST.includes(statusCode)) return undefined;
+	if (!ADDRESS.test(textOf(response).slice(0, MOST_QUOTED))) return undefined;
+	return `The postback URL of this request had ${postbackUrl.length} characters: ask the service how many it takes.`;
+}
+
+/** The words for a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
 	words: Words,
 	external_id: string,
 	result: RequestResult,
-	pace?: Pace,
+	{ pace, postbackUrl }: Rejected = {},
 ): ResultWords {
 	const { statusCode = 0, reason } = result;
+	const what =
+		reason === undefined
+			? rejectedByStatus(words, external_id, result, pace)
+			: rejectedByWords(words, external_id, result, reason);
 	return {
 		message: `The service rejected ${words.noun} "${external_id}" (HTTP ${statusCode})`,
-		description:
-			reason === undefined
-				? rejectedByStatus(words, external_id, result, pace)
-				: rejectedByWords(words, external_id, result, reason),
+		description: joinSentences(what, addressSentence(result, postbackUrl)),
 	};
 }
 
