@@ -191,27 +191,6 @@ describe.each(RELEASES)('of %s', (_release, stored) => {
 		expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({ reference: postbacks.reference });
 	});
 
-	test.each(Object.entries(postbacks.wait.urls))('a wait takes %s', async (_name, url) => {
-		const { external_id } = postbacks.reference;
-		const { awaited } = postbacks.wait;
-		const { status, result } = await deliver(url, { item: { json: { external_id } }, awaited });
-		expect(status).toBeUndefined();
-		expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({
-			postback: { reference: postbacks.reference },
-		});
-	});
-
-	test('a wait that has one condition for all its proofs takes "paid", and no other word', async () => {
-		const url = postbacks.wait.urls['its own URL']!;
-		const [{ hash }] = postbacks.wait.awaited.proofs as [{ hash: string }];
-		const awaited = { hashes: [hash], match: { field: 'status', values: ['paid'] } };
-		const waiting = { item: { json: { external_id: 'order-1' } }, awaited };
-		const pending = await deliver(`${url}&status=pending`, waiting);
-		expect(pending.result.workflowData).toBeUndefined();
-		const paid = await deliver(`${url}&status=paid`, waiting);
-		expect(paid.result.workflowData?.[0]).toHaveLength(1);
-	});
-
 	test('an execution that asked for its postback begins to wait', async () => {
 		const { external_id } = postbacks.reference;
 		const parameters = { resource: 'postback', operation: 'wait' };

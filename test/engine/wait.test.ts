@@ -14,11 +14,13 @@ import {
 	recordExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
-import { withRandomProof } from '../../nodes/Pay/postback/proof';
+import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import {
 	errorOf,
+	faultOnce,
 	outputOf,
 	payNode,
+	RETRY,
 	runWorkflow,
 	sandbox,
 	sourceNode,
@@ -31,7 +33,13 @@ import { lineInLog, webhookNode } from './webhook';
 /** The flow context of an execution that asked for the postback of "a". */
 function flowThatExpectsA() {
 	const store = {};
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first' });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		amount: 1,
+		executionId: '42',
+		hash: 'first',
+	});
 	return store;
 }
 
@@ -271,13 +279,26 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
 	const store: ExpectationStore = flowThatExpectsA();
 	recordWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'newer' });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		amount: 2,
+		executionId: '42',
+		hash: 'newer',
+	});
 	const context: IDataObject = {};
 	const getContext = (type: string) => (type === 'flow' ? store : context) as IDataObject;
 	const { run } = await wait({}, { context: () => ({ getContext }) });
 	expect(errorOf(run)).toBeUndefined();
 	expect(context.awaited).toStrictEqual({
-		proofs: [{ hash: 'newer', status: undefined, match: undefined }],
+		proofs: [
+			{
+				hash: 'newer',
+				reference: { external_id: 'a', kind: 'qrCode', amount: 2 },
+				status: undefined,
+				match: undefined,
+			},
+		],
 		given: ['first', 'newer'],
 		id: expect.any(String),
 		until: undefined,
@@ -348,13 +369,35 @@ test('a "postback" that came in is not what waits; the item that the node before
 	expect(outputOf(run, 'Source')[0]?.json).toStrictEqual(json);
 });
 
+test('"paid" with another amount than the charge had does not end a wait for "paid"', async () => {
+	const reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
+	const status = { field: 'status', paid: ['paid'], failed: [], compared: { amount: 'amount' } };
+	const match = { field: 'status', values: ['paid'], compared: { amount: 'amount' } };
+	const node = webhookNode({
+		item: { json: { external_id: 'a' } },
+		awaited: { proofs: [{ hash, reference, match, status }], given: [hash], id: randomUUID() },
+	});
+	const wrong = await node.post(url, { status: 'paid', amount: 4.99 });
+	expect(wrong.result).toStrictEqual({
+		webhookResponse:
+			'The execution waits on: the field "amount" has another amount than the charge or payment',
+	});
+	const right = await node.post(url, { status: 'paid', amount: 49.9 });
+	expect(right.result.workflowData?.[0]?.[0]?.json).toMatchObject({
+		postback: { reference, state: 'paid' },
+	});
+});
+
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
 	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
-	const { url, hash } = withRandomProof('https://a.example/', about);
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const node = webhookNode({
 		item: { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } },
 		resumeToken: 'token',
-		awaited: { proofs: [{ hash, match: { field: 'status', values: ['paid'] } }] },
+		awaited: {
+			proofs: [{ hash, reference: about, match: { field: 'status', values: ['paid'] } }],
+		},
 	});
 	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
 	const pending = await send('pending');
@@ -429,6 +472,20 @@ describe('the charge before it', () => {
 			'An execution hears one postback at a time, but 2 QR codes would go out before "Wait"',
 		);
 		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test('a charge that is tried again has the same postback URL, and so the same body', async () => {
+		faultOnce(503, 'a');
+		const charge = { postback: 'resume', resource: 'qrCode', amount: 1, external_id: 'a' };
+		const nodes = [sourceNode('Source', [{}]), payNode('Charge', charge, RETRY)];
+		const twice = { nodes, connections: { Source: to(['Charge']) } };
+		const credential = { baseUrl: sandbox.url };
+		await runWorkflow({ parameters: {}, credential, workflow: twice });
+		expect(sandbox.received).toHaveLength(2);
+		expect(sandbox.received[0]?.body).toBe(sandbox.received[1]?.body);
+		await runWorkflow({ parameters: {}, credential, workflow: twice });
+		// Another execution has its own.
+		expect(new Set(sandbox.received.map(({ body }) => body)).size).toBe(2);
 	});
 
 	test('of several of which one asks for its postback here, none is sent', async () => {

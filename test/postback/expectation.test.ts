@@ -15,7 +15,7 @@ import {
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	recordExpectation(STORE, { external_id, executionId: '42', hash: 'first' });
+	recordExpectation(STORE, { external_id, kind: 'qrCode', executionId: '42', hash: 'first' });
 }
 const never = () => false;
 
@@ -137,7 +137,7 @@ test.each<{ events: string; expected: string[] }>([
 		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = { external_id: 'a', executionId: '42', hash: String(index) };
+			const about = { external_id: 'a', kind: 'qrCode', executionId: '42', hash: String(index) };
 			recordExpectation(store, about);
 			if (event === 'R') withdrawExpectation(about);
 		} else {
@@ -152,8 +152,20 @@ test.each<{ events: string; expected: string[] }>([
 function mixedStore(): ExpectationStore {
 	const store: ExpectationStore = {};
 	const status = { field: 'status', paid: ['paid'], failed: [] };
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first', status });
-	recordExpectation(store, { external_id: 'a', executionId: '43', hash: 'second', isSigned: true });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '42',
+		hash: 'first',
+		status,
+	});
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '43',
+		hash: 'second',
+		isSigned: true,
+	});
 	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
 	recordWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
 	return store;
@@ -169,6 +181,7 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 });
 
 describe('another postback of an execution that is still to come', () => {
+	const NEW = { kind: 'qrCode', external_id: 'new', executionId: '42', hash: '' };
 	type Event = [what: 'accepted' | 'in doubt' | 'rejected' | 'wait', external_id: string];
 
 	/** The other postback that is awaited when a request asks for that of "new". */
@@ -179,12 +192,12 @@ describe('another postback of an execution that is still to come', () => {
 				recordWait(store, { external_id, executionId: '42', node: 'Wait', run: 0 });
 				continue;
 			}
-			const expectation = { external_id, executionId: '42', hash: external_id };
+			const expectation = { kind: 'qrCode', external_id, executionId: '42', hash: external_id };
 			recordExpectation(store, expectation);
 			if (what === 'accepted') confirmExpectation(expectation);
 			if (what === 'rejected') withdrawExpectation(expectation);
 		}
-		return otherStillAwaited(store, { external_id: 'new', executionId: '42', hash: '' });
+		return otherStillAwaited(store, NEW);
 	}
 
 	test.each<{ what: string; events: Event[]; expected: string | undefined }>([
@@ -225,11 +238,10 @@ describe('another postback of an execution that is still to come', () => {
 
 	test('of another execution is none', () => {
 		const store: ExpectationStore = {};
-		const expectation = { external_id: 'a', executionId: '41', hash: 'a' };
+		const expectation = { kind: 'qrCode', external_id: 'a', executionId: '41', hash: 'a' };
 		recordExpectation(store, expectation);
 		confirmExpectation(expectation);
-		const asking = { external_id: 'new', executionId: '42', hash: '' };
-		expect(otherStillAwaited(store, asking)).toBeUndefined();
+		expect(otherStillAwaited(store, NEW)).toBeUndefined();
 	});
 });
 
@@ -267,6 +279,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 		hash: 'first',
 		expected: {
 			external_id: 'a',
+			kind: 'qrCode',
 			executionId: '42',
 			hash: 'first',
 			status: { field: 'status', paid: ['paid'], failed: [] },
@@ -274,7 +287,13 @@ test.each<{ hash: string; expected: object | undefined }>([
 	},
 	{
 		hash: 'second',
-		expected: { external_id: 'a', executionId: '43', hash: 'second', isSigned: true },
+		expected: {
+			external_id: 'a',
+			kind: 'qrCode',
+			executionId: '43',
+			hash: 'second',
+			isSigned: true,
+		},
 	},
 	{
 		hash: 'third',

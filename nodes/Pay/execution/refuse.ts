@@ -66,7 +66,7 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const { attempt, outcome } = verdict;
 	if (outcome === 'accepted') compareResponse(run.tally, attempt, attempt.response);
 	const earlier = attemptInWords(attempt);
-	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, earlier);
+	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, { earlier });
 	return { index, result, finish };
 }
 

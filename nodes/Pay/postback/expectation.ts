@@ -1,11 +1,11 @@
 import type { StatusWords } from '../parameters/postbackState';
+import type { Reference } from './proof';
 
 /** A postback that an execution asks for to itself. */
-export interface Expectation {
-	external_id: string;
+export interface Expectation extends Reference {
 	/** The editor's Retry is another execution with the same store. */
 	executionId: string;
-	/** The hash of the random proof in the postback's URL. */
+	/** The hash of the random proof in the postback's URL, which says nothing of the charge or payment itself. */
 	hash: string;
 	/** The words of the account: a wait has none of its own. */
 	status?: StatusWords;
