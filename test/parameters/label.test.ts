@@ -13,7 +13,7 @@ import {
 	resumeCondition,
 } from '../../nodes/Pay/parameters/condition';
 import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
+import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
 import { memberPaths, OPERATIONS, REGISTERED } from '../serviceOperations';

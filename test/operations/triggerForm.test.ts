@@ -1,4 +1,4 @@
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
+import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
 import { refusalOf } from '../refusal';
 
 describe('Authentication', () => {

@@ -1,8 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { conditionFields, startCondition } from './condition';
-import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
-import { quoted, wrongField } from './label';
-import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice } from './parameter';
+import { conditionFields, startCondition } from '../../parameters/condition';
+import { LEAVE_BODY, leaveBodyOption } from '../../parameters/leaveBody';
+import { quoted, wrongField } from '../../parameters/label';
+import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice } from '../../parameters/parameter';
 
 const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
 

@@ -1,0 +1,80 @@
+import { UserError, type IHookFunctions, type IWebhookFunctions } from 'n8n-workflow';
+import { credentialOfTrigger } from '../../credential/accounts';
+import { parseSecrets, type PayCredential } from '../../credential/connection';
+import { readDescription } from '../../credential/description';
+import { readSignatureRule, type SignatureRule } from '../../credential/signature';
+import {
+	matchOf,
+	readCondition,
+	refuseMisplacedCondition,
+	startCondition,
+	type PostbackMatch,
+} from '../../parameters/condition';
+import { refuseMovedOptions } from '../../parameters/options';
+import type { StatusWords } from '../../parameters/postbackState';
+import { readAuthentication, type Authentication } from './form';
+
+/** Why a trigger without a Postback Secret takes nothing. */
+export const NO_SECRET =
+	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+
+const NO_SIGNATURE =
+	"The Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
+
+/** What a trigger checks postbacks with. */
+export interface TriggerSettings {
+	authentication: Authentication;
+	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
+	secret: string;
+	/** All whose proofs are taken: the previous one too, while it is being replaced. */
+	acceptedSecrets: string[];
+	signatureRule: SignatureRule | undefined;
+	/** The words of the account, if it has any. */
+	statusWords: StatusWords | undefined;
+	/** What a postback must hold to start the workflow; undefined where any will do. */
+	match: PostbackMatch | undefined;
+}
+
+const WHERE_WORDS_BELONG: Record<Authentication, string> = {
+	signedUrl: 'Open the credential of this trigger.',
+	signature: 'Open the credential of this trigger.',
+	none: "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential.",
+};
+
+/**
+ * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
+ * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
+ */
+export async function readSettings(
+	context: IHookFunctions | IWebhookFunctions,
+): Promise<TriggerSettings> {
+	const { parameters } = context.getNode();
+	const authentication = readAuthentication(
+		parameters.authentication,
+		context.getNodeParameter('authentication'),
+	);
+	const credential: PayCredential =
+		authentication === 'none' ? {} : await credentialOfTrigger(context);
+	const { current, accepted } = parseSecrets(credential);
+	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
+	const signatureRule = readSignatureRule(credential);
+	if (authentication === 'signature' && signatureRule === undefined) {
+		throw new UserError(NO_SIGNATURE);
+	}
+	const { statusWords } = readDescription(credential);
+	refuseMovedOptions(parameters.options);
+	refuseMisplacedCondition(parameters, 'startWhen');
+	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	return {
+		authentication,
+		secret: current,
+		acceptedSecrets: accepted,
+		signatureRule,
+		statusWords,
+		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
+	};
+}
+
+/** Why a trigger that takes the service's signature alone does not compare. */
+export const NOTHING_TO_COMPARE =
+	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
