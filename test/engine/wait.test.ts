@@ -587,10 +587,10 @@ describe('the charge before it', () => {
 			status: 401,
 		},
 		{
-			what: 'its signature, the switch being off by now',
+			what: 'its signature, the switch being off by now: the service may send again',
 			sign: genuine,
 			now: { verifySignature: false },
-			status: 401,
+			status: 500,
 		},
 	])(
 		'that asks for the signature of the service, with $what: $sign',

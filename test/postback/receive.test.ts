@@ -173,7 +173,6 @@ test('a postback without the field that is asked for is not awaited', () => {
 	const postback = postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
 	expect(whyNotAwaited(match, postback, null, undefined)).toBe('the field "state" is missing');
-	expect(whyNotAwaited(undefined, postback, null, undefined)).toBeUndefined();
 });
 
 test.each<{ what: string; body: string; amount: number | undefined; why: string | undefined }>([
@@ -344,13 +343,18 @@ test('a form that n8n has parsed: what has a type and no file name is a field, a
 	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
 	const postback = await readRequest(withHelpers, 1_000);
 	expect(postback.body).toStrictEqual({ order: '7', status: 'paid', more: { a: 1 } });
-	const { binary } = await toPostbackItem(withHelpers, postback, null);
+	const { binary } = await toPostbackItem(withHelpers, {
+		postback,
+		reference: null,
+		state: undefined,
+	});
 	expect(binary).toMatchObject({ slip: { fileName: 'slip.png', mimeType: 'image/png' } });
 	expect(Object.keys(binary!)).toStrictEqual(['slip']);
 });
 
 describe('the item of a postback', () => {
-	const postback = (...files: string[]) => {
+	/** What was taken of a form with these files. */
+	const taken = (...files: string[]) => {
 		const parts = files.map(
 			(each) =>
 				`--B\r\nContent-Disposition: form-data; name="${each}"; filename="${each}.png"\r\n` +
@@ -358,13 +362,14 @@ describe('the item of a postback', () => {
 		);
 		const headers = { 'content-type': 'multipart/form-data; boundary=B' };
 		const bytes = Buffer.from(`${parts.join('')}--B--`);
-		return parsePostback({ method: 'POST', query: {}, headers }, bytes, {
+		const postback = parsePostback({ method: 'POST', query: {}, headers }, bytes, {
 			isSignedByService: false,
 		});
+		return { postback, reference: null, state: undefined };
 	};
 
 	test('without files and without an item that waits is the postback', async () => {
-		const item = await toPostbackItem(called({}).context, postback(), null);
+		const item = await toPostbackItem(called({}).context, taken());
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
@@ -372,7 +377,7 @@ describe('the item of a postback', () => {
 
 	test('of a form has its files, by field, numbered where a field has more', async () => {
 		const { context, kept } = called({});
-		const { binary } = await toPostbackItem(context, postback('receipt', 'pages', 'pages'), null);
+		const { binary } = await toPostbackItem(context, taken('receipt', 'pages', 'pages'));
 		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages0', 'pages1']);
 		expect(kept).toStrictEqual([
 			['receipt.png', 'image/png'],
@@ -384,8 +389,8 @@ describe('the item of a postback', () => {
 	test('of a form loses no file to another of the same name', async () => {
 		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
 		const { context } = called({});
-		const form = postback('f', 'f', 'f0', 'f_2');
-		const { binary } = await toPostbackItem(context, form, null, undefined, input);
+		const form = taken('f', 'f', 'f0', 'f_2');
+		const { binary } = await toPostbackItem(context, form, input);
 		const kept = Object.entries(binary!).map(([name, { data }]) => [
 			name,
 			Buffer.from(data, 'base64').toString(),
@@ -404,8 +409,8 @@ describe('the item of a postback', () => {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const form = postback('receipt', 'other');
-		const item = await toPostbackItem(called({}).context, form, null, undefined, input);
+		const form = taken('receipt', 'other');
+		const item = await toPostbackItem(called({}).context, form, input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
 		expect(item.pairedItem).toStrictEqual({ item: 0 });
 		expect(Object.keys(item.binary ?? {})).toStrictEqual(['receipt', 'postback_receipt', 'other']);

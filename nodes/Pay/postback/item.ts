@@ -4,12 +4,10 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import type { StatusWords } from '../parameters/postbackState';
 import type { PostedFile } from './body/multipart';
-import { stateIn } from './match';
-import { toJson, type Postback } from './postback';
-import type { Reference } from './proof';
+import { toJson } from './postback';
 import { loadFiles } from './request';
+import type { TakenPostback } from './take';
 
 /** A file of a postback; with data where n8n has stored it already. */
 type FileOfPostback = PostedFile & { data?: IBinaryData };
@@ -34,19 +32,15 @@ async function addFiles(
 /**
  * Makes the item of a postback. Where an item waited for it, that one goes on: it has the postback as a
  * field, and the postback's files beside its own. Rejects where n8n cannot give or store a file.
- * @param statusWords the words of the account, which give the postback's `state`
  * @param input the item that waited, if one did
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
-	postback: Postback,
-	reference: Reference | null,
-	statusWords?: StatusWords,
+	{ postback, reference, state }: Pick<TakenPostback, 'postback' | 'reference' | 'state'>,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: FileOfPostback[] = [...postback.files, ...loaded];
-	const state = statusWords && stateIn(postback, reference, statusWords);
 	const about = state === undefined ? { reference } : { reference, state };
 	const json = toJson({ ...postback, files }, about);
 	const binary = await addFiles(context, files, input?.binary ?? {});

@@ -18,28 +18,6 @@ function sourcesOf({ body, query, isSignedByService }: Postback): unknown[] {
 	return [body, query, shown, { postback: shown }];
 }
 
-/**
- * Why the workflow does not go on with a postback; undefined where it does.
- * @param statusWords the words of the account, if it has any
- */
-export function whyNotAwaited(
-	match: PostbackMatch | undefined,
-	postback: Postback,
-	reference: Reference | null,
-	statusWords: StatusWords | undefined,
-): string | undefined {
-	if (match === undefined) return undefined;
-	const sources = sourcesOf(postback);
-	const { amount, id } = match.compared ?? {};
-	const mismatch = mismatchOf(match, ...sources) ?? otherIdIn(id, reference, sources);
-	if (mismatch !== undefined) return mismatch;
-	const state = statusWords && stateIn(postback, reference, statusWords);
-	// Only "paid" must come with the amount, and has this state where it does not. What is pending or failed
-	// may say another amount, or none.
-	if (state !== undefined && state !== 'otherAmount') return undefined;
-	return otherAmountIn(amount, reference, sources);
-}
-
 /** What a postback says became of its charge or payment, in the words of the account. */
 export function stateIn(
 	postback: Postback,
@@ -47,4 +25,26 @@ export function stateIn(
 	statusWords: StatusWords,
 ): State {
 	return stateOf(statusWords, reference, ...sourcesOf(postback));
+}
+
+/**
+ * Why the workflow does not go on with a postback; undefined where it does.
+ * @param state what {@link stateIn} gives; undefined where the account has no words for it
+ */
+export function whyNotAwaited(
+	match: PostbackMatch,
+	postback: Postback,
+	reference: Reference | null,
+	state: State | undefined,
+): string | undefined {
+	const sources = sourcesOf(postback);
+	const mismatch = mismatchOf(match, ...sources);
+	if (mismatch !== undefined) return mismatch;
+	const { amount, id } = match.compared ?? {};
+	const otherId = otherIdIn(id, reference, sources);
+	if (otherId !== undefined) return otherId;
+	// Only "paid" must come with the amount: what is pending or failed may say another one, or none. Without
+	// words nobody knows which of them it is, so the amount counts.
+	const mayBePaid = state === undefined || state === 'otherAmount';
+	return mayBePaid ? otherAmountIn(amount, reference, sources) : undefined;
 }

@@ -1,17 +1,16 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { signatureFault } from '../../credential/signature';
+import {
+	UserError,
+	type INodeExecutionData,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import type { SignatureRule } from '../../credential/signature';
 import type { PostbackMatch } from '../../parameters/condition';
 import { toPostbackItem } from '../../postback/item';
-import { whyNotAwaited } from '../../postback/match';
 import { verifyRandomProof, type Reference } from '../../postback/proof';
-import {
-	logNotAwaited,
-	refusePostback,
-	refuseUnproven,
-	refuseWrongSignature,
-} from '../../postback/refuse';
-import { headersOf, readContent, readPostback } from '../../postback/request';
+import { logNotAwaited, refusePostback } from '../../postback/refuse';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
+import { take } from '../../postback/take';
 import { readSignature, type Awaited, type AwaitedProof } from './awaited';
 
 /**
@@ -83,47 +82,51 @@ function readResumeToken(context: IWebhookFunctions): string {
 }
 
 /**
+ * How the service signs, where the wait checks that. Throws where its credential no longer says so, for the
+ * service sends again after a 500.
+ */
+async function readSignatureOf(
+	context: IWebhookFunctions,
+	{ isSigned }: Awaited,
+): Promise<SignatureRule | undefined> {
+	if (!isSigned) return undefined;
+	const rule = await readSignature(context);
+	if (rule !== undefined) return rule;
+	throw new UserError('The credential of this wait no longer says how the service signs');
+}
+
+/**
  * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
- * on with, or only a response. Proof first, body after: nothing of an unproven request is read.
+ * on with, or only a response.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { item, awaited } = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const proven = provenBy(query, awaited.proofs);
-	if (proven === undefined) {
-		if (verifyRandomProof(query, awaited.given) === null) return refuseUnproven(context);
+	if (proven === undefined && verifyRandomProof(query, awaited.given) !== null) {
 		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
-	const { reference, proof } = proven;
-	const signatureRule = awaited.isSigned ? await readSignature(context) : undefined;
-	if (awaited.isSigned && signatureRule === undefined) {
-		return refuseWrongSignature(
-			context,
-			'the credential of this wait no longer says how the service signs',
-		);
-	}
-	const content = await readContent(context, BODY_TIME);
-	if (signatureRule !== undefined) {
-		const fault = signatureFault(signatureRule, headersOf(context), content);
-		if (fault !== undefined) return refuseWrongSignature(context, fault);
-	}
-	const postback = readPostback(context, content, {
+	const taken = await take(context, proven?.reference ?? null, {
+		needsProof: true,
+		bodyTime: BODY_TIME,
+		signatureRule: await readSignatureOf(context, awaited),
+		match: proven?.proof.match,
+		statusWords: proven?.proof.status,
 		resumeToken: readResumeToken(context),
-		isSignedByService: signatureRule !== undefined,
 	});
+	if ('noWebhookResponse' in taken) return taken;
 	const wait: OpenWait = {
 		id: awaited.id,
 		node: context.getNode().name,
 		until: awaited.until,
 	};
-	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
-	if (mismatch !== undefined) {
+	if (taken.mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-		logNotAwaited(context, mismatch, reference);
-		return { webhookResponse: `The execution waits on: ${mismatch}` };
+		logNotAwaited(context, taken.mismatch, taken.reference);
+		return { webhookResponse: `The execution waits on: ${taken.mismatch}` };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
-	const output = await toPostbackItem(context, postback, reference, proof.status, item);
+	const output = await toPostbackItem(context, taken, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
