@@ -148,29 +148,29 @@ test('of many waits, the log says which a postback did not end: by the identifie
 	expect(logged).toStrictEqual([logLine(sentence, { external_id: 'order-1' })]);
 });
 
-const postbackOf = (body: string, about: Partial<Postback> = {}) => ({
-	...parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body), {
+const postbackOf = async (body: string, about: Partial<Postback> = {}) => ({
+	...(await parsePostback({ method: 'POST', query: {}, headers: {} }, Buffer.from(body), {
 		isSignedByService: false,
-	}),
+	})),
 	...about,
 });
 
-test('of a signed postback the query says nothing, which anybody can add to', () => {
+test('of a signed postback the query says nothing, which anybody can add to', async () => {
 	const match = { field: 'state', values: ['paid'] };
 	const query = { state: 'paid' };
-	const unsigned = postbackOf('{"state":"processing"}', { query });
+	const unsigned = await postbackOf('{"state":"processing"}', { query });
 	expect(
 		whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null, undefined),
 	).toBeDefined();
-	expect(whyNotAwaited(match, postbackOf('{}', { query }), null, undefined)).toBeUndefined();
+	expect(whyNotAwaited(match, await postbackOf('{}', { query }), null, undefined)).toBeUndefined();
 	for (const body of ['{}', '{"state":"processing"}']) {
-		const signed = postbackOf(body, { query, isSignedByService: true });
+		const signed = await postbackOf(body, { query, isSignedByService: true });
 		expect(whyNotAwaited(match, signed, null, undefined)).toBeDefined();
 	}
 });
 
-test('a postback without the field that is asked for is not awaited', () => {
-	const postback = postbackOf('{}');
+test('a postback without the field that is asked for is not awaited', async () => {
+	const postback = await postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
 	expect(whyNotAwaited(match, postback, null, undefined)).toBe('the field "state" is missing');
 });
@@ -200,8 +200,8 @@ test.each<{ what: string; body: string; amount: number | undefined; why: string 
 		amount: undefined,
 		why: undefined,
 	},
-])('"paid" of $what', ({ body, amount, why }) => {
-	const postback = postbackOf(body);
+])('"paid" of $what', async ({ body, amount, why }) => {
+	const postback = await postbackOf(body);
 	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
 	const reference = { external_id: 'a', kind: 'qrCode', amount };
 	expect(whyNotAwaited(match, postback, reference, undefined)).toBe(why);
@@ -209,7 +209,7 @@ test.each<{ what: string; body: string; amount: number | undefined; why: string 
 
 /** Reads the body, then the postback. */
 async function readRequest(context: IWebhookFunctions, bodyTime: number, resumeToken?: string) {
-	return readPostback(context, await readContent(context, bodyTime), {
+	return await readPostback(context, await readContent(context, bodyTime), {
 		resumeToken,
 		isSignedByService: false,
 	});
@@ -301,84 +301,67 @@ describe('the request of a postback', () => {
 	});
 });
 
-test('a form that n8n has parsed: what has a type and no file name is a field, as .NET sends it', async () => {
-	const stored: Record<string, string> = { '/tmp/1': 'paid', '/tmp/2': 'png', '/tmp/3': '{"a":1}' };
+test('a form that n8n has parsed is taken as it is, its files from where n8n has put them', async () => {
+	const slip = {
+		filepath: '/tmp/1',
+		newFilename: 'x',
+		originalFilename: 'slip.png',
+		mimetype: 'image/png',
+	};
 	const { context } = called({
-		request: {
-			method: 'POST',
-			body: {
-				data: { order: '7' },
-				files: {
-					status: {
-						filepath: '/tmp/1',
-						newFilename: 'x',
-						originalFilename: null,
-						mimetype: 'text/plain; charset=utf-8',
-					},
-					slip: {
-						filepath: '/tmp/2',
-						newFilename: 'y',
-						originalFilename: 'slip.png',
-						mimetype: 'image/png',
-					},
-					more: [
-						{
-							filepath: '/tmp/3',
-							newFilename: 'z',
-							originalFilename: null,
-							mimetype: 'application/json',
-						},
-					],
-				},
-			},
-		},
+		request: { method: 'POST', body: { data: { order: '7' }, files: { slip } } },
 	});
 	const nodeHelpers = {
 		copyBinaryFile: async (path: string, fileName: string, mimeType = '') => ({
-			data: Buffer.from(stored[path]!).toString('base64'),
+			data: Buffer.from(path).toString('base64'),
 			fileName,
 			mimeType,
 		}),
 	};
 	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
 	const postback = await readRequest(withHelpers, 1_000);
-	expect(postback.body).toStrictEqual({ order: '7', status: 'paid', more: { a: 1 } });
+	expect(postback).toMatchObject({ body: { order: '7' }, rawBody: '' });
 	const { binary } = await toPostbackItem(withHelpers, {
 		postback,
 		reference: null,
 		state: undefined,
 	});
-	expect(binary).toMatchObject({ slip: { fileName: 'slip.png', mimeType: 'image/png' } });
-	expect(Object.keys(binary!)).toStrictEqual(['slip']);
+	expect(binary).toStrictEqual({
+		slip: {
+			data: Buffer.from('/tmp/1').toString('base64'),
+			fileName: 'slip.png',
+			mimeType: 'image/png',
+		},
+	});
 });
 
 describe('the item of a postback', () => {
 	/** What was taken of a form with these files. */
-	const taken = (...files: string[]) => {
+	const taken = async (...files: string[]) => {
 		const parts = files.map(
 			(each) =>
-				`--B\r\nContent-Disposition: form-data; name="${each}"; filename="${each}.png"\r\n` +
+				`--BOUNDARY\r\nContent-Disposition: form-data; name="${each}"; filename="${each}.png"\r\n` +
 				`Content-Type: image/png\r\n\r\nof ${each}\r\n`,
 		);
-		const headers = { 'content-type': 'multipart/form-data; boundary=B' };
-		const bytes = Buffer.from(`${parts.join('')}--B--`);
-		const postback = parsePostback({ method: 'POST', query: {}, headers }, bytes, {
+		const headers = { 'content-type': 'multipart/form-data; boundary=BOUNDARY' };
+		const bytes = Buffer.from(`${parts.join('')}--BOUNDARY--`);
+		const postback = await parsePostback({ method: 'POST', query: {}, headers }, bytes, {
 			isSignedByService: false,
 		});
 		return { postback, reference: null, state: undefined };
 	};
 
 	test('without files and without an item that waits is the postback', async () => {
-		const item = await toPostbackItem(called({}).context, taken());
+		const item = await toPostbackItem(called({}).context, await taken());
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
 	});
 
-	test('of a form has its files, by field, numbered where a field has more', async () => {
+	test('of a form has its files, by field, the next ones of a field with a number', async () => {
 		const { context, kept } = called({});
-		const { binary } = await toPostbackItem(context, taken('receipt', 'pages', 'pages'));
-		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages0', 'pages1']);
+		const { binary } = await toPostbackItem(context, await taken('receipt', 'pages', 'pages'));
+		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages', 'pages_2']);
 		expect(kept).toStrictEqual([
 			['receipt.png', 'image/png'],
 			['pages.png', 'image/png'],
@@ -389,7 +372,7 @@ describe('the item of a postback', () => {
 	test('of a form loses no file to another of the same name', async () => {
 		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
 		const { context } = called({});
-		const form = taken('f', 'f', 'f0', 'f_2');
+		const form = await taken('f1', 'f', 'f', 'f_2');
 		const { binary } = await toPostbackItem(context, form, input);
 		const kept = Object.entries(binary!).map(([name, { data }]) => [
 			name,
@@ -397,10 +380,10 @@ describe('the item of a postback', () => {
 		]);
 		expect(Object.fromEntries(kept)).toStrictEqual({
 			f1: 'x',
-			f0: 'of f',
-			postback_f1: 'of f',
-			f0_2: 'of f0',
-			f_2: 'of f_2',
+			postback_f1: 'of f1',
+			f: 'of f',
+			f_2: 'of f',
+			f_2_2: 'of f_2',
 		});
 	});
 
@@ -409,7 +392,7 @@ describe('the item of a postback', () => {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const form = taken('receipt', 'other');
+		const form = await taken('receipt', 'other');
 		const item = await toPostbackItem(called({}).context, form, input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
 		expect(item.pairedItem).toStrictEqual({ item: 0 });

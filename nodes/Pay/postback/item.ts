@@ -4,29 +4,45 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import type { PostedFile } from './body/multipart';
+import type { PostedFile } from './body/form';
 import { toJson } from './postback';
-import { loadFiles } from './request';
 import type { TakenPostback } from './take';
 
-/** A file of a postback; with data where n8n has stored it already. */
-type FileOfPostback = PostedFile & { data?: IBinaryData };
+/** A file of a postback that n8n has stored. */
+interface StoredFile {
+	name: string;
+	bytes: Buffer;
+	data: IBinaryData;
+}
 
-/** Stores the files of a postback beside those of an item, each under a name that is still free. */
-async function addFiles(
-	{ helpers }: IWebhookFunctions,
-	files: FileOfPostback[],
-	filesOfItem: IBinaryKeyData,
-): Promise<Map<string, IBinaryData>> {
+/** Stores a file. Rejects where n8n cannot give or store it. */
+async function store(
+	{ helpers, nodeHelpers }: IWebhookFunctions,
+	{ name, filename, type, content }: PostedFile,
+): Promise<StoredFile> {
+	if (Buffer.isBuffer(content)) {
+		const data = await helpers.prepareBinaryData(content, filename, type);
+		return { name, bytes: content, data };
+	}
+	const data = await nodeHelpers.copyBinaryFile(content.path, filename, type);
+	const bytes =
+		data.id === undefined
+			? Buffer.from(data.data, 'base64')
+			: await helpers.binaryToBuffer(await helpers.getBinaryStream(data.id));
+	return { name, bytes, data };
+}
+
+/** The files of a postback beside those of an item, each under a name that is still free. */
+function besideThoseOf(filesOfItem: IBinaryKeyData, files: StoredFile[]): IBinaryKeyData {
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(filesOfItem));
-	for (const { name, filename, type, bytes, data } of files) {
+	for (const { name, data } of files) {
 		const base = Object.hasOwn(filesOfItem, name) ? `postback_${name}` : name;
 		let freeName = base;
 		for (let count = 2; binary.has(freeName); count++) freeName = `${base}_${count}`;
-		binary.set(freeName, data ?? (await helpers.prepareBinaryData(bytes, filename, type)));
+		binary.set(freeName, data);
 	}
-	return binary;
+	return Object.fromEntries(binary);
 }
 
 /**
@@ -39,13 +55,13 @@ export async function toPostbackItem(
 	{ postback, reference, state }: Pick<TakenPostback, 'postback' | 'reference' | 'state'>,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const loaded = await loadFiles(context, postback.filesOnDisk);
-	const files: FileOfPostback[] = [...postback.files, ...loaded];
+	const files: StoredFile[] = [];
+	for (const file of postback.files) files.push(await store(context, file));
 	const about = state === undefined ? { reference } : { reference, state };
-	const json = toJson({ ...postback, files }, about);
-	const binary = await addFiles(context, files, input?.binary ?? {});
+	const json = toJson(postback, about, files);
+	const binary = besideThoseOf(input?.binary ?? {}, files);
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
-	if (binary.size > 0) item.binary = Object.fromEntries(binary);
+	if (Object.keys(binary).length > 0) item.binary = binary;
 	if (input) item.pairedItem = { item: 0 };
 	return item;
 }

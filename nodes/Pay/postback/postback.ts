@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
-import type { ParsedForm } from './body/parsedForm';
+import type { FormOfN8n } from './body/formOfN8n';
 import { typeOfSigned } from './body/signedType';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
@@ -40,19 +40,19 @@ function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Recor
 
 /**
  * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
- * could call again, are left out or replaced by `***`. Throws for a multipart form that is broken.
+ * could call again, are left out or replaced by `***`. Rejects where the body cannot be read.
  * @param content the bytes of its body, or the form that n8n has made of them
  */
-export function parsePostback(
+export async function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
-	content: Buffer | ParsedForm,
+	content: Buffer | FormOfN8n,
 	{ resumeToken, isSignedByService }: PostbackContext,
-): Postback {
+): Promise<Postback> {
 	const { method, headers } = request;
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, eventContent, files, filesOnDisk } = parseBody(content, contentType);
+	const { body, rawBody, eventContent, files } = await parseBody(content, contentType);
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
@@ -73,16 +73,19 @@ export function parsePostback(
 		rawBody: shown.rawBody,
 		eventContent,
 		files,
-		filesOnDisk,
 	};
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. */
+/**
+ * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
+ * @param files the files of its form
+ */
 export function toJson(
-	{ method, query, headers, body, rawBody, eventContent, files }: Postback,
+	{ method, query, headers, body, rawBody, eventContent }: Postback,
 	about: { reference: Reference | null; state?: string },
+	files: ReadonlyArray<{ name: string; bytes: Buffer }>,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);

@@ -53,7 +53,7 @@ export async function take(
 		const fault = signatureFault(signatureRule, headersOf(context), content);
 		if (fault !== undefined) return refuseWrongSignature(context, fault);
 	}
-	const postback = readPostback(context, content, {
+	const postback = await readPostback(context, content, {
 		resumeToken: terms.resumeToken,
 		isSignedByService: signatureRule !== undefined,
 	});
