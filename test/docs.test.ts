@@ -89,6 +89,7 @@ const OF_N8N = new Set([
 	'Retry On Fail',
 	'Execute workflow',
 	'Webhook URLs',
+	'Property Name',
 	'On new Pay event',
 	'Unrecognized node type',
 	'Conflicting Trigger Path',
