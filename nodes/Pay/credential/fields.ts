@@ -136,9 +136,9 @@ const describeService: INodeProperties[] = [
 	}),
 ];
 
-/** How the service signs its notifications. */
 const signed = { displayOptions: { show: { verifySignature: [true] } } };
-const signature: INodeProperties[] = [
+/** How the service signs its notifications: none of these may be an expression in a wait's credential. */
+export const signatureFields: INodeProperties[] = [
 	{
 		displayName: "Check the Service's Signature",
 		name: 'verifySignature',
@@ -380,6 +380,6 @@ export const credentialFields: INodeProperties[] = [
 			'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 	}),
 	...describeService,
-	...signature,
+	...signatureFields,
 	...limits,
 ];

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'crypto';
 import { checksSignature, type PayCredential } from './connection';
+import { signatureFields } from './fields';
 import { isHeaderName } from './headerName';
 import { wrongInCredential } from './wrongField';
 
@@ -18,16 +19,6 @@ export interface SignatureRule {
 	/** The header of the time that is signed before the body, in small letters; absent where none is. */
 	timestampHeader?: string;
 }
-
-/** The fields that say it. */
-const SIGNATURE_FIELDS = [
-	'verifySignature',
-	'signatureHeader',
-	'signatureSecret',
-	'signatureAlgorithm',
-	'signedContent',
-	'timestampHeader',
-];
 
 function headerIn(credential: PayCredential, field: 'signatureHeader' | 'timestampHeader'): string {
 	const value = credential[field];
@@ -81,11 +72,11 @@ export function readSignatureRule(credential: PayCredential): SignatureRule | un
 
 /** As {@link readSignatureRule}, from the credential of a wait, whose expressions n8n leaves as text. */
 export function readSignatureRuleOfWait(credential: PayCredential): SignatureRule | undefined {
-	for (const field of SIGNATURE_FIELDS) {
-		const value = credential[field];
+	for (const { name } of signatureFields) {
+		const value = credential[name];
 		if (typeof value === 'string' && value.startsWith('=')) {
 			throw wrongInCredential(
-				field,
+				name,
 				'holds an expression, which is not resolved for a wait',
 				'Enter it as text, select another credential in the wait, or use a Pay Trigger.',
 			);
