@@ -275,7 +275,7 @@ describe('publishing it', () => {
 		{
 			how: 'with a header that is none',
 			credential: secret(ONE, {
-				verifySignature: true,
+				senderCheck: 'signature',
 				signatureSecret: 'x',
 				signatureHeader: ':',
 			}),
@@ -555,7 +555,7 @@ describe('a postback with a genuine proof and signature of the service that is a
 	const SIGNING = 'the secret of the service';
 	const credential = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SIGNING,
 		describeService: true,
@@ -661,7 +661,7 @@ describe("the service's own signature", () => {
 	const SERVICE = 'the secret of the service';
 	const RULE = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SERVICE,
 	};
@@ -775,7 +775,7 @@ describe("the service's own signature", () => {
 	});
 
 	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {
-		const credential = { ...RULE, verifySignature: false };
+		const credential = { ...RULE, senderCheck: 'none' };
 		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(500);
 		expect(await post('signature', BARE, mac(OTHER), credential)).toBe(500);
 	});

@@ -5,9 +5,9 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import type { PostedFile } from './body/multipart';
+import type { JudgedPostback } from './match';
 import { toJson } from './postback';
 import { loadFiles } from './request';
-import type { TakenPostback } from './take';
 
 /** A file of a postback; with data where n8n has stored it already. */
 type FileOfPostback = PostedFile & { data?: IBinaryData };
@@ -36,13 +36,12 @@ async function addFiles(
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
-	{ postback, reference, state }: Pick<TakenPostback, 'postback' | 'reference' | 'state'>,
+	{ postback, reference, verdict }: JudgedPostback,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: FileOfPostback[] = [...postback.files, ...loaded];
-	const about = state === undefined ? { reference } : { reference, state };
-	const json = toJson({ ...postback, files }, about);
+	const json = toJson({ ...postback, files }, { reference, verdict });
 	const binary = await addFiles(context, files, input?.binary ?? {});
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
 	if (binary.size > 0) item.binary = Object.fromEntries(binary);

@@ -1,4 +1,4 @@
-import { mismatchOf } from '../../../nodes/Pay/service/fieldMatch';
+import { mismatchOf, Sources } from '../../../nodes/Pay/service/fieldMatch';
 import { parsePostback, toJson } from '../../../nodes/Pay/postback/postback';
 import { signUrl } from '../../../nodes/Pay/postback/proof';
 import { filled, growsTooFast, processorTime } from '../../growth';
@@ -32,9 +32,9 @@ function timeOf({ type, body = '', headers = {} }: Hostile): number {
 				{ resumeToken: 'a resume token', isSignedByService: false },
 			);
 			const { body: parsed } = postback;
-			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, parsed, query, {
-				postback: { body: parsed },
-			});
+			const sources = new Sources(parsed, query, { postback: { body: parsed } });
+			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, sources);
+			sources.names(20);
 			JSON.stringify(toJson(postback, { reference: null }));
 		} catch (error) {
 			expect(error).toMatchObject({ name: 'BodyError' });

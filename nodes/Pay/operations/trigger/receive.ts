@@ -3,7 +3,7 @@ import { toPostbackItem } from '../../postback/item';
 import { verify } from '../../postback/proof';
 import { logNotAwaited } from '../../postback/refuse';
 import { take } from '../../postback/take';
-import { NOTHING_TO_COMPARE, readSettings } from './settings';
+import { comparesReference, NOTHING_TO_COMPARE, readSettings } from './settings';
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
@@ -14,25 +14,26 @@ const BODY_TIME = 60_000;
  * log says why, the response does not.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { authentication, acceptedSecrets, signatureRule, statusWords, match } =
+	const { authentication, acceptedSecrets, sender, statusWords, match } =
 		await readSettings(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const taken = await take(context, verify(query, acceptedSecrets), {
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
-		signatureRule,
+		sender,
+		urlGivenOut: context.getNodeWebhookUrl('default') ?? '',
 		match,
 		statusWords,
 	});
 	if ('noWebhookResponse' in taken) return taken;
 	// Not before the signature was verified, so that a stranger learns nothing of the credential.
-	if (taken.reference === null && statusWords?.compared !== undefined) {
+	if (taken.reference === null && comparesReference(statusWords)) {
 		throw new UserError(NOTHING_TO_COMPARE);
 	}
 	const { responseBody } = context.getNodeParameter('options', {}) as { responseBody?: unknown };
 	const { mismatch } = taken;
 	if (mismatch !== undefined) {
-		logNotAwaited(context, mismatch, taken.reference);
+		logNotAwaited(context, mismatch, taken);
 		const response = responseBody ?? `The workflow does not go on with it: ${mismatch}`;
 		return { webhookResponse: String(response) };
 	}
