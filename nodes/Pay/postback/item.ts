@@ -1,12 +1,14 @@
+import { createHash } from 'crypto';
 import type {
 	IBinaryData,
 	IBinaryKeyData,
+	IDataObject,
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import type { PostedFile } from './body/multipart';
 import type { JudgedPostback } from './match';
-import { toJson } from './postback';
+import { aboutInJson, toJson } from './postback';
 import { loadFiles } from './request';
 
 /** A file of a postback; with data where n8n has stored it already. */
@@ -36,15 +38,40 @@ async function addFiles(
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
-	{ postback, reference, verdict }: JudgedPostback,
+	{ postback, reference, verdict, claimed }: JudgedPostback,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const loaded = await loadFiles(context, postback.filesOnDisk);
 	const files: FileOfPostback[] = [...postback.files, ...loaded];
-	const json = toJson({ ...postback, files }, { reference, verdict });
+	const json = toJson({ ...postback, files }, { reference, verdict, claimed });
 	const binary = await addFiles(context, files, input?.binary ?? {});
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
 	if (binary.size > 0) item.binary = Object.fromEntries(binary);
 	if (input) item.pairedItem = { item: 0 };
 	return item;
+}
+
+/**
+ * Makes an item for each claim of one postback. They share its files and its body; what is about an entry is
+ * its own, its event too. Rejects as {@link toPostbackItem}.
+ */
+export async function toClaimedItems(
+	context: IWebhookFunctions,
+	claims: JudgedPostback[],
+): Promise<INodeExecutionData[]> {
+	const [first] = claims;
+	if (first === undefined) return [];
+	const { json, binary } = await toPostbackItem(context, first);
+	if (claims.length === 1) return [{ json, binary }];
+	return claims.map(({ reference, claimed, verdict }, index) => {
+		const { body, receivedAt, method, query, headers, rawBody } = json;
+		const eventId = createHash('sha256')
+			.update(`${String(json.eventId)} ${index}`)
+			.digest('hex');
+		const about = aboutInJson({ reference, claimed, verdict });
+		return {
+			json: { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject,
+			binary,
+		};
+	});
 }

@@ -1,6 +1,13 @@
 import type { PostbackMatch } from '../parameters/condition';
-import { entriesOf, mismatchOf, Sources } from '../service/fieldMatch';
-import { isOfAnother, stateOf, type StatusWords, type JudgedState } from '../service/postbackState';
+import { entriesOf, mismatchOf, Sources, tellsApart, type Entry } from '../service/fieldMatch';
+import {
+	claimsOf,
+	isOfAnother,
+	stateOf,
+	type Claimed,
+	type JudgedState,
+	type StatusWords,
+} from '../service/postbackState';
 import type { Postback } from './postback';
 import type { Reference } from './proof';
 
@@ -15,6 +22,9 @@ export interface JudgedPostback {
 	/** Absent where the account has no words; so the next one. */
 	words?: StatusWords;
 	verdict?: JudgedState;
+	/** What it says of itself, where nothing proves what it is about: the whole of it, or one entry of its list. */
+	claimed?: Claimed;
+	entry?: Entry;
 }
 
 /** Where a postback's fields are looked for. A person may type a path as the panel shows it, `body.status`. */
@@ -50,8 +60,12 @@ export function judgePostback(
 /** Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. */
 function whyNoEntryMatches(
 	match: Extract<PostbackMatch, { field: string }>,
-	{ sources, words, reference }: JudgedPostback,
+	{ sources, words, reference, entry: own }: JudgedPostback,
 ): string | undefined {
+	// Of an entry that is looked at by itself, the others say nothing.
+	if (own !== undefined && tellsApart(match.field, own, sources)) {
+		return mismatchOf(match, sources, own);
+	}
 	const entries = entriesOf([match.field], sources);
 	if (entries.length === 0) return mismatchOf(match, sources);
 	let why = 'no entry of the list is about this charge or payment';
@@ -81,6 +95,26 @@ export function whyNotAwaited(
 	// "Paid" with another amount is not what a person means by it; what is pending or failed may say another one.
 	const isRefused = verdict?.isOfAnother === true || verdict?.state === 'otherAmount';
 	return isRefused ? verdict.reason : undefined;
+}
+
+/**
+ * Takes a postback of a known sender apart that no proof is about: what it says of itself, by entries.
+ * @returns in words, why of the others nothing can be told
+ */
+export function claimsIn(judged: JudgedPostback): { claims: JudgedPostback[]; faults: string[] } {
+	const { postback, reference, sources, words } = judged;
+	if (words === undefined) return { claims: [{ ...judged, claimed: {} }], faults: [] };
+	const claims: JudgedPostback[] = [];
+	const faults: string[] = [];
+	for (const claim of claimsOf(words, sources)) {
+		if ('fault' in claim) {
+			faults.push(claim.fault);
+			continue;
+		}
+		const { claimed, verdict, entry } = claim;
+		claims.push({ postback, reference, sources, words, verdict, claimed, entry });
+	}
+	return { claims, faults };
 }
 
 /** As many names, of so many characters, tell a person what a postback has instead of a field. */

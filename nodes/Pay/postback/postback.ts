@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
 import type { ParsedForm } from './body/parsedForm';
 import { typeOfSigned } from './body/signedType';
-import type { JudgedState } from '../service/postbackState';
+import type { Claimed, JudgedState } from '../service/postbackState';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -96,10 +96,27 @@ export function parsePostback(
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+/** What is known of a postback beside what stands in it. */
+interface AboutPostback {
+	reference: Reference | null;
+	/** What it says of itself, where nothing proves what it is about. */
+	claimed?: Claimed;
+	verdict?: JudgedState;
+}
+
+/** The same, as an item has it. */
+export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDataObject {
+	const about: Record<string, unknown> = { reference };
+	if (claimed !== undefined) about.claimed = claimed;
+	if (verdict !== undefined) about.state = verdict.state;
+	if (verdict?.reason !== undefined) about.stateReason = verdict.reason;
+	return about as IDataObject;
+}
+
 /** A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. */
 export function toJson(
 	{ method, query, headers, body, rawBody, eventContent, files }: Postback,
-	{ reference, verdict }: { reference: Reference | null; verdict?: JudgedState },
+	{ reference, verdict, claimed }: AboutPostback,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);
@@ -109,8 +126,6 @@ export function toJson(
 		.update(eventContent)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
-	const about: Record<string, unknown> = { reference };
-	if (verdict !== undefined) about.state = verdict.state;
-	if (verdict?.reason !== undefined) about.stateReason = verdict.reason;
+	const about = aboutInJson({ reference, claimed, verdict });
 	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
 }

@@ -178,10 +178,12 @@ export function stateOf(words: StatusWords, proven: Proven, sources: Sources): J
 	return first;
 }
 
-/** An entry, what it says of itself, and what became of that. */
-interface Claim {
+/** What a postback, or an entry of its list, says of itself, and what became of that. */
+export interface Claim {
 	claimed: Claimed;
 	verdict: JudgedState;
+	/** Absent where no path goes through a list that is there. */
+	entry?: Entry;
 }
 
 /** What an entry says of itself; in words, why that cannot be told. */
@@ -209,22 +211,17 @@ function claimedIn(
 }
 
 /**
- * What a postback says whose sender is known, and of which nothing proves what it is about: for each entry of
- * its list what that claims, or, in words, why it claims nothing that can be told.
- * @param proven what the URL proves after all; then only an entry about that counts
+ * What a postback says whose sender is known, while nothing proves what it is about: for each entry of its
+ * list what that claims, or, in words, why it claims nothing that can be told.
  */
-export function claimsOf(
-	words: StatusWords,
-	proven: Proven,
-	sources: Sources,
-): Array<Claim | { fault: string }> {
+export function claimsOf(words: StatusWords, sources: Sources): Array<Claim | { fault: string }> {
 	const entries: Array<Entry | undefined> = entriesFor(words, sources);
 	if (entries.length === 0) entries.push(undefined);
 	return entries.map((entry) => {
 		const claimed = claimedIn(words, sources, entry);
 		if (typeof claimed === 'string') return { fault: claimed };
 		const { external_id = '', amount } = claimed;
-		const about = proven ?? { external_id, amount };
-		return { claimed, verdict: stateOfEntry(words, about, sources, entry) };
+		const verdict = stateOfEntry(words, { external_id, amount }, sources, entry);
+		return entry === undefined ? { claimed, verdict } : { claimed, verdict, entry };
 	});
 }

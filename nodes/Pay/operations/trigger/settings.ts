@@ -24,7 +24,7 @@ import { readAuthentication, type Authentication } from './form';
 export const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
-const NO_SIGNATURE =
+const NO_SENDER =
 	'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own';
 
 /** What a trigger checks postbacks with. */
@@ -43,8 +43,8 @@ export interface TriggerSettings {
 
 const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	signedUrl: 'Open the credential of this trigger.',
-	signature: 'Open the credential of this trigger.',
-	none: "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential.",
+	sender: 'Open the credential of this trigger.',
+	none: 'Set Authentication to Signed URL or Sender: without it this trigger has no credential.',
 };
 
 /**
@@ -64,8 +64,8 @@ export async function readSettings(
 	const { current, accepted } = parseSecrets(credential);
 	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
 	const sender = readSenderRule(credential);
-	if (authentication === 'signature' && sender === undefined) {
-		throw new UserError(NO_SIGNATURE);
+	if (authentication === 'sender' && sender === undefined) {
+		throw new UserError(NO_SENDER);
 	}
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
@@ -82,11 +82,3 @@ export async function readSettings(
 		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
 	};
 }
-
-/** Whether an account compares what a postback says with what its URL proves. */
-export const comparesReference = (words: StatusWords | undefined) =>
-	words?.amountField !== undefined || words?.idField !== undefined;
-
-/** Why a trigger that takes the service's signature alone does not compare. */
-export const NOTHING_TO_COMPARE =
-	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
