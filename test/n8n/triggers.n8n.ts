@@ -348,9 +348,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		{
 			what: 'a secret that depends on the item',
 			postbackSecret: '={{ $json.secret }}',
-			why: 'The Postback Secret of the Pay API credential is an expression that gives nothing',
+			why: 'The Pay API credential of this trigger cannot be read',
 		},
-	])("with $what, the editor's listening is refused in the same words", async (row) => {
+	])("with $what, the editor's listening is refused, and says why", async (row) => {
 		const payApi = await createCredential(row.postbackSecret);
 		const id = await n8n.importWorkflow(chain('Listening', [payTrigger()]), { payApi });
 		const listening = {

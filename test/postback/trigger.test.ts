@@ -362,7 +362,7 @@ describe('publishing it', () => {
 		{
 			how: 'with a credential that is gone',
 			credential: gone,
-			why: 'no such credential.',
+			why: 'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or enter as text what is an expression in it: a trigger has no item yet.',
 		},
 		{
 			how: 'with a condition without values',

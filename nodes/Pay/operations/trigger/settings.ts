@@ -9,6 +9,7 @@ import {
 	refuseUnsignedMatch,
 	type SenderRule,
 } from '../../credential/sender';
+import { InputError, inWords } from '../../inputError';
 import {
 	matchOf,
 	readCondition,
@@ -47,6 +48,14 @@ const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	none: 'Set Authentication to Signed URL or Sender: without it this trigger has no credential.',
 };
 
+/** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
+function unreadableCredential(error: unknown): Error {
+	if (error instanceof InputError) return error;
+	return new UserError(
+		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or enter as text what is an expression in it: a trigger has no item yet`,
+	);
+}
+
 /**
  * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
  * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
@@ -60,7 +69,11 @@ export async function readSettings(
 		context.getNodeParameter('authentication'),
 	);
 	const credential: PayCredential =
-		authentication === 'none' ? {} : await credentialOfTrigger(context);
+		authentication === 'none'
+			? {}
+			: await credentialOfTrigger(context).catch((error: unknown) => {
+					throw unreadableCredential(error);
+				});
 	const { current, accepted } = parseSecrets(credential);
 	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
 	const sender = readSenderRule(credential);
