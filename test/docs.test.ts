@@ -344,36 +344,6 @@ test.each(exampleNames())('examples/%s.json has the sources of its folder', (nam
 	expect(withSources(name)).toStrictEqual(example(name));
 });
 
-describe('the examples with a register', () => {
-	const register = read('examples/payout-register/register.sql').trimEnd();
-	const withRegister = exampleNames().filter((name) =>
-		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
-	);
-
-	test('are four', () => expect(withRegister).toHaveLength(4));
-
-	test.each(withRegister)('%s runs its one file in "Set up"', (name) => {
-		const setUp = example(name).nodes.find((node) => node.name === 'Set up')!;
-		expect(setUp.parameters).toMatchObject({ query: register });
-	});
-
-	test('have one version: the file says it where it compares, and where it is done', () => {
-		const [compared, ...noOther] = allIn(register, /this_version CONSTANT integer := (\d+);/g);
-		const noted = allIn(register, /IS 'Payouts of n8n-nodes-pay, version (\d+)'/g);
-		expect(compared).toBeDefined();
-		expect(noOther).toStrictEqual([]);
-		expect(noted).toStrictEqual([compared]);
-	});
-
-	test.each(withRegister)('%s calls its functions in one line each', (name) => {
-		for (const node of example(name).nodes) {
-			const { query } = node.parameters as { query?: string };
-			if (query === undefined || node.name === 'Set up') continue;
-			expect(query).toMatch(/^SELECT .+$/);
-		}
-	});
-});
-
 describe('README', () => {
 	test('has the two commands as they are known', () => {
 		expect(read('README.md')).toContain('\nnpm ci && npm run demo\nnpm ci && npm test\n');

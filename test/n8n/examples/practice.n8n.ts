@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { example } from '../../dev/demo';
-import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
-import { majorOf } from '../../dev/versions';
-import { chain, node, pay, payTrigger } from '../../dev/workflow';
-import { crc16 } from '../../nodes/Pay/qr/emv';
-import { startReceiver } from '../sandbox/service';
-import { enterSettings, makeBook } from './book';
+import { example } from '../../../dev/demo';
+import { itemsOf, pause, until, webhookPath, type N8n } from '../../../dev/n8n';
+import { majorOf } from '../../../dev/versions';
+import { chain, node, pay, payTrigger } from '../../../dev/workflow';
+import { crc16 } from '../../../nodes/Pay/qr/emv';
+import { startReceiver } from '../../sandbox/service';
 import { reachesLastNodes } from './lastNodes';
-import { allFinished, nodeOf, startN8n, VERSIONS } from './nodes';
-import { linesOf, PayoutsPage } from './payouts';
+import { allFinished, startN8n, VERSIONS } from '../nodes';
 
 /** What the practice service lets pass before it reports, and room for n8n to take it. */
 const REPORTED = 6_000;
@@ -185,46 +183,6 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		// A charge and a payment are two things, as their two paths are.
 		const charge = await run({ resource: 'qrCode', amount: '4.23', external_id });
 		expect(charge).toMatchObject({ outcome: 'accepted' });
-	});
-
-	test('payouts and ask-the-service, set as its note says: what is clear is decided, and the next list goes by it', async () => {
-		const book = await makeBook(n8n);
-		const page = await PayoutsPage.publish(n8n, credentials.payApi, (workflow) => {
-			book.in('payouts', workflow);
-		});
-		// The practice service knows odd and even identifiers.
-		const list = ['id,amount,key', 'bill-3001,12.5,a@example.com', 'bill-3002,5.03,a@example.com'];
-		await page.uploadCsv(list.join('\n'));
-		const ask = book.in('ask-the-service');
-		const { content } = nodeOf(ask, 'Note on practising').parameters as {
-			content: string;
-		};
-		const said = [...content.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-		const [address = '', method, idField, statusField, paidWords, failedWords, directionField] =
-			said;
-		const url = address.replace('http://127.0.0.1:5678', n8n.url);
-		enterSettings(ask, {
-			address: url,
-			method,
-			idField,
-			statusField,
-			paidWords,
-			failedWords,
-			directionField,
-			acceptedHours: '0',
-		});
-		nodeOf(ask, 'Ask the service').credentials = credentials;
-		const asking = await n8n.importWorkflow(ask);
-		const execution = await n8n.finished(await n8n.run(asking, 'Start'));
-		expect(itemsOf(execution, 'Report')[0]?.line).toStrictEqual([
-			'bill-3001 (accepted): the service says "paid". It was paid.',
-			'bill-3002 (unknown): the service says "failed". It was not paid.',
-		]);
-		const { text } = await page.uploadCsv(list.join('\n'));
-		expect(linesOf(text)).toStrictEqual([
-			expect.stringMatching(/^- Line 3: .* It was not paid \(The service said "failed", /),
-			expect.stringMatching(/^- Line 2: .* It was paid \(The service said "paid", /),
-		]);
 	});
 
 	reachesLastNodes('practice-service', () => n8n);

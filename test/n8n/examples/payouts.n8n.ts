@@ -1,18 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { example } from '../../dev/demo';
-import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { majorOf } from '../../dev/versions';
-import { Sandbox } from '../../sandbox/service';
+import { example } from '../../../dev/demo';
+import { itemsOf, until, type N8n, type Workflow } from '../../../dev/n8n';
+import { majorOf } from '../../../dev/versions';
+import { Sandbox } from '../../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
 import { reachesLastNodes } from './lastNodes';
-import { launch } from './editorPage';
-import { allFinished, credentialFor, nodeOf, startN8n, VERSIONS, type Credential } from './nodes';
+import { launch } from '../editorPage';
+import { allFinished, credentialFor, nodeOf, startN8n, VERSIONS, type Credential } from '../nodes';
 import { BOOK_COLUMNS, linesOf, PayoutsPage, type Uploaded } from './payouts';
-import { csvIn } from './hand';
-import { PASSWORD, PERSON, WRONG_PASSWORD } from './person';
-import { StatusService } from './statusService';
+import { csvIn } from '../hand';
+import { PASSWORD, PERSON, WRONG_PASSWORD } from '../person';
 
 /** Where the documents' pictures go; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
@@ -641,150 +640,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	describe('the service, where an address is entered', () => {
-		let service: StatusService;
-		beforeAll(async () => {
-			service = await StatusService.start();
+	test('the service’s own number is kept, where Settings name its field', async () => {
+		const { book, page } = await publishWithBook((workflow) => {
+			enterSettings(workflow, { paymentNumberField: 'id' });
 		});
-		beforeEach(() => {
-			service.requests.length = 0;
-		});
-		afterAll(() => service.close());
-
-		/** The example whose node "Ask the service" is active, with its Settings filled in. */
-		async function publishAsking(settings: object = {}, isActive = true) {
-			return await publishWithBook((workflow) => {
-				Object.assign(nodeOf(workflow, 'Ask the service'), {
-					credentials: { payApi },
-					disabled: !isActive,
-				});
-				enterSettings(workflow, {
-					paymentNumberField: 'transaction.id',
-					address: service.address,
-					idField: 'reference',
-					statusField: 'state',
-					paidWords: 'done',
-					failedWords: 'gone',
-					amountField: 'value',
-					directionField: 'way',
-					outWords: 'out',
-					...settings,
-				});
-			});
-		}
-
-		test('an address without the node that asks: the report says so, and a person decides', async () => {
-			const { page } = await publishAsking({}, false);
-			const { text } = await page.uploadCsv(csv('ask-h,5.03,x'));
-			expect(headOf(text)).toBe('0 of 1 line accepted now: 0.00 in all. 1 in doubt.');
-			expect(text).toContain('Nobody asked the service: the node Ask the service is not active.');
-			expect(service.requests).toStrictEqual([]);
-		});
-
-		describe('what is in doubt is asked before a person is', () => {
-			const list = csv(
-				'ask-a,5.03,x',
-				'ask-b,5.03,x',
-				'ask-c,5.03,x',
-				'ask-d,5.03,x',
-				'ask-e,5.03,x',
-				'ask-f,5.03,x',
-				'ask-g,7,x',
-			);
-			let book: Awaited<ReturnType<typeof makeBook>>;
-			let page: PayoutsPage;
-			let first: Uploaded;
-			let asked: string[];
-			beforeAll(async () => {
-				({ book, page } = await publishAsking());
-				const paid = { reference: 'ask-a', state: 'done', value: 5.03, way: 'out' };
-				service.respond('ask-a', paid);
-				service.respond('ask-b', { ...paid, reference: 'ask-b', state: 'gone' });
-				service.respond('ask-c', { ...paid, reference: 'ask-c', state: 'on its way' });
-				service.respond('ask-d', { ...paid, reference: 'ask-d', value: 50.3 });
-				service.respond('ask-e', { ...paid, reference: 'ask-e', way: 'in' });
-				// About another payment.
-				service.respond('ask-f', paid);
-				service.requests.length = 0;
-				first = await page.uploadCsv(list);
-				asked = service.identifiersAsked();
-			});
-
-			/** The rows of the book with what was decided. */
-			async function decisions() {
-				const rows = (await book.rows()).filter(({ decision }) => decision !== null);
-				return rows.map(({ external_id, decision }) => ({ external_id, decision }));
-			}
-
-			test('it is asked about what is in doubt alone', () => {
-				expect(first.execution.data.resultData.error).toBeUndefined();
-				expect(asked).toStrictEqual(['ask-a', 'ask-b', 'ask-c', 'ask-d', 'ask-e', 'ask-f']);
-				expect(headOf(first.text)).toBe('1 of 7 lines accepted now: 7.00 in all. 4 in doubt.');
-			});
-
-			test.each([
-				{ id: 'ask-a', says: 'It was paid (The service said "done", execution ' },
-				{ id: 'ask-b', says: 'It was not paid (The service said "gone", execution ' },
-				{ id: 'ask-c', says: 'The service was asked: the service says "on its way". http' },
-				{ id: 'ask-d', says: 'The service was asked: it says "done" about 50.3, not 5.03. http' },
-				{ id: 'ask-e', says: 'has the direction "in", which is none of outWords. http' },
-				{ id: 'ask-f', says: 'its response does not name this payment. http' },
-				{ id: 'ask-g', says: 'Its response has no number of the service in "transaction.id".' },
-			])('of $id the report says: $says', ({ id, says }) => {
-				const line = linesOf(first.text).find((each) => each.includes(id));
-				expect(line).toContain(says);
-			});
-
-			test('a clear answer alone is written into the book', async () => {
-				expect(await decisions()).toStrictEqual([
-					{ external_id: 'ask-a', decision: 'It was paid' },
-					{ external_id: 'ask-b', decision: 'It was not paid' },
-				]);
-			});
-
-			test('the page asks too, but not about what a person decides', async () => {
-				service.respond('ask-c', {
-					reference: 'ask-c',
-					state: 'done',
-					value: 5.03,
-					way: 'out',
-				});
-				const { text } = await page.decide('ask-d', 'It was not paid', 'Ana');
-				expect(service.identifiersAsked()).toStrictEqual(['ask-c', 'ask-e', 'ask-f']);
-				expect(text).toContain('Written down about "ask-d": It was not paid. 2 in doubt.');
-				expect(await decisions()).toHaveLength(4);
-			});
-
-			test('the list again pays nothing', async () => {
-				const { text } = await page.uploadCsv(list);
-				expect(headOf(text)).toBe('0 of 7 lines accepted now: 0.00 in all. 2 in doubt.');
-				expect(takePayments()).toStrictEqual([]);
-			});
-		});
-
-		test('the number of a response is kept, and a service that cannot be asked changes nothing', async () => {
-			const { book, page } = await publishAsking({
-				paymentNumberField: 'id',
-				address: 'http://127.0.0.1:1/{identifier}',
-			});
-			const { text } = await page.uploadCsv(csv('kept-a,1,x', 'kept-b,5.03,x'));
-			expect(headOf(text)).toBe('1 of 2 lines accepted now: 1.00 in all. 1 in doubt.');
-			expect(text).toContain('The service was asked: it could not be asked: ');
-			expect((await book.rows()).map(({ decision }) => decision)).toStrictEqual([null, null]);
-			const known = sandbox.transactions.find(({ external_id }) => external_id === 'kept-a');
-			expect(await book.numbers()).toStrictEqual([
-				['kept-a', known!.id],
-				['kept-b', ''],
-			]);
-		});
-
-		test('Settings that lack something: nothing is asked, and the report says what to enter', async () => {
-			const { page } = await publishAsking({ statusField: '', paymentNumberField: '' });
-			const { text } = await page.uploadCsv(csv('lacks-a,1,x', 'lacks-b,5.03,x'));
-			expect(text).toContain('1 of 2 lines accepted now: 1.00 in all. 1 in doubt. ');
-			expect(text).toContain('Nothing was asked. Enter statusField in Settings');
-			expect(service.requests).toStrictEqual([]);
-		});
+		const { text } = await page.uploadCsv(csv('kept-a,1,x', 'kept-b,5.03,x'));
+		expect(headOf(text)).toBe('1 of 2 lines accepted now: 1.00 in all. 1 in doubt.');
+		const known = sandbox.transactions.find(({ external_id }) => external_id === 'kept-a');
+		expect(await book.numbers()).toStrictEqual([
+			['kept-a', known!.id],
+			['kept-b', ''],
+		]);
 	});
 
 	test('of thirty payouts, sent again and in another order, each is paid once', async () => {

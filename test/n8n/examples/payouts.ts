@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { example } from '../../dev/demo';
-import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
-import { EXAMPLES } from './editorPage';
-import { allFinished, nodeOf, type Credential } from './nodes';
-import { PASSWORD, PERSON } from './person';
+import { example } from '../../../dev/demo';
+import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../../dev/n8n';
+import { EXAMPLES } from '../editorPage';
+import { allFinished, nodeOf, type Credential } from '../nodes';
+import { PASSWORD, PERSON } from '../person';
 
 export const BOOK_COLUMNS = readFileSync(join(EXAMPLES, 'book-of-payouts.csv'), 'utf8')
 	.trim()
@@ -75,7 +75,7 @@ export class PayoutsPage {
 	}
 
 	async uploadFile(name: string): Promise<Uploaded> {
-		const bytes = readFileSync(join(__dirname, 'lists', name));
+		const bytes = readFileSync(join(__dirname, '..', 'lists', name));
 		return await this.send(new File([bytes], name, { type: 'application/octet-stream' }));
 	}
 
