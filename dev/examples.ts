@@ -34,14 +34,16 @@ function sourcesOf(name: string): Map<string, string> {
 	const sources = new Map<string, string>();
 	const folder = join(EXAMPLES, name);
 	for (const file of existsSync(folder) ? readdirSync(folder) : []) {
-		sources.set(parse(file).name, `${name}/${file}`);
+		// A workflow's own file is what sets it up.
+		const nodeName = parse(file).name === name ? 'Set up' : parse(file).name;
+		sources.set(nodeName, `${name}/${file}`);
 	}
 	return sources;
 }
 
 /**
  * An example with the sources in their nodes: "examples/NAME/NODE.js" (.sql, .html) is the source of the
- * node NODE in "examples/NAME.json".
+ * node NODE in "examples/NAME.json"; "examples/NAME/NAME.sql" is that of its node "Set up".
  * @throws where a source has no node, or a node that holds none
  */
 export function withSources(name: string): Workflow {

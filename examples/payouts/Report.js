@@ -32,6 +32,14 @@ const PARTS = [
 			'credential (or the service’s list of allowed addresses) and upload the list again.',
 	},
 	{
+		name: 'odd',
+		hasSum: true,
+		title: 'Reported, and not simply as paid',
+		advice:
+			'Nothing was sent now. Ask the service what became of the payment, then say so on this page: ' +
+			'each line has a link.',
+	},
+	{
 		name: 'refused',
 		title: 'Not paid',
 		advice:
@@ -40,7 +48,7 @@ const PARTS = [
 	},
 	{
 		name: 'decided',
-		title: 'Not paid, as a person decided',
+		title: 'Not paid, as a person decided or the service reported',
 		advice: 'To pay it, give the line a new identifier.',
 	},
 	{
@@ -112,10 +120,16 @@ function aboutDecision() {
 	const open = $('What the book says')
 		.first()
 		.json.payments.filter(
-			({ state, external_id }) => state === 'in doubt' && !now.has(external_id),
+			({ state, external_id }) => ['in doubt', 'odd'].includes(state) && !now.has(external_id),
 		);
-	const told = open.map(({ row }) => ({ ...row, part: 'in doubt', what: whatRowSays(row) }));
-	const count = told.length === 0 ? 'Nothing is in doubt.' : `${told.length} in doubt.`;
+	const told = open.map(({ external_id, state, row, reports }) => ({
+		...row,
+		external_id,
+		part: state,
+		what: whatTheBookKnows(row, reports),
+	}));
+	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
+	const count = inDoubt === 0 ? 'Nothing is in doubt.' : `${inDoubt} in doubt.`;
 	const title = [said, count].filter(Boolean).join(' ');
 	return { title, parts: inParts(told) };
 }
@@ -176,17 +190,24 @@ function whatHappened({ why, lacks, lines, cells, before, external_id }) {
 	return { part: 'in doubt', what: sentence };
 }
 
-function whatTheBookSays(why, { state, row }) {
-	const what = whatRowSays(row);
+function whatTheBookSays(why, { state, row, reports }) {
+	const what = whatTheBookKnows(row, reports);
 	if (why === 'differs')
 		return {
 			part: 'differs',
 			what: `The book has ${payoutOf(row)} under this identifier. ${what}`,
-			doubt: state === 'in doubt',
+			doubt: state === 'in doubt' || state === 'odd',
 		};
+	if (state === 'odd') return { part: 'odd', what };
 	if (state === 'in doubt') return { part: 'in doubt', what };
 	if (state === 'not paid') return { part: 'decided', what };
 	return { part: 'before', what };
+}
+
+/** A payment's row and what postbacks reported of it, each as a sentence. */
+function whatTheBookKnows(row, reports) {
+	const others = reports.filter((report) => report !== row);
+	return [row, ...others].map(whatRowSays).filter(Boolean).join(' ');
 }
 
 /** A row as a sentence, made from what it says now. */
@@ -200,6 +221,11 @@ function whatRowSays({ outcome, decision, source, at, execution }) {
 		duplicate: 'Sent before',
 		rejected: 'Rejected',
 		notSent: 'Not sent',
+		// What a postback reported.
+		paid: 'Reported as paid',
+		failed: 'Reported as failed',
+		otherAmount: 'Reported with another amount',
+		refunded: 'Reported as refunded',
 	};
 	const first = outcome ? `${became[outcome] ?? outcome}${day}.` : '';
 	if (!decision) return first;
@@ -255,7 +281,7 @@ function asHtml({ title, parts }) {
 }
 
 function needsPage({ part, doubt }) {
-	return part === 'in doubt' || part === 'ask first' || doubt === true;
+	return ['in doubt', 'odd', 'ask first'].includes(part) || doubt === true;
 }
 
 function sumOf(amounts) {

@@ -148,7 +148,9 @@ describe('the node Open the book', () => {
 const RUN_BY: Record<string, string> = {
 	agent: 'examples.n8n.ts',
 	approval: 'examples.n8n.ts',
+	'ask-the-service': 'practice.n8n.ts',
 	checkout: 'examples.n8n.ts',
+	'pay-once': 'payOnce.n8n.ts',
 	payouts: 'payouts.n8n.ts',
 	'postbacks-without-repeats': 'examples.n8n.ts',
 	'practice-service': 'practice.n8n.ts',

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { example } from '../../../dev/demo';
-import { itemsOf, pause, until, webhookPath, type N8n } from '../../../dev/n8n';
+import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
-import { chain, node, pay, payTrigger } from '../../../dev/workflow';
+import { call, chain, node, pay, payTrigger, splitItems, start } from '../../../dev/workflow';
 import { crc16 } from '../../../nodes/Pay/qr/emv';
 import { startReceiver } from '../../sandbox/service';
 import { reachesLastNodes } from './lastNodes';
-import { allFinished, startN8n, VERSIONS } from '../nodes';
+import { allFinished, nodeOf, startN8n, VERSIONS } from '../nodes';
+import { callOf } from '../otherNodes';
 
 /** What the practice service lets pass before it reports, and room for n8n to take it. */
 const REPORTED = 6_000;
@@ -183,6 +184,71 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		// A charge and a payment are two things, as their two paths are.
 		const charge = await run({ resource: 'qrCode', amount: '4.23', external_id });
 		expect(charge).toMatchObject({ outcome: 'accepted' });
+	});
+
+	describe('ask-the-service', () => {
+		let address: string;
+		let asking: string;
+		/** The example as its notes say, with what a person enters in "Which payment". */
+		async function importAsking(entered: Record<string, string | undefined>): Promise<string> {
+			const workflow = example('ask-the-service');
+			const { assignments } = nodeOf(workflow, 'Which payment').parameters as {
+				assignments: { assignments: Array<{ name: string; value: string }> };
+			};
+			for (const each of assignments.assignments) each.value = entered[each.name] ?? each.value;
+			nodeOf(workflow, 'Ask the service').credentials = credentials;
+			return await n8n.importWorkflow(workflow);
+		}
+		const saidTo = (execution: Execution) => itemsOf(execution, 'What it said');
+		beforeAll(async () => {
+			const note = nodeOf(example('ask-the-service'), 'Note on practising');
+			const { content } = note.parameters as { content: string };
+			[address = ''] = /http:[^`]+/.exec(content) ?? [];
+			address = address.replace('http://127.0.0.1:5678', n8n.url);
+			asking = await importAsking({ address });
+			if (majorOf(version) === 2) await n8n.activate(asking);
+		});
+
+		test.each([
+			{ entered: { external_id: 'bill-3001' }, statusCode: 200, said: 'paid' },
+			{ entered: { external_id: 'bill 3/&2' }, statusCode: 200, said: 'failed' },
+			{ entered: { external_id: 'bill-3001', number: '42' }, statusCode: 200, said: 'failed' },
+			{ entered: { external_id: 'bill' }, statusCode: 404, said: '' },
+		])('asked by hand about $entered, it says $statusCode $said', async (row) => {
+			const id = await importAsking({ address, ...row.entered });
+			const execution = await n8n.finished(await n8n.run(id, 'Start'));
+			const [item, ...more] = saidTo(execution);
+			expect(more).toStrictEqual([]);
+			expect(item).toMatchObject({ ...row.entered, statusCode: row.statusCode, error: '' });
+			const { status = '' } = JSON.parse(String(item!.said)) as { status?: string };
+			expect(status).toBe(row.said);
+		});
+
+		test('another workflow calls it with a list, and gets an item for each', async () => {
+			const first = start();
+			const caller = chain('Asks', [first, splitItems(), callOf('Ask', asking)]);
+			const id = await n8n.importWorkflow(caller);
+			await n8n.activate(id);
+			const items = [{ external_id: 'a-1' }, { external_id: 'a-2' }, { number: '3' }];
+			await call(n8n, first.webhookId, { items });
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'Ask')).toMatchObject([
+				{ external_id: 'a-1', said: expect.stringContaining('"paid"') },
+				{ external_id: 'a-2', said: expect.stringContaining('"failed"') },
+				{ number: '3', said: expect.stringContaining('"paid"') },
+			]);
+		});
+
+		test('a service that cannot be asked is told, and the token is in no item', async () => {
+			const id = await importAsking({ address: 'http://127.0.0.1:1/{identifier}' });
+			const execution = await n8n.finished(await n8n.run(id, 'Start'));
+			const [item] = saidTo(execution);
+			expect(item).toMatchObject({ statusCode: null, said: '' });
+			expect(item!.error).not.toBe('');
+			expect(JSON.stringify(execution.data)).not.toContain('Bearer practice');
+		});
+
+		reachesLastNodes('ask-the-service', () => n8n);
 	});
 
 	reachesLastNodes('practice-service', () => n8n);
