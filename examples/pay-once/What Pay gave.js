@@ -1,12 +1,13 @@
-// The items of Pay, not those of PostgreSQL. What the table does not have is told: it was paid all the same.
-const written = $input.all();
+// The items of Pay, not those of PostgreSQL. What the table does not have is told: it ended so all the same.
+const written = $input.all().map(({ json }) => json);
 const claimed = $('Claimed?').all();
 return $('Pay')
 	.all()
 	.map(({ json }, index) => {
 		const { position } = claimed[index].json.line;
-		const { error, done } = written[index].json;
+		const { error, done } = written[index];
 		if (error === undefined && done === true) return { json: { position, item: json } };
-		const why = error === undefined ? 'another execution has the row' : written[index].json.message;
-		return { json: { position, item: { ...json, notWritten: `The table pay_once: ${why}` } } };
+		const why =
+			error === undefined ? 'another execution has the row' : 'the outcome could not be written';
+		return { json: { position, item: { ...json, notWritten: `Table pay_once: ${why}` } } };
 	});
