@@ -115,22 +115,23 @@ const OF_N8N = new Set([
 	'Import CSV',
 	'Data table',
 	'Fixed',
+	'Workflow',
 ]);
 
-/** Names that items, answers, requests and log lines have, those of the examples with a register, of
+/** Names that items, answers, requests and log lines have, those of the example pay-once, of
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
 	notReached inFlight reference body eventId error.outcome state failed other otherAmount qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
-	multipart pay text dist docs v payout_register payout_heard due claimed settled closed refused
+	multipart pay text dist docs v pay_once pay_once_in_doubt description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
-	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
+	reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
 	paymentNumberField data.id
 `

@@ -10,7 +10,7 @@ import { reachesLastNodes } from './lastNodes';
 import { line, outcomeOf, PayOnce, type Answer } from './payOnceTable';
 
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
-	const workers = Number(process.env.W ?? (majorOf(version) === 2 ? 5 : 2));
+	const workers = majorOf(version) === 2 ? 5 : 2;
 	let queue: QueueMode;
 	let main: N8n;
 	let sandbox: Sandbox;

@@ -2,13 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { example } from '../../../dev/demo';
-import { itemsOf, until, type N8n, type Workflow } from '../../../dev/n8n';
+import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
+import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
 import { reachesLastNodes } from './lastNodes';
 import { launch } from '../editorPage';
-import { allFinished, credentialFor, nodeOf, startN8n, VERSIONS, type Credential } from '../nodes';
+import {
+	allFinished,
+	credentialFor,
+	nodeOf,
+	SECRET,
+	startN8n,
+	VERSIONS,
+	type Credential,
+} from '../nodes';
 import { BOOK_COLUMNS, linesOf, PayoutsPage, type Uploaded } from './payouts';
 import { csvIn } from '../hand';
 import { PASSWORD, PERSON, WRONG_PASSWORD } from '../person';
@@ -651,6 +660,137 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			['kept-a', known!.id],
 			['kept-b', ''],
 		]);
+	});
+
+	describe('what the service reports', () => {
+		let book: Awaited<ReturnType<typeof makeBook>>;
+		let page: PayoutsPage;
+		let address: string;
+		let described: Credential;
+		beforeAll(async () => {
+			const account = {
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				postbackSecret: SECRET,
+				describeService: true,
+				statusField: 'status',
+				paidValues: 'paid',
+				failedValues: 'failed',
+				amountField: 'amount',
+			};
+			described = await n8n.createCredential(account);
+			({ book, page } = await publishWithBook((workflow) => {
+				const trigger = nodeOf(workflow, 'The postback');
+				delete trigger.disabled;
+				// As the editor does with what is pasted.
+				trigger.webhookId = randomUUID();
+				for (const name of ['The postback', 'Pay'])
+					Object.assign(nodeOf(workflow, name), { credentials: { payApi: described } });
+			}));
+			const { nodes } = await n8n.workflow(page.workflowId);
+			const trigger = nodes.find(({ name }) => name === 'The postback')!;
+			address = `${n8n.url}${webhookPath(trigger)}`;
+			await n8n.changeCredential(described, { ...account, postbackUrl: address });
+			await until('the trigger', async () => (await fetch(address)).status === 401);
+		});
+
+		/** Delivers a signed postback; gives the status that it is answered with. */
+		async function deliver(external_id: string, body: object, kind: Reference['kind'] = 'payment') {
+			const url = signUrl(address, { external_id, kind, amount: 7 }, SECRET);
+			const headers = { 'Content-Type': 'application/json' };
+			return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).status;
+		}
+		const outcomesIn = async (external_id: string) =>
+			(await book.rows())
+				.filter((row) => row.external_id === external_id)
+				.map(({ outcome }) => outcome);
+		const settle = async (external_id: string) => {
+			const found = sandbox.transactions.find((each) => each.external_id === external_id)!;
+			await sandbox.settle(found.id, 'paid');
+		};
+
+		test('"accepted" becomes "paid", also where the postback comes before the list is through', async () => {
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 1_000 });
+			const uploading = page.post(fileOf(csv('told-1,7,x', 'told-2,7,x', 'told-3,7,x')));
+			await until('the second payment', async () => sandbox.bodies('payment').length >= 2);
+			await settle('told-1');
+			expect(await outcomesIn('told-1')).toStrictEqual(['paid']);
+			await uploading;
+			await settle('told-2');
+			expect(await outcomesIn('told-1')).toStrictEqual(['paid', 'accepted']);
+			expect(await outcomesIn('told-2')).toStrictEqual(['accepted', 'paid']);
+			expect(await outcomesIn('told-3')).toStrictEqual(['accepted']);
+		});
+
+		test('each word is written once, and a person is told of what is not simply paid', async () => {
+			const paid = { status: 'paid', amount: 7 };
+			for (const body of [
+				{ status: 'waiting', amount: 7 },
+				{ status: 'paid', amount: 0.7 },
+				paid,
+				paid,
+				{ status: 'failed', amount: 7 },
+				paid,
+			])
+				expect(await deliver('told-4', body)).toBe(200);
+			expect(await outcomesIn('told-4')).toStrictEqual(['otherAmount', 'paid', 'failed']);
+			const told: unknown[] = [];
+			for (const id of await n8n.executionIds(page.workflowId)) {
+				const [item] = itemsOf(await n8n.finished(id), 'Tell a person of it');
+				if (item?.external_id === 'told-4') told.push(item.outcome);
+			}
+			expect(told.sort()).toStrictEqual(['failed', 'otherAmount']);
+		});
+
+		test('a charge, and what nobody signed, is not written', async () => {
+			expect(await deliver('told-5', { status: 'paid', amount: 7 }, 'qrCode')).toBe(200);
+			const forged = signUrl(
+				address,
+				{ external_id: 'told-5', kind: 'payment', amount: 7 },
+				'another secret, which is long',
+			);
+			expect((await fetch(forged, { method: 'POST', body: '{"status":"paid"}' })).status).toBe(401);
+			expect(await outcomesIn('told-5')).toStrictEqual([]);
+		});
+
+		test('the next list goes by it: what was reported is not sent, and is told', async () => {
+			expect(await deliver('told-3', { status: 'failed', amount: 7 })).toBe(200);
+			sandbox.received.length = 0;
+			const { text } = await page.send(fileOf(csv('told-1,7,x', 'told-3,7,x', 'told-4,7,x')));
+			expect(takePayments()).toStrictEqual([]);
+			expect(linesOf(text)).toStrictEqual([
+				expect.stringMatching(
+					/^- Line 4: told-4, .* Reported as paid on .* Reported as failed on /,
+				),
+				expect.stringMatching(/^- Line 3: told-3, .* Accepted on .* Reported as failed on /),
+				expect.stringMatching(/^- Line 2: told-1, .* Accepted on .* Reported as paid on /),
+			]);
+		});
+
+		test('where the book cannot be written, the service is told to send it again', async () => {
+			const another = await publishWithBook((workflow) => {
+				const trigger = nodeOf(workflow, 'The postback');
+				delete trigger.disabled;
+				Object.assign(trigger, { webhookId: randomUUID(), credentials: { payApi: described } });
+				Object.assign(nodeOf(workflow, 'Write what was reported').parameters as object, {
+					dataTableId: { __rl: true, mode: 'id', value: 'gone' },
+				});
+			});
+			const { nodes } = await n8n.workflow(another.page.workflowId);
+			const path = webhookPath(nodes.find(({ name }) => name === 'The postback')!);
+			const url = signUrl(
+				`${n8n.url}${path}`,
+				{ external_id: 'told-6', kind: 'payment', amount: 7 },
+				SECRET,
+			);
+			const answer = await until('the trigger', async () => {
+				const headers = { 'Content-Type': 'application/json' };
+				const body = '{"status":"paid","amount":7}';
+				const { status } = await fetch(url, { method: 'POST', headers, body });
+				return status !== 404 && status;
+			});
+			expect(answer).toBe(500);
+		});
 	});
 
 	test('of thirty payouts, sent again and in another order, each is paid once', async () => {
