@@ -67,6 +67,14 @@ describe.each(exampleNames())('%s, as it is pasted,', (name) => {
 		expect(shown.filter((line) => line.length > 120)).toStrictEqual([]);
 	});
 
+	test('has notes of a title and at most three lines: what needs more is a page of docs/', () => {
+		const notes = workflow.nodes.filter(({ type }) => type === NOTE);
+		const long = notes.filter(({ parameters }) => {
+			return (parameters as { content: string }).content.split('\n').length > 4;
+		});
+		expect(long.map((note) => note.name)).toStrictEqual([]);
+	});
+
 	test('has each note beside a node that it is about', () => {
 		const nodes = workflow.nodes.filter(({ type }) => type !== NOTE);
 		const lonely: string[] = [];
