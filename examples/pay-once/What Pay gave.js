@@ -8,6 +8,8 @@ return $('Pay')
 		const { error, done } = written[index];
 		if (error === undefined && done === true) return { json: { position, item: json } };
 		const why =
-			error === undefined ? 'another execution has the row' : 'the outcome could not be written';
+			error === undefined
+				? 'another execution has the row, or a person decided'
+				: 'the outcome could not be written';
 		return { json: { position, item: { ...json, notWritten: `Table pay_once: ${why}` } } };
 	});

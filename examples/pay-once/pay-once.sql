@@ -12,6 +12,8 @@ CREATE TABLE IF NOT EXISTS pay_once (
   -- What the Pay node said. NULL: claimed, and nothing is said yet.
   outcome text CHECK (outcome IN ('accepted', 'rejected', 'notSent', 'unknown', 'duplicate')),
   reason text,
+  -- A second execution that was accepted too: money went out twice.
+  also_paid_by text,
   claimed_at timestamptz NOT NULL DEFAULT now(),
   ended_at timestamptz
 );
@@ -41,23 +43,29 @@ BEGIN
   END IF;
 END $$;
 
--- OUTCOME. The execution that holds the row writes it; true where it is written. One that lost the row writes nothing,
--- unless the service accepted: that money went out is written whoever holds the row, and nothing replaces it.
-CREATE OR REPLACE FUNCTION pay_once_end(p_external_id text, p_execution text, p_outcome text, p_reason text)
-RETURNS boolean LANGUAGE sql AS $$
-  WITH written AS (
-    UPDATE pay_once SET outcome = p_outcome, reason = p_reason, execution = p_execution, ended_at = now()
+-- OUTCOME. The execution that holds the row writes it; true where the row says so now. One that lost the row writes
+-- nothing, unless the service accepted: what was paid is written whoever holds the row, and nothing replaces it.
+CREATE OR REPLACE FUNCTION pay_once_end(
+  p_external_id text, p_amount text, p_recipient text, p_execution text, p_outcome text, p_reason text
+) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE pay_once SET also_paid_by = p_execution
+    WHERE external_id = p_external_id AND execution <> p_execution AND outcome = 'accepted' AND p_outcome = 'accepted';
+  UPDATE pay_once SET
+    amount = p_amount::numeric, recipient = p_recipient, execution = p_execution,
+    outcome = p_outcome, reason = p_reason, ended_at = now()
     WHERE external_id = p_external_id AND outcome IS DISTINCT FROM 'accepted'
-      AND (execution = p_execution OR p_outcome = 'accepted')
-    RETURNING 1
-  ) SELECT EXISTS (SELECT FROM written)
-$$;
+      AND (execution = p_execution OR p_outcome = 'accepted');
+  RETURN EXISTS (SELECT FROM pay_once
+    WHERE external_id = p_external_id AND execution = p_execution AND outcome = p_outcome);
+END $$;
 
--- IN DOUBT. What may have been paid. A row without an outcome is being paid now, or its worker died. No execution pays
--- one of these again; a person asks the service.
+-- IN DOUBT. What may have been paid, and what was paid twice. A row without an outcome is being paid now, or its
+-- worker died. No execution pays one of these again; a person asks the service.
 CREATE OR REPLACE VIEW pay_once_in_doubt AS
-  SELECT external_id, amount, recipient, execution, coalesce(outcome, 'no outcome yet') AS outcome, reason, claimed_at
-  FROM pay_once WHERE outcome IS NULL OR outcome IN ('unknown', 'duplicate') ORDER BY claimed_at;
+  SELECT external_id, amount, recipient, execution, coalesce(outcome, 'no outcome yet') AS outcome, reason,
+    also_paid_by, claimed_at
+  FROM pay_once WHERE outcome IS NULL OR outcome IN ('unknown', 'duplicate') OR also_paid_by IS NOT NULL;
 
 -- DECISION of a person who asked the service: SELECT pay_once_decide('invoice-7', '1234', false, 'Ana asked by phone');
 -- With false the row is released: a call may pay it. Stop the execution first, here 1234: if it is only frozen, it can

@@ -176,6 +176,33 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		});
 	});
 
+	test('what was paid is written whoever has the row: as it was paid, and that it was paid twice', () => {
+		const id = randomUUID();
+		const claim = (amount: string, execution: string) =>
+			payOnce.sql(`SELECT * FROM pay_once_claim('${id}', '${amount}', 'a@x', '${execution}')`);
+		const end = (amount: string, execution: string, outcome: string) =>
+			payOnce.sql(
+				`SELECT pay_once_end('${id}', '${amount}', 'a@x', '${execution}', '${outcome}', '')`,
+			);
+		expect(claim('10.50', 'one')).toStrictEqual(['t|']);
+		expect(payOnce.decide(payOnce.row(id)!, false)).toContain('Released. ');
+		expect(claim('99', 'two')).toStrictEqual(['t|']);
+		expect(end('10.50', 'one', 'unknown')).toStrictEqual(['f']);
+		expect(payOnce.row(id)).toMatchObject({ execution: 'two', outcome: null });
+		expect(end('10.50', 'one', 'accepted')).toStrictEqual(['t']);
+		expect(end('99', 'two', 'rejected')).toStrictEqual(['f']);
+		expect(payOnce.row(id)).toMatchObject({
+			amount: 10.5,
+			execution: 'one',
+			outcome: 'accepted',
+			also_paid_by: null,
+		});
+		expect(end('99', 'two', 'accepted')).toStrictEqual(['f']);
+		expect(end('10.50', 'one', 'accepted')).toStrictEqual(['t']);
+		const doubtful = `SELECT amount, also_paid_by FROM pay_once_in_doubt WHERE external_id = '${id}'`;
+		expect(payOnce.sql(doubtful)).toStrictEqual(['10.50|two']);
+	});
+
 	test('one line alone that is refused gives one item', async () => {
 		expect((await payOnce.pay([line(null)])).map(outcomeOf)).toStrictEqual(['notSent']);
 	});
@@ -310,7 +337,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await untilNoExecutionMoves();
 			print(`frozen after its claim, thawed after a release: ${outcomeOf(late!)}`);
 			expect(late!.error!.outcome).toBe('duplicate');
-			expect(late!.notWritten).toBe('Table pay_once: another execution has the row');
+			expect(late!.notWritten).toBe(
+				'Table pay_once: another execution has the row, or a person decided',
+			);
 			expect(arrivals([id])).toStrictEqual([1]);
 			expect(payOnce.row(id)).toStrictEqual(before);
 		});
