@@ -4,7 +4,7 @@ import { itemsOf, pause, until, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
 import { call, chain, pay, splitItems, start } from '../../../dev/workflow';
 import type { Sandbox } from '../../../sandbox/service';
-import { allFinished, newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
+import { newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
 import type { QueueMode } from '../queue';
 import { makeBook } from './book';
 import { reachesLastNodes } from './lastNodes';
@@ -159,10 +159,9 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			payOnce.sql(
 				`UPDATE pay_once SET claimed_at = now() - interval '11 minutes' WHERE external_id = '${lost}'`,
 			);
-			const told = await main.finished(await main.run(payOnce.workflowId, 'Every hour'));
-			expect(itemsOf(told, 'Tell a person')).toMatchObject([
-				{ external_id: lost, outcome: 'unknown', recipient: 'someone@example.com' },
-			]);
+			const execution = await main.finished(await main.run(payOnce.workflowId, 'Every hour'));
+			const told = itemsOf(execution, 'Tell a person').filter((row) => row.external_id === lost);
+			expect(told).toMatchObject([{ outcome: 'unknown', recipient: 'someone@example.com' }]);
 		});
 
 		test('a person who asked decides, once, about the execution that was named', () => {
@@ -172,7 +171,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(payOnce.decide(row, true)).toBe('Written down as paid');
 			expect(payOnce.decide(row, false)).toBe(NOTHING);
 			expect(payOnce.row(lost)).toMatchObject({ outcome: 'accepted', reason: 'Ana asked' });
-			expect(payOnce.sql('SELECT * FROM pay_once_in_doubt')).toStrictEqual([]);
+			const doubtful = `SELECT * FROM pay_once_in_doubt WHERE external_id = '${lost}'`;
+			expect(payOnce.sql(doubtful)).toStrictEqual([]);
 		});
 	});
 
@@ -468,7 +468,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				expect.stringContaining(`- Line 4: ${spelt}, 12,00 to c@x. Nothing was sent for payment`),
 				`- Line 2: ${good}, 10.50 to a@x.`,
 			]);
-			expect(await book.rows()).toMatchObject([
+			const rows = await book.rows();
+			expect(rows.filter(({ external_id }) => list.includes(String(external_id)))).toMatchObject([
 				{ external_id: good, amount: '10.5', recipient: 'a@x', outcome: 'accepted' },
 				{ external_id: rejected, outcome: 'rejected' },
 				{ external_id: spelt, outcome: 'notSent' },
@@ -481,7 +482,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await Promise.all(
 				[1, 2, 3, 4, 5].map(async () => await page.post(new File([list], 'list.csv'))),
 			);
-			await allFinished(main, page.workflowId, 6);
+			await page.finished();
 			expect(arrivals(ids)).toStrictEqual(ids.map(() => 1));
 			const { text } = await page.send(undefined);
 			expect(text).toBe('Nothing is in doubt.');

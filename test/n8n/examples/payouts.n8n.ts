@@ -754,16 +754,24 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test('the next list goes by it: what was reported is not sent, and is told', async () => {
-			expect(await deliver('told-3', { status: 'failed', amount: 7 })).toBe(200);
+			const list = csv('told-7,7,x', 'told-8,7,x', 'told-9,7,x');
+			await page.uploadCsv(list);
+			for (const [external_id, status] of [
+				['told-7', 'paid'],
+				['told-8', 'failed'],
+				['told-9', 'paid'],
+				['told-9', 'failed'],
+			] as const)
+				expect(await deliver(external_id, { status, amount: 7 })).toBe(200);
 			sandbox.received.length = 0;
-			const { text } = await page.send(fileOf(csv('told-1,7,x', 'told-3,7,x', 'told-4,7,x')));
+			const { text } = await page.uploadCsv(list);
 			expect(takePayments()).toStrictEqual([]);
 			expect(linesOf(text)).toStrictEqual([
 				expect.stringMatching(
-					/^- Line 4: told-4, .* Reported as paid on .* Reported as failed on /,
+					/^- Line 4: told-9, .* Reported as paid on .* Reported as failed on /,
 				),
-				expect.stringMatching(/^- Line 3: told-3, .* Accepted on .* Reported as failed on /),
-				expect.stringMatching(/^- Line 2: told-1, .* Accepted on .* Reported as paid on /),
+				expect.stringMatching(/^- Line 3: told-8, .* Accepted on .* Reported as failed on /),
+				expect.stringMatching(/^- Line 2: told-7, .* Accepted on .* Reported as paid on /),
 			]);
 		});
 

@@ -52,9 +52,14 @@ export class PayoutsPage {
 	/** Sends the form as a browser does, with what its page holds in this order. */
 	async send(file: File | undefined, ...fields: string[]): Promise<Uploaded> {
 		const { status, html } = await this.post(file, fields);
-		const [execution] = await allFinished(this.n8n, this.workflowId, this.submitted);
+		const [execution] = await this.finished();
 		const text = String(itemsOf(execution!, 'Report')[0]?.text);
 		return { status, html, text, execution: execution! };
+	}
+
+	/** The executions of all that was sent, once they have ended, newest first. */
+	async finished(): Promise<Execution[]> {
+		return await allFinished(this.n8n, this.workflowId, this.submitted);
 	}
 
 	async post(file: File | undefined, fields: string[] = [], headers: object = PASSWORD) {
