@@ -312,6 +312,48 @@ describe('the report', () => {
 	});
 });
 
+describe('the service’s own number in a response', () => {
+	const response = {
+		text: ' tx-17 ',
+		digits: '12345678901234567890',
+		whole: 17,
+		// n8n and JSON round it.
+		rounded: 2 ** 53,
+		half: 17.5,
+		nothing: null,
+		line: 'a\nb',
+		tooLong: 'x'.repeat(201),
+		object: { id: 'inner' },
+		list: [{ id: 'first' }],
+	};
+	test.each<[field: string, number: string]>([
+		['text', 'tx-17'],
+		[' text ', 'tx-17'],
+		['digits', '12345678901234567890'],
+		['whole', '17'],
+		['object.id', 'inner'],
+		['list.0.id', 'first'],
+		['rounded', ''],
+		['half', ''],
+		['nothing.id', ''],
+		['line', ''],
+		['tooLong', ''],
+		['object', ''],
+		['', ''],
+	])('the field "%s" is kept as "%s"', (paymentNumberField, number) => {
+		for (const paid of [
+			{ outcome: 'accepted', response },
+			{ error: { outcome: 'unknown', response } },
+		]) {
+			const earlier: Record<string, Json[]> = {
+				Settings: [{ paymentNumberField }],
+				'To be paid': [{ external_id: 'a', plain: '1', recipient: 'x' }],
+			};
+			expect(runNode('What became of it', [paid], earlier)[0]!.number).toBe(number);
+		}
+	});
+});
+
 describe('lists that were doubled, corrected or reordered', () => {
 	test('one payment is one row of the book, with amount and recipient', () => {
 		// The list of repro: doubled and not sent, then corrected.
