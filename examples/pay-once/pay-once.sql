@@ -19,8 +19,8 @@ CREATE TABLE IF NOT EXISTS pay_once (
 );
 
 -- CLAIM. Where "claimed" is true, the execution pays now. Else "refusal" says why not, and nothing is sent.
--- Free is an External ID that is new, or whose last try was certainly not carried out (rejected, notSent). Such a try
--- may be corrected, so the row takes the new amount and recipient.
+-- Free is an External ID that is new, or whose last try ended as rejected or notSent: it may be corrected and sent
+-- again, so the row takes the new amount and recipient.
 CREATE OR REPLACE FUNCTION pay_once_claim(
   p_external_id text, p_amount text, p_recipient text, p_execution text, OUT claimed boolean, OUT refusal text
 ) LANGUAGE plpgsql AS $$
