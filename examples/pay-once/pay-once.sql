@@ -49,13 +49,13 @@ CREATE OR REPLACE FUNCTION pay_once_end(
   p_external_id text, p_amount text, p_recipient text, p_execution text, p_outcome text, p_reason text
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE pay_once SET also_paid_by = p_execution
-    WHERE external_id = p_external_id AND execution <> p_execution AND outcome = 'accepted' AND p_outcome = 'accepted';
   UPDATE pay_once SET
     amount = p_amount::numeric, recipient = p_recipient, execution = p_execution,
     outcome = p_outcome, reason = p_reason, ended_at = now()
     WHERE external_id = p_external_id AND outcome IS DISTINCT FROM 'accepted'
       AND (execution = p_execution OR p_outcome = 'accepted');
+  UPDATE pay_once SET also_paid_by = p_execution
+    WHERE external_id = p_external_id AND execution <> p_execution AND outcome = 'accepted' AND p_outcome = 'accepted';
   RETURN EXISTS (SELECT FROM pay_once
     WHERE external_id = p_external_id AND execution = p_execution AND outcome = p_outcome);
 END $$;
