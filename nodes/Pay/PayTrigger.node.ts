@@ -22,7 +22,7 @@ export class PayTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle:
-			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
+			'={{ { none: "any postback", sender: "postbacks of the service" }[$parameter["authentication"]] ?? "signed postbacks" }}',
 		// n8n's node panel shows this for both nodes.
 		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },
@@ -33,7 +33,7 @@ export class PayTrigger implements INodeType {
 				name: 'payApi',
 				required: true,
 				testedBy: 'testPayCredential',
-				displayOptions: { show: { authentication: ['signedUrl', 'signature'] } },
+				displayOptions: { show: { authentication: ['signedUrl', 'sender'] } },
 			},
 		],
 		webhooks: [

@@ -364,7 +364,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	// Nobody else hears of it, and the value is not for a log.
 	expect(pending.log).toStrictEqual([
 		lineInLog(
-			'Pay took a postback that the workflow does not go on with: the field "status" has another value',
+			'Pay took a postback that the workflow does not go on with: the field "status" has another value. It has: status',
 			{ external_id: 'a' },
 		),
 	]);
@@ -535,7 +535,7 @@ describe('the charge before it', () => {
 	/** Posts "paid" to a wait with a credential of its own that asks for the service's signature. */
 	async function signedWait(signature: (body: string) => string | undefined, now: IDataObject) {
 		const words = {
-			verifySignature: true,
+			senderCheck: 'signature',
 			signatureHeader: 'X-Signature',
 			signatureSecret: 'the secret of the service',
 		};
@@ -589,7 +589,7 @@ describe('the charge before it', () => {
 		{
 			what: 'its signature, the switch being off by now: the service may send again',
 			sign: genuine,
-			now: { verifySignature: false },
+			now: { senderCheck: 'none' },
 			status: 500,
 		},
 	])(
@@ -600,7 +600,7 @@ describe('the charge before it', () => {
 	);
 
 	test('whose credential has an expression in what the signature needs does not begin', async () => {
-		const words = { verifySignature: true, signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
+		const words = { senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
 		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
 		expect(errorOf(run)?.message).toBe(
 			'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
@@ -851,13 +851,13 @@ describe('the waits behind a charge', () => {
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
 				{ Charge: to(['Wait']) },
 				{
-					verifySignature: true,
+					senderCheck: 'signature',
 					signatureHeader: 'X-Signature',
 					signatureSecret: 'the secret of the service',
 				},
 			);
 			expect(
-				hints.filter((hint) => /does not check the service's signature/.test(hint)),
+				hints.filter((hint) => /does not check the sender/.test(hint)),
 			).toHaveLength(count);
 		},
 	);

@@ -49,7 +49,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test.each([
 		[
 			'is to be signed',
-			{ verifySignature: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
+			{ senderCheck: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
 		],
 		[
 			'has another amount',

@@ -2,7 +2,7 @@ import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operati
 import { refusalOf } from '../refusal';
 
 describe('Authentication', () => {
-	test.each(['signedUrl', 'signature', 'none'])('%s is read', (chosen) => {
+	test.each(['signedUrl', 'sender', 'none'])('%s is read', (chosen) => {
 		expect(readAuthentication(chosen, chosen)).toBe(chosen);
 	});
 

@@ -921,10 +921,12 @@ test('the item has its fields in the order in which a person looks for them', as
 		Object.keys(toJson(postback, { reference: null, ...about }, []));
 	const rest = ['body', 'eventId', 'receivedAt', 'method', 'query', 'headers', 'rawBody'];
 	expect(fields({})).toStrictEqual(['reference', ...rest]);
-	expect(fields({ state: 'paid' })).toStrictEqual(['reference', 'state', ...rest]);
+	expect(fields({ verdict: { state: 'paid' } })).toStrictEqual(['reference', 'state', ...rest]);
+	const failed = { verdict: { state: 'failed', reason: 'the field "a" is missing' } };
+	expect(fields(failed)).toStrictEqual(['reference', 'state', 'stateReason', ...rest]);
 	// So does the editor's preview, of the trigger and of the wait.
 	for (const preview of [triggerPreview, waitPreview.properties.postback]) {
-		expect(Object.keys(preview.properties)).toStrictEqual(fields({ state: 'paid' }));
+		expect(Object.keys(preview.properties)).toStrictEqual(fields(failed));
 	}
 });
 

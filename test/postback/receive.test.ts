@@ -1,10 +1,13 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { toPostbackItem } from '../../nodes/Pay/postback/item';
-import { whyNotAwaited } from '../../nodes/Pay/postback/match';
+import { judgePostback, whyNotAwaited } from '../../nodes/Pay/postback/match';
+import { matchOf } from '../../nodes/Pay/parameters/condition';
 import { parsePostback, type Postback } from '../../nodes/Pay/postback/postback';
+import type { Reference } from '../../nodes/Pay/postback/proof';
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/refuse';
 import { readContent, readPostback } from '../../nodes/Pay/postback/request';
+import type { StatusWords } from '../../nodes/Pay/service/postbackState';
 
 /** A refusal as n8n logs it, as text and with its facts. */
 function logLine(sentence: string, facts = {}) {
@@ -137,14 +140,14 @@ describe('work that fails', () => {
 	});
 });
 
-test('of many waits, the log says which a postback did not end: by the identifier that was proven', () => {
+test('of many waits, the log says which a postback did not end: by the identifier that was proven', async () => {
 	const { context, logged } = called({});
-	logNotAwaited(context, 'the field "state" is missing', {
-		external_id: 'order-1',
-		kind: 'qrCode',
-	});
-	const sentence =
-		'Pay took a postback that the workflow does not go on with: the field "state" is missing';
+	const body = JSON.stringify({ status: 'secret', ['evil\n\u202e'.repeat(20)]: 1 });
+	const reference = { external_id: 'order-1', kind: 'qrCode' };
+	const judged = judgePostback(await postbackOf(body), reference, undefined);
+	logNotAwaited(context, 'the field "state" is missing', judged);
+	const names = `status, ${'evil??'.repeat(7).slice(0, 40)}`;
+	const sentence = `Pay took a postback that the workflow does not go on with: the field "state" is missing. It has: ${names}`;
 	expect(logged).toStrictEqual([logLine(sentence, { external_id: 'order-1' })]);
 });
 
@@ -155,56 +158,190 @@ const postbackOf = async (body: string, about: Partial<Postback> = {}) => ({
 	...about,
 });
 
-test('of a signed postback the query says nothing, which anybody can add to', async () => {
+/** A postback of an account without words, whose URL proves nothing. */
+const unjudged = (postback: Postback) => judgePostback(postback, null, undefined);
+
+/** Why a workflow does not go on with a postback. */
+const whyNot = (
+	match: Parameters<typeof whyNotAwaited>[0],
+	postback: Postback,
+	reference: Reference | null = null,
+	words?: StatusWords,
+) => whyNotAwaited(match, judgePostback(postback, reference, words));
+
+test('of a signed postback query and headers say nothing, which anybody can add to', async () => {
 	const match = { field: 'state', values: ['paid'] };
 	const query = { state: 'paid' };
 	const unsigned = await postbackOf('{"state":"processing"}', { query });
-	expect(
-		whyNotAwaited({ ...match, field: 'other\nstate' }, unsigned, null, undefined),
-	).toBeDefined();
-	expect(whyNotAwaited(match, await postbackOf('{}', { query }), null, undefined)).toBeUndefined();
+	expect(whyNot({ ...match, field: 'other\nstate' }, unsigned)).toBeDefined();
+	expect(whyNot(match, await postbackOf('{}', { query }))).toBeUndefined();
 	for (const body of ['{}', '{"state":"processing"}']) {
 		const signed = await postbackOf(body, { query, isSignedByService: true });
-		expect(whyNotAwaited(match, signed, null, undefined)).toBeDefined();
+		expect(whyNot(match, signed)).toBeDefined();
 	}
+	const inHeader = { field: 'headers.x-state', values: ['paid'] };
+	const headers = { 'x-state': 'paid' };
+	expect(whyNot(inHeader, await postbackOf('{}', { headers }))).toBeUndefined();
+	const signed = await postbackOf('{}', { headers, isSignedByService: true });
+	expect(whyNot(inHeader, signed)).toBe('the field "headers.x-state" is missing');
+	expect(whyNot(inHeader, { ...signed, signedHeaders: ['x-state'] })).toBeUndefined();
 });
 
 test('a postback without the field that is asked for is not awaited', async () => {
 	const postback = await postbackOf('{}');
 	const match = { field: 'state', values: ['paid'] };
-	expect(whyNotAwaited(match, postback, null, undefined)).toBe('the field "state" is missing');
+	expect(whyNot(match, postback)).toBe('the field "state" is missing');
+	expect(whyNot(undefined, postback)).toBeUndefined();
 });
 
-test.each<{ what: string; body: string; amount: number | undefined; why: string | undefined }>([
+const WORDS: StatusWords = {
+	field: 'state',
+	paid: ['paid'],
+	failed: ['failed'],
+	refundField: 'refunds',
+	amountField: 'amount',
+	idField: 'order',
+};
+const REFERENCE: Reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
+const OTHER_AMOUNT = 'the field "amount" has another amount than the charge or payment';
+const OTHER_ID = 'the field "order" names another charge or payment';
+const REFUNDED = 'the field "refunds" says that the money went back';
+
+test.each<{
+	what: string;
+	body: object;
+	paid: string | undefined;
+	paidOrFailed: string | undefined;
+	field: string | undefined;
+}>([
 	{
-		what: 'its amount',
-		body: '{"state":"paid","amount":"49.90"}',
-		amount: 49.9,
-		why: undefined,
+		what: 'paid',
+		body: {},
+		paid: undefined,
+		paidOrFailed: undefined,
+		field: undefined,
 	},
 	{
-		what: 'another amount',
-		body: '{"state":"paid","amount":0.01}',
-		amount: 49.9,
-		why: 'the field "amount" has another amount than the charge or payment',
+		what: 'paid with another amount',
+		body: { amount: 0.01 },
+		paid: OTHER_AMOUNT,
+		paidOrFailed: undefined,
+		field: OTHER_AMOUNT,
 	},
 	{
-		what: 'no amount',
-		body: '{"state":"paid"}',
-		amount: 49.9,
-		why: 'the field "amount" is missing',
+		what: 'paid without an amount',
+		body: { amount: null },
+		paid: 'the field "amount" is missing',
+		paidOrFailed: undefined,
+		field: 'the field "amount" is missing',
 	},
 	{
-		what: 'no amount to compare with',
-		body: '{"state":"paid"}',
-		amount: undefined,
-		why: undefined,
+		what: 'failed',
+		body: { state: 'failed', amount: 0 },
+		paid: 'the field "state" has one of the Failed Values',
+		paidOrFailed: undefined,
+		field: undefined,
 	},
-])('"paid" of $what', async ({ body, amount, why }) => {
-	const postback = await postbackOf(body);
-	const match = { field: 'state', values: ['paid'], compared: { amount: 'amount' } };
-	const reference = { external_id: 'a', kind: 'qrCode', amount };
-	expect(whyNotAwaited(match, postback, reference, undefined)).toBe(why);
+	{
+		what: 'refunded',
+		body: { refunds: [1] },
+		paid: REFUNDED,
+		paidOrFailed: undefined,
+		field: undefined,
+	},
+	{
+		what: 'pending',
+		body: { state: 'pending' },
+		paid: 'the field "state" has none of the Paid Values',
+		paidOrFailed: 'the field "state" has none of the Paid Values',
+		field: undefined,
+	},
+	{
+		what: 'of another charge',
+		body: { order: 'b' },
+		paid: OTHER_ID,
+		paidOrFailed: OTHER_ID,
+		field: OTHER_ID,
+	},
+])(
+	'a postback that says "$what", by each condition',
+	async ({ body, paid, paidOrFailed, field }) => {
+		const all = { state: 'paid', amount: '49.90', order: 'a', event: 'news', ...body };
+		const postback = await postbackOf(JSON.stringify(all));
+		const why = (condition: Parameters<typeof matchOf>[0]) =>
+			whyNot(matchOf(condition, WORDS, 'startWhen', ''), postback, REFERENCE, WORDS);
+		expect(why('any')).toBeUndefined();
+		expect(why('paid')).toBe(paid);
+		expect(why('paidOrFailed')).toBe(paidOrFailed);
+		expect(why({ field: 'event', values: ['news'] })).toBe(field);
+	},
+);
+
+describe('a field of a list', () => {
+	const match = { field: 'pix[].status', values: ['paid'] };
+	const pix = [
+		{ txid: 'a', status: 'pending' },
+		{ txid: 'b', status: 'paid' },
+	];
+	let postback: Postback;
+	beforeAll(async () => (postback = await postbackOf(JSON.stringify({ pix }))));
+
+	test('has a value where any entry has it', () => {
+		expect(whyNot(match, postback)).toBeUndefined();
+		const failed = { ...match, values: ['failed'] };
+		expect(whyNot(failed, postback)).toBe('the field "pix[].status" has another value');
+	});
+
+	test('has it in the entry of this charge alone, where the account tells entries apart', () => {
+		const words = { field: 'pix[].status', paid: ['x'], failed: [], idField: 'pix[].txid' };
+		const reason = 'the field "pix[].status" has another value';
+		expect(whyNot(match, postback, REFERENCE, words)).toBe(reason);
+		const ofB = { ...REFERENCE, external_id: 'b' };
+		expect(whyNot(match, postback, ofB, words)).toBeUndefined();
+		const ofC = { ...REFERENCE, external_id: 'c' };
+		const none = 'no entry of the list is about this charge or payment';
+		expect(whyNot(match, postback, ofC, words)).toBe(none);
+	});
+});
+
+test('the item of a postback says its state, and why it is not "paid"', async () => {
+	const { context } = called({});
+	const item = async (body: object) => {
+		const all = { state: 'paid', amount: '49.90', order: 'a', ...body };
+		const judged = judgePostback(await postbackOf(JSON.stringify(all)), REFERENCE, WORDS);
+		const { json } = await toPostbackItem(context, judged);
+		return [json.state, json.stateReason];
+	};
+	expect(await item({})).toStrictEqual(['paid', undefined]);
+	expect(await item({ amount: '0.01' })).toStrictEqual(['otherAmount', OTHER_AMOUNT]);
+	expect(await item({ refunds: [1] })).toStrictEqual(['refunded', REFUNDED]);
+	const { json } = await toPostbackItem(
+		context,
+		judgePostback(await postbackOf('{}'), null, undefined),
+	);
+	expect(Object.keys(json)).not.toContain('state');
+	expect(Object.keys(json)).not.toContain('stateReason');
+});
+
+test('the header that says who sent it is in no item, however short its secret is', async () => {
+	const request = {
+		method: 'POST',
+		query: {},
+		headers: { 'x-hook': 'abc', 'x-echo': 'abc', 'x-long': 'a secret of the service' },
+	};
+	const body = Buffer.from('{"echo":"a secret of the service","word":"abc"}');
+	const {
+		headers,
+		body: shown,
+		rawBody,
+	} = await parsePostback(request, body, {
+		isSignedByService: false,
+		secretHeader: 'x-hook',
+		secrets: ['abc', 'a secret of the service'],
+	});
+	expect(headers).toStrictEqual({ 'x-hook': '***', 'x-echo': 'abc', 'x-long': '***' });
+	expect(shown).toStrictEqual({ echo: '***', word: 'abc' });
+	expect(rawBody).not.toContain('a secret');
 });
 
 /** Reads the body, then the postback. */
@@ -321,11 +458,7 @@ test('a form that n8n has parsed is taken as it is, its files from where n8n has
 	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
 	const postback = await readRequest(withHelpers, 1_000);
 	expect(postback).toMatchObject({ body: { order: '7' }, rawBody: '' });
-	const { binary } = await toPostbackItem(withHelpers, {
-		postback,
-		reference: null,
-		state: undefined,
-	});
+	const { binary } = await toPostbackItem(withHelpers, unjudged(postback));
 	expect(binary).toStrictEqual({
 		slip: {
 			data: Buffer.from('/tmp/1').toString('base64'),
@@ -348,7 +481,7 @@ describe('the item of a postback', () => {
 		const postback = await parsePostback({ method: 'POST', query: {}, headers }, bytes, {
 			isSignedByService: false,
 		});
-		return { postback, reference: null, state: undefined };
+		return unjudged(postback);
 	};
 
 	test('without files and without an item that waits is the postback', async () => {

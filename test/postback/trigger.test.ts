@@ -269,13 +269,13 @@ describe('publishing it', () => {
 		{
 			how: 'without the way in which the service signs',
 			credential: signed,
-			parameters: { authentication: 'signature' },
+			parameters: { authentication: 'sender' },
 			names: true,
 		},
 		{
 			how: 'with a header that is none',
 			credential: secret(ONE, {
-				verifySignature: true,
+				senderCheck: 'signature',
 				signatureSecret: 'x',
 				signatureHeader: ':',
 			}),
@@ -420,7 +420,7 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, unsigned: it has no credential',
 			credential: gone,
-			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Service\'s Signature: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { ...NONE, startWhen: 'paid' },
 		},
 	])(
@@ -555,7 +555,7 @@ describe('a postback with a genuine proof and signature of the service that is a
 	const SIGNING = 'the secret of the service';
 	const credential = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SIGNING,
 		describeService: true,
@@ -661,7 +661,7 @@ describe("the service's own signature", () => {
 	const SERVICE = 'the secret of the service';
 	const RULE = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SERVICE,
 	};
@@ -723,21 +723,21 @@ describe("the service's own signature", () => {
 		},
 		{
 			what: 'the signature alone, where that is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: BARE,
 			signature: mac(SERVICE),
 			expected: null,
 		},
 		{
 			what: 'both, where the signature is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: proven,
 			signature: mac(SERVICE),
 			expected: reference,
 		},
 		{
 			what: 'a forged one, where the signature is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: proven,
 			signature: mac(OTHER),
 			expected: 401,
@@ -753,30 +753,86 @@ describe("the service's own signature", () => {
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
 	});
 
-	test.each([{ amountField: 'value' }, { idField: 'order' }])(
-		'a credential that was given a field to compare later: 500, so the service sends again: %j',
-		async (compared) => {
-			const described = {
-				...RULE,
-				describeService: true,
-				statusField: 'status',
-				paidValues: 'paid',
-				...compared,
-			};
-			expect(await post('signature', BARE, mac(SERVICE), described)).toBe(500);
-			// A stranger learns nothing of the credential.
-			expect(await post('signature', BARE, mac(OTHER), described)).toBe(401);
-			expect(await post('signature', BARE, '', described)).toBe(401);
-		},
-	);
+	describe('alone, with what a postback claims', () => {
+		const DESCRIBED = {
+			...RULE,
+			describeService: true,
+			statusField: 'pix[].status\nstatus',
+			paidValues: 'paid',
+			failedValues: 'failed',
+			amountField: 'pix[].cents\ncents',
+			amountUnit: 'hundredths',
+			idField: 'pix[].txid\ntxid',
+		};
+
+		/** Posts what the service signed to a bare URL; gives the items, or the response, and the log. */
+		async function claim(body: object, startWhen = 'any') {
+			const node = webhookNode({
+				parameters: { authentication: 'sender', startWhen },
+				credential: () => DESCRIBED,
+			});
+			const rawBody = Buffer.from(JSON.stringify(body));
+			const { result, log, status } = await node.call({
+				method: 'POST',
+				query: {},
+				headers: { 'x-signature': createHmac('sha256', SERVICE).update(rawBody).digest('hex') },
+				rawBody,
+			});
+			const items = result.workflowData?.[0]?.map(({ json }) => json);
+			return { items, response: result.webhookResponse as unknown, status, log };
+		}
+
+		test('each entry of a list starts the workflow by an item of its own', async () => {
+			const pix = [
+				{ txid: 'a', status: 'paid', cents: 1250 },
+				{ txid: 'b', status: 'failed', cents: '435' },
+				{ txid: 'c', status: 'paid', cents: '1,250' },
+			];
+			const { items, log } = await claim({ pix });
+			expect(items).toMatchObject([
+				{ reference: null, claimed: { external_id: 'a', amount: 12.5 }, state: 'paid' },
+				{ reference: null, claimed: { external_id: 'b', amount: 4.35 }, state: 'failed' },
+			]);
+			expect(new Set(items?.map(({ eventId }) => eventId)).size).toBe(2);
+			expect(log.join()).toContain('the field "pix[].cents" is no amount, or can be read as two');
+			const paid = await claim({ pix }, 'paid');
+			expect(paid.items).toMatchObject([{ claimed: { external_id: 'a' } }]);
+		});
+
+		test.each([
+			{
+				body: { status: 'paid', cents: 1250 },
+				why: 'the fields "pix[].txid" and "txid" are missing',
+			},
+			{
+				body: { status: 'paid', txid: 'a' },
+				why: 'the fields "pix[].cents" and "cents" are missing',
+			},
+			{
+				body: { status: 'paid', txid: 'a', cents: '1,250' },
+				why: 'the field "cents" is no amount, or can be read as two',
+			},
+		])('$body starts nothing: $why', async ({ body, why }) => {
+			const { items, response, status, log } = await claim(body);
+			expect([items, status]).toStrictEqual([undefined, undefined]);
+			expect(response).toBe(`The workflow does not go on with it: ${why}`);
+			expect(log).toHaveLength(1);
+			expect(log[0]).not.toContain('1,250');
+		});
+
+		test('a list of very many entries is refused', async () => {
+			const pix = Array.from({ length: 1001 }, () => ({ txid: 'a', status: 'paid', cents: 1 }));
+			expect((await claim({ pix })).status).toBe(413);
+		});
+	});
 
 	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
 		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
 	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {
-		const credential = { ...RULE, verifySignature: false };
-		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(500);
-		expect(await post('signature', BARE, mac(OTHER), credential)).toBe(500);
+		const credential = { ...RULE, senderCheck: 'none' };
+		expect(await post('sender', BARE, mac(SERVICE), credential)).toBe(500);
+		expect(await post('sender', BARE, mac(OTHER), credential)).toBe(500);
 	});
 });

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json';
-import { isSameAmount } from '../parameters/postbackState';
+import { isSameAmount } from '../service/amounts';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
 import type { Ready } from './read';

@@ -1,12 +1,14 @@
+import { createHash } from 'crypto';
 import type {
 	IBinaryData,
 	IBinaryKeyData,
+	IDataObject,
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import type { PostedFile } from './body/form';
-import { toJson } from './postback';
-import type { TakenPostback } from './take';
+import type { JudgedPostback } from './match';
+import { aboutInJson, toJson } from './postback';
 
 /** A file of a postback that n8n has stored. */
 interface StoredFile {
@@ -52,16 +54,40 @@ function besideThoseOf(filesOfItem: IBinaryKeyData, files: StoredFile[]): IBinar
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
-	{ postback, reference, state }: Pick<TakenPostback, 'postback' | 'reference' | 'state'>,
+	{ postback, reference, verdict, claimed }: JudgedPostback,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
 	const files: StoredFile[] = [];
 	for (const file of postback.files) files.push(await store(context, file));
-	const about = state === undefined ? { reference } : { reference, state };
-	const json = toJson(postback, about, files);
+	const json = toJson(postback, { reference, verdict, claimed }, files);
 	const binary = besideThoseOf(input?.binary ?? {}, files);
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
 	if (Object.keys(binary).length > 0) item.binary = binary;
 	if (input) item.pairedItem = { item: 0 };
 	return item;
+}
+
+/**
+ * Makes an item for each claim of one postback. They share its files and its body; what is about an entry is
+ * its own, its event too. Rejects as {@link toPostbackItem}.
+ */
+export async function toClaimedItems(
+	context: IWebhookFunctions,
+	claims: JudgedPostback[],
+): Promise<INodeExecutionData[]> {
+	const [first] = claims;
+	if (first === undefined) return [];
+	const { json, binary } = await toPostbackItem(context, first);
+	if (claims.length === 1) return [{ json, binary }];
+	return claims.map(({ reference, claimed, verdict }, index) => {
+		const { body, receivedAt, method, query, headers, rawBody } = json;
+		const eventId = createHash('sha256')
+			.update(`${String(json.eventId)} ${index}`)
+			.digest('hex');
+		const about = aboutInJson({ reference, claimed, verdict });
+		return {
+			json: { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject,
+			binary,
+		};
+	});
 }

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
 import type { FormOfN8n } from './body/formOfN8n';
 import { typeOfSigned } from './body/signedType';
+import type { Claimed, JudgedState } from '../service/postbackState';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -12,14 +13,20 @@ export interface Postback extends Body {
 	headers: Record<string, unknown>;
 	/** Whether the service signed the body: then nothing else of the request says what happened. */
 	isSignedByService: boolean;
+	/** But these headers, which it signed too; in small letters. */
+	signedHeaders: string[];
 }
 
 /** What is known of a request before its body is read. */
 export interface PostbackContext {
 	/** n8n's own token, which a request to a resume URL holds. */
 	resumeToken?: string;
-	/** Whether the service's own signature was verified. */
+	/** Whether the service's own signature was verified, and of which headers beside the body. */
 	isSignedByService: boolean;
+	signedHeaders?: string[];
+	/** The header that says who sent it, in small letters, and all that may stand in it. */
+	secretHeader?: string;
+	secrets?: string[];
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
@@ -46,7 +53,13 @@ function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Recor
 export async function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
 	content: Buffer | FormOfN8n,
-	{ resumeToken, isSignedByService }: PostbackContext,
+	{
+		resumeToken,
+		isSignedByService,
+		signedHeaders = [],
+		secretHeader,
+		secrets = [],
+	}: PostbackContext,
 ): Promise<Postback> {
 	const { method, headers } = request;
 	const sentType = String(headers['content-type'] ?? '').trim();
@@ -56,17 +69,21 @@ export async function parsePostback(
 	const { query, mac } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
-	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
+	const hidden = [mac, resumeToken, ...secrets].filter((secret) => secret !== undefined);
+	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
+	// However short it is: a search for it could replace words.
+	if (secretHeader !== undefined && Object.hasOwn(named, secretHeader)) named[secretHeader] = '***';
 	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
-		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),
+		headers: named,
 		body,
 		rawBody,
 	};
-	const shown = hideSecrets(unhidden, secrets) as typeof unhidden;
+	const shown = hideSecrets(unhidden, hidden) as typeof unhidden;
 	return {
 		method,
 		isSignedByService,
+		signedHeaders,
 		query: shown.query,
 		headers: shown.headers,
 		body: shown.body,
@@ -78,22 +95,40 @@ export async function parsePostback(
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
+/** What is known of a postback beside what stands in it. */
+interface AboutPostback {
+	reference: Reference | null;
+	/** What it says of itself, where nothing proves what it is about. */
+	claimed?: Claimed;
+	verdict?: JudgedState;
+}
+
+/** The same, as an item has it. */
+export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDataObject {
+	const about: Record<string, unknown> = { reference };
+	if (claimed !== undefined) about.claimed = claimed;
+	if (verdict !== undefined) about.state = verdict.state;
+	if (verdict?.reason !== undefined) about.stateReason = verdict.reason;
+	return about as IDataObject;
+}
+
 /**
  * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
  * @param files the files of its form
  */
 export function toJson(
 	{ method, query, headers, body, rawBody, eventContent }: Postback,
-	about: { reference: Reference | null; state?: string },
+	{ reference, verdict, claimed }: AboutPostback,
 	files: ReadonlyArray<{ name: string; bytes: Buffer }>,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, about.reference, sorted, hashes]))
+		.update(JSON.stringify([method, reference, sorted, hashes]))
 		.update('\n')
 		.update(eventContent)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
+	const about = aboutInJson({ reference, claimed, verdict });
 	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
 }

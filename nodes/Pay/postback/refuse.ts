@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { logWarning } from '../log';
-import type { Reference } from './proof';
+import { namesIn, type JudgedPostback } from './match';
 
 /**
  * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
@@ -59,18 +59,18 @@ export async function refuseOnError(
 }
 
 /**
- * Refuses a request without the service's own signature of its body.
+ * Refuses a request of which nothing shows that the service sent it.
  * @param fault what is wrong with it, in words that follow a colon
  */
-export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
-	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
+export const refuseWrongSender = (context: IWebhookFunctions, fault: string) =>
+	refusePostback(context, 401, `The sender cannot be verified: ${fault}`);
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
 export function logNotAwaited(
 	context: IWebhookFunctions,
 	why: string,
-	reference: Reference | null,
+	judged: JudgedPostback,
 ): void {
-	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
-	logWarning(context, sentence, { external_id: reference?.external_id });
+	const sentence = `Pay took a postback that the workflow does not go on with: ${why}. It has: ${namesIn(judged)}`;
+	logWarning(context, sentence, { external_id: judged.reference?.external_id });
 }

@@ -1,4 +1,4 @@
-import { mismatchOf } from '../../../nodes/Pay/service/fieldMatch';
+import { mismatchOf, Sources } from '../../../nodes/Pay/service/fieldMatch';
 import { parsePostback, toJson } from '../../../nodes/Pay/postback/postback';
 import { signUrl } from '../../../nodes/Pay/postback/proof';
 import { filled, growsTooFast, processorTime } from '../../growth';
@@ -32,9 +32,9 @@ async function timeOf({ type, body = '', headers = {} }: Hostile): Promise<numbe
 				{ resumeToken: 'a resume token', isSignedByService: false },
 			);
 			const { body: parsed } = postback;
-			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, parsed, query, {
-				postback: { body: parsed },
-			});
+			const sources = new Sources(parsed, query, { postback: { body: parsed } });
+			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, sources);
+			sources.names(20);
 			const files = postback.files.map(({ name, content }) => ({ name, bytes: content as Buffer }));
 			JSON.stringify(toJson(postback, { reference: null }, files));
 		} catch (error) {

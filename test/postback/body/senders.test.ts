@@ -1,5 +1,5 @@
 import { parseBody } from '../../../nodes/Pay/postback/body/parse';
-import { firstValue } from '../../../nodes/Pay/service/fieldMatch';
+import { firstValue, Sources } from '../../../nodes/Pay/service/fieldMatch';
 import recordings from './senders.json';
 
 /**
@@ -74,7 +74,7 @@ test.each(['payer[name]', 'payer.name', 'Payer.Name'])(
 	async (field) => {
 		const { base64, type } = recordings.find(({ sender }) => sender === 'PHP: nested')!;
 		const { body } = await parseBody(Buffer.from(base64, 'base64'), type);
-		expect(firstValue(field, [body])?.value).toBe('João & Söhne');
+		expect(firstValue(field, new Sources(body))?.value).toBe('João & Söhne');
 	},
 );
 

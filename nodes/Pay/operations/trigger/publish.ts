@@ -6,7 +6,7 @@ import { isBodyLeft } from '../../parameters/leaveBody';
 import { requireFieldByField } from '../../parameters/parameter';
 import { beginPublication, endPublication } from '../../postback/publication';
 import { refuseWrongResponse, triggerProperties } from './form';
-import { NO_SECRET, NOTHING_TO_COMPARE, readSettings } from './settings';
+import { NO_SECRET, readSettings } from './settings';
 
 const BODY_IS_READ =
 	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
@@ -17,11 +17,8 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
 	refuseWrongResponse(options);
-	const { authentication, secret, statusWords } = await readSettings(context);
+	const { authentication, secret } = await readSettings(context);
 	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
-	if (authentication === 'signature' && statusWords?.compared !== undefined) {
-		throw new UserError(NOTHING_TO_COMPARE);
-	}
 }
 
 /**

@@ -1,8 +1,14 @@
 import { UserError, type IHookFunctions, type IWebhookFunctions } from 'n8n-workflow';
 import { credentialOfTrigger } from '../../credential/accounts';
-import { parseSecrets, type PayCredential } from '../../credential/connection';
+import { parseSecrets } from '../../credential/connection';
 import { readDescription } from '../../credential/description';
-import { readSignatureRule, type SignatureRule } from '../../credential/signature';
+import type { PayCredential } from '../../credential/fields';
+import {
+	readSenderRule,
+	refuseUnsignedFields,
+	refuseUnsignedMatch,
+	type SenderRule,
+} from '../../credential/sender';
 import { InputError, inWords } from '../../inputError';
 import {
 	matchOf,
@@ -12,15 +18,15 @@ import {
 	type PostbackMatch,
 } from '../../parameters/condition';
 import { refuseMovedOptions } from '../../parameters/options';
-import type { StatusWords } from '../../parameters/postbackState';
+import type { StatusWords } from '../../service/postbackState';
 import { readAuthentication, type Authentication } from './form';
 
 /** Why a trigger without a Postback Secret takes nothing. */
 export const NO_SECRET =
 	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
 
-const NO_SIGNATURE =
-	"The Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
+const NO_SENDER =
+	'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own';
 
 /** What a trigger checks postbacks with. */
 export interface TriggerSettings {
@@ -29,7 +35,7 @@ export interface TriggerSettings {
 	secret: string;
 	/** All whose proofs are taken: the previous one too, while it is being replaced. */
 	acceptedSecrets: string[];
-	signatureRule: SignatureRule | undefined;
+	sender: SenderRule | undefined;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
 	/** What a postback must hold to start the workflow; undefined where any will do. */
@@ -38,8 +44,8 @@ export interface TriggerSettings {
 
 const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	signedUrl: 'Open the credential of this trigger.',
-	signature: 'Open the credential of this trigger.',
-	none: "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential.",
+	sender: 'Open the credential of this trigger.',
+	none: 'Set Authentication to Signed URL or Sender: without it this trigger has no credential.',
 };
 
 /** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
@@ -70,24 +76,22 @@ export async function readSettings(
 				});
 	const { current, accepted } = parseSecrets(credential);
 	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
-	const signatureRule = readSignatureRule(credential);
-	if (authentication === 'signature' && signatureRule === undefined) {
-		throw new UserError(NO_SIGNATURE);
+	const sender = readSenderRule(credential);
+	if (authentication === 'sender' && sender === undefined) {
+		throw new UserError(NO_SENDER);
 	}
 	const { statusWords } = readDescription(credential);
+	refuseUnsignedFields(credential, statusWords);
 	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	if (typeof condition === 'object') refuseUnsignedMatch(condition, sender);
 	return {
 		authentication,
 		secret: current,
 		acceptedSecrets: accepted,
-		signatureRule,
+		sender,
 		statusWords,
 		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
 	};
 }
-
-/** Why a trigger that takes the service's signature alone does not compare. */
-export const NOTHING_TO_COMPARE =
-	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";

@@ -4,14 +4,15 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import type { SignatureRule } from '../../credential/signature';
+import type { SenderRule } from '../../credential/sender';
 import type { PostbackMatch } from '../../parameters/condition';
 import { toPostbackItem } from '../../postback/item';
+import { withResumeSegment } from '../../postback/postbackUrl';
 import { verifyRandomProof, type Reference } from '../../postback/proof';
 import { logNotAwaited, refusePostback } from '../../postback/refuse';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
 import { take } from '../../postback/take';
-import { readSignature, type Awaited, type AwaitedProof } from './awaited';
+import { readSender, type Awaited, type AwaitedProof } from './awaited';
 
 /**
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
@@ -73,26 +74,26 @@ function provenBy(
 }
 
 /**
- * n8n's own token, which is in the query of each request. It proves nothing here. It opens other waits and
- * forms, so no item shows it.
+ * The resume URL of the execution. n8n's own token is in its query, and so in that of each request. It proves
+ * nothing here. It opens other waits and forms, so no item shows it.
  */
-function readResumeToken(context: IWebhookFunctions): string {
+function readResumeUrl(context: IWebhookFunctions): { url: string; token: string } {
 	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	return url.searchParams.get('signature') ?? '';
+	return { url: withResumeSegment(url.href), token: url.searchParams.get('signature') ?? '' };
 }
 
 /**
- * How the service signs, where the wait checks that. Throws where its credential no longer says so, for the
+ * How the sender is checked, where the wait does so. Throws where its credential no longer says how, for the
  * service sends again after a 500.
  */
-async function readSignatureOf(
+async function readSenderOf(
 	context: IWebhookFunctions,
 	{ isSigned }: Awaited,
-): Promise<SignatureRule | undefined> {
+): Promise<SenderRule | undefined> {
 	if (!isSigned) return undefined;
-	const rule = await readSignature(context);
+	const rule = await readSender(context);
 	if (rule !== undefined) return rule;
-	throw new UserError('The credential of this wait no longer says how the service signs');
+	throw new UserError('The credential of this wait no longer says how the sender is checked');
 }
 
 /**
@@ -106,13 +107,15 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	if (proven === undefined && verifyRandomProof(query, awaited.given) !== null) {
 		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
+	const resume = readResumeUrl(context);
 	const taken = await take(context, proven?.reference ?? null, {
 		needsProof: true,
 		bodyTime: BODY_TIME,
-		signatureRule: await readSignatureOf(context, awaited),
+		sender: await readSenderOf(context, awaited),
+		urlGivenOut: resume.url,
 		match: proven?.proof.match,
 		statusWords: proven?.proof.status,
-		resumeToken: readResumeToken(context),
+		resumeToken: resume.token,
 	});
 	if ('noWebhookResponse' in taken) return taken;
 	const wait: OpenWait = {
@@ -122,7 +125,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	};
 	if (taken.mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-		logNotAwaited(context, taken.mismatch, taken.reference);
+		logNotAwaited(context, taken.mismatch, taken);
 		return { webhookResponse: `The execution waits on: ${taken.mismatch}` };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
