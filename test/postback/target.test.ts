@@ -92,12 +92,10 @@ test('what an execution may wait for has the words of its account, and whether i
 	const status = { field: 'status', paid: ['paid'], failed: [] };
 	const expected = { external_id: 'a', executionId: '42', hash: expect.any(String), status };
 	expect(target('resume', { statusWords: status }).expectation).toStrictEqual(expected);
-	expect(
-		target('resume', { statusWords: status, checksSender: false }).expectation,
-	).toStrictEqual(expected);
-	expect(
-		target('resume', { statusWords: status, checksSender: true }).expectation,
-	).toStrictEqual({
+	expect(target('resume', { statusWords: status, checksSender: false }).expectation).toStrictEqual(
+		expected,
+	);
+	expect(target('resume', { statusWords: status, checksSender: true }).expectation).toStrictEqual({
 		...expected,
 		isSigned: true,
 	});
