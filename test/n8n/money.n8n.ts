@@ -15,11 +15,11 @@ import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workf
 import type { Sandbox } from '../../sandbox/service';
 import {
 	allFinished,
+	n8nOf,
 	newIds,
 	outcomesOf,
 	payEach,
 	publish,
-	startN8n,
 	VERSIONS,
 	type Credential,
 } from './nodes';
@@ -61,7 +61,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeAll(async () => {
 		faults = await startFaults();
 		ordered = faults.sandbox.faultFor;
-		n8n = await startN8n(version, { env: { N8N_LOG_LEVEL: 'debug' } });
+		n8n = await n8nOf(version);
 		payApi = await n8n.createCredential({ baseUrl: faults.sandbox.url, accessToken: TOKEN });
 	});
 	afterAll(async () => {
