@@ -36,6 +36,7 @@ import {
 	turnOn,
 } from './editorPage';
 import { csvIn, entriesOf, Hand, type Walk } from './hand';
+import { nightly } from './nightly';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 import { PERSON } from './person';
 
@@ -160,7 +161,10 @@ describe.each(VERSIONS)('%s', (each) => {
 
 	describe('with the clicks, keys and fields that docs/performance.md tells, and the values of each page, one gets to', () =>
 		newcomer(each));
+	nightly.describe('in the editor', () => ofEditor(each));
+});
 
+function ofEditor(each: N8nVersion) {
 	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
 		const headers = { Cookie: n8n.session };
 		const types = await (await fetch(`${n8n.url}/types/nodes.json`, { headers })).json();
@@ -213,7 +217,7 @@ describe.each(VERSIONS)('%s', (each) => {
 	if (each !== 'n8n2') return;
 	outputs();
 	credentials();
-});
+}
 
 /**
  * The clicks, keys and fields of each step that docs/performance.md names, on a version of n8n. It marks a

@@ -384,39 +384,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([1, 1, 1, 1, 1]);
 	});
 
-	test('killed with payments in flight: after a restart no id arrives twice', async () => {
-		const list = newIds(50);
-		faults.sandbox.faultFor = () => ({ kind: 'delay', ms: 400 });
-		const { id, path } = await payList(
-			{ options: { batching: { batch: { batchSize: 10 } } } },
-			{ onError: 'continueRegularOutput' },
-		);
-		await call(n8n, path, { items: itemsFor(list) });
-		await until('25 payments to arrive', async () => faults.sandbox.bodies('payment').length >= 25);
-		await n8n.kill();
-		const before = faults.sandbox.bodies('payment').length;
-		await n8n.launch();
-		await until('the webhook', async () => (await call(n8n, path, { items: itemsFor(list) })).ok);
-		const again = await until('the second run', async () => {
-			const finished = await allFinished(n8n, id, 2);
-			return finished.find(({ status }) => status === 'success');
-		});
-		const items = itemsOf(again, 'Pay');
-		const refused = items.filter(
-			(item) => (item.error as { outcome?: string })?.outcome === 'duplicate',
-		);
-		const counts = list.map((external_id) => faults.arrivals(external_id));
-		console.log(
-			`n8n ${version}: killed after ${before} of 50 payments had arrived; run again: ${refused.length} refused, ${items.length - refused.length} paid; most arrivals of one id: ${Math.max(...counts)}`,
-		);
-		expect(Math.max(...counts)).toBe(1);
-		expect(items).toHaveLength(50);
-		expect(refused.length).toBeGreaterThanOrEqual(before);
-		for (const { error } of refused) {
-			expect((error as { message: string }).message).toMatch(/was not sent again/);
-		}
-	});
-
 	test('the access token is in no execution, no log line at debug level, no error', async () => {
 		const [paid] = newIds(1);
 		const { run } = await payList();

@@ -42,10 +42,10 @@ export const isTier = (word: string | undefined): word is Tier =>
 const ending = '.n8n.ts';
 const pathOf = (name: string) => join(__dirname, name + ending);
 
-/** The paths of a folder's tests on a running n8n. */
-function testsIn(folder: string): string[] {
-	const names = readdirSync(folder).filter((name) => name.endsWith(ending));
-	return names.map((name) => join(folder, name));
+/** The paths of the tests on a running n8n below a folder. */
+function testsBelow(folder: string): string[] {
+	const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+	return names.filter((name) => name.endsWith(ending)).map((name) => join(folder, name));
 }
 
 /** The files of each run of a tier; those of one tier run beside each other. */
@@ -54,11 +54,11 @@ export function runsOf(tier: Tier): Record<string, string[]> {
 		return { shared: GATE.shared.map(pathOf), alone: GATE.alone.map(pathOf) };
 	}
 	if (tier === 'weekly') {
-		const parts = testsIn(join(__dirname, '..', 'parts'));
+		const parts = testsBelow(join(__dirname, '..', 'parts'));
 		return { weekly: [...WEEKLY.map(pathOf), ...parts] };
 	}
 	const not = [...GATE_ALONE, 'queueLong'].map(pathOf);
-	return { nightly: testsIn(__dirname).filter((path) => !not.includes(path)) };
+	return { nightly: testsBelow(__dirname).filter((path) => !not.includes(path)) };
 }
 
 /** n8n 2 alone by day, both at night; or the one that the environment names. */
