@@ -6,6 +6,7 @@ import {
 	CASES,
 	expectedArrivals,
 	MAX_TRIES,
+	ONE_OF_EACH,
 	SETTINGS,
 	startFaults,
 	type FaultCase,
@@ -30,11 +31,6 @@ const TOKEN = `token-${randomUUID()}`;
 
 /** Its executions are all cases; test/engine/items.test.ts has all with all settings. */
 const ALL_CASES_WITH = SETTINGS.at(-1)!;
-/** One for each way in which an engine may deal with an outcome. */
-const ONE_OF_EACH = CASES.filter(({ name }) =>
-	/^(DNS|reset after the body|200 with error object|201|307 to .*|422|500|407.*)$/.test(name),
-);
-
 /** A file's bytes; none if it is gone: SQLite takes its journal away while n8n runs. */
 function contentOf(file: string): Buffer {
 	try {
