@@ -8,6 +8,7 @@ import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
+import { GATE } from './n8n/tiers';
 import {
 	allIn,
 	codeOf,
@@ -324,6 +325,18 @@ describe('docs/safety.md', () => {
 			expect(read(`test/${file}`)).toMatch(/\btest(\.each)?\(/);
 		}
 	});
+
+	/** What no change waits for: issue of the example's own test at night. */
+	const AT_NIGHT = ['With `pay-once` or the register, one run sends each payout'];
+	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
+
+	test.each(promises.filter(({ promise }) => !AT_NIGHT.includes(promise)))(
+		'"$promise" is tried on a running n8n before a change goes in: $tests',
+		({ tests }) => {
+			const files = allIn(tests, /`([^`]+)`/g);
+			expect(files.filter((file) => inGate.includes(file))).not.toStrictEqual([]);
+		},
+	);
 
 	test.each(['## The outcomes, exactly', '### Retries: the ledger', '## A proxy that repeats'])(
 		'"%s" names the test that holds it',

@@ -1,4 +1,5 @@
-const isGate = process.env.PAY_TIER === 'gate';
+/** Where a table of the gate has fewer rows than that of the night. */
+export const isGate = process.env.PAY_TIER === 'gate';
 
 /**
  * Marks what the gate leaves to the night: another way to what is proven already, a quirk of n8n, or what

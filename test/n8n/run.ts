@@ -7,17 +7,19 @@ import { prepare } from './pack';
 import { isTier, runsOf, type Tier } from './tiers';
 
 /*
- * `npm run test:n8n`: the gate. With `-- nightly` or `-- weekly` that tier, and with anything else what Jest
- * takes, such as `-- money -t 'sent once'`, on an n8n that is started for it.
+ * `npm run test:n8n`: the gate. With `-- nightly` or `-- weekly` that tier, with `-- versions` every n8n of the
+ * matrix, and with anything else what Jest takes, such as `-- money -t 'sent once'`, on an n8n that is started
+ * for it.
  */
 
 const ROOT = join(__dirname, '..', '..');
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const CONFIG = join(__dirname, 'jest.config.ts');
+const CONFIG_OF_VERSIONS = join(__dirname, '..', 'versions', 'jest.config.ts');
 
 /** Runs Jest; every line of it begins with the label, if there is one. @returns its exit code */
-async function jest(args: string[], label?: string): Promise<number> {
-	const child = startChild(process.execPath, [JEST, '--config', CONFIG, ...args], {
+async function jest(args: string[], label?: string, config = CONFIG): Promise<number> {
+	const child = startChild(process.execPath, [JEST, '--config', config, ...args], {
 		cwd: ROOT,
 		stdio: ['ignore', label ? 'pipe' : 'inherit', label ? 'pipe' : 'inherit'],
 	});
@@ -47,6 +49,10 @@ async function runTier(tier: Tier, options: string[]): Promise<number[]> {
 
 async function main() {
 	const [, , first, ...rest] = process.argv;
+	if (first === 'versions') {
+		process.exitCode = await jest(rest, undefined, CONFIG_OF_VERSIONS);
+		return;
+	}
 	const tier = first === undefined ? 'gate' : first;
 	if (isTier(tier)) process.env.PAY_TIER = tier;
 	// At night several files run beside each other, on n8ns of their own: n8n 1 breaks on saves at once.

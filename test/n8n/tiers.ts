@@ -14,11 +14,8 @@ export const GATE = {
 	shared: [
 		'agents',
 		'answers',
-		'careless',
-		'duplicateStore',
 		'hostile',
 		'money',
-		'service',
 		'triggers',
 		'waits',
 		'waitsBegin',

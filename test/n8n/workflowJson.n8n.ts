@@ -142,6 +142,36 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
+	test('an amount that an expression gives goes out as it is written, or not at all', async () => {
+		const AWKWARD: Array<[given: unknown, sent: number | undefined]> = [
+			['10.50', 10.5],
+			['10,50', undefined],
+			[' 10.50 ', 10.5],
+			[10.5, 10.5],
+			[0.1 + 0.2, undefined],
+			['1.000,50', undefined],
+			['1,000', undefined],
+			['1e3', undefined],
+			['', undefined],
+			[null, undefined],
+			[undefined, undefined],
+			[true, undefined],
+			[[1], undefined],
+			[{}, undefined],
+			[0, undefined],
+			['-1', undefined],
+		];
+		const items = AWKWARD.map(([amount]) => ({ id: randomUUID(), amount }));
+		const parameters = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
+		const each = pay('Pay', parameters, { onError: 'continueRegularOutput' });
+		const { executionId } = await begin([start(), splitItems(), each], { items });
+		await n8n.finished(executionId);
+		const amountOf = (id: string) =>
+			sandbox.bodies('payment').find(({ external_id }) => external_id === id)?.amount;
+		const sent = items.map(({ id }, at) => [AWKWARD[at]![0], amountOf(id)]);
+		expect(sent).toStrictEqual(AWKWARD);
+	});
+
 	/** Nodes as a language model writes them from a description: each works, or says what to change. */
 	describe('as a language model writes it', () => {
 		const charge = (parameters: object, more: object = {}) => ({
