@@ -327,7 +327,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test('a loop whose error branch comes back to it: each payment goes out once', async () => {
+	test('a loop whose error branch comes back to it: each payment is sent once', async () => {
 		const workflow = payEach(FROM_ITEM, { onError: 'continueErrorOutput' });
 		workflow.nodes.push(loopOverItems('Loop'));
 		Object.assign(workflow.connections, {
