@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { NpmVersion } from '../../dev/versions';
 
 /*
@@ -36,26 +36,27 @@ export type Tier = 'gate' | 'nightly' | 'weekly';
 export const isTier = (word: string | undefined): word is Tier =>
 	word === 'gate' || word === 'nightly' || word === 'weekly';
 
-const ending = '.n8n.ts';
-const pathOf = (name: string) => join(__dirname, name + ending);
+const ENDING = '.n8n.ts';
 
 /** The paths of the tests on a running n8n below a folder. */
 function testsBelow(folder: string): string[] {
 	const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-	return names.filter((name) => name.endsWith(ending)).map((name) => join(folder, name));
+	return names.filter((name) => name.endsWith(ENDING)).map((name) => join(folder, name));
+}
+
+/** Those of these names, wherever they stand below this folder. */
+function testsNamed(names: string[]): string[] {
+	return testsBelow(__dirname).filter((path) => names.includes(basename(path, ENDING)));
 }
 
 /** The files of each run of a tier; those of one tier run beside each other. */
 export function runsOf(tier: Tier): Record<string, string[]> {
-	if (tier === 'gate') {
-		return { shared: GATE.shared.map(pathOf), alone: GATE.alone.map(pathOf) };
-	}
+	if (tier === 'gate') return { shared: testsNamed(GATE.shared), alone: testsNamed(GATE.alone) };
 	if (tier === 'weekly') {
-		const parts = testsBelow(join(__dirname, '..', 'parts'));
-		return { weekly: [...WEEKLY.map(pathOf), ...parts] };
+		return { weekly: [...testsNamed(WEEKLY), ...testsBelow(join(__dirname, '..', 'parts'))] };
 	}
-	const not = [...GATE_ALONE, 'queueLong'].map(pathOf);
-	return { nightly: testsBelow(__dirname).filter((path) => !not.includes(path)) };
+	const others = testsNamed([...GATE_ALONE, 'queueLong']);
+	return { nightly: testsBelow(__dirname).filter((path) => !others.includes(path)) };
 }
 
 /** n8n 2 alone by day, both at night; or the one that the environment names. */
