@@ -48,12 +48,12 @@ const givenPorts = new Set<number>();
 
 /**
  * A TCP port that was free a moment ago and is given once only, below those that the system gives
- * out by itself: a server may take its time to listen there. Each of jest's processes takes from a
- * part of its own.
+ * out by itself: a server may take its time to listen there. Processes that run beside each other take
+ * from parts of their own.
  */
 export async function freePort(): Promise<number> {
-	const first = 10_000 + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * 2_200;
-	const port = randomInt(first, first + 2_200);
+	const first = 10_000 + (process.pid % 22) * 1_000;
+	const port = randomInt(first, first + 1_000);
 	if (givenPorts.has(port)) return await freePort();
 	givenPorts.add(port);
 	const server = createServer();
