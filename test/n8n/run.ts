@@ -67,5 +67,6 @@ async function main() {
 
 main().catch((error: unknown) => {
 	console.error(error instanceof Error ? error.message : error);
-	process.exitCode = 1;
+	// At once: n8ns that run would keep it. They end with it (dev/children.ts).
+	process.exit(1);
 });
