@@ -8,6 +8,7 @@ import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
+import { GATE } from './n8n/tiers';
 import {
 	allIn,
 	codeOf,
@@ -135,7 +136,7 @@ const OTHER_NAMES = `
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
-	paymentNumberField data.id
+	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
 	.trim()
 	.split(/\s+/);
@@ -327,6 +328,18 @@ describe('docs/safety.md', () => {
 			expect(read(`test/${file}`)).toMatch(/\btest(\.each)?\(/);
 		}
 	});
+
+	/** What an example promises is tried at night, with the example. */
+	const isOfExample = (promise: string) => promise.includes('`pay-once`');
+	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
+
+	test.each(promises.filter(({ promise }) => !isOfExample(promise)))(
+		'"$promise" is tried on a running n8n before a change goes in: $tests',
+		({ tests }) => {
+			const files = allIn(tests, /`([^`]+)`/g);
+			expect(files.filter((file) => inGate.includes(file))).not.toStrictEqual([]);
+		},
+	);
 
 	test.each(['## The outcomes, exactly', '### Retries: the ledger', '## A proxy that repeats'])(
 		'"%s" names the test that holds it',

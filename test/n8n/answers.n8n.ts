@@ -4,7 +4,7 @@ import { chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { chargeAndWait, ended, firstExecution, startWaiting } from './chargeAndWait';
-import { allFinished, publish, SECRET, startN8n, VERSIONS } from './nodes';
+import { allFinished, n8nOf, publish, SECRET, VERSIONS } from './nodes';
 
 const SERVICE = 'the secret of the service';
 
@@ -38,7 +38,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			saysSuccess: true,
 			signatureSecret: SERVICE,
 		});
-		n8n = await startN8n(version);
+		n8n = await n8nOf(version);
 		payApi = await n8n.createCredential({
 			baseUrl: sandbox.url,
 			accessToken: 'token',
