@@ -25,7 +25,6 @@ import {
 } from './parameters/condition';
 import type { StatusWords } from './parameters/postbackState';
 import { isBodyLeft } from './parameters/leaveBody';
-import { refuseMovedOptions } from './parameters/options';
 import { requireFieldByField } from './parameters/parameter';
 import {
 	readAuthentication,
@@ -112,7 +111,6 @@ function readMatch(
 	statusWords: StatusWords | undefined,
 ): PostbackMatch | undefined {
 	const { parameters } = context.getNode();
-	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(context, authentication));

@@ -352,8 +352,14 @@ test('the pause between two batches ends when the execution is cancelled', async
 
 test('the claim of a run that fails while it reads is made to last like any other', async () => {
 	const executionId = 'execution-that-has-waited';
-	const attempts = {};
-	Object.defineProperty(attempts, 'payment a', {
+	const attempt: object = {
+		kind: 'payment',
+		external_id: 'a',
+		place: { isTool: false, node: 'Pay', run: '0', item: 0 },
+		fingerprint: 'of 1',
+		executionId,
+	};
+	Object.defineProperty(attempt, 'outcome', {
 		get() {
 			// Another process writes over the list, as it may between the claim and the look.
 			store.clear();
@@ -361,7 +367,7 @@ test('the claim of a run that fails while it reads is made to last like any othe
 		},
 	});
 	const wait = { external_id: 'a', executionId, node: 'Wait', run: 0 };
-	const flow = { attempts, postbacks: [wait] };
+	const flow = { attempts: [attempt], postbacks: [wait] };
 	const context: RunOptions['context'] = () => ({ getContext: () => flow });
 	const run = await pay(itemsFor('a'), { context, executionId });
 	expect(errorOf(run)?.message).toBe('the stored attempt cannot be read');

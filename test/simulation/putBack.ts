@@ -7,6 +7,7 @@ import { AMOUNT_AS_MEMBER } from './payments/plan';
 interface Modules {
 	'credential/accountGate': typeof import('../../nodes/Pay/credential/accountGate');
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
+	'execution/attempts': typeof import('../../nodes/Pay/execution/attempts');
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
 	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
 	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
@@ -151,8 +152,10 @@ const FAULTS: Record<string, () => Seam[]> = {
 
 	'the ledger knows a payment by its external_id alone': () => [
 		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
-			const withoutPlaces = { ...ledger.store, places: {} };
-			return original({ ...ledger, store: withoutPlaces }, item);
+			const verdict = original(ledger, item);
+			if (verdict.do === 'send') return verdict;
+			const isOfId = verdict.attempt.external_id === item.request.external_id;
+			return isOfId ? verdict : { do: 'send' };
 		}),
 	],
 
@@ -185,10 +188,15 @@ const FAULTS: Record<string, () => Seam[]> = {
 		];
 	},
 
+	'each tool of an agent has an index of the ledger of its own': () => [
+		seam('execution/attempts', 'openAttempts', (_original, { Attempts }) => {
+			return (list) => new Attempts(list);
+		}),
+	],
+
 	'an attempt is written down after its response': () => [
-		seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
-			const elsewhere = { attempts: {}, places: {}, sums: {}, paid: [] };
-			return original({ ...ledger, store: elsewhere }, item);
+		seam('execution/ledger', 'beginAttempt', (original, { openLedger }) => (ledger, item) => {
+			return original(openLedger({}, ledger), item);
 		}),
 		seam('execution/ledger', 'endAttempt', (original, { beginAttempt }) => {
 			return (ledger, item, _attempt, result) => {

@@ -39,7 +39,6 @@ export function fingerprintOf(
 	executionId?: string,
 ): string {
 	const identifying = Object.entries(request).filter(([name]) => !notIdentifying.has(name));
-	// The name is part of hashes that executions have stored, so it stays.
-	if (executionId !== undefined) identifying.push(['here', executionId]);
+	if (executionId !== undefined) identifying.push(['executionId', executionId]);
 	return shortHash([...identityOf(account), Object.fromEntries(identifying)]);
 }

@@ -1,6 +1,5 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { AccountGate } from '../credential/accountGate';
-import { refuseMovedOptions } from '../parameters/options';
 import {
 	refuseExpressions,
 	refuseItemDataInTool,
@@ -31,7 +30,6 @@ function requirePermission({ words, policy }: RequestOperation, options: unknown
 /** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
 function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
 	requireFieldByField(operation.description, parameters);
-	refuseMovedOptions(parameters.options);
 	refuseExpressions(operation.fixedOptions, parameters.options);
 }
 

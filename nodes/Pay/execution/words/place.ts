@@ -1,4 +1,4 @@
-import type { Attempt } from '../ledger';
+import type { Attempt } from '../attempts';
 import type { Place } from '../place';
 import { lineInWords } from './sentences';
 

@@ -1,6 +1,5 @@
 import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { signatureFault } from '../../credential/signature';
-import type { PostbackMatch } from '../../parameters/condition';
 import { toPostbackItem } from '../../postback/item';
 import { whyNotAwaited } from '../../postback/match';
 import { verifyRandomProof, type Reference } from '../../postback/proof';
@@ -43,22 +42,8 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 	const name = inQuotes(context.getNode().name);
 	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
-	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, StoredAwaited | null];
-	return { item, awaited: fromStored(stored ?? {}, context.getExecutionId()) };
-}
-
-/** What a wait waits for, as it may be stored: 0.1.0 also stored hashes with one condition for all. */
-interface StoredAwaited extends Partial<Awaited> {
-	hashes?: string[];
-	match?: PostbackMatch;
-}
-
-/** What a wait waits for, from any form that was ever stored. */
-function fromStored(stored: StoredAwaited, executionId: string): Awaited {
-	const { hashes = [], match, ...awaited } = stored;
-	const proofs = hashes.map((hash) => ({ hash, match }));
-	// A wait that 0.1.0 began has no id, and an execution has one such wait at most.
-	return { proofs, given: [], id: executionId, ...awaited };
+	const [item, awaited] = JSON.parse(String(text)) as [INodeExecutionData, Awaited];
+	return { item, awaited };
 }
 
 /** The proof in a query, among those that may end this wait, and what it proves. */
