@@ -72,7 +72,7 @@ test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
 	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe('SYlTgWLK9Cu9zJej2jifgg');
-	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('h9Bf-E3FAeC_OOiXBouBYv');
+	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('nTrw9y7Sbq0wKjpP46eua2');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {

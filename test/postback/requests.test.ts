@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'node:querystring';
@@ -174,8 +175,13 @@ const request = fc.record({
 });
 
 /** The two nodes; n8n 1 has no token of its own in resume URLs. */
+const awaitedNow = () => ({
+	proofs: [{ hash: own.hash }],
+	given: [own.hash],
+	id: randomUUID(),
+});
 const waiting = (more: object = {}) =>
-	webhookNode({ item: WAITING, awaited: { proofs: [{ hash: own.hash }] }, ...more });
+	webhookNode({ item: WAITING, awaited: awaitedNow(), ...more });
 const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	['the trigger', () => webhookNode({ credential: () => credential }), ''],
 	['the wait on n8n 1', waiting, ''],
@@ -273,17 +279,17 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 		{
 			name: 'the wait, which wrote down nothing',
 			node: waiting({ awaited: undefined }),
-			expected: 401,
+			expected: 500,
 		},
 		{
 			name: 'the wait, which awaits no charge',
-			node: waiting({ awaited: { proofs: [] } }),
+			node: waiting({ awaited: { ...awaitedNow(), proofs: [], given: [] } }),
 			expected: 401,
 		},
 		{
 			name: 'the wait, its notes in another form',
 			node: waiting({ awaited: { charges: ['a'] } }),
-			expected: 401,
+			expected: 500,
 		},
 		{
 			name: 'the wait, its notes broken',
