@@ -14,7 +14,8 @@ const ROOMS = [
 	['credential', 'postback', 'qr'],
 	['parameters'],
 	['service'],
-	['inputError', 'json', 'log', 'loopback', 'n8nVersion', 'pause', 'within'],
+	['n8n1'],
+	['inputError', 'json', 'log', 'loopback', 'pause', 'within'],
 ];
 
 const FILES: string[] = [];

@@ -15,7 +15,7 @@ import { readDescription } from './credential/description';
 import { readSignatureRule, signatureFault, type SignatureRule } from './credential/signature';
 import { asError, inWords } from './inputError';
 import { logWarning } from './log';
-import { isN8n1 } from './n8nVersion';
+import './n8n1/version';
 import {
 	matchOf,
 	readCondition,
@@ -36,7 +36,7 @@ import { toPostbackItem } from './postback/item';
 import { whyNotAwaited } from './postback/match';
 import type { Postback } from './postback/postback';
 import { verify, type Reference } from './postback/proof';
-import { beginPublication, endPublication } from './postback/publication';
+import { beginPublication, endPublication } from './n8n1/publication';
 import {
 	logNotAwaited,
 	refuseOnError,
@@ -304,12 +304,10 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				// A person who listens for one postback publishes nothing.
-				const remembers = isN8n1 && this.getActivationMode() !== 'manual';
 				try {
-					if (remembers) beginPublication(this);
+					beginPublication(this);
 					await checkTrigger(this);
-					if (remembers) endPublication(this);
+					endPublication(this);
 					return true;
 				} catch (error) {
 					throw new NodeOperationError(this.getNode(), whyNotPublished(this, error));

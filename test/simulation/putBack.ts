@@ -54,10 +54,10 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 /** Faults that the node once had, or nearly: what its modules do when they have them again. */
 const FAULTS: Record<string, () => Seam[]> = {
 	'an execution that n8n runs again from an earlier state sends': () => [
-		seam('execution/earlierState', 'countRun', (original) => (executionId, store) => ({
-			...original(executionId, store),
-			isEarlier: false,
-		})),
+		seam('execution/earlierState', 'isEarlierState', (original) => (executionId, store) => {
+			original(executionId, store);
+			return false;
+		}),
 	],
 
 	'an account that is refused is asked for each item': () => [
@@ -240,9 +240,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 			seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 				return class extends Original {
 					override async addToStore(store: Store, keys: string[], room?: number) {
-						const change = await super.addToStore(store, [...new Set(keys.map(cut))], room);
-						const known = keys.filter((key) => change.result.has(cut(key)));
-						return { ...change, result: new Set<unknown>(known) };
+						const stored = await super.addToStore(store, [...new Set(keys.map(cut))], room);
+						return new Set<unknown>(keys.filter((key) => stored.has(cut(key))));
 					}
 
 					override async deleteFromStore(store: Store, keys: readonly string[]) {

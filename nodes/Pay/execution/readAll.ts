@@ -1,6 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { accountReader } from '../credential/accounts';
-import { recordContinuedElsewhere } from '../postback/expectation';
 import { testPathOf } from '../postback/postbackUrl';
 import type { AskingExecution } from '../postback/target';
 import { readItem, type Done, type Ready, type ReadingContext, type Step } from './read';
@@ -14,12 +13,9 @@ import { runFromEarlierState, sameIdAsItem } from './words/refusal';
  * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
  */
 async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
-	const { context, records, expectations, isSuperseded } = run;
+	const { records, isSuperseded } = run;
 	if (isSuperseded) return 'elsewhere';
-	if (records === undefined) return 'ours';
-	const claim = await records.claimPassage();
-	if (claim === 'elsewhere') recordContinuedElsewhere(expectations, context.getExecutionId());
-	return claim;
+	return (await records?.claimPassage()) ?? 'ours';
 }
 
 /** The execution as a postback target asks for it. */
