@@ -1,4 +1,4 @@
-import type { Attempt } from '../../nodes/Pay/execution/attempts';
+import type { Attempt } from '../../nodes/Pay/execution/item';
 import * as refusals from '../../nodes/Pay/execution/words/refusal';
 import type { InputError } from '../../nodes/Pay/inputError';
 import { OPERATIONS } from '../serviceOperations';

@@ -1,13 +1,15 @@
 import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
-import type { Done } from '../../nodes/Pay/execution/read';
+import type {
+	AcceptedResult,
+	Done,
+	FailedResult,
+	ItemResult,
+} from '../../nodes/Pay/execution/item';
 import {
 	resultOfAttempt,
 	resultOfRefusal,
 	toOutputItem,
-	type AcceptedResult,
-	type FailedResult,
-	type ItemResult,
 } from '../../nodes/Pay/execution/itemResult';
 import { failAll, stoppingError } from '../../nodes/Pay/execution/n8nError';
 import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';

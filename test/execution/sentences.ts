@@ -1,4 +1,4 @@
-import type { Attempt } from '../../nodes/Pay/execution/attempts';
+import type { Attempt } from '../../nodes/Pay/execution/item';
 import type { Summary } from '../../nodes/Pay/execution/summary';
 import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import * as refusals from '../../nodes/Pay/execution/words/refusal';

@@ -1,5 +1,5 @@
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
-import type { Ready } from '../../nodes/Pay/execution/read';
+import type { Ready } from '../../nodes/Pay/execution/item';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
 import { AMOUNT_AS_MEMBER } from './payments/plan';
 

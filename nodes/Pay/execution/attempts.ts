@@ -1,18 +1,5 @@
-import type { RequestResult } from '../service/client';
-import { itemKey, type Place } from './place';
-
-/** One attempt as written down: before its request starts without an outcome, after it with one. */
-export interface Attempt extends Partial<RequestResult> {
-	/** Its operation's kind. */
-	kind: string;
-	external_id: string;
-	place: Place;
-	amount?: number;
-	/** Of the request, see `Ready`. */
-	fingerprint: string;
-	/** The editor's Retry is another execution with the same list. */
-	executionId: string;
-}
+import type { Attempt, Place } from './item';
+import { itemKey } from './place';
 
 /**
  * The attempts of an execution, in the order in which they began, and an index of them. The list is what n8n

@@ -4,7 +4,7 @@ import { unitsOf } from '../parameters/amount';
 import type { MemberTree, Recipient } from '../service/contract';
 import type { Ledger } from './ledger';
 import { sumOf } from './outlays';
-import type { Ready } from './read';
+import type { Ready } from './item';
 import {
 	abovePayment,
 	aboveSum,

@@ -9,7 +9,8 @@ import {
 } from 'n8n-workflow';
 import { asError, InputError } from '../inputError';
 import { continuesOnFailure } from './agent';
-import { factsOf, type FailedResult } from './itemResult';
+import type { FailedResult } from './item';
+import { factsOf } from './itemResult';
 import { idsByOutcome, type Summary } from './summary';
 import { AFTER_DUPLICATE } from './words/result';
 import { doubtsInWords, othersInWords } from './words/run';

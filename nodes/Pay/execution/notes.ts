@@ -3,7 +3,7 @@ import { isSameAmount } from '../parameters/postbackState';
 import { inOneForm } from '../parameters/text';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
-import type { Ready } from './read';
+import type { Ready } from './item';
 import type { Tally } from './tally';
 import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from './words/result';
 

@@ -1,7 +1,4 @@
-/** Where an attempt was made: in an AI agent's tool, which has no items, or for an item of a node's run. */
-export type Place =
-	| { isTool: true; node: string }
-	| { isTool: false; node: string; run: string; item: number };
+import type { Place } from './item';
 
 /**
  * What an item is known by when its external_id changes with each try: its place. A model that calls a tool

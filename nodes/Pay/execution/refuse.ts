@@ -5,7 +5,7 @@ import { resultOfAttempt, resultOfRefusal } from './itemResult';
 import { consult, type Verdict } from './ledger';
 import { refusedByLimits } from './limits';
 import { compareResponse } from './notes';
-import type { Done, Ready, Step } from './read';
+import type { Done, Ready, Step } from './item';
 import type { Run } from './runState';
 import { firstWaitsBehind, refusalOfWaits } from './waitsBehind';
 import { attemptInWords } from './words/place';

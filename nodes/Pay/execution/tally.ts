@@ -1,6 +1,5 @@
 import type { INode } from 'n8n-workflow';
-import type { FailedResult } from './itemResult';
-import type { Done } from './read';
+import type { Done, FailedResult } from './item';
 import { stoppingError } from './n8nError';
 import type { Summary } from './summary';
 

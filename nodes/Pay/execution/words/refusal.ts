@@ -6,7 +6,7 @@ import { recipientKey } from '../../parameters/recipient';
 import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
-import type { Attempt } from '../attempts';
+import type { Attempt } from '../item';
 import { attemptInWords } from './place';
 
 /*
