@@ -15,7 +15,7 @@ const ROOMS = [
 	['parameters'],
 	['service'],
 	['n8n1'],
-	['inputError', 'json', 'log', 'loopback', 'pause', 'within'],
+	['inputError', 'json', 'log', 'loopback', 'oneForm', 'pause', 'within'],
 ];
 
 const FILES: string[] = [];

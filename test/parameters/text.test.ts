@@ -1,10 +1,10 @@
+import { inOneForm } from '../../nodes/Pay/oneForm';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	changingIdHint,
 	documentedMembers,
-	inOneForm,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,

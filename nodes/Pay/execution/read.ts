@@ -6,7 +6,7 @@ import { holdsExpression } from '../parameters/additionalMembers';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { mayBeExpression, requireValues, type ReadParameter } from '../parameters/parameter';
-import { inOneForm } from '../parameters/text';
+import { inOneForm } from '../oneForm';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';

@@ -1,5 +1,5 @@
 import { firstValue, mismatchOf, missingInWords, type FieldMatch } from '../service/fieldMatch';
-import { inOneForm } from './text';
+import { inOneForm } from '../oneForm';
 
 /* What a postback says became of its charge or payment, in the words that the credential has for it. */
 
