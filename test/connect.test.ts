@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { readAccount } from '../nodes/Pay/credential/connection';
-import { stateOf, type StatusWords } from '../nodes/Pay/parameters/postbackState';
+import { stateOf, type StatusWords } from '../nodes/Pay/service/postbackState';
 import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
 
 /*

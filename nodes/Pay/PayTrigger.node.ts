@@ -23,7 +23,7 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from './parameters/condition';
-import type { StatusWords } from './parameters/postbackState';
+import type { StatusWords } from './service/postbackState';
 import { isBodyLeft } from './parameters/leaveBody';
 import { requireFieldByField } from './parameters/parameter';
 import {

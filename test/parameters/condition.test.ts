@@ -6,7 +6,7 @@ import {
 	resumeCondition,
 	startCondition,
 } from '../../nodes/Pay/parameters/condition';
-import type { StatusWords } from '../../nodes/Pay/parameters/postbackState';
+import type { StatusWords } from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
 
 /** Reads parameters from an object, as n8n gives those of an item. */

@@ -7,13 +7,13 @@ import { AMOUNT_AS_MEMBER } from './payments/plan';
 interface Modules {
 	'credential/accountGate': typeof import('../../nodes/Pay/credential/accountGate');
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
-	'execution/attempts': typeof import('../../nodes/Pay/execution/attempts');
+	'execution/ledger/attempts': typeof import('../../nodes/Pay/execution/ledger/attempts');
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
-	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
-	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
-	'execution/outlays': typeof import('../../nodes/Pay/execution/outlays');
+	'execution/ledger/fingerprint': typeof import('../../nodes/Pay/execution/ledger/fingerprint');
+	'execution/ledger/ledger': typeof import('../../nodes/Pay/execution/ledger/ledger');
+	'execution/ledger/outlays': typeof import('../../nodes/Pay/execution/ledger/outlays');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
-	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
+	'execution/report/itemResult': typeof import('../../nodes/Pay/execution/report/itemResult');
 	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/memory/PaymentList': typeof import('../../nodes/Pay/execution/memory/PaymentList');
@@ -115,7 +115,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'Retry On Fail repeats a payment after a 401': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
 			const isReplayed = verdict.do === 'replay' && verdict.outcome === 'rejected';
 			return isReplayed ? { do: 'send' } : verdict;
@@ -134,7 +134,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'what was accepted is replayed whatever is asked for': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
 			if (verdict.do !== 'refuse' || ledger.isTool) return verdict;
 			const { attempt, because } = verdict;
@@ -145,13 +145,18 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'the fingerprint is without the recipient': () => [
-		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request, ...others) => {
-			return original(account, { ...request, creditParty: undefined }, ...others);
-		}),
+		seam(
+			'execution/ledger/fingerprint',
+			'fingerprintOf',
+			(original) =>
+				(account, request, ...others) => {
+					return original(account, { ...request, creditParty: undefined }, ...others);
+				},
+		),
 	],
 
 	'the ledger knows a payment by its external_id alone': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
 			if (verdict.do === 'send') return verdict;
 			const isOfId = verdict.attempt.external_id === item.request.external_id;
@@ -165,13 +170,13 @@ const FAULTS: Record<string, () => Seam[]> = {
 			return { ...item, request: { ...item.request, external_id } };
 		};
 		return [
-			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
-			seam('execution/ledger', 'mayBePaid', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'mayBePaid', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
-			seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'beginAttempt', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
 		];
@@ -180,7 +185,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'the ledger is not consulted again before the attempt is written down': () => {
 		const consulted = new WeakSet<object>();
 		return [
-			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 				if (consulted.has(item)) return { do: 'send' };
 				consulted.add(item);
 				return original(ledger, item);
@@ -189,16 +194,21 @@ const FAULTS: Record<string, () => Seam[]> = {
 	},
 
 	'each tool of an agent has an index of the ledger of its own': () => [
-		seam('execution/attempts', 'openAttempts', (_original, { Attempts }) => {
+		seam('execution/ledger/attempts', 'openAttempts', (_original, { Attempts }) => {
 			return (list) => new Attempts(list);
 		}),
 	],
 
 	'an attempt is written down after its response': () => [
-		seam('execution/ledger', 'beginAttempt', (original, { openLedger }) => (ledger, item) => {
-			return original(openLedger({}, ledger), item);
-		}),
-		seam('execution/ledger', 'endAttempt', (original, { beginAttempt }) => {
+		seam(
+			'execution/ledger/ledger',
+			'beginAttempt',
+			(original, { openLedger }) =>
+				(ledger, item) => {
+					return original(openLedger({}, ledger), item);
+				},
+		),
+		seam('execution/ledger/ledger', 'endAttempt', (original, { beginAttempt }) => {
 			return (ledger, item, _attempt, result) => {
 				original(ledger, item, beginAttempt(ledger, item), result);
 			};
@@ -290,7 +300,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
-	'a sum is that of one list': () => [seam('execution/outlays', 'sumOf', () => () => 0n)],
+	'a sum is that of one list': () => [seam('execution/ledger/outlays', 'sumOf', () => () => 0n)],
 
 	'a limit that cannot be read is none': () => [
 		seam('credential/limits', 'readLimits', (original) => (...fields) => {
@@ -320,10 +330,14 @@ const FAULTS: Record<string, () => Seam[]> = {
 				recorded.add(refusal);
 				return refusal;
 			}),
-			seam('execution/itemResult', 'resultOfRefusal', (original) => (kind, id, error, outcome) => {
-				const isRecorded = recorded.has(error as object);
-				return original(kind, id, error, isRecorded ? 'notSent' : outcome);
-			}),
+			seam(
+				'execution/report/itemResult',
+				'resultOfRefusal',
+				(original) => (kind, id, error, outcome) => {
+					const isRecorded = recorded.has(error as object);
+					return original(kind, id, error, isRecorded ? 'notSent' : outcome);
+				},
+			),
 		];
 	},
 };

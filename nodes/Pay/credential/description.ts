@@ -1,4 +1,4 @@
-import type { ComparedFields, StatusWords } from '../parameters/postbackState';
+import type { ComparedFields, StatusWords } from '../service/postbackState';
 import {
 	inBoth,
 	isUnset,

@@ -9,9 +9,9 @@ import { mayBeExpression, requireValues, type ReadParameter } from '../parameter
 import { inOneForm } from '../oneForm';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';
+import { accountIdOf, fingerprintOf, tokenIdOf } from './ledger/fingerprint';
 import type { Done, Finish, Ready } from './item';
-import { resultOfRefusal } from './itemResult';
+import { resultOfRefusal } from './report/itemResult';
 
 /** An item as its operation reads it, before anything is sent. */
 export interface ItemPlan {

@@ -3,16 +3,16 @@ import { asError } from '../inputError';
 import { pause } from '../pause';
 import { outlastTimers } from '../postback/timer';
 import { continuesOnFailure } from './agent';
-import { beginCancelLog, endCancelLog, highlight, showHints } from './editor';
-import { resultOfRefusal, toOutputItem } from './itemResult';
-import { forgetResponses } from './ledger';
+import { beginCancelLog, endCancelLog, highlight, showHints } from './report/editor';
+import { resultOfRefusal, toOutputItem } from './report/itemResult';
+import { forgetResponses } from './ledger/ledger';
 import type { Done, Ready, Step } from './item';
 import type { RequestOperation } from './read';
 import { readAll } from './readAll';
 import type { Run } from './runState';
 import { sendBatch } from './send';
 import { setUp } from './setUp';
-import { addResults, openTally, throwIfFailed, type Tally } from './tally';
+import { addResults, openTally, throwIfFailed, type Tally } from './report/tally';
 import { notFinished } from './words/result';
 
 /** Gives every item the same failure: the error concerns all of them, and none was sent. */

@@ -11,12 +11,12 @@ import { countWaits, type ExpectationStore } from '../postback/expectation';
 import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
 import { isEarlierState, type RunCount } from './earlierState';
-import { hasTried, openLedger, type LedgerStore } from './ledger';
+import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
-import type { Tally } from './tally';
+import type { Tally } from './report/tally';
 import { noDuplicateStore, notPermittedToAgents } from './words/refusal';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isJsonObject } from '../json';
 import type { FieldMatch } from '../service/fieldMatch';
-import type { ComparedFields, StatusWords } from './postbackState';
+import type { ComparedFields, StatusWords } from '../service/postbackState';
 import { readFieldMatch } from './fieldAndValues';
 import type { NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';

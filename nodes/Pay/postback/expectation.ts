@@ -1,4 +1,4 @@
-import type { StatusWords } from '../parameters/postbackState';
+import type { StatusWords } from '../service/postbackState';
 
 /** A postback that an execution asks for to itself. */
 export interface Expectation {

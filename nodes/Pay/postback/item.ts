@@ -4,7 +4,7 @@ import type {
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import type { StatusWords } from '../parameters/postbackState';
+import type { StatusWords } from '../service/postbackState';
 import type { PostedFile } from './body/multipart';
 import { stateIn } from './match';
 import { toJson, type Postback } from './postback';

@@ -5,7 +5,7 @@ import {
 	stateOf,
 	type State,
 	type StatusWords,
-} from '../parameters/postbackState';
+} from '../service/postbackState';
 import { mismatchOf } from '../service/fieldMatch';
 import type { Postback } from './postback';
 import type { Reference } from './proof';

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import type { StatusWords } from '../parameters/postbackState';
+import type { StatusWords } from '../service/postbackState';
 import type { BodyMember } from '../parameters/member';
 import { parseChoice, type ReadParameter } from '../parameters/parameter';
 import type { Expectation } from './expectation';

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { credentialOfWait } from '../../credential/accounts';
 import { readSignatureRuleOfWait, type SignatureRule } from '../../credential/signature';
 import type { PostbackMatch } from '../../parameters/condition';
-import type { StatusWords } from '../../parameters/postbackState';
+import type { StatusWords } from '../../service/postbackState';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {

@@ -1,16 +1,16 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { asError, InputError } from '../inputError';
-import { isRejectedForToken, type RequestResult } from '../service/client';
-import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import type { FailedResult, ItemResult } from './item';
+import { asError, InputError } from '../../inputError';
+import { isRejectedForToken, type RequestResult } from '../../service/client';
+import type { ServiceOperation, ServiceRequest } from '../../service/contract';
+import type { FailedResult, ItemResult } from '../item';
 import {
 	CHECK_ITEM,
 	notSentInWords,
 	rejectedInWords,
 	SENT_NOTHING,
 	unknownInWords,
-} from './words/result';
-import { joinSentences } from './words/sentences';
+} from '../words/result';
+import { joinSentences } from '../words/sentences';
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function resultOfRefusal(

@@ -1,4 +1,4 @@
-import { firstValue, mismatchOf, missingInWords, type FieldMatch } from '../service/fieldMatch';
+import { firstValue, mismatchOf, missingInWords, type FieldMatch } from './fieldMatch';
 import { inOneForm } from '../oneForm';
 
 /* What a postback says became of its charge or payment, in the words that the credential has for it. */

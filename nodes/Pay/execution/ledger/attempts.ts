@@ -1,4 +1,4 @@
-import type { Attempt, Place } from './item';
+import type { Attempt, Place } from '../item';
 import { itemKey } from './place';
 
 /**

@@ -1,6 +1,10 @@
-import type { Account } from '../../nodes/Pay/credential/connection';
-import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/execution/fingerprint';
-import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
+import type { Account } from '../../../nodes/Pay/credential/connection';
+import {
+	accountIdOf,
+	fingerprintOf,
+	tokenIdOf,
+} from '../../../nodes/Pay/execution/ledger/fingerprint';
+import { KINDS, OPERATIONS, type Kind } from '../../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',

@@ -1,4 +1,4 @@
-import type { Place } from './item';
+import type { Place } from '../item';
 
 /**
  * What an item is known by when its external_id changes with each try: its place. A model that calls a tool

@@ -1,5 +1,5 @@
-import type { Place } from '../../nodes/Pay/execution/item';
-import { itemKey } from '../../nodes/Pay/execution/place';
+import type { Place } from '../../../nodes/Pay/execution/item';
+import { itemKey } from '../../../nodes/Pay/execution/ledger/place';
 
 const ITEM: Place = { isTool: false, node: 'Pay', run: '0', item: 1 };
 const TOOL: Place = { isTool: true, node: 'Pay' };

@@ -10,13 +10,13 @@ import {
 	forgetResponses,
 	type Ledger,
 	type LedgerStore,
-} from '../../nodes/Pay/execution/ledger';
-import { sumOf } from '../../nodes/Pay/execution/outlays';
-import { unitsOf } from '../../nodes/Pay/parameters/amount';
-import type { RequestResult } from '../../nodes/Pay/service/client';
-import type { Outcome } from '../../nodes/Pay/service/outcome';
-import { runs } from '../runs';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+} from '../../../nodes/Pay/execution/ledger/ledger';
+import { sumOf } from '../../../nodes/Pay/execution/ledger/outlays';
+import { unitsOf } from '../../../nodes/Pay/parameters/amount';
+import type { RequestResult } from '../../../nodes/Pay/service/client';
+import type { Outcome } from '../../../nodes/Pay/service/outcome';
+import { runs } from '../../runs';
+import { OPERATIONS, type Kind } from '../../serviceOperations';
 
 const openLedger = (
 	store: LedgerStore,

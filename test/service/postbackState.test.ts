@@ -6,7 +6,7 @@ import {
 	otherAmountIn,
 	otherIdIn,
 	stateOf,
-} from '../../nodes/Pay/parameters/postbackState';
+} from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });

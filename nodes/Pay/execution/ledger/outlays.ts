@@ -1,4 +1,4 @@
-import type { Ready } from './item';
+import type { Ready } from '../item';
 
 /* What may have gone out in an execution, for the Highest Sum per Execution of its accounts. */
 

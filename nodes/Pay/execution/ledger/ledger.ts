@@ -1,10 +1,10 @@
-import { unitsOf } from '../parameters/amount';
-import type { ServiceOperation } from '../service/contract';
-import { isRejectedForToken, type RequestResult } from '../service/client';
+import { unitsOf } from '../../parameters/amount';
+import type { ServiceOperation } from '../../service/contract';
+import { isRejectedForToken, type RequestResult } from '../../service/client';
 import { openAttempts, type Attempts } from './attempts';
 import { addToSum, type Outlay } from './outlays';
 import { itemKey } from './place';
-import type { Attempt, Place, Ready } from './item';
+import type { Attempt, Place, Ready } from '../item';
 
 /** What the ledger says about an item that is about to be sent. */
 export type Verdict =
