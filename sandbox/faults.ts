@@ -16,7 +16,14 @@ const CONNECTION_FAULTS = [
 
 /** A way for the service to misbehave, ordered by a test, by the page or by the base URL. */
 export type Fault =
-	| { kind: 'status'; status: number; body?: string; contentType?: string; location?: string }
+	| {
+			kind: 'status';
+			status: number;
+			body?: string;
+			contentType?: string;
+			location?: string;
+			retryAfter?: string;
+	  }
 	/** Responds as usual, after this many milliseconds. */
 	| { kind: 'delay'; ms: number }
 	| { kind: (typeof CONNECTION_FAULTS)[number] };
@@ -64,6 +71,7 @@ export function playFault(
 	switch (fault.kind) {
 		case 'status':
 			if (fault.location !== undefined) response.setHeader('Location', fault.location);
+			if (fault.retryAfter !== undefined) response.setHeader('Retry-After', fault.retryAfter);
 			response
 				.status(fault.status)
 				.type(fault.contentType ?? 'application/json')

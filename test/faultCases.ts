@@ -341,7 +341,8 @@ export const CASES: FaultCase[] = [
 		outcome: 'rejected',
 		arrives: true,
 		statusCode: 429,
-		fault: { kind: 'status', status: 429 },
+		// Without it nothing more goes out in that execution.
+		fault: { kind: 'status', status: 429, retryAfter: '0' },
 	},
 	{
 		name: '407, a proxy',

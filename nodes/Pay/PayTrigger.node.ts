@@ -2,6 +2,7 @@ import {
 	NodeConnectionTypes,
 	NodeOperationError,
 	UserError,
+	type IDataObject,
 	type IHookFunctions,
 	type INodeType,
 	type INodeTypeDescription,
@@ -28,6 +29,7 @@ import { isBodyLeft } from './parameters/leaveBody';
 import { requireFieldByField } from './parameters/parameter';
 import {
 	readAuthentication,
+	readSkipRepeats,
 	refuseWrongResponse,
 	triggerProperties,
 	type Authentication,
@@ -40,9 +42,11 @@ import { beginPublication, endPublication } from './n8n1/publication';
 import {
 	logNotAwaited,
 	refuseOnError,
+	refusePostback,
 	refuseUnproven,
 	refuseWrongSignature,
 } from './postback/refuse';
+import { claimStart } from './postback/repeats';
 import { headersOf, POSTBACK_METHODS, readContent, readPostback } from './postback/request';
 
 const NO_SECRET =
@@ -129,6 +133,7 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
 	refuseWrongResponse(options);
+	readSkipRepeats(options);
 	const authentication = authenticationOf(context);
 	const statusWords = await checkCredential(context, authentication).catch((error: unknown) => {
 		throw wrongCredential(context, error);
@@ -225,10 +230,30 @@ async function startWith(
 	reference: Reference | null,
 	statusWords: StatusWords | undefined,
 ): Promise<IWebhookResponseData> {
-	return {
-		webhookResponse: String(responseBodyOf(context) ?? ''),
-		workflowData: [[await toPostbackItem(context, postback, reference, statusWords)]],
-	};
+	const item = await toPostbackItem(context, postback, reference, statusWords);
+	// Nothing is awaited from here on: of the same postbacks that are under way, one gets through.
+	const refused = refuseRepeat(context, item.json, reference);
+	if (refused !== undefined) return refused;
+	return { webhookResponse: String(responseBodyOf(context) ?? ''), workflowData: [[item]] };
+}
+
+/** Answers a postback with which the workflow was started before; undefined where it was not, or may be again. */
+function refuseRepeat(
+	context: IWebhookFunctions,
+	json: IDataObject,
+	reference: Reference | null,
+): IWebhookResponseData | undefined {
+	const skips = readSkipRepeats(context.getNodeParameter('options', {}));
+	// A person who listens sends the same one again and again.
+	if (!skips || context.getMode() === 'manual') return undefined;
+	switch (claimStart(context, json)) {
+		case 'first':
+			return undefined;
+		case 'ofUnanswered':
+			return refusePostback(context, 409, 'The same postback is starting the workflow just now');
+		case 'ofAnswered':
+			return respondWithoutStart(context, 'it repeats one of the last ten minutes', reference);
+	}
 }
 
 /** Responds to a genuine postback with which the workflow does not start. */

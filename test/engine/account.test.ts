@@ -8,15 +8,20 @@ import {
 	CHARGE,
 	CONTINUE,
 	errorOf,
+	faultOnce,
 	ids,
 	isRecorded,
 	itemsFor,
 	outcomes,
 	outputOf,
 	pay,
+	payNode,
 	resultsOf,
 	RETRY,
+	runWorkflow,
 	sandbox,
+	sourceNode,
+	to,
 	withSandbox,
 	type RunOptions,
 } from './engine';
@@ -575,19 +580,97 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		const [message] = new Set(others.map((error) => error.message));
 		expect(message).toBe(
-			'The service rejected the access token of this account earlier in this run (HTTP 401), so nothing more is sent with this account',
+			'The service rejected the access token of this account earlier in this execution (HTTP 401), so nothing more is sent with this account',
 		);
 		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
 	});
 
-	test('one that was taken a moment ago: those in flight together, and no more', async () => {
+	/** Source -> First -> Second: two Pay nodes of one execution, and of one account. */
+	async function payTwice(credential: IDataObject, more: Partial<RunOptions> = {}) {
+		const nodes = [
+			sourceNode('Source', itemsFor(...ids(1))),
+			payNode('First', { amount: 1, external_id: randomUUID() }, CONTINUE),
+			payNode('Second', { amount: 1, external_id: randomUUID() }, CONTINUE),
+		];
+		const connections = { Source: to(['First']), First: to(['Second']) };
+		return await runWorkflow({
+			parameters: {},
+			credential: { baseUrl: sandbox.url, ...credential },
+			workflow: { nodes, connections },
+			...more,
+		});
+	}
+
+	test('a second node of the execution does not ask it again, another execution does', async () => {
 		const credential = fresh();
-		await pay(itemsFor(...ids(1)), { credential });
-		sandbox.received.length = 0;
 		sandbox.faultFor = refuse;
-		await pay(THIRTY, { credential, settings: CONTINUE }, batches(5));
-		expect(sandbox.received.length).toBeLessThanOrEqual(5);
+		const run = await payTwice(credential);
+		expect(sandbox.received).toHaveLength(1);
+		expect(resultsOf(run, 'Second')).toMatchObject([{ outcome: 'notSent' }]);
+		await payTwice(credential);
+		expect(sandbox.received).toHaveLength(2);
+	});
+
+	test.each([
+		{
+			what: 'digits',
+			retryAfter: () => '30',
+			said: /^The service.+ for 30 s$/,
+		},
+		{
+			what: 'a date',
+			retryAfter: () => new Date(Date.now() + 40_000).toUTCString(),
+			said: /^The service.+ for (39|40) s$/,
+		},
+		{
+			what: 'nothing',
+			retryAfter: () => undefined,
+			said: /^The service.+ before this execution's next wait$/,
+		},
+	])('30 payments of which the third gets 429, with $what', async ({ retryAfter, said }) => {
+		let asked = 0;
+		sandbox.faultFor = () =>
+			++asked === 3 ? { kind: 'status', status: 429, retryAfter: retryAfter() } : undefined;
+		const run = await pay(THIRTY, { credential: fresh(), settings: CONTINUE }, batches(1));
+		expect(sandbox.received).toHaveLength(3);
+		expect(outcomes(run).slice(0, 4)).toStrictEqual([
+			'accepted',
+			'accepted',
+			'rejected',
+			'notSent',
+		]);
+		const [, , , left] = resultsOf(run);
+		expect(left?.message).toMatch(said);
+		expect(left?.description).toContain('Set a Batch Interval (Ms) under Options, Batching.');
+		expect(THIRTY.filter(({ id }) => isRecorded(id))).toHaveLength(2);
+	});
+
+	test('a second in which nothing is sent is over: the rest goes out', async () => {
+		faultOnce(429, THIRTY[0]!.id);
+		const fault = sandbox.faultFor!;
+		sandbox.faultFor = (request) => {
+			const found = fault(request);
+			return found?.kind === 'status' ? { ...found, retryAfter: '1' } : found;
+		};
+		const batch = { batchSize: 1, batchInterval: 700 };
+		const run = await pay(
+			THIRTY.slice(0, 4),
+			{ credential: fresh(), settings: CONTINUE },
+			{ batching: { batch } },
+		);
+		expect(outcomes(run)).toStrictEqual(['rejected', 'notSent', 'accepted', 'accepted']);
+	});
+
+	test('a 401 with one of the Rejected Values is about its item alone', async () => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 401, body: '{"code":"no funds"}' });
+		const words = { describeService: true, resultField: 'code', rejectedValues: 'no funds' };
+		const run = await pay(itemsFor(...ids(3)), {
+			credential: { ...fresh(), ...words },
+			settings: CONTINUE,
+		});
+		expect(outcomes(run)).toStrictEqual(['rejected', 'rejected', 'rejected']);
+		expect(sandbox.received).toHaveLength(3);
 	});
 
 	test('the items of another account go out', async () => {

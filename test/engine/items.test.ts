@@ -286,7 +286,7 @@ describe('a "yes" about something else', () => {
 		let asked = 0;
 		sandbox.faultFor = ({ body }) => {
 			if (body.includes('second') && asked++ === 0) {
-				return { kind: 'status', status: 429, body: '{}' };
+				return { kind: 'status', status: 422, body: '{}' };
 			}
 			return { kind: 'status', status: 201, body: '{"amount":4100}' };
 		};

@@ -7,12 +7,13 @@ import {
 	recordExpectation,
 	type ExpectationStore,
 } from '../../nodes/Pay/postback/expectation';
-import { withRandomProof } from '../../nodes/Pay/postback/proof';
+import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import {
 	errorOf,
 	faultOnce,
 	outputOf,
 	payNode,
+	RETRY,
 	runWorkflow,
 	sandbox,
 	sourceNode,
@@ -25,7 +26,13 @@ import { lineInLog, webhookNode } from './webhook';
 /** The flow context of an execution that asked for the postback of "a". */
 function flowThatExpectsA() {
 	const store = {};
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first' });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		amount: 1,
+		executionId: '42',
+		hash: 'first',
+	});
 	return store;
 }
 
@@ -265,13 +272,26 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 test('a wait begins where n8n has lost the run of an earlier one: a postback ended that', async () => {
 	const store: ExpectationStore = flowThatExpectsA();
 	recordWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'newer' });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		amount: 2,
+		executionId: '42',
+		hash: 'newer',
+	});
 	const context: IDataObject = {};
 	const getContext = (type: string) => (type === 'flow' ? store : context) as IDataObject;
 	const { run } = await wait({}, { context: () => ({ getContext }) });
 	expect(errorOf(run)).toBeUndefined();
 	expect(context.awaited).toStrictEqual({
-		proofs: [{ hash: 'newer', status: undefined, match: undefined }],
+		proofs: [
+			{
+				hash: 'newer',
+				reference: { external_id: 'a', kind: 'qrCode', amount: 2 },
+				status: undefined,
+				match: undefined,
+			},
+		],
 		given: ['first', 'newer'],
 		id: expect.any(String),
 		until: undefined,
@@ -342,13 +362,35 @@ test('a "postback" that came in is not what waits; the item that the node before
 	expect(outputOf(run, 'Source')[0]?.json).toStrictEqual(json);
 });
 
+test('"paid" with another amount than the charge had does not end a wait for "paid"', async () => {
+	const reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
+	const status = { field: 'status', paid: ['paid'], failed: [], compared: { amount: 'amount' } };
+	const match = { field: 'status', values: ['paid'], compared: { amount: 'amount' } };
+	const node = webhookNode({
+		item: { json: { external_id: 'a' } },
+		awaited: { proofs: [{ hash, reference, match, status }], given: [hash], id: randomUUID() },
+	});
+	const wrong = await node.post(url, { status: 'paid', amount: 4.99 });
+	expect(wrong.result).toStrictEqual({
+		webhookResponse:
+			'The execution waits on: the field "amount" has another amount than the charge or payment',
+	});
+	const right = await node.post(url, { status: 'paid', amount: 49.9 });
+	expect(right.result.workflowData?.[0]?.[0]?.json).toMatchObject({
+		postback: { reference, state: 'paid' },
+	});
+});
+
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
 	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
-	const { url, hash } = withRandomProof('https://a.example/', about);
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const node = webhookNode({
 		item: { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } },
 		resumeToken: 'token',
-		awaited: { proofs: [{ hash, match: { field: 'status', values: ['paid'] } }] },
+		awaited: {
+			proofs: [{ hash, reference: about, match: { field: 'status', values: ['paid'] } }],
+		},
 	});
 	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
 	const pending = await send('pending');
@@ -414,23 +456,39 @@ describe('the charge before it', () => {
 		return awaitedHashes(store, external_id, executionId, () => false).length > 0;
 	}
 
-	test('may be answered from the ledger: what was accepted in the first try is expected still', async () => {
-		faultOnce(503, 'b');
-		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }], undefined, { isNext: false });
-		// Two items cannot wait at once; both could in a loop.
+	test.each([
+		['right in front of one wait', true],
+		['with other nodes between', false],
+	])('of several, %s, none is sent: an execution hears one at a time', async (_, isNext) => {
+		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }], undefined, { isNext });
 		expect(errorOf(run)?.message).toBe(
-			'An execution can wait for one postback at a time, but 2 items came in',
+			'An execution hears one postback at a time, but 2 QR codes would go out before "Wait"',
 		);
-		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id as string);
-		expect(sent.sort()).toStrictEqual(['a', 'b', 'b']);
-		expect(['a', 'b', 'c'].map((id) => mayWaitFor(run, id))).toStrictEqual([true, true, false]);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
-	test('of several right in front of one wait none is sent: it takes one item', async () => {
-		const run = await chargeAndWait([{ id: 'a' }, { id: 'b' }]);
-		expect(errorOf(run)?.message).toBe(
-			'"Wait", which waits for this postback, takes one item at a time, but 2 QR codes would come to it',
-		);
+	test('a charge that is tried again has the same postback URL, and so the same body', async () => {
+		faultOnce(503, 'a');
+		const charge = { postback: 'resume', resource: 'qrCode', amount: 1, external_id: 'a' };
+		const nodes = [sourceNode('Source', [{}]), payNode('Charge', charge, RETRY)];
+		const twice = { nodes, connections: { Source: to(['Charge']) } };
+		const credential = { baseUrl: sandbox.url };
+		await runWorkflow({ parameters: {}, credential, workflow: twice });
+		expect(sandbox.received).toHaveLength(2);
+		expect(sandbox.received[0]?.body).toBe(sandbox.received[1]?.body);
+		await runWorkflow({ parameters: {}, credential, workflow: twice });
+		// Another execution has its own.
+		expect(new Set(sandbox.received.map(({ body }) => body)).size).toBe(2);
+	});
+
+	test('of several of which one asks for its postback here, none is sent', async () => {
+		const target = { postback: '={{ $json.to }}', postbackUrl: 'https://shop.example.com' };
+		const items = [
+			{ id: 'a', to: 'none' },
+			{ id: 'b', to: 'resume' },
+		];
+		const run = await chargeAndWait(items, undefined, { target });
+		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'notSent', field: 'postback' });
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
@@ -722,11 +780,6 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['A', 'Wait']), A: to(['Wait 2']) },
 		},
 		{
-			what: 'before a second charge and its wait, which is right',
-			nodes: [waiting('Wait', GUESSED), charge('Charge 2'), waiting('Wait 2', GOOD)],
-			connections: { Charge: to(['Wait']), Wait: to(['Charge 2']), 'Charge 2': to(['Wait 2']) },
-		},
-		{
 			what: 'in a loop',
 			nodes: [waiting('Wait', GUESSED), other('A')],
 			connections: { Charge: to(['Wait']), Wait: to(['A']), A: to(['Charge']) },
@@ -784,19 +837,28 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['Wait', 'Bad']) },
 		},
 		{
-			what: 'for a charge between, with its id',
-			nodes: [charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'b' })],
-			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
-		},
-		{
-			what: 'for a charge before, with its id',
-			nodes: [charge('Charge 2', 'b'), waiting('Wait', { ...GOOD, external_id: 'a' })],
+			what: 'for a charge behind one that asks for no postback here',
+			nodes: [
+				charge('Charge 2', 'b', { postback: 'none' }),
+				waiting('Wait', { ...GOOD, external_id: '={{ "a" }}' }),
+			],
 			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
 		},
 	])('one that may be $what: all is sent, and no hint', async ({ nodes, connections }) => {
 		const charges = nodes.filter(({ parameters }) => parameters.resource === 'qrCode').length + 1;
 		const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
 		expect({ sent, hints }).toStrictEqual({ sent: charges, hints: [] });
+	});
+
+	test('two charges in a row, then two waits: the second charge is not sent', async () => {
+		const { sent, error } = await played(
+			[charge('Charge'), charge('Charge 2', 'b'), waiting('Wait', GOOD), waiting('Wait 2', GOOD)],
+			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']), Wait: to(['Wait 2']) },
+		);
+		expect(error).toBe(
+			'An execution hears one postback at a time, and that of "a" is still to come',
+		);
+		expect(sent).toBe(1);
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([

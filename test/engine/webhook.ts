@@ -59,6 +59,9 @@ interface Setting {
 	/** n8n 2's token in resume URLs; none on n8n 1. */
 	resumeToken?: string;
 	workflowId?: string;
+	/** When n8n responds; at once where it is absent. */
+	answered?: Promise<unknown>;
+	mode?: 'webhook' | 'manual';
 }
 
 const NODE_NAME = 'The "{{ Postbacks }}" .constructor';
@@ -88,7 +91,7 @@ let executions = 0;
 /** A trigger, or an execution that waits where an item is given. */
 export function webhookNode(setting: Setting): Callee {
 	const { item, resumeToken } = setting;
-	const { awaited = {} } = setting;
+	const { awaited = null } = setting;
 	const executionId = String(++executions);
 	const type: INodeType = item ? new Pay() : new PayTrigger();
 	const node = nodeWith(type, item ? 'n8n-nodes-pay.pay' : 'n8n-nodes-pay.payTrigger', {
@@ -175,7 +178,7 @@ export function webhookNode(setting: Setting): Callee {
 				workflow,
 				node,
 				additional,
-				'webhook',
+				setting.mode ?? 'webhook',
 				webhookData,
 				[],
 				run ?? null,
@@ -186,7 +189,8 @@ export function webhookNode(setting: Setting): Callee {
 			});
 			const result = await type.webhook!.call(context);
 			response.statusCode = setting.statusOfN8n ?? 200;
-			finish();
+			if (setting.answered === undefined) finish();
+			else void setting.answered.then(() => finish());
 			return { result, ...called };
 		},
 		async post(url, body = {}) {

@@ -23,6 +23,10 @@ const client = (): Account['token'] => ({
 	},
 });
 
+/** The gate of an execution that is alone. */
+const newGate = () =>
+	new AccountGate({ executionId: undefined, identity: {}, countShortWaits: () => 0 });
+
 let items = 0;
 const ready = (external_id: string, token: Account['token'] = PASTED): Ready => ({
 	index: ++items,
@@ -104,7 +108,7 @@ function runOf(
 			},
 		),
 		isSuperseded: false,
-		gate: new AccountGate(),
+		gate: newGate(),
 		expectations: {},
 		records: kind === 'payment' ? records : undefined,
 		httpRequest: async (request) => {
@@ -277,7 +281,7 @@ describe('with a token that was kept', () => {
 		await sendBatch(run, [ready('a', token)]);
 		await sendBatch(run, [ready('b', token)]);
 		expect(asked.requests).toStrictEqual(['Bearer token-1']);
-		run.gate = new AccountGate();
+		run.gate = newGate();
 		await sendBatch(run, [ready('c', token)]);
 		expect(asked.requests).toStrictEqual(['Bearer token-1', 'Bearer token-2']);
 	});

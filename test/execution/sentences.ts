@@ -76,9 +76,17 @@ const REFUSALS: Examples<typeof refusals> = {
 	aboveSum: onlyWhere(isLimited, (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRejected: () => [refusals.tokenRejected()],
+	tooManyRequests: () => [
+		refusals.tooManyRequests(30, { batchSize: 10, items: 20 }),
+		refusals.tooManyRequests(undefined, { batchSize: 1, items: 20 }),
+		refusals.tooManyRequests(undefined, { batchSize: 10, items: 1 }),
+	],
 	noWaitBehind: onlyWhere(hasPostback, (kind) => [refusals.noWaitBehind(wordsOf(kind))]),
 	severalForOneWait: onlyWhere(hasPostback, (kind) => [
 		refusals.severalForOneWait('Wait', 3, wordsOf(kind)),
+	]),
+	otherHeardFirst: onlyWhere(hasPostback, (kind) => [
+		refusals.otherHeardFirst('order-6', wordsOf(kind)),
 	]),
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
 	otherIdAwaited: () => [],
@@ -170,6 +178,18 @@ const RESULTS: Examples<typeof results> = {
 				statusCode,
 				response: { code: 'no' },
 			}),
+		),
+		results.rejectedInWords(
+			wordsOf(kind),
+			ID,
+			{ outcome: 'rejected', statusCode: 429, retryAfter: 30 },
+			{ pace: { batchSize: 1, items: 20 } },
+		),
+		results.rejectedInWords(
+			wordsOf(kind),
+			ID,
+			{ outcome: 'rejected', statusCode: 422, response: { callback_url: 'too long' } },
+			{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
 		),
 		...onlyWhere(isJudged, () => [
 			results.rejectedInWords(wordsOf(kind), ID, {

@@ -87,7 +87,7 @@ const PROOFS: Record<string, (genuine: string, about: Reference, secret: string)
 	'a mac with one letter changed': (genuine) =>
 		genuine.replace(/.$/, (letter) => (letter === 'A' ? 'B' : 'A')),
 	'another reference before its mac': (genuine, about) =>
-		`${proof({ ...about, amount: 999 }, '').split('.')[0]!}.${genuine.split('.')[1]!}`,
+		`${proof({ ...about, amount: 999 }, '').split('.')[0]!}.${genuine.split(/[.=]/).at(-1)}`,
 	'a lower-cased one': (genuine) => genuine.replace(/=.*/, (text) => text.toLowerCase()),
 	'a genuine one twice': (genuine) => `${genuine}&${genuine}`,
 	'a genuine one as a list': (genuine) => genuine.replace('=', '[]='),

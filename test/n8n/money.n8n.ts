@@ -82,6 +82,23 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const payList = async (parameters: object = {}, settings: object = {}) =>
 		await publish(n8n, payEach({ ...FROM_ITEM, ...parameters }, settings), payApi);
 
+	test('a token that is refused in a loop over 20 items goes out once, and again in another execution', async () => {
+		faults.sandbox.faultFor = () => ({ kind: 'status', status: 401 });
+		const loop = loopOverItems('Loop');
+		const paying = pay('Pay', FROM_ITEM, { onError: 'continueRegularOutput' });
+		const workflow = chain('A loop', [start(), splitItems(), loop, noOp('Done')]);
+		workflow.nodes.push(paying);
+		workflow.connections.Loop = { main: [[link('Done')], [link('Pay')]] };
+		workflow.connections.Pay = { main: [[link('Loop')]] };
+		const { run } = await publish(n8n, workflow, payApi);
+		const execution = await run(...itemsFor(newIds(20)));
+		expect(faults.sandbox.received).toHaveLength(1);
+		const results = execution.data.resultData.runData.Pay!;
+		expect(results).toHaveLength(20);
+		await run(...itemsFor(newIds(2)));
+		expect(faults.sandbox.received).toHaveLength(2);
+	});
+
 	describe('the fault matrix', () => {
 		type Setting = (typeof SETTINGS)[number];
 

@@ -17,7 +17,6 @@ import {
 	withN8n,
 	type Credential,
 } from './nodes';
-import { set } from './otherNodes';
 import {
 	chargeAndWait,
 	ended,
@@ -143,7 +142,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		};
 	});
 
-	/** What pauses behind a first wait with a limit: of two charges and two waits. */
+	/** What pauses behind a first wait with a limit: a second charge, or a second wait for the first one. */
 	interface Pausing {
 		waiting: Waiting;
 		/** When the first wait began. */
@@ -158,9 +157,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [charge, wait] = chargeAndWait({ external_id }, {}, { external_id });
 		charge.name = 'Charge 2';
 		wait.name = 'Wait 2';
-		const row = set('Row', '={{ $("Charge").first().json }}');
+		const [, waitAgain] = chargeAndWait();
+		waitAgain.name = 'Wait again';
 		const chargePauses = { wait: LIMITED, after: [charge, wait, noOp('After')] };
-		const waitPauses = { wait: LIMITED, before: [charge, row], after: [wait, noOp('After')] };
+		const waitPauses = { wait: LIMITED, after: [waitAgain, noOp('After')] };
 		paused.charge = await startPausing(chargePauses, deliverShortlyBeforeLimit);
 		paused.wait = await startPausing(waitPauses, deliverShortlyBeforeLimit);
 		paused.stoppedCharge = await startPausing(chargePauses, deliverAndStop);
@@ -365,38 +365,34 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		() => {
 			beforeAll(async () => await Promise.all(Object.values(paused).map(({ done }) => done)));
 
-			/** The execution, ended by the postback of its second charge. */
-			async function endBySecondPostback({ waiting, since }: Pausing) {
+			/** The execution, ended by a postback in its second wait. */
+			async function endSecondWait({ executionId }: Waiting, url: string) {
+				await waits(n8n, executionId);
+				expect(await deliver(url)).toBe(200);
+				return await ended(n8n, executionId);
+			}
+
+			test('a charge pauses until n8n has let it be, and says so', async () => {
+				const { waiting, since } = paused.charge!;
 				await secondsAfter(since, LIMIT + 7);
 				const { postbackUrl } = await until('the charge', async () =>
 					secondChargeOf(sandbox, waiting),
 				);
-				await waits(n8n, waiting.executionId);
-				expect(await deliver(String(postbackUrl))).toBe(200);
-				return await ended(n8n, waiting.executionId);
-			}
-			/** How often its second charge said that it paused. */
-			function pausesIn(execution: Awaited<ReturnType<typeof endBySecondPostback>>): number {
-				const { hints = [] } = execution.data.resultData.runData['Charge 2']![0]!;
-				return hints.filter(({ message }) => message.startsWith('Paused for')).length;
-			}
-
-			test('a charge pauses until n8n has let it be, and says so', async () => {
-				const execution = await endBySecondPostback(paused.charge!);
-				const { external_id } = paused.charge!.waiting.about;
+				const execution = await endSecondWait(waiting, String(postbackUrl));
 				expect(itemsOf(execution, 'After')).toMatchObject([
-					{ postback: { reference: { external_id: `${external_id}-2` } } },
+					{ postback: { reference: { external_id: `${waiting.about.external_id}-2` } } },
 				]);
-				expect(pausesIn(execution)).toBe(1);
+				const { hints = [] } = execution.data.resultData.runData['Charge 2']![0]!;
+				expect(hints.filter(({ message }) => message.startsWith('Paused for'))).toHaveLength(1);
 			});
 
 			test('a wait pauses until n8n has let it be', async () => {
-				const execution = await endBySecondPostback(paused.wait!);
-				const { external_id } = paused.wait!.waiting.about;
+				const { waiting, since } = paused.wait!;
+				await secondsAfter(since, LIMIT + 7);
+				const execution = await endSecondWait(waiting, waiting.url);
 				expect(itemsOf(execution, 'After')).toMatchObject([
-					{ postback: { reference: { external_id: `${external_id}-2` } } },
+					{ postback: { reference: { external_id: waiting.about.external_id } } },
 				]);
-				expect(pausesIn(execution)).toBe(0);
 			});
 
 			test('a charge that is stopped in its pause is not sent', async () => {
@@ -410,8 +406,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const { waiting, since } = paused.stoppedWait!;
 				await secondsAfter(since, LIMIT + 7);
 				expect((await n8n.execution(waiting.executionId)).status).toBe('canceled');
-				// The charge in front of it had been sent.
-				expect(secondChargeOf(sandbox, waiting)).toBeDefined();
 			});
 		},
 	);
@@ -527,7 +521,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 
 		test('is stored and logged without its proof', () => {
-			const [, mac] = new URL(waiting.url).searchParams.get('pay_proof')!.split('.');
+			const mac = new URL(waiting.url).searchParams.get('pay_proof')!;
 			expect(postback).toContain('***');
 			expect(postback).not.toContain(mac);
 			expect(n8n.log).not.toContain(mac);

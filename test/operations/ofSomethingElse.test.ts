@@ -154,7 +154,7 @@ test('an operation says what to do after a status that means something else for 
 		'The request was sent, and the service or a proxy on the way rejected it. The service does not know "payout-7".',
 	);
 	expect(resultWith(429)).toBe(
-		'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
+		'The request was sent, and the service or a proxy on the way rejected it. Wait a while, then run again.',
 	);
 });
 

@@ -1,9 +1,10 @@
 import {
 	awaitedHashes,
+	confirmExpectation,
 	countWaits,
 	expectationOf,
-	hasAsked,
 	hashesOf,
+	otherStillAwaited,
 	recordExpectation,
 	recordWait,
 	withdrawExpectation,
@@ -12,7 +13,7 @@ import {
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	recordExpectation(STORE, { external_id, executionId: '42', hash: 'first' });
+	recordExpectation(STORE, { external_id, kind: 'qrCode', executionId: '42', hash: 'first' });
 }
 const never = () => false;
 
@@ -134,7 +135,7 @@ test.each<{ events: string; expected: string[] }>([
 		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = { external_id: 'a', executionId: '42', hash: String(index) };
+			const about = { external_id: 'a', kind: 'qrCode', executionId: '42', hash: String(index) };
 			recordExpectation(store, about);
 			if (event === 'R') withdrawExpectation(about);
 		} else {
@@ -149,8 +150,20 @@ test.each<{ events: string; expected: string[] }>([
 function mixedStore(): ExpectationStore {
 	const store: ExpectationStore = {};
 	const status = { field: 'status', paid: ['paid'], failed: [] };
-	recordExpectation(store, { external_id: 'a', executionId: '42', hash: 'first', status });
-	recordExpectation(store, { external_id: 'a', executionId: '43', hash: 'second', isSigned: true });
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '42',
+		hash: 'first',
+		status,
+	});
+	recordExpectation(store, {
+		external_id: 'a',
+		kind: 'qrCode',
+		executionId: '43',
+		hash: 'second',
+		isSigned: true,
+	});
 	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 0 });
 	recordWait(store, { external_id: 'b', executionId: '43', node: 'Wait', run: 1 });
 	return store;
@@ -165,28 +178,69 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, wait]);
 });
 
-test.each([
-	{
-		executionId: '42',
-		expected: true,
-	},
-	{
-		executionId: '43',
-		expected: true,
-	},
-	{
-		executionId: '44',
-		expected: false,
-	},
-])('execution $executionId has asked for a postback: $expected', ({ executionId, expected }) => {
-	expect(hasAsked(mixedStore(), executionId)).toBe(expected);
-});
+describe('another postback of an execution that is still to come', () => {
+	const NEW = { kind: 'qrCode', external_id: 'new', executionId: '42', hash: '' };
+	type Event = [what: 'accepted' | 'in doubt' | 'rejected' | 'wait', external_id: string];
 
-test('a wait alone asks for no postback, and an empty store neither', () => {
-	const store: ExpectationStore = {};
-	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
-	expect(hasAsked(store, '42')).toBe(false);
-	expect(hasAsked({}, '42')).toBe(false);
+	/** The other postback that is awaited when a request asks for that of "new". */
+	function awaitedAfter(...events: Event[]): string | undefined {
+		const store: ExpectationStore = {};
+		for (const [what, external_id] of events) {
+			if (what === 'wait') {
+				recordWait(store, { external_id, executionId: '42', node: 'Wait', run: 0 });
+				continue;
+			}
+			const expectation = { kind: 'qrCode', external_id, executionId: '42', hash: external_id };
+			recordExpectation(store, expectation);
+			if (what === 'accepted') confirmExpectation(expectation);
+			if (what === 'rejected') withdrawExpectation(expectation);
+		}
+		return otherStillAwaited(store, NEW);
+	}
+
+	test.each<{ what: string; events: Event[]; expected: string | undefined }>([
+		{ what: 'nothing happened', events: [], expected: undefined },
+		{ what: 'one was accepted', events: [['accepted', 'a']], expected: 'a' },
+		{
+			what: 'a wait for it has begun since',
+			events: [
+				['accepted', 'a'],
+				['wait', 'a'],
+			],
+			expected: undefined,
+		},
+		{
+			what: 'a wait for another one has',
+			events: [
+				['accepted', 'a'],
+				['accepted', 'b'],
+				['wait', 'a'],
+			],
+			expected: 'b',
+		},
+		{
+			what: 'it was accepted again after its wait',
+			events: [
+				['accepted', 'a'],
+				['wait', 'a'],
+				['accepted', 'a'],
+			],
+			expected: 'a',
+		},
+		{ what: 'it is the same one', events: [['accepted', 'new']], expected: undefined },
+		{ what: 'it is in doubt', events: [['in doubt', 'a']], expected: undefined },
+		{ what: 'it was rejected', events: [['rejected', 'a']], expected: undefined },
+	])('where $what: $expected', ({ events, expected }) => {
+		expect(awaitedAfter(...events)).toBe(expected);
+	});
+
+	test('of another execution is none', () => {
+		const store: ExpectationStore = {};
+		const expectation = { kind: 'qrCode', external_id: 'a', executionId: '41', hash: 'a' };
+		recordExpectation(store, expectation);
+		confirmExpectation(expectation);
+		expect(otherStillAwaited(store, NEW)).toBeUndefined();
+	});
 });
 
 test.each([
@@ -211,6 +265,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 		hash: 'first',
 		expected: {
 			external_id: 'a',
+			kind: 'qrCode',
 			executionId: '42',
 			hash: 'first',
 			status: { field: 'status', paid: ['paid'], failed: [] },
@@ -218,7 +273,13 @@ test.each<{ hash: string; expected: object | undefined }>([
 	},
 	{
 		hash: 'second',
-		expected: { external_id: 'a', executionId: '43', hash: 'second', isSigned: true },
+		expected: {
+			external_id: 'a',
+			kind: 'qrCode',
+			executionId: '43',
+			hash: 'second',
+			isSigned: true,
+		},
 	},
 	{
 		hash: 'third',

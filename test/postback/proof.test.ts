@@ -4,13 +4,16 @@ import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
+	hashOfRandomProof,
 	MAX_URL_LENGTH,
+	randomProof,
 	signUrl,
 	verify,
 	withoutProof,
 	withRandomProof,
 	type Reference,
 } from '../../nodes/Pay/postback/proof';
+import { withResumeSegment } from '../../nodes/Pay/postback/postbackUrl';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 
@@ -49,7 +52,7 @@ describe('a signed postback URL', () => {
 				assert.equal(signed.split('#')[1], fragment);
 				assert.deepEqual(withoutProof(queryOf(signed)), {
 					query: withoutProof(queryOf(address)).query,
-					mac: proofOf(signed).split('.')[1],
+					secret: proofOf(signed).split('.')[1],
 				});
 			}),
 			{ numRuns: runs(1000) },
@@ -86,15 +89,19 @@ describe('a signed postback URL', () => {
 			['trigger', 36, 188],
 			['trigger', 100, 274],
 		] as const),
-		...([
-			['resume, n8n 1', 36, 157],
-			['resume, n8n 2', 36, 232],
-		] as const),
 	])('%s, an id of %d characters: %d', (address, length, expected) => {
 		const external_id = (uuid + uuid + uuid).slice(0, length);
 		const about: Reference = { ...ABOUT, kind: 'qrCode', external_id };
 		expect(signUrl(addresses[address], about, SECRET)).toHaveLength(expected);
-		expect(withRandomProof(addresses[address], about).url).toHaveLength(expected);
+	});
+
+	// Services have bounds from 210 characters on.
+	test.each([
+		['resume, n8n 1', 97],
+		['resume, n8n 2', 172],
+	] as const)('%s: %d, whatever it is about', (address, expected) => {
+		const url = withResumeSegment(addresses[address]);
+		expect(withRandomProof(url, randomProof()).url).toHaveLength(expected);
 	});
 
 	const signed = signUrl('https://a.example/x', ABOUT, SECRET);
@@ -236,7 +243,7 @@ describe('a signed postback URL', () => {
 		expect(verify(query, [SECRET])).toStrictEqual(ABOUT);
 		expect(withoutProof(query)).toStrictEqual({
 			query: { signature: 'token' },
-			mac: url.slice(url.lastIndexOf('.') + 1),
+			secret: url.slice(url.lastIndexOf('.') + 1),
 		});
 	});
 
@@ -308,13 +315,38 @@ describe('a signed postback URL', () => {
 			query: { x: '1' },
 		},
 	])('$name: what else the query says, and its mac', ({ given, mac, query }) => {
-		expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, mac });
+		expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, secret: mac });
 	});
 
 	test('what an operation without an amount signed proves all that it has', () => {
 		const cancelled = { kind: 'cancel', external_id: 'a' };
 		const query = queryOf(signUrl('https://a.example/', cancelled, SECRET));
 		expect(verify(query, [SECRET])).toStrictEqual(cancelled);
+	});
+});
+
+describe('a random proof', () => {
+	const { url, hash } = withRandomProof('https://a.example/?signature=token', randomProof());
+	const proof = proofOf(url);
+
+	test.each([
+		{ name: 'as it was given', value: proof, says: {} },
+		{ name: 'with a query of its own', value: `${proof}?status=paid`, says: { status: 'paid' } },
+		{ name: 'with a slash', value: `${proof}/`, says: {} },
+	])('$name has the hash that its execution keeps, and is left out', ({ value, says }) => {
+		expect(hashOfRandomProof({ pay_proof: value })).toBe(hash);
+		expect(withoutProof({ pay_proof: value })).toStrictEqual({ query: says, secret: proof });
+	});
+
+	test.each<{ name: string; query: Record<string, unknown> }>([
+		{ name: 'nothing', query: {} },
+		{ name: 'its hash', query: { pay_proof: hash } },
+		{ name: 'one letter more', query: { pay_proof: `${proof}A` } },
+		{ name: 'one letter less', query: { pay_proof: proof.slice(1) } },
+		{ name: 'it twice', query: { pay_proof: [proof, proof] } },
+		{ name: 'it behind a reference', query: { pay_proof: `WyJ4Il0.${proof}` } },
+	])('$name has not', ({ query }) => {
+		expect(hashOfRandomProof(query)).not.toBe(hash);
 	});
 });
 

@@ -4,7 +4,12 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { signUrl, withRandomProof, type Reference } from '../../nodes/Pay/postback/proof';
+import {
+	randomProof,
+	signUrl,
+	withRandomProof,
+	type Reference,
+} from '../../nodes/Pay/postback/proof';
 import { webhookNode, type HandedOver } from '../engine/webhook';
 import { runs } from '../runs';
 
@@ -125,7 +130,7 @@ function handedOver(
 const proofIn = (url: string) => url.split('pay_proof=')[1]!;
 const signed = (about: Reference, secret: string) =>
 	proofIn(signUrl('https://n8n.example.com/x', about, secret));
-const random = (about: Reference) => withRandomProof('https://n8n.example.com/x', about);
+const random = () => withRandomProof('https://n8n.example.com/x', randomProof());
 const percent = (proof: string) =>
 	[...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 const provenBy = (genuine: string) =>
@@ -149,14 +154,14 @@ const unprovenBeside = (genuine: string) =>
 			`pay_proof=${genuine}A`,
 			`pay_proof=${genuine}&pay_proof=${genuine}`,
 			`pay_proof=${signed(ABOUT, 'another secret')}`,
-			`pay_proof=${proofIn(random(ABOUT).url)}`,
-			`pay_proof=${random(ABOUT).hash}`,
+			`pay_proof=${proofIn(random().url)}`,
+			`pay_proof=${random().hash}`,
 			`pay_proof[]=${genuine}`,
 		),
 		fc.string({ maxLength: 60 }).map((junk) => `pay_proof=${encodeURIComponent(junk)}`),
 	);
 
-const own = random(ABOUT);
+const own = random();
 const headers = fc.dictionary(
 	fc.constantFrom('x-try', 'x-original-url', 'referer', 'user-agent', 'x-http-method-override'),
 	fc.oneof(
@@ -175,13 +180,11 @@ const request = fc.record({
 });
 
 /** The two nodes; n8n 1 has no token of its own in resume URLs. */
-const awaitedNow = () => ({
-	proofs: [{ hash: own.hash }],
-	given: [own.hash],
-	id: randomUUID(),
-});
-const waiting = (more: object = {}) =>
-	webhookNode({ item: WAITING, awaited: awaitedNow(), ...more });
+const waiting = (more: object = {}) => {
+	const proofs = [{ hash: own.hash, reference: ABOUT }];
+	const awaited = { proofs, given: [], id: randomUUID() };
+	return webhookNode({ item: WAITING, awaited, ...more });
+};
 const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	['the trigger', () => webhookNode({ credential: () => credential }), ''],
 	['the wait on n8n 1', waiting, ''],
@@ -223,7 +226,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 				assert.deepEqual(result, { noWebhookResponse: true });
 				assert.equal(status, 401);
 				assert.equal(log.length, 1);
-				assert.ok(!log[0]?.includes(genuine.split('.')[1] as string));
+				assert.ok(!log[0]?.includes(genuine.split('.').at(-1) as string));
 				refused++;
 			}),
 			RUNS,
@@ -252,7 +255,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 				const isEmptyForm =
 					each.sent.type?.includes('urlencoded') && Object.keys(means as object).length === 0;
 				expect(postback.body).toEqual(isEmptyForm ? {} : means);
-				expect(JSON.stringify(item)).not.toContain(genuine.split('.')[1]);
+				expect(JSON.stringify(item)).not.toContain(genuine.split('.').at(-1));
 				expect(JSON.stringify(postback)).not.toContain(TOKEN);
 				if (name !== 'the trigger') {
 					const { postback: _added, ...input } = item.json;
@@ -279,17 +282,12 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 		{
 			name: 'the wait, which wrote down nothing',
 			node: waiting({ awaited: undefined }),
-			expected: 500,
-		},
-		{
-			name: 'the wait, which awaits no charge',
-			node: waiting({ awaited: { ...awaitedNow(), proofs: [], given: [] } }),
 			expected: 401,
 		},
 		{
-			name: 'the wait, its notes in another form',
-			node: waiting({ awaited: { charges: ['a'] } }),
-			expected: 500,
+			name: 'the wait, which awaits no charge',
+			node: waiting({ awaited: { proofs: [], given: [] } }),
+			expected: 401,
 		},
 		{
 			name: 'the wait, its notes broken',
@@ -298,12 +296,10 @@ describe('what cannot be verified is answered, and moves nothing', () => {
 		},
 	])('$name', async ({ node, expected }) => {
 		const post = { method: 'POST', headers: {}, rawBody: Buffer.from('{}') };
-		for (const proof of [signed(ABOUT, SECRET), proofIn(own.url)]) {
-			const query = { pay_proof: proof, signature: TOKEN };
-			const { result, status, log } = await node.call({ ...post, query });
-			expect(result).toStrictEqual({ noWebhookResponse: true });
-			expect(status).toBe(expected);
-			expect(log).toHaveLength(1);
-		}
+		const query = { pay_proof: proofIn(own.url), signature: TOKEN };
+		const { result, status, log } = await node.call({ ...post, query });
+		expect(result).toStrictEqual({ noWebhookResponse: true });
+		expect(status).toBe(expected);
+		expect(log).toHaveLength(1);
 	});
 });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ExecutionError, IDataObject, IRunExecutionData } from 'n8n-workflow';
-import { withRandomProof } from '../../nodes/Pay/postback/proof';
+import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
 /*
@@ -15,12 +15,17 @@ function waiting({
 	awaited = {},
 	...setting
 }: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
-	const { url, hash } = withRandomProof('https://a.example/', about);
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const match = { field: 'status', values: ['paid'] };
 	const node = webhookNode({
 		...setting,
 		item: { json: { external_id: 'a' } },
-		awaited: { proofs: [{ hash, match }], given: [hash], id: randomUUID(), ...awaited },
+		awaited: {
+			proofs: [{ hash, reference: about, match }],
+			given: [hash],
+			id: randomUUID(),
+			...awaited,
+		},
 	});
 	const query = Object.fromEntries(new URL(url).searchParams);
 	/** A postback whose body comes when this is over. */

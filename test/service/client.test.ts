@@ -627,7 +627,11 @@ describe('a form to a token endpoint', () => {
 			requests.push(options);
 			return { statusCode: 200, body: '{"access_token":"t"}' };
 		});
-		expect(result).toStrictEqual({ statusCode: 200, body: '{"access_token":"t"}' });
+		expect(result).toStrictEqual({
+			statusCode: 200,
+			body: '{"access_token":"t"}',
+			retryAfter: undefined,
+		});
 		const headers = { A: 'b', 'Accept-Encoding': 'identity' };
 		expect(requests).toMatchObject([{ method: 'POST', url: URL, headers, body: 'a=1' }]);
 	});

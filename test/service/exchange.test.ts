@@ -29,6 +29,7 @@ test('an answer that came whole is one, although the clock had run out meanwhile
 		statusCode: 200,
 		body: '{}',
 		contentType: 'a/b',
+		retryAfter: undefined,
 		byProxy: false,
 	});
 });

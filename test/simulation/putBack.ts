@@ -15,6 +15,7 @@ interface Modules {
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
 	'execution/report/itemResult': typeof import('../../nodes/Pay/execution/report/itemResult');
 	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
+	'execution/session': typeof import('../../nodes/Pay/execution/session');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
 	'execution/memory/PaymentList': typeof import('../../nodes/Pay/execution/memory/PaymentList');
 	'execution/memory/StoreTurns': typeof import('../../nodes/Pay/execution/memory/StoreTurns');
@@ -70,6 +71,20 @@ const FAULTS: Record<string, () => Seam[]> = {
 					return (await ask()).result;
 				}
 			};
+		}),
+	],
+
+	'an account that is refused is asked by each run of a node': () => [
+		seam('execution/session', 'sessionOf', (original) => (context) => ({
+			...original(context),
+			identity: {},
+		})),
+	],
+
+	'after a 429 the rest is sent': () => [
+		seam('execution/session', 'sessionOf', (original) => (context) => {
+			let waits = 0;
+			return { ...original(context), countShortWaits: () => waits++ };
 		}),
 	],
 

@@ -3,17 +3,67 @@ import type { InputError } from '../inputError';
 import type { Account } from './connection';
 
 /*
- * A service blocks an address after a few failed logins, and then everything of that n8n stops. So a
- * run asks with one item first, and an account that is rejected is not asked again in that run.
+ * A service blocks an address after a few failed logins, and then everything of that n8n stops. So an
+ * execution asks with one item first, and an account that is rejected is not asked again before the
+ * execution's next wait: a loop over 20 items asked 20 times (measured). Which services block, and for how
+ * long, nobody can tell from outside.
+ *
+ * Each process knows this of what it runs itself. In queue mode a worker runs an execution from one wait to
+ * the next, so no other process has to know.
  */
 
-/** How long an account whose token was accepted is asked with several items at once, in milliseconds. */
-const TRUSTED_FOR = 60_000;
-/** More accounts than a process pays with; beyond it the oldest go. */
-const MAX_ACCOUNTS = 200;
+/** An execution from one wait to the next. */
+export interface Session {
+	/** Undefined where n8n gives none, as behind an MCP Server Trigger. */
+	executionId: string | undefined;
+	/** n8n's object for it, which no other session has. */
+	identity: object;
+	/** How many of n8n's own Wait nodes have run before the node: short waits end no session. */
+	countShortWaits: () => number;
+}
 
-/** When the token of each account was last accepted, in milliseconds of the monotonic clock. */
-const acceptedAt = new Map<string, number>();
+/** What a service asked for that had too many requests (HTTP 429). */
+export class Pause {
+	/** @param seconds how long to send nothing; undefined where the service did not say */
+	constructor(readonly seconds: number | undefined) {}
+}
+
+/** What a response said of its account; undefined where it said nothing. */
+export type Standing =
+	| 'tokenAccepted'
+	/** The token was rejected, and the next request has another one. */
+	| 'tokenReplaced'
+	/** Why nothing more is sent. */
+	| InputError
+	| Pause
+	| undefined;
+
+/** A pause that a service asked for, until a moment or, where that is not known, until a wait. */
+interface RunningPause {
+	/** In milliseconds of the monotonic clock. */
+	until?: number;
+	/** How many short waits there had been. */
+	shortWaits: number;
+}
+
+/** What a session knows of one account. */
+interface KnownAccount {
+	key: string;
+	/** Whether several items may ask at once: its token was accepted. */
+	isAccepted: boolean;
+	rejection?: InputError;
+	pause?: RunningPause;
+	/** One item that asks alone: the others wait for it. Never rejects. */
+	asking?: Promise<unknown>;
+}
+
+/** The accounts of each session, by their key. n8n drops a session's object, and this goes with it. */
+const sessions = new WeakMap<object, Map<string, KnownAccount>>();
+
+/** Until when a pause lasts that a service gave a time for, by execution and account: it outlasts a wait. */
+const pausedUntil = new Map<string, number>();
+/** About 1 MB. One that is dropped costs one request more, behind a wait, which says 429 again. */
+const MAX_PAUSES = 5_000;
 
 /** A hash, so that no secret stays in memory as a key. */
 function accountKey({ baseUrl, schemeName, token }: Account): string {
@@ -21,63 +71,44 @@ function accountKey({ baseUrl, schemeName, token }: Account): string {
 	return createHash('sha256').update(text).digest('base64');
 }
 
-function rememberAccepted(key: string): void {
-	acceptedAt.delete(key);
-	acceptedAt.set(key, performance.now());
-	const [oldest] = acceptedAt.keys();
-	if (acceptedAt.size > MAX_ACCOUNTS && oldest !== undefined) acceptedAt.delete(oldest);
+/** Keeps a pause in memory beyond the session. */
+function rememberPause(key: string, until: number): void {
+	pausedUntil.delete(key);
+	pausedUntil.set(key, until);
+	const [oldest] = pausedUntil.keys();
+	if (pausedUntil.size > MAX_PAUSES && oldest !== undefined) pausedUntil.delete(oldest);
 }
 
-/** What a run knows of one account. */
-interface KnownAccount {
-	key: string;
-	/** Why nothing more is sent with it. */
-	rejection?: InputError;
-	/** One item that asks alone, because the token was not accepted lately: the others wait for it. Never rejects. */
-	asking?: Promise<unknown>;
-}
-
-/** Whether the account's token was accepted lately. */
-function isTrusted({ key }: KnownAccount): boolean {
-	const accepted = acceptedAt.get(key);
-	return accepted !== undefined && performance.now() < accepted + TRUSTED_FOR;
-}
-
-/** What a response said of the account's token: accepted, or why it was rejected; undefined where it said nothing. */
-export type Standing = 'tokenAccepted' | InputError | undefined;
-
-/** A request, and what its response said of the account. */
+/** Sends a request; gives its result, and what its response said of the account. */
 type Ask<Result> = () => Promise<{ result: Result; standing: Standing }>;
 
-/** Sends a request, and notes how its account stands afterwards. */
-async function askFor<Result>(known: KnownAccount, ask: Ask<Result>): Promise<Result> {
-	const { result, standing } = await ask();
-	if (standing === 'tokenAccepted') {
-		rememberAccepted(known.key);
-	} else if (standing !== undefined) {
-		acceptedAt.delete(known.key);
-		known.rejection ??= standing;
-	}
-	return result;
-}
-
-/** Which accounts a run may send with. */
+/** Which accounts an execution may send with. */
 export class AccountGate {
-	/** By account: where the credential has no expression, all items have the same object. */
-	private readonly accounts = new WeakMap<Account, KnownAccount>();
-	private readonly byKey = new Map<string, KnownAccount>();
+	/** By their key, for all gates of this session. */
+	private readonly accounts: Map<string, KnownAccount>;
+	/** Where the credential has no expression, all items have the same object. */
+	private readonly known = new WeakMap<Account, KnownAccount>();
+
+	constructor(private readonly session: Session) {
+		const { identity } = session;
+		this.accounts = sessions.get(identity) ?? new Map<string, KnownAccount>();
+		sessions.set(identity, this.accounts);
+	}
 
 	/**
 	 * Lets an item ask, one at a time until the account's token was accepted.
 	 * @param ask sends the item's request
-	 * @returns what `ask` came to, or why the account is not asked again
+	 * @returns what `ask` came to, or why the account is not asked: it is rejected, or the service asked for
+	 * a pause that still lasts
 	 */
-	async pass<Result>(account: Account, ask: Ask<Result>): Promise<Result | InputError> {
+	async pass<Result>(account: Account, ask: Ask<Result>): Promise<Result | InputError | Pause> {
 		const known = this.knownOf(account);
 		while (known.asking !== undefined) await known.asking;
 		if (known.rejection !== undefined) return known.rejection;
-		if (isTrusted(known)) return await askFor(known, ask);
-		const asking = askFor(known, ask);
+		const pause = this.pauseOf(known);
+		if (pause !== undefined) return pause;
+		if (known.isAccepted) return await this.askFor(known, ask);
+		const asking = this.askFor(known, ask);
 		known.asking = Promise.allSettled([asking]);
 		try {
 			return await asking;
@@ -86,14 +117,58 @@ export class AccountGate {
 		}
 	}
 
+	/** Sends a request, and notes how its account stands afterwards. */
+	private async askFor<Result>(known: KnownAccount, ask: Ask<Result>): Promise<Result> {
+		const { result, standing } = await ask();
+		if (standing === undefined) return result;
+		if (standing instanceof Pause) this.beginPause(known, standing);
+		else if (standing === 'tokenAccepted') known.isAccepted = true;
+		else if (standing === 'tokenReplaced') known.isAccepted = false;
+		else known.rejection ??= standing;
+		return result;
+	}
+
+	private beginPause(known: KnownAccount, { seconds }: Pause): void {
+		const shortWaits = this.session.countShortWaits();
+		if (seconds === undefined) {
+			// One that has an end is not forgotten for one that has none.
+			known.pause ??= { shortWaits };
+			return;
+		}
+		const until = performance.now() + 1000 * seconds;
+		known.pause = { until, shortWaits };
+		const { executionId } = this.session;
+		if (executionId !== undefined) rememberPause(`${executionId} ${known.key}`, until);
+	}
+
+	/** What is left of the pause of an account; undefined where it is over. */
+	private pauseOf(known: KnownAccount): Pause | undefined {
+		const { pause } = known;
+		if (pause === undefined) return undefined;
+		if (pause.until !== undefined) {
+			const left = pause.until - performance.now();
+			if (left > 0) return new Pause(Math.ceil(left / 1000));
+		} else if (this.session.countShortWaits() === pause.shortWaits) {
+			return new Pause(undefined);
+		}
+		known.pause = undefined;
+		return undefined;
+	}
+
 	private knownOf(account: Account): KnownAccount {
-		let known = this.accounts.get(account);
+		let known = this.known.get(account);
 		if (known === undefined) {
 			const key = accountKey(account);
-			known = this.byKey.get(key) ?? { key };
-			this.byKey.set(key, known);
-			this.accounts.set(account, known);
+			known = this.accounts.get(key) ?? this.newlyKnown(key);
+			this.accounts.set(key, known);
+			this.known.set(account, known);
 		}
 		return known;
+	}
+
+	private newlyKnown(key: string): KnownAccount {
+		const until = pausedUntil.get(`${this.session.executionId} ${key}`);
+		const pause = until === undefined ? undefined : { until, shortWaits: 0 };
+		return { key, isAccepted: false, pause };
 	}
 }

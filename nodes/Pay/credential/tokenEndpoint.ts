@@ -60,6 +60,12 @@ class TokenRejection extends InputError {}
 export const isClientRejected = (error: unknown): error is InputError =>
 	error instanceof TokenRejection;
 
+/** A token endpoint that had too many requests (HTTP 429). */
+export class TooManyTokenRequests extends InputError {
+	/** How many seconds it wants none; undefined where it does not say. */
+	retryAfter: number | undefined;
+}
+
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
 /** A token endpoint from which no whole response came. */
@@ -163,9 +169,14 @@ function faultOf(statusCode: number, code: string | undefined): EndpointFault {
 
 /**
  * Why the endpoint gave no token.
+ * @param body the response's, parsed where it is JSON
  * @param endpointWords what it said, without secrets; "" where it said nothing
  */
-function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: string): InputError {
+function rejectedByEndpoint(
+	{ statusCode, retryAfter }: Extract<TokenResponse, { statusCode: number }>,
+	body: unknown,
+	endpointWords: string,
+): InputError {
 	const { error } = isJsonObject(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
 	const { field, what, advice } = faultOf(statusCode, code);
@@ -175,6 +186,11 @@ function rejectedByEndpoint(statusCode: number, body: unknown, endpointWords: st
 	const description = saysMore ? `The endpoint said: "${endpointWords}". ${advice}` : advice;
 	// What fails for the moment may give a token a moment later.
 	if (statusCode >= 500 || statusCode === 408) return new InputError(field, message, description);
+	if (statusCode === 429) {
+		const error = new TooManyTokenRequests(field, message, description);
+		error.retryAfter = retryAfter;
+		return error;
+	}
 	return new TokenRejection(field, message, description);
 }
 
@@ -196,7 +212,7 @@ function parseResponse(response: TokenResponse, client: ClientCredentials): Toke
 	// Some say no with a 200.
 	const isRejection = isJsonObject(body) && ERROR_CODES.some((code) => code === body.error);
 	if (statusCode < 200 || statusCode > 299 || isRejection) {
-		throw rejectedByEndpoint(statusCode, body, endpointWords);
+		throw rejectedByEndpoint(response, body, endpointWords);
 	}
 	const { access_token, accessToken, expires_in } = tokenMembers(isJsonObject(body) ? body : {});
 	const token = access_token ?? accessToken;

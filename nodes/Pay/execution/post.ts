@@ -1,7 +1,7 @@
 import { bearerToken, forgetToken } from '../credential/accessToken';
 import { isClientRejected } from '../credential/tokenEndpoint';
 import { hideSecrets } from '../postback/proof';
-import { postRequest, type RequestResult } from '../service/client';
+import { isRejectedForToken, postRequest, type RequestResult } from '../service/client';
 import type { Ready } from './item';
 import { isCancelled, type Run } from './runState';
 
@@ -26,8 +26,8 @@ const LEAST_AGE_AT_403 = 60_000;
 /** What a request came to. */
 export interface Posted {
 	result: RequestResult;
-	/** Whether its token was rejected, and a new one would be too. */
-	isAccountRejected: boolean;
+	/** What its token came to: accepted or unknown, rejected for the next request to have another one, or for good. */
+	token: 'notRejected' | 'replaced' | 'rejected';
 }
 
 /**
@@ -37,12 +37,16 @@ export interface Posted {
 export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
 	const { accessToken, isFromEarlier } = bearer;
 	const first = await postWith(run, item, accessToken);
-	// Services say 403 to a token that has expired, too.
-	if (first.statusCode === 401) forgetToken(item.account, accessToken);
-	if (first.statusCode === 403) forgetToken(item.account, accessToken, LEAST_AGE_AT_403);
-	if (!isTokenRejected(first)) return { result: first, isAccountRejected: false };
-	if (!isFromEarlier) return { result: first, isAccountRejected: true };
-	if (!run.operation.policy.isSentAgainAfter401) return { result: first, isAccountRejected: false };
+	// One of the Rejected Values is about the item, not about its token.
+	if (!isRejectedForToken(first)) return { result: first, token: 'notRejected' };
+	if (first.statusCode !== 401) {
+		// Services say 403 to a token that has expired, too.
+		forgetToken(item.account, accessToken, LEAST_AGE_AT_403);
+		return { result: first, token: 'notRejected' };
+	}
+	forgetToken(item.account, accessToken);
+	if (!isFromEarlier) return { result: first, token: 'rejected' };
+	if (!run.operation.policy.isSentAgainAfter401) return { result: first, token: 'replaced' };
 	return await postOnceMore(run, item, accessToken, first);
 }
 
@@ -63,9 +67,6 @@ async function postWith(run: Run, item: Ready, accessToken: string): Promise<Req
 	return await postRequest(httpRequest, connection, operation, request);
 }
 
-const isTokenRejected = ({ statusCode, outcome }: RequestResult) =>
-	statusCode === 401 && outcome === 'rejected';
-
 /** Posts a request whose earlier token was rejected once more, with a new one if there is one. */
 async function postOnceMore(
 	run: Run,
@@ -78,13 +79,14 @@ async function postOnceMore(
 		renewed = await tokenFor(run, item);
 	} catch (error) {
 		// There is no other token.
-		return { result: first, isAccountRejected: isClientRejected(error) };
+		return { result: first, token: isClientRejected(error) ? 'rejected' : 'replaced' };
 	}
 	// The same token would be rejected once more.
-	if (renewed.accessToken === rejectedToken) return { result: first, isAccountRejected: true };
-	if (isCancelled(run) || run.tally.isStopping) return { result: first, isAccountRejected: false };
+	if (renewed.accessToken === rejectedToken) return { result: first, token: 'rejected' };
+	if (isCancelled(run) || run.tally.isStopping) return { result: first, token: 'replaced' };
 	const second = await postWith(run, item, renewed.accessToken);
 	// The first request did reach the service.
-	if (second.outcome === 'notSent') return { result: first, isAccountRejected: false };
-	return { result: second, isAccountRejected: isTokenRejected(second) };
+	if (second.outcome === 'notSent') return { result: first, token: 'replaced' };
+	const isRejected = second.statusCode === 401 && isRejectedForToken(second);
+	return { result: second, token: isRejected ? 'rejected' : 'notRejected' };
 }

@@ -125,7 +125,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
 		const postback = Object.hasOwn(members, 'postbackUrl')
-			? readPostbackTarget(read, reference, account, execution, isLocal)
+			? readPostbackTarget(read, reference, account, execution, isLocal, index)
 			: {};
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;

@@ -1,11 +1,13 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
 import { accountReader } from '../credential/accounts';
+import { keptProof } from '../postback/keptProof';
 import { testPathOf } from '../postback/postbackUrl';
+import { randomProof } from '../postback/proof';
 import type { AskingExecution } from '../postback/target';
 import type { Done, Ready, Step } from './item';
 import { readItem, type ReadingContext } from './read';
 import { refuseForWaits, refuseItem, triedBefore, withinLimits } from './refuse';
 import type { Run } from './runState';
+import { sessionOf } from './session';
 import { runFromEarlierState, sameIdAsItem } from './words/refusal';
 
 /**
@@ -20,14 +22,22 @@ async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
 }
 
 /** The execution as a postback target asks for it. */
-function askingExecution(context: IExecuteFunctions): AskingExecution {
+function askingExecution({ context, ledger }: Run): AskingExecution {
 	let url: unknown;
+	const { node, run, isTool } = ledger;
+	const { identity } = sessionOf(context);
 	return {
 		id: context.getExecutionId(),
 		resumeUrl() {
 			// Once for all items: n8n makes an isolate for an expression.
 			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 			return url;
+		},
+		proofFor(item, { kind, amount, external_id }) {
+			// A tool has no items: a second call may be a second charge, whatever it asks for.
+			if (isTool) return randomProof();
+			const what = [node, run, item, kind, amount, external_id];
+			return keptProof(identity, JSON.stringify(what));
 		},
 		testPath: testPathOf(context),
 	};
@@ -57,7 +67,7 @@ export async function readAll(run: Run): Promise<Step> {
 		shared: new Map(),
 		operation,
 		settings,
-		execution: askingExecution(context),
+		execution: askingExecution(run),
 		accountOf: await accountReader(context, run.ledger.isTool),
 	};
 	const readable: Ready[] = [];

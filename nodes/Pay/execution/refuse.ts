@@ -1,5 +1,5 @@
 import type { InputError } from '../inputError';
-import { hasAsked } from '../postback/expectation';
+import { otherStillAwaited } from '../postback/expectation';
 import type { Words } from '../service/contract';
 import { resultOfAttempt, resultOfRefusal } from './report/itemResult';
 import { consult, type Verdict } from './ledger/ledger';
@@ -7,12 +7,13 @@ import { refusedByLimits } from './ledger/limits';
 import { compareResponse } from './report/notes';
 import type { Done, Ready, Step } from './item';
 import type { Run } from './runState';
-import { firstWaitsBehind, refusalOfWaits } from './waitsBehind';
+import { faultOfAll, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words/place';
 import {
 	acceptedWithOtherDetails,
 	cancelled,
 	noWaitBehind,
+	otherHeardFirst,
 	sentInThisExecution,
 	sentUnderAnotherId,
 	severalForOneWait,
@@ -65,7 +66,7 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const { attempt, outcome } = verdict;
 	if (outcome === 'accepted') compareResponse(run.tally, attempt, attempt.response);
 	const earlier = attemptInWords(attempt);
-	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, earlier);
+	const result = resultOfAttempt(run.operation, attempt, { ...attempt, outcome }, { earlier });
 	return { index, result, finish };
 }
 
@@ -82,41 +83,27 @@ export function withinLimits(run: Run, items: Ready[]): Step {
 	return withoutRefused(run, items, refusedByLimits(run.ledger, items));
 }
 
-/** Refuses the items whose postback no wait behind this node could take, as far as the workflow says it. */
+/** Refuses all items where their postbacks could not be heard, as far as the workflow says it. */
 export function refuseForWaits(run: Run, items: Ready[]): Step {
-	return withoutRefused(run, items, refusedByWaits(run, items));
+	const refusal = refusalByWaits(run, items);
+	if (refusal === undefined) return { ready: items, done: [] };
+	return { ready: [], done: items.map((item) => refuseItem(run, item, refusal)) };
 }
 
-/**
- * The items whose postback no wait behind this node could take, and why: all that ask for one, or none.
- * Where a wait can take one of them, the workflow may send the others another way.
- */
-function refusedByWaits(run: Run, items: Ready[]): Map<Ready, InputError> {
+/** Why the postback that an item asks for could not be heard. An execution waits for one at a time. */
+function refusalByWaits(run: Run, items: Ready[]): InputError | undefined {
 	const { context, expectations, ledger, operation, tally } = run;
-	const refused = new Map<Ready, InputError>();
-	const asking = items.filter(({ expectation }) => expectation !== undefined);
-	if (asking.length === 0 || ledger.isTool) return refused;
-	const first = firstWaitsBehind(context);
-	if (first === undefined) return refused;
-	if (first.waits.length === 0) {
+	const expectation = items.find((item) => item.expectation !== undefined)?.expectation;
+	if (expectation === undefined || ledger.isTool) return undefined;
+	const waits = waitsBehind(context);
+	if (waits === undefined) return undefined;
+	const [first] = waits;
+	if (first === undefined) {
 		tally.hints.add(noWaitBehind(operation.words));
-		return refused;
+		return undefined;
 	}
-	const next = first.waits.find(({ isNext }) => isNext);
-	if (asking.length > 1 && next !== undefined) {
-		const refusal = severalForOneWait(next.name, asking.length, operation.words);
-		for (const item of asking) refused.set(item, refusal);
-		return refused;
-	}
-	// Otherwise the wait may be for an item that is done already, or for an earlier request of this execution.
-	const isForTheseItems =
-		items.length === tally.items && !hasAsked(expectations, context.getExecutionId());
-	for (const item of asking) {
-		const { expectation } = item;
-		if (expectation === undefined) continue;
-		const refusal = refusalOfWaits(first, tally.node.name, expectation, isForTheseItems);
-		if (refusal === undefined) return new Map();
-		refused.set(item, refusal);
-	}
-	return refused;
+	if (items.length > 1) return severalForOneWait(first.name, items.length, operation.words);
+	const other = otherStillAwaited(expectations, expectation);
+	if (other !== undefined) return otherHeardFirst(other, operation.words);
+	return faultOfAll(waits, tally.node.name, expectation);
 }

@@ -1,7 +1,11 @@
-import type { Standing } from '../credential/accountGate';
-import { isClientRejected } from '../credential/tokenEndpoint';
+import { Pause, type Standing } from '../credential/accountGate';
+import { isClientRejected, TooManyTokenRequests } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
-import { recordExpectation, withdrawExpectation } from '../postback/expectation';
+import {
+	confirmExpectation,
+	recordExpectation,
+	withdrawExpectation,
+} from '../postback/expectation';
 import { resultOfAttempt } from './report/itemResult';
 import { beginAttempt, endAttempt, mayBePaid, wasNotMade } from './ledger/ledger';
 import { compareResponse, noteHints, withoutLargeResponse } from './report/notes';
@@ -9,7 +13,13 @@ import { post, tokenFor, type BearerToken, type Posted } from './post';
 import type { Attempt, Done, Ready, Step } from './item';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
 import { isCancelled, type Run } from './runState';
-import { recordedBefore, stillRecorded, tokenRejected } from './words/refusal';
+import { recordedBefore, stillRecorded, tokenRejected, tooManyRequests } from './words/refusal';
+import type { Pace } from './words/pace';
+
+const paceOf = ({ settings, tally }: Run): Pace => ({
+	batchSize: settings.batchSize,
+	items: tally.items,
+});
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
@@ -61,10 +71,13 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 	return results;
 }
 
-/** Sends one item, unless the node is about to stop, or its account was rejected in this run. */
+/** Sends one item, unless the node is about to stop, or its account was rejected in this execution. */
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const done = await run.gate.pass(item.account, async () => await sendWithToken(run, item));
-	return done instanceof InputError ? refuseItem(run, item, done) : done;
+	if (done instanceof InputError) return refuseItem(run, item, done);
+	if (done instanceof Pause)
+		return refuseItem(run, item, tooManyRequests(done.seconds, paceOf(run)));
+	return done;
 }
 
 /** What became of an item, and what that tells of its account. */
@@ -86,8 +99,7 @@ async function sendWithToken(run: Run, item: Ready): Promise<SendReport> {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
 		if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
-		const standing = isClientRejected(error) ? error : undefined;
-		return { result: refuseItem(run, item, error), standing };
+		return { result: refuseItem(run, item, error), standing: standingWithoutToken(error) };
 	}
 	// The duplicate check and a token endpoint may take their time.
 	if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
@@ -110,9 +122,17 @@ function enterAttempt(run: Run, item: Ready): { attempt: Attempt } | { done: Don
 	return { attempt };
 }
 
+/** What it tells of an account that there is no token for it. */
+function standingWithoutToken(error: unknown): Standing {
+	if (error instanceof TooManyTokenRequests) return new Pause(error.retryAfter);
+	return isClientRejected(error) ? error : undefined;
+}
+
 /** What a request tells of its account. */
-function standingOf({ result, isAccountRejected }: Posted): Standing {
-	if (isAccountRejected) return tokenRejected();
+function standingOf({ result, token }: Posted): Standing {
+	if (result.statusCode === 429) return new Pause(result.retryAfter);
+	if (token === 'rejected') return tokenRejected();
+	if (token === 'replaced') return 'tokenReplaced';
 	const { outcome, statusCode } = result;
 	const isJudged = outcome === 'accepted' || outcome === 'rejected';
 	// A 401 or 403 accepts no token.
@@ -131,10 +151,17 @@ async function sendAttempt(
 	const posted = await post(run, item, bearer);
 	const result = withoutLargeResponse(tally, posted.result);
 	endAttempt(run.ledger, item, attempt, result);
-	if (wasNotMade(result) && expectation !== undefined) withdrawExpectation(expectation);
+	if (expectation !== undefined) {
+		if (result.outcome === 'accepted') confirmExpectation(expectation);
+		if (wasNotMade(result)) withdrawExpectation(expectation);
+	}
 	if (result.outcome !== 'notSent') noteHints(tally, item);
 	if (result.outcome === 'accepted') compareResponse(tally, request, result.response);
-	const done: Done = { index, result: resultOfAttempt(operation, request, result), finish };
+	const done: Done = {
+		index,
+		result: resultOfAttempt(operation, request, result, { pace: paceOf(run) }),
+		finish,
+	};
 	return { result: done, standing: standingOf(posted) };
 }
 

@@ -10,6 +10,7 @@ import { changingIdHint, refuseInventedId } from '../parameters/text';
 import { countWaits, type ExpectationStore } from '../postback/expectation';
 import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
+import { sessionOf } from './session';
 import { isEarlierState, type RunCount } from './earlierState';
 import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { RunRecords, type Records } from './memory/RunRecords';
@@ -113,7 +114,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		isSuperseded,
 		expectations: store,
 		records,
-		gate: new AccountGate(),
+		gate: new AccountGate(sessionOf(context)),
 		httpRequest,
 		postTokenRequest: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),

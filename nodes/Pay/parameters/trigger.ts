@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields, startCondition } from './condition';
 import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
 import { quoted, wrongField } from './label';
-import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice } from './parameter';
+import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice, parseSwitch } from './parameter';
 
 const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
 
@@ -76,6 +76,16 @@ const COPY_URL = 'open Webhook URLs above and copy the Production URL.';
 /** Published first: a service may call an address as soon as it has it. */
 const PUBLISH_AND_ENTER = "publish this workflow, then enter the URL in your service's dashboard.";
 
+const skipRepeatsField: INodeProperties = {
+	displayName: 'Skip Repeats',
+	name: 'skipRepeats',
+	type: 'boolean',
+	noDataExpression: true,
+	default: false,
+	description:
+		'Whether the same "paid" or "failed" of a charge starts the workflow once within ten minutes, and anything else once for each event. A customer\'s second payment of the same charge within ten minutes is skipped too. Each process of n8n remembers its own, so look into a table of your own as well.',
+};
+
 /** What to do for postbacks, which depends on how genuine ones are told. */
 const STEPS: Record<Authentication, string[]> = {
 	signedUrl: [
@@ -144,6 +154,7 @@ const triggerFields: INodeProperties[] = [
 				description: 'Text to respond to postbacks with. Empty unless set.',
 			},
 			responseCodeField,
+			skipRepeatsField,
 		],
 	},
 ];
@@ -179,6 +190,12 @@ export function refuseWrongResponse(options: unknown): void {
 			'With another one the service repeats each postback.',
 		);
 	}
+}
+
+/** Reads the option {@link skipRepeatsField}; throws an InputError. */
+export function readSkipRepeats(options: unknown): boolean {
+	const { skipRepeats = false } = (options ?? {}) as { skipRepeats?: unknown };
+	return parseSwitch(skipRepeats, skipRepeatsField);
 }
 
 /** The parameters of the Pay Trigger. */

@@ -1,16 +1,18 @@
 import type { StatusWords } from '../service/postbackState';
+import type { Reference } from './proof';
 
 /** A postback that an execution asks for to itself. */
-export interface Expectation {
-	external_id: string;
+export interface Expectation extends Reference {
 	/** The editor's Retry is another execution with the same store. */
 	executionId: string;
-	/** The hash of the random proof in the postback's URL. */
+	/** The hash of the random proof in the postback's URL, which says nothing of the charge or payment itself. */
 	hash: string;
 	/** The words of the account: a wait has none of its own. */
 	status?: StatusWords;
 	/** Whether the account checks the service's own signature; a wait does so with a credential of its own. */
 	isSigned?: true;
+	/** Set where the request was accepted: a postback will come. */
+	isAccepted?: true;
 	/** Set where the request was rejected or not sent: no postback will come. */
 	isVoid?: true;
 }
@@ -42,6 +44,11 @@ export function withdrawExpectation(expectation: Expectation): void {
 	expectation.isVoid = true;
 }
 
+/** Records that a postback will come; the very object that was recorded says so. */
+export function confirmExpectation(expectation: Expectation): void {
+	expectation.isAccepted = true;
+}
+
 /** Records that a wait begins. */
 export function recordWait(store: ExpectationStore, wait: Wait): void {
 	store.postbacks = [...(store.postbacks ?? []), wait];
@@ -56,9 +63,23 @@ export function hashesOf({ postbacks = [] }: ExpectationStore): string[] {
 	return hashes;
 }
 
-/** Whether an execution has asked for a postback before. */
-export const hasAsked = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
-	postbacks.some((event) => 'hash' in event && event.executionId === executionId);
+/**
+ * The External ID of another accepted request of an execution whose postback is still to come: no wait has
+ * begun for it. Undefined where there is none.
+ */
+export function otherStillAwaited(
+	{ postbacks = [] }: ExpectationStore,
+	{ external_id, executionId }: Expectation,
+): string | undefined {
+	const awaited = new Set<string>();
+	for (const event of postbacks) {
+		if (event.executionId !== executionId || event.external_id === external_id) continue;
+		if ('node' in event) awaited.delete(event.external_id);
+		else if (event.isAccepted) awaited.add(event.external_id);
+	}
+	const [first] = awaited;
+	return first;
+}
 
 /** How often an execution has waited for a postback before. */
 export const countWaits = ({ postbacks = [] }: ExpectationStore, executionId: string) =>

@@ -53,10 +53,10 @@ export function parsePostback(
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
 	const { body, rawBody, eventContent, files, filesOnDisk } = parseBody(content, contentType);
-	const { query, mac } = withoutProof(request.query);
+	const { query, secret } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
-	const secrets = [mac, resumeToken].filter((secret) => secret !== undefined);
+	const secrets = [secret, resumeToken].filter((each) => each !== undefined);
 	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
 		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),

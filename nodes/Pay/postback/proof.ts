@@ -65,6 +65,9 @@ export const MAX_URL_LENGTH = 8000;
 /** What comes after the mac was appended by the service, `?status=paid` for example. */
 const PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
 
+/** The proof of a resume URL, and what the service appended. */
+const RANDOM_PROOF = new RegExp(`^([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
+
 function macOf(reference: string, secret: string): string {
 	const hash = createHmac('sha256', secret).update(reference).digest('base64url');
 	return hash.slice(0, MAC_LENGTH);
@@ -117,13 +120,14 @@ const HASH_LENGTH = 22;
 const proofHash = (proof: string) =>
 	createHash('sha256').update(proof).digest('base64url').slice(0, HASH_LENGTH);
 
+/** A random proof, as long as a mac. */
+export const randomProof = () => randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
+
 /**
- * Appends a random proof to a resume URL; the execution keeps its hash. Nobody who reads the execution,
- * or knows a secret, can make the URL. Throws as {@link signUrl}.
+ * Appends a random proof to a resume URL; the execution keeps its hash, and what the proof is about. Nobody
+ * who reads the execution, or knows a secret, can make the URL. Throws as {@link signUrl}.
  */
-export function withRandomProof(url: string, reference: Reference): { url: string; hash: string } {
-	const mac = randomBytes(MAC_LENGTH).toString('base64url').slice(0, MAC_LENGTH);
-	const proof = `${encodeReference(reference)}.${mac}`;
+export function withRandomProof(url: string, proof: string): { url: string; hash: string } {
 	return { url: withProof(url, proof), hash: proofHash(proof) };
 }
 
@@ -143,11 +147,15 @@ interface ClaimedProof {
 	mac: string;
 }
 
-/** The proof in a query; a repeated parameter is a list, and none. */
-function claimedProof(query: Record<string, unknown>): ClaimedProof | undefined {
+/** The value of a query's proof; a repeated parameter is a list, and none. */
+function claimedText(query: Record<string, unknown>): string | undefined {
 	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
-	if (typeof proof !== 'string' || proof.length > 2 * MAX_URL_LENGTH) return undefined;
-	const [, encoded, mac] = PROOF.exec(proof) ?? [];
+	return typeof proof === 'string' && proof.length <= 2 * MAX_URL_LENGTH ? proof : undefined;
+}
+
+/** The signed proof in a query. */
+function claimedProof(query: Record<string, unknown>): ClaimedProof | undefined {
+	const [, encoded, mac] = PROOF.exec(claimedText(query) ?? '') ?? [];
 	return encoded === undefined || mac === undefined ? undefined : { encoded, mac };
 }
 
@@ -171,29 +179,26 @@ export function verify(
 	return null;
 }
 
-/** As {@link verify}, for the proofs of {@link withRandomProof} with these hashes. */
-export function verifyRandomProof(
-	query: Record<string, unknown>,
-	hashes: readonly string[],
-): Reference | null {
-	const proof = claimedProof(query);
-	if (proof === undefined) return null;
-	const isKnown = hashes.includes(proofHash(`${proof.encoded}.${proof.mac}`));
-	return isKnown ? decodeReference(proof.encoded) : null;
+/** The hash of the random proof in a query, see {@link withRandomProof}; undefined where it has none. */
+export function hashOfRandomProof(query: Record<string, unknown>): string | undefined {
+	const [, proof] = RANDOM_PROOF.exec(claimedText(query) ?? '') ?? [];
+	return proof === undefined ? undefined : proofHash(proof);
 }
 
 /**
- * Takes a query apart: what the service says in it, and the mac, which belongs in no execution. What the
- * service says includes the parameters that it appended with a second question mark.
+ * Takes a query apart: what the service says in it, and the secret of its proof, which belongs in no
+ * execution. What the service says includes the parameters that it appended with a second question mark.
  */
 export function withoutProof(query: Record<string, unknown>): {
 	query: Record<string, unknown>;
-	mac: string | undefined;
+	secret: string | undefined;
 } {
 	const { [PROOF_PARAMETER]: unescaped, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
 	const proof = unescaped ?? escaped;
-	if (typeof proof !== 'string') return { query: rest, mac: undefined };
-	const [, , mac, appended = ''] = PROOF.exec(proof) ?? [];
+	if (typeof proof !== 'string') return { query: rest, secret: undefined };
+	const [, , mac, behindMac] = PROOF.exec(proof) ?? [];
+	const [, random, behindRandom] = RANDOM_PROOF.exec(proof) ?? [];
+	const appended = behindMac ?? behindRandom ?? '';
 	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
-	return { query: { ...more, ...rest }, mac };
+	return { query: { ...more, ...rest }, secret: mac ?? random };
 }

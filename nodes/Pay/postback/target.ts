@@ -74,6 +74,8 @@ const TARGETS = ['credential', 'none', 'resume', 'url'] as const;
 export interface AskingExecution {
 	id: string;
 	resumeUrl: () => unknown;
+	/** The random proof for the postback of an item: the same one for each try of it. */
+	proofFor: (item: number, reference: Reference) => string;
 	/** The path of its n8n's test URLs. */
 	testPath?: string;
 }
@@ -111,12 +113,15 @@ function targetHere(
 	url: string,
 	reference: Reference,
 	{ statusWords, checksServiceSignature }: PostbackAccount,
-	executionId: string,
+	{ id, proofFor }: AskingExecution,
+	item: number,
 ): { url: string; expectation: Expectation } {
-	const proven = withRandomProof(withResumeSegment(url), reference);
+	const proven = withRandomProof(withResumeSegment(url), proofFor(item, reference));
 	const expectation: Expectation = {
 		external_id: reference.external_id,
-		executionId,
+		kind: reference.kind,
+		amount: reference.amount,
+		executionId: id,
 		hash: proven.hash,
 		status: statusWords,
 	};
@@ -136,6 +141,7 @@ export function readPostbackTarget(
 	account: PostbackAccount,
 	execution: AskingExecution,
 	serviceIsLoopback: boolean,
+	item: number,
 ): { url?: string; hint?: string; expectation?: Expectation } {
 	const { postbackSecret: secret } = account;
 	const choice = parseChoice(read('postback'), postbackField, TARGETS);
@@ -148,7 +154,7 @@ export function readPostbackTarget(
 	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	if (choice === 'resume' || isOwnResumeUrl(url, execution)) {
-		const here = targetHere(url, reference, account, execution.id);
+		const here = targetHere(url, reference, account, execution, item);
 		return { url: here.url, hint, expectation: here.expectation };
 	}
 	return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };

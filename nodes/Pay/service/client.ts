@@ -30,6 +30,21 @@ export interface RequestResult {
 	response?: unknown;
 	/** Why it was not sent, or why what came of it is not known. */
 	reason?: Reason;
+	/** How many seconds a service that had too many requests (HTTP 429) wants none; absent where it does not say. */
+	retryAfter?: number;
+}
+
+/**
+ * How many seconds to wait, by a header Retry-After (RFC 9110, section 10.2.3): digits, or a date. Undefined
+ * where it says neither.
+ */
+export function parseRetryAfter(value: unknown, now: number): number | undefined {
+	if (typeof value !== 'string') return undefined;
+	const text = value.trim();
+	if (/^\d{1,9}$/.test(text)) return Number(text);
+	// Date.parse reads much else as a date, "-5" too.
+	const date = text.endsWith(' GMT') ? Date.parse(text) : NaN;
+	return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
 }
 
 /** The statuses that say no to a token: a later try goes out with another one. */
@@ -90,6 +105,9 @@ function resultOfResponse(
 		statusCode: response.statusCode,
 		response: hide(replaceUnpublished(body)),
 	};
+	if (response.statusCode === 429) {
+		result.retryAfter = parseRetryAfter(response.retryAfter, Date.now());
+	}
 	if (reason === undefined) return result;
 	// A page may repeat a secret in its title.
 	if (reason.is === 'webPage') reason.title = String(hide(reason.title));
@@ -167,7 +185,12 @@ export async function postRequest(
 
 /** The response of a token endpoint, or why there is none. */
 export type TokenResponse =
-	| { statusCode: number; body: unknown }
+	| {
+			statusCode: number;
+			body: unknown;
+			/** In seconds, see `parseRetryAfter`. */
+			retryAfter?: number;
+	  }
 	| { statusCode?: undefined; reason: Reason };
 
 /** Posts a token request, as a form or as JSON, without following redirects; never rejects. */
@@ -192,6 +215,7 @@ export function tokenPoster(httpRequest: HttpRequest, timeout: number): TokenPos
 		if (response.end === 'brokeOff') return { reason: reasonOfBreak(response) };
 		const { statusCode, byProxy } = response;
 		if (byProxy || statusCode === 407) return { reason: { is: 'stoppedByProxy', statusCode } };
-		return { statusCode, body: response.body };
+		const retryAfter = parseRetryAfter(response.retryAfter, Date.now());
+		return { statusCode, body: response.body, retryAfter };
 	};
 }

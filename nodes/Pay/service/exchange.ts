@@ -12,6 +12,8 @@ export type Exchange =
 			/** The text as it came, or what n8n had parsed already. */
 			body: unknown;
 			contentType: unknown;
+			/** Its header Retry-After. */
+			retryAfter: unknown;
 			/** Whether it is proven to be a proxy's own response. Over plain HTTP nothing proves that. */
 			byProxy: boolean;
 	  }
@@ -64,6 +66,7 @@ interface Head {
 	statusCode: number;
 	body: unknown;
 	contentType: unknown;
+	retryAfter: unknown;
 	request?: NodeRequest;
 }
 
@@ -73,14 +76,25 @@ function headOfResult(result: unknown): Head {
 		body?: { req?: NodeRequest };
 		headers?: Headers;
 	};
-	const contentType = headers?.['content-type'];
-	return { statusCode: Number(statusCode), body, contentType, request: body?.req };
+	return {
+		statusCode: Number(statusCode),
+		body,
+		contentType: headers?.['content-type'],
+		retryAfter: headers?.['retry-after'],
+		request: body?.req,
+	};
 }
 
 function headOfError({ request, response }: Thrown): Head | undefined {
 	if (typeof response?.status !== 'number') return undefined;
 	const { status, data, headers } = response;
-	return { statusCode: status, body: data, contentType: headers?.['content-type'], request };
+	return {
+		statusCode: status,
+		body: data,
+		contentType: headers?.['content-type'],
+		retryAfter: headers?.['retry-after'],
+		request,
+	};
 }
 
 /**
@@ -166,7 +180,7 @@ async function makeRequest(
 ): Promise<Exchange> {
 	const head = await readHead(httpRequest, options);
 	if (!('statusCode' in head)) return { end: 'failed', failure: head };
-	const { statusCode, body, contentType, request } = head;
+	const { statusCode, body, contentType, retryAfter, request } = head;
 	const byProxy = isOutsideOfTls(options.url, request);
 	// n8n's helper forgets the signal once it has the head. So from here on the rest is ended by ourselves.
 	const release = () => endTransfer(request, body);
@@ -176,7 +190,7 @@ async function makeRequest(
 		const whole = await readToEnd(body);
 		// A body without a length ends with the connection; a reset is not such an end.
 		if (request?.socket?.errored) return { end: 'brokeOff', statusCode, tooLong: false };
-		return { end: 'responded', statusCode, body: whole, contentType, byProxy };
+		return { end: 'responded', statusCode, body: whole, contentType, retryAfter, byProxy };
 	} catch (error) {
 		release();
 		return { end: 'brokeOff', statusCode, tooLong: error instanceof TooLong };

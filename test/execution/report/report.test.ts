@@ -118,7 +118,7 @@ test.each<{ statusCode: number; advice: string }>([
 	{
 		statusCode: 429,
 		advice:
-			'The request was sent, and the service or a proxy on the way rejected it. Wait a while and use smaller batches, then run again.',
+			'The request was sent, and the service or a proxy on the way rejected it. Wait a while, then run again.',
 	},
 ])('a rejection with status $statusCode says what to do', ({ statusCode, advice }) => {
 	const result = resultOf({ outcome: 'rejected', statusCode });
@@ -233,7 +233,7 @@ test('a payment that is unknown since an earlier try keeps the reason it had', (
 			OPERATIONS.payment,
 			REQUEST,
 			{ outcome: 'unknown', ...attempted },
-			'Pay, run 0, item 3, amount 7',
+			{ earlier: 'Pay, run 0, item 3, amount 7' },
 		) as FailedResult;
 	const died = still({});
 	expect(died).toMatchObject({ kind: 'payment', outcome: 'unknown', external_id: 'a' });

@@ -18,6 +18,8 @@ for (const { operation } of REGISTERED) {
 export interface Surroundings {
 	contexts: Record<string, Record<string, unknown>>;
 	runIndex: number;
+	/** n8n's object for the execution, from one wait to the next. */
+	additionalData: object;
 	signal: AbortSignal;
 	/** The parameters of each item, expressions resolved. */
 	parameters: Array<Record<string, unknown>>;
@@ -50,7 +52,7 @@ function credentialOf(account: number, run: NodeRun, { settings, workflow }: Wor
 		authentication: settings.clientCredentials ? 'clientCredentials' : 'accessToken',
 		tokenUrl: `${baseUrl}/token`,
 		clientSecret: 'secret-of-the-client',
-		// A process keeps tokens, and accounts that were taken, from one scenario to the next.
+		// A process keeps tokens from one scenario to the next.
 		schemeName: workflow.id,
 		clientId: `${workflow.id} ${account}`,
 		// Without those that are not set: of an empty one nobody could tell whether an expression left it so.
@@ -78,6 +80,7 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 	// As text: n8n's log prints nothing of the facts beside a line.
 	const log = (text: string) => void run.logged.push(text);
 	return {
+		additionalData: around.additionalData,
 		getNode: () => ({
 			id: run.node,
 			name: `Pay ${run.node}`,

@@ -30,6 +30,7 @@ export class Execution {
 	saved: Saved;
 	/** All that was saved of it, the first first. */
 	readonly states: Saved[];
+	private readonly additionalData = {};
 	private readonly controller = new AbortController();
 	private readonly contexts: Record<string, Record<string, unknown>>;
 	private readonly knows: Set<NodeRun>;
@@ -144,6 +145,7 @@ export class Execution {
 		const context = contextOf(world, run, {
 			contexts: this.contexts,
 			runIndex,
+			additionalData: this.additionalData,
 			signal: this.controller.signal,
 			parameters: run.items.map((item) => parametersOf(defaults, node.kind, item, plan.options)),
 		});

@@ -257,6 +257,7 @@ const limits = fc.constantFrom<Settings['limits']>(
 export const SHORT_LIST = 20;
 
 const REFUSED_TOKEN: ResponseFate = { does: 'answer', status: 401, books: false };
+const TOO_MANY_REQUESTS: ResponseFate = { does: 'answer', status: 429, books: false };
 
 export const settings: fc.Arbitrary<Settings> = fc.record({
 	clientCredentials: fc.boolean(),
@@ -274,6 +275,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
 		[5, fc.array(responseFate, { maxLength: 5 })],
 		// An account that is refused, whoever asks.
 		[1, always(Array<ResponseFate>(6).fill(REFUSED_TOKEN))],
+		[1, always(Array<ResponseFate>(6).fill(TOO_MANY_REQUESTS))],
 	),
 	storeFates: weighed<Settings['storeFates']>(
 		[3, always([])],

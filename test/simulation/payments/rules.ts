@@ -46,6 +46,7 @@ const RULES: readonly Rule[] = [
 	{ name: 'validation', mistakeOf: sentBesideRefusedItem },
 	{ name: 'stop', mistakeOf: sentAfterFailure },
 	{ name: 'refused account', mistakeOf: refusedToken },
+	{ name: 'too many requests', mistakeOf: sentAfter429 },
 	{ name: 'once', mistakeOf: paidTwice },
 	{ name: 'limit', mistakeOf: aboveHighestPayment },
 	{ name: 'limit', mistakeOf: aboveHighestSum },
@@ -115,12 +116,28 @@ function sentAfterFailure({ run, id }: Send, { settings }: World): string | unde
 	return failed && `"${failed.id}" had failed`;
 }
 
-/** A token that the service refused does not go out again in the same run of a node. */
-function refusedToken({ run, token }: Send, { clock }: World): string | undefined {
-	const wasRefused = run.sends.some(
-		(send) => send.token === token && send.status === 401 && send.endedAt < clock.now,
+/** A token that the service refused does not go out again in the same execution. */
+function refusedToken({ run, token }: Send, { clock, sends }: World): string | undefined {
+	const wasRefused = sends.some(
+		(send) =>
+			send.run.execution === run.execution &&
+			send.token === token &&
+			send.status === 401 &&
+			send.endedAt < clock.now,
 	);
 	return wasRefused ? 'the token was refused before' : undefined;
+}
+
+/** A service that had too many requests of an account gets no more of the same execution. */
+function sentAfter429({ run, item }: Send, { clock, sends }: World): string | undefined {
+	const hadTooMany = sends.some(
+		(send) =>
+			send.run.execution === run.execution &&
+			send.item.account === item.account &&
+			send.status === 429 &&
+			send.endedAt < clock.now,
+	);
+	return hadTooMany ? 'the service had too many requests' : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Scheduler } from 'fast-check';
 import type { INodeExecutionData, IRunExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { withRandomProof } from '../../../nodes/Pay/postback/proof';
+import { randomProof, withRandomProof } from '../../../nodes/Pay/postback/proof';
 import { Clock } from '../clock';
 import { NodeProcess } from '../nodeProcess';
 import type { Plan, PlannedPostback } from './plan';
@@ -100,7 +100,7 @@ export class World {
 		const number = this.waits.length;
 		const limit = this.plan.limits[number];
 		const about = { external_id: `order-${number}`, kind: 'qrCode', amount: 1 };
-		const { url, hash } = withRandomProof(RESUME_URL, about);
+		const { url, hash } = withRandomProof(RESUME_URL, randomProof());
 		const until = limit === undefined ? undefined : this.clock.now + limit;
 		this.waits.push({
 			url,
@@ -112,7 +112,7 @@ export class World {
 			isOverwritten: false,
 		});
 		const awaited = {
-			proofs: [{ hash, match: { field: 'status', values: ['paid'] } }],
+			proofs: [{ hash, reference: about, match: { field: 'status', values: ['paid'] } }],
 			given: this.waits.map((wait) => wait.hash),
 			id: `wait ${++waitsOfAll}`,
 			until: until === undefined ? undefined : EPOCH + until,

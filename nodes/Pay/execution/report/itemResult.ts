@@ -10,6 +10,7 @@ import {
 	SENT_NOTHING,
 	unknownInWords,
 } from '../words/result';
+import type { Pace } from '../words/pace';
 import { joinSentences } from '../words/sentences';
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
@@ -33,24 +34,30 @@ export function resultOfRefusal(
 	};
 }
 
-/**
- * Facts and words for what one request came to.
- * @param earlier whose request it was, in words, if it was made in an earlier try
- */
+/** What the words for a request say beyond the request itself. */
+interface Circumstances {
+	/** Whose request it was, in words, if it was made in an earlier try. */
+	earlier?: string;
+	/** Absent where it was made in an earlier try. */
+	pace?: Pace;
+}
+
+/** Facts and words for what one request came to. */
 export function resultOfAttempt(
 	operation: ServiceOperation,
 	request: ServiceRequest,
 	requestResult: RequestResult,
-	earlier?: string,
+	{ earlier, pace }: Circumstances = {},
 ): ItemResult {
 	const { kind, words } = operation;
-	const { external_id, amount } = request;
+	const { external_id, amount, postbackUrl } = request;
 	const { outcome, statusCode, response } = requestResult;
 	if (outcome === 'accepted') return { kind, external_id, outcome, amount, statusCode, response };
 	const facts = { kind, external_id, isFrom: 'request', statusCode, response } as const;
 	switch (outcome) {
 		case 'rejected': {
-			const rejected = { ...facts, outcome, ...rejectedInWords(words, external_id, requestResult) };
+			const inWords = rejectedInWords(words, external_id, requestResult, { pace, postbackUrl });
+			const rejected = { ...facts, outcome, ...inWords };
 			return isRejectedForToken(requestResult) ? { ...rejected, tokenRejected: true } : rejected;
 		}
 		case 'notSent':

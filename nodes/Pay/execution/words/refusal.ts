@@ -5,6 +5,7 @@ import { wrongField } from '../../parameters/label';
 import { recipientKey } from '../../parameters/recipient';
 import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
+import { adviceOnPace, type Pace } from './pace';
 import { lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../item';
 import { attemptInWords } from './place';
@@ -99,13 +100,26 @@ export const runFromEarlierState = ({ noun, plural }: Words) =>
 		`The first run may have sent these ${plural}: ask the service about them. This happens when the time limit of a wait passes while n8n's concurrency limit is full. On n8n 1 it also happens when a time limit passes while the execution runs, or when an execution begins while n8n itself starts. If a wait in this workflow has a time limit, turn it off.`,
 	);
 
-/** An item that is left when the service has rejected its account in this run. */
+/** An item that is left when the service has rejected its account in this execution. */
 export const tokenRejected = () =>
 	new InputError(
 		'',
-		'The service rejected the access token of this account earlier in this run (HTTP 401), so nothing more is sent with this account',
+		'The service rejected the access token of this account earlier in this execution (HTTP 401), so nothing more is sent with this account',
 		'Check the token of the Pay API credential, then run again. A service may block you after a few rejections.',
 	);
+
+/**
+ * An item that is left when a service had too many requests in this execution.
+ * @param seconds how long nothing is sent; undefined where the service did not say
+ */
+export function tooManyRequests(seconds: number | undefined, pace: Pace): InputError {
+	const howLong = seconds === undefined ? "before this execution's next wait" : `for ${seconds} s`;
+	return new InputError(
+		'',
+		`The service, or a proxy on the way, had too many requests of this account (HTTP 429), so nothing more is sent with it ${howLong}`,
+		adviceOnPace(seconds, pace),
+	);
+}
 
 /** A postback to this execution, in which no wait takes it: a hint. */
 export const noWaitBehind = ({ noun }: Words) =>
@@ -119,12 +133,20 @@ export const cannotBegin = (wait: string, { field, message, advice }: InputError
 		advice,
 	);
 
-/** Several requests in front of a wait, which takes one item. */
+/** Several requests in front of a wait: while an execution waits for one postback, n8n takes no other. */
 export const severalForOneWait = (wait: string, count: number, { plural }: Words) =>
 	new InputError(
 		'postback',
-		`"${wait}", which waits for this postback, takes one item at a time, but ${count} ${plural} would come to it`,
-		'Send them through a Loop Over Items with a batch size of 1, with the wait inside of the loop. Or take their postbacks with a Pay Trigger.',
+		`An execution hears one postback at a time, but ${count} ${plural} would go out before "${wait}"`,
+		'Only one of them would be heard, and many services report only once. Put this node into a Loop Over Items with a batch size of 1, with the wait behind it in the loop. Or take the postbacks with a Pay Trigger.',
+	);
+
+/** A request while the postback of another one of this execution is still to come. */
+export const otherHeardFirst = (external_id: string, { noun }: Words) =>
+	new InputError(
+		'postback',
+		`An execution hears one postback at a time, and that of "${external_id}" is still to come`,
+		`Only one of the two would be heard, and many services report only once. Put a wait behind each Pay node that asks for its postback here, before the next ${noun}. Or take the postbacks with a Pay Trigger.`,
 	);
 
 /** A wait that is for another External ID than the request before it. */

@@ -4,6 +4,7 @@ import type { Words } from '../../service/contract';
 import { proxyPageIn, UNPUBLISHED } from '../../service/page';
 import { reasonInWords, type Reason } from '../../service/reason';
 import { OUTCOME_WORDS } from './outcome';
+import { adviceOnPace, type Pace } from './pace';
 import { joinSentences } from './sentences';
 
 /** What people read of one request: a title without a full stop, and whole sentences. */
@@ -68,8 +69,9 @@ function correctionOnTheWay(response: unknown): string | undefined {
 /** What to correct after a status of which the operation says nothing itself. */
 function correctionOf(
 	{ whenTokenRejected }: Words,
-	statusCode: number,
 	external_id: string,
+	{ statusCode = 0, retryAfter }: RequestResult,
+	pace: Pace | undefined,
 ): string {
 	switch (statusCode) {
 		case 401:
@@ -89,7 +91,7 @@ function correctionOf(
 		case 409:
 			return `This status means a conflict: ask the service whether it knows "${external_id}" already. If it does, run again with a new External ID.`;
 		case 429:
-			return 'Wait a while and use smaller batches, then run again.';
+			return adviceOnPace(retryAfter, pace);
 	}
 	if (statusCode < 400) {
 		return 'The request was redirected, and redirects are never followed, because they would carry the access token elsewhere. Check the Base URL of the Pay API credential.';
@@ -101,11 +103,12 @@ function correctionOf(
 function rejectedByStatus(
 	words: Words,
 	external_id: string,
-	statusCode: number,
-	response: unknown,
+	result: RequestResult,
+	pace: Pace | undefined,
 ): string {
+	const { statusCode = 0, response } = result;
 	const onTheWay = correctionOnTheWay(response);
-	const correction = correctionOf(words, statusCode, external_id);
+	const correction = correctionOf(words, external_id, result, pace);
 	return joinSentences(
 		'The request was sent, and the service or a proxy on the way rejected it.',
 		responseSentence(response),
@@ -129,19 +132,45 @@ function rejectedByWords(
 	);
 }
 
+/** What the words for a rejection say beyond the response. */
+interface Rejected {
+	/** How the run sends, if that is known. */
+	pace?: Pace;
+	/** The address that the request gave for its postback. */
+	postbackUrl?: string;
+}
+
+/** The statuses that say that something in the request is wrong. */
+const WRONG_REQUEST = [400, 413, 414, 422];
+/** A word for an address, also as a part of a member's name, such as callback_url. */
+const ADDRESS = /url(?![a-z])|callback|webhook/i;
+
+/** How long the postback's address was, where a rejection names it: services have bounds, and hide them. */
+function addressSentence(
+	{ statusCode = 0, response, reason }: RequestResult,
+	postbackUrl: string | undefined,
+): string | undefined {
+	if (postbackUrl === undefined || response === undefined) return undefined;
+	if (reason === undefined && !WRONG_REQUEST.includes(statusCode)) return undefined;
+	if (!ADDRESS.test(textOf(response).slice(0, MOST_QUOTED))) return undefined;
+	return `The postback URL of this request had ${postbackUrl.length} characters: ask the service how many it takes.`;
+}
+
 /** The words for a request that the service, or a proxy, rejected. */
 export function rejectedInWords(
 	words: Words,
 	external_id: string,
 	result: RequestResult,
+	{ pace, postbackUrl }: Rejected = {},
 ): ResultWords {
-	const { statusCode = 0, response, reason } = result;
+	const { statusCode = 0, reason } = result;
+	const what =
+		reason === undefined
+			? rejectedByStatus(words, external_id, result, pace)
+			: rejectedByWords(words, external_id, result, reason);
 	return {
 		message: `The service rejected ${words.noun} "${external_id}" (HTTP ${statusCode})`,
-		description:
-			reason === undefined
-				? rejectedByStatus(words, external_id, statusCode, response)
-				: rejectedByWords(words, external_id, result, reason),
+		description: joinSentences(what, addressSentence(result, postbackUrl)),
 	};
 }
 

@@ -3,11 +3,14 @@ import { credentialOfWait } from '../../credential/accounts';
 import { readSignatureRuleOfWait, type SignatureRule } from '../../credential/signature';
 import type { PostbackMatch } from '../../parameters/condition';
 import type { StatusWords } from '../../service/postbackState';
+import type { Reference } from '../../postback/proof';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {
 	/** The hash of the proof, see `withRandomProof`. */
 	hash: string;
+	/** What the proof is about. */
+	reference: Reference;
 	/** Absent where any postback will do. */
 	match?: PostbackMatch;
 	/** The words of the account, if it has any. */

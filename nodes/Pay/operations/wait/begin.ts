@@ -17,6 +17,7 @@ import {
 	expectationOf,
 	hashesOf,
 	recordWait,
+	type Expectation,
 	type ExpectationStore,
 } from '../../postback/expectation';
 import { outlastTimers, wasEndedByPostback } from '../../postback/timer';
@@ -76,9 +77,10 @@ function readProofs(
 		);
 	}
 	return hashes.map((hash) => {
-		const status = expectationOf(store, hash)?.status;
+		const { kind, amount, status } = expectationOf(store, hash) as Expectation;
 		return {
 			hash,
+			reference: { external_id, kind, amount },
 			status,
 			match: matchOf(condition, status, 'resumeWhen', WHERE_WORDS_BELONG),
 		};

@@ -2,7 +2,7 @@ import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from
 import { signatureFault } from '../../credential/signature';
 import { toPostbackItem } from '../../postback/item';
 import { whyNotAwaited } from '../../postback/match';
-import { verifyRandomProof, type Reference } from '../../postback/proof';
+import { hashOfRandomProof } from '../../postback/proof';
 import {
 	logNotAwaited,
 	refusePostback,
@@ -11,7 +11,7 @@ import {
 } from '../../postback/refuse';
 import { headersOf, readContent, readPostback } from '../../postback/request';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
-import { readSignature, type Awaited, type AwaitedProof } from './awaited';
+import { readSignature, type Awaited } from './awaited';
 
 /**
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
@@ -42,20 +42,9 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 	const name = inQuotes(context.getNode().name);
 	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
-	const [item, awaited] = JSON.parse(String(text)) as [INodeExecutionData, Awaited];
-	return { item, awaited };
-}
-
-/** The proof in a query, among those that may end this wait, and what it proves. */
-function provenBy(
-	query: Record<string, unknown>,
-	proofs: AwaitedProof[],
-): { proof: AwaitedProof; reference: Reference } | undefined {
-	for (const proof of proofs) {
-		const reference = verifyRandomProof(query, [proof.hash]);
-		if (reference !== null) return { proof, reference };
-	}
-	return undefined;
+	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
+	// Where the wait was not stored, nothing ends it.
+	return { item, awaited: stored ?? { proofs: [], given: [], id: context.getExecutionId() } };
 }
 
 /**
@@ -74,12 +63,14 @@ function readResumeToken(context: IWebhookFunctions): string {
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { item, awaited } = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
-	const proven = provenBy(query, awaited.proofs);
-	if (proven === undefined) {
-		if (verifyRandomProof(query, awaited.given) === null) return refuseUnproven(context);
+	const hash = hashOfRandomProof(query);
+	if (hash === undefined) return refuseUnproven(context);
+	const proof = awaited.proofs.find((each) => each.hash === hash);
+	if (proof === undefined) {
+		if (!awaited.given.includes(hash)) return refuseUnproven(context);
 		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
-	const { reference, proof } = proven;
+	const { reference } = proof;
 	const signatureRule = awaited.isSigned ? await readSignature(context) : undefined;
 	if (awaited.isSigned && signatureRule === undefined) {
 		return refuseWrongSignature(

@@ -1,0 +1,72 @@
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+
+/*
+ * Of 20 pairs of one postback at the same instant, 4 and 5 reached what stands behind a look-up in a data
+ * table twice (measured): both look before either writes. One process can tell such a pair apart. What comes
+ * later, or to another process, only the workflow's own table can.
+ */
+
+/** How long a postback that started the workflow is remembered, in milliseconds. */
+const REMEMBERED_FOR = 600_000;
+/** About 10 MB, and 80 postbacks a second for ten minutes. One that is dropped may start a second time. */
+const MAX_REMEMBERED = 50_000;
+
+/** A postback that started the workflow. */
+interface Start {
+	/** When, in milliseconds of the monotonic clock. */
+	at: number;
+	/** Whether n8n has answered it, and not with an error. */
+	isAnswered: boolean;
+}
+
+/** What started workflows in this process, the oldest first. */
+const starts = new Map<string, Start>();
+
+function forgetOld(now: number): void {
+	for (const [key, { at }] of starts) {
+		if (starts.size <= MAX_REMEMBERED && now < at + REMEMBERED_FOR) return;
+		starts.delete(key);
+	}
+}
+
+/**
+ * What makes two postbacks the same: "paid" and "failed" are of their charge, whatever else the request says,
+ * since services number their attempts. Any other state is of the event: two partial payments are two.
+ */
+function keyOf(context: IWebhookFunctions, { reference, state, eventId }: IDataObject): string {
+	const place = [context.getWorkflow().id, context.getNode().id];
+	const isOfCharge = (state === 'paid' || state === 'failed') && reference !== null;
+	if (!isOfCharge) return JSON.stringify([...place, eventId]);
+	const { kind, external_id } = reference as IDataObject;
+	return JSON.stringify([...place, kind, external_id, state]);
+}
+
+/** How a postback stands to those before it. */
+type Repetition =
+	| 'first'
+	/** The same one started the workflow, and n8n has not answered it yet. */
+	| 'ofUnanswered'
+	/** The same one started the workflow in the last ten minutes. */
+	| 'ofAnswered';
+
+/**
+ * Lets one of several same postbacks start the workflow. Nothing may be awaited between this and the end of
+ * `webhook()`. Where n8n then tells the sender that it failed, the next one may start it. If the sender hangs
+ * up before, nobody hears how it ended: then repeats get 409 for the ten minutes, so that none is lost.
+ * @param postback as the workflow gets it
+ */
+export function claimStart(context: IWebhookFunctions, postback: IDataObject): Repetition {
+	const now = performance.now();
+	forgetOld(now);
+	const key = keyOf(context, postback);
+	const earlier = starts.get(key);
+	if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
+	const start: Start = { at: now, isAnswered: false };
+	starts.set(key, start);
+	const response = context.getResponseObject();
+	response.once('finish', () => {
+		if (response.statusCode < 400) start.isAnswered = true;
+		else if (starts.get(key) === start) starts.delete(key);
+	});
+	return 'first';
+}

@@ -1,0 +1,157 @@
+import { randomUUID } from 'node:crypto';
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { claimStart } from '../../nodes/Pay/postback/repeats';
+import { lineInLog, webhookNode } from '../engine/webhook';
+
+const SECRET = 'the secret of the test: repeats';
+const CREDENTIAL = {
+	postbackSecret: SECRET,
+	describeService: true,
+	statusField: 'status',
+	paidValues: 'paid',
+	failedValues: 'failed',
+};
+
+type Setting = Parameters<typeof webhookNode>[0];
+
+/** A trigger that skips repeats, unless told otherwise, and what calls it. */
+function trigger(setting: Setting = {}, skipRepeats = true) {
+	const parameters = { startWhen: 'any', options: { skipRepeats } };
+	const credential = () => ({ ...CREDENTIAL });
+	return webhookNode({ credential, parameters, workflowId: randomUUID(), ...setting });
+}
+
+function urlOf(external_id: string, kind = 'qrCode', amount = 1) {
+	const bare = 'https://n8n.example.com/webhook/x/postback';
+	return signUrl(bare, { external_id, kind, amount }, SECRET);
+}
+
+type Called = Awaited<ReturnType<ReturnType<typeof webhookNode>['post']>>;
+const isStart = ({ result }: Called) => result.workflowData !== undefined;
+const paid = (attempt: number) => ({ status: 'paid', attempt });
+
+afterEach(() => jest.restoreAllMocks());
+
+test('of 20 pairs at the same instant each starts the workflow once; the other gets 409', async () => {
+	const node = trigger({ answered: new Promise(() => undefined) });
+	const urls = Array.from({ length: 20 }, () => urlOf(randomUUID()));
+	const calls = await Promise.all(
+		urls.flatMap((url) => [node.post(url, paid(1)), node.post(url, paid(2))]),
+	);
+	expect(calls.filter(isStart)).toHaveLength(20);
+	const others = calls.filter((call) => !isStart(call));
+	expect(others.map(({ status }) => status)).toStrictEqual(Array(20).fill(409));
+});
+
+test('what was answered is answered again, and starts nothing', async () => {
+	const node = trigger();
+	const url = urlOf('a');
+	expect(isStart(await node.post(url, paid(1)))).toBe(true);
+	const { result, status, log } = await node.post(url, paid(2));
+	expect([status, result]).toStrictEqual([
+		undefined,
+		{
+			webhookResponse:
+				'The workflow does not go on with it: it repeats one of the last ten minutes',
+		},
+	]);
+	expect(log).toHaveLength(1);
+	expect(log[0]).toContain(
+		'Pay took a postback that the workflow does not go on with: it repeats one of the last ten minutes',
+	);
+});
+
+test('the log names the charge', async () => {
+	const node = trigger({ workflowId: 'workflow-1' });
+	const url = urlOf('named');
+	await node.post(url, paid(1));
+	const { log } = await node.post(url, paid(1));
+	expect(log).toStrictEqual([
+		lineInLog(
+			'Pay took a postback that the workflow does not go on with: it repeats one of the last ten minutes',
+			{ external_id: 'named' },
+		),
+	]);
+});
+
+test('where n8n answers that it failed, the next one starts the workflow', async () => {
+	const node = trigger({ statusOfN8n: 500 });
+	const url = urlOf('a');
+	expect(isStart(await node.post(url, paid(1)))).toBe(true);
+	expect(isStart(await node.post(url, paid(1)))).toBe(true);
+});
+
+test('after ten minutes it starts the workflow again', async () => {
+	let now = 1_000_000;
+	jest.spyOn(performance, 'now').mockImplementation(() => now);
+	const node = trigger();
+	const url = urlOf('a');
+	await node.post(url, paid(1));
+	now += 599_999;
+	expect(isStart(await node.post(url, paid(1)))).toBe(false);
+	now += 1;
+	expect(isStart(await node.post(url, paid(1)))).toBe(true);
+});
+
+test.each<{ name: string; first: object; second: object; starts: boolean }>([
+	{ name: 'paid, whatever else it says', first: paid(1), second: paid(2), starts: false },
+	{ name: 'failed after paid', first: paid(1), second: { status: 'failed' }, starts: true },
+	{
+		name: 'another state, the same event',
+		first: { status: 'part', sum: 1 },
+		second: { status: 'part', sum: 1 },
+		starts: false,
+	},
+	{
+		name: 'another state, another event',
+		first: { status: 'part', sum: 1 },
+		second: { status: 'part', sum: 2 },
+		starts: true,
+	},
+])('$name', async ({ first, second, starts }) => {
+	const node = trigger();
+	const url = urlOf('a');
+	expect(isStart(await node.post(url, first))).toBe(true);
+	expect(isStart(await node.post(url, second))).toBe(starts);
+});
+
+test('another charge, kind or workflow is no repeat; the same charge with another amount is', async () => {
+	const node = trigger();
+	await node.post(urlOf('a'), paid(1));
+	expect(isStart(await node.post(urlOf('b'), paid(1)))).toBe(true);
+	expect(isStart(await node.post(urlOf('a', 'payment'), paid(1)))).toBe(true);
+	expect(isStart(await trigger().post(urlOf('a'), paid(1)))).toBe(true);
+	expect(isStart(await node.post(urlOf('a', 'qrCode', 2), paid(1)))).toBe(false);
+});
+
+test('without a status in the credential it goes by the event', async () => {
+	const node = trigger({ credential: () => ({ postbackSecret: SECRET }) });
+	const url = urlOf('a');
+	await node.post(url, paid(1));
+	expect(isStart(await node.post(url, paid(1)))).toBe(false);
+	expect(isStart(await node.post(url, paid(2)))).toBe(true);
+});
+
+test.each<{ name: string; make: () => ReturnType<typeof trigger> }>([
+	{ name: 'while the editor listens', make: () => trigger({ mode: 'manual' }) },
+	{ name: 'without the option', make: () => trigger({}, false) },
+])('$name every one starts the workflow', async ({ make }) => {
+	const node = make();
+	const url = urlOf('a');
+	await node.post(url, paid(1));
+	expect(isStart(await node.post(url, paid(1)))).toBe(true);
+});
+
+test('a process remembers 50,000', () => {
+	const workflowId = randomUUID();
+	const context = {
+		getWorkflow: () => ({ id: workflowId }),
+		getNode: () => ({ id: 'node-1' }),
+		getResponseObject: () => ({ once: () => undefined }),
+	} as unknown as IWebhookFunctions;
+	const claim = (eventId: number) => claimStart(context, { reference: null, eventId });
+	for (let id = 0; id <= 50_000; id++) claim(id);
+	expect(claim(1)).toBe('ofUnanswered');
+	expect(claim(0)).toBe('first');
+});
