@@ -89,6 +89,7 @@ const OF_N8N = new Set([
 	'Retry On Fail',
 	'Execute workflow',
 	'Webhook URLs',
+	'Property Name',
 	'On new Pay event',
 	'Unrecognized node type',
 	'Conflicting Trigger Path',
@@ -121,7 +122,7 @@ const OF_N8N = new Set([
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
-	notReached inFlight reference body eventId error.outcome state failed other otherAmount qrCodeAmount access_token data status field statusCode tokenRejected
+	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
 	multipart pay text dist docs v payout_register payout_heard due claimed settled closed refused
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData

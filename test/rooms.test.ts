@@ -11,11 +11,12 @@ const ROOMS = [
 	['Pay.node', 'PayTrigger.node'],
 	['operations'],
 	['execution'],
-	['credential', 'postback', 'qr'],
+	['postback', 'qr'],
+	['credential'],
 	['parameters'],
 	['service'],
 	['n8n1'],
-	['inputError', 'json', 'log', 'loopback', 'oneForm', 'pause', 'within'],
+	['inputError', 'json', 'log', 'loopback', 'pause', 'within'],
 ];
 
 const FILES: string[] = [];

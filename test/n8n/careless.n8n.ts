@@ -47,10 +47,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	test.each([
-		[
-			'is to be signed',
-			{ verifySignature: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
-		],
+		['is to be signed', { senderCheck: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' }],
 		[
 			'has another amount',
 			{ describeService: true, statusField: 'status', paidValues: 'paid', amountField: NOTHING },

@@ -88,7 +88,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 	});
 
 	test('its postbacks are signed: who checks that takes them, and not with another secret', async () => {
-		const signed = { ...field, verifySignature: true, signatureHeader: 'X-Practice-Signature' };
+		const signed = { ...field, senderCheck: 'signature', signatureHeader: 'X-Practice-Signature' };
 		const triggers: Record<string, string> = {};
 		for (const signatureSecret of ['practice-signature-secret', 'another secret of a service']) {
 			const payApi = await n8n.createCredential({

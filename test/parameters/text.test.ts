@@ -1,4 +1,3 @@
-import { inOneForm } from '../../nodes/Pay/oneForm';
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
@@ -15,6 +14,7 @@ import {
 	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
 import type { Words } from '../../nodes/Pay/service/contract';
+import { inOneForm } from '../../nodes/Pay/service/fieldMatch';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 

@@ -1,15 +1,17 @@
 import { readDescription } from '../../nodes/Pay/credential/description';
 import { InputError } from '../../nodes/Pay/inputError';
+import { Sources } from '../../nodes/Pay/service/fieldMatch';
 import {
-	isAmount,
-	isSameAmount,
-	otherAmountIn,
-	otherIdIn,
+	claimsOf,
 	stateOf,
+	type Proven,
+	type StatusWords,
 } from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
 
 const described = (fields: object) => readDescription({ describeService: true, ...fields });
+const stateIn = (words: StatusWords, proven: Proven, ...bodies: unknown[]) =>
+	stateOf(words, proven, new Sources(...bodies)).state;
 const NOTHING = { responseWords: undefined, qrCodePath: undefined, statusWords: undefined };
 
 test.each([
@@ -122,7 +124,9 @@ test('each field may have several paths, one a line', () => {
 			field: 'f\ng',
 			paid: ['paid'],
 			failed: [],
-			compared: { amount: 'h\ni', id: 'j' },
+			amountField: 'h\ni',
+			amountUnit: 'same',
+			idField: 'j',
 		},
 	});
 });
@@ -132,7 +136,8 @@ describe('what a postback says', () => {
 		field: 'status\nstatusCode.statusId',
 		paid: ['paid', '1'],
 		failed: ['3'],
-		compared: { amount: 'amount\nvalue.total', id: 'order' },
+		amountField: 'amount\nvalue.total',
+		idField: 'order',
 	};
 	const PROVEN = { external_id: 'order-7', amount: 49.9 };
 
@@ -193,8 +198,8 @@ describe('what a postback says', () => {
 			state: 'otherAmount',
 		},
 		{
-			what: 'paid with an amount of words',
-			body: { status: 'paid', amount: '49,90' },
+			what: 'paid with an amount that has two readings',
+			body: { status: 'paid', amount: '49,900' },
 			state: 'otherAmount',
 		},
 		{
@@ -218,17 +223,17 @@ describe('what a postback says', () => {
 			state: 'other',
 		},
 	])('$what', ({ body, state }) => {
-		expect(stateOf(status, PROVEN, { order: 'order-7', ...body })).toBe(state);
+		expect(stateIn(status, PROVEN, { order: 'order-7', ...body })).toBe(state);
 	});
 
 	test('is paid without an Amount Field, and of what has no amount; not where nothing is proven', () => {
 		const body = { status: 'paid', amount: 1 };
-		const { compared: _, ...plain } = status;
-		const amount = { ...plain, compared: { amount: 'amount' } };
-		expect(stateOf(plain, null, body)).toBe('paid');
-		expect(stateOf(amount, { external_id: 'a' }, body)).toBe('paid');
-		expect(stateOf(amount, null, body)).toBe('otherAmount');
-		expect(stateOf(status, null, body)).toBe('other');
+		const plain = { field: 'status', paid: ['paid'], failed: [] };
+		const amount = { ...plain, amountField: 'amount' };
+		expect(stateIn(plain, null, body)).toBe('paid');
+		expect(stateIn(amount, { external_id: 'a' }, body)).toBe('paid');
+		expect(stateIn(amount, null, body)).toBe('otherAmount');
+		expect(stateIn(status, null, body)).toBe('other');
 	});
 });
 
@@ -380,211 +385,401 @@ test.each<{ name: string; fields: object; field: string; message: string; advice
 	expect(refusalOf(() => described(fields))).toMatchObject({ field, message, advice });
 });
 
-test.each<{ value: unknown; expected: boolean }>([
-	{
-		value: 49.9,
-		expected: true,
-	},
-	{
-		value: '49.90',
-		expected: true,
-	},
-	{
-		value: ' +49.90 ',
-		expected: true,
-	},
-	{
-		value: '-1',
-		expected: true,
-	},
-	{
-		value: '49,90',
-		expected: false,
-	},
-	{
-		value: '49.',
-		expected: false,
-	},
-	{
-		value: '.5',
-		expected: false,
-	},
-	{
-		value: '1e3',
-		expected: false,
-	},
-	{
-		value: 'EUR 5',
-		expected: false,
-	},
-	{
-		value: '5 EUR',
-		expected: false,
-	},
-	{
-		value: '',
-		expected: false,
-	},
-	{
-		value: null,
-		expected: false,
-	},
-	{
-		value: [5],
-		expected: false,
-	},
-])('$value can be compared with an amount: $expected', ({ value, expected }) => {
-	expect(isAmount(value)).toBe(expected);
-});
-
-test.each<{ value: unknown; amount: number; expected: boolean }>([
-	{
-		value: '49.90',
-		amount: 49.9,
-		expected: true,
-	},
-	{
-		value: 49.9,
-		amount: 49.9,
-		expected: true,
-	},
-	{
-		value: '49.91',
-		amount: 49.9,
-		expected: false,
-	},
-	{
-		value: '',
-		amount: 0,
-		expected: false,
-	},
-	{
-		value: null,
-		amount: 0,
-		expected: false,
-	},
-	{
-		value: [5],
-		amount: 5,
-		expected: false,
-	},
-])('$value is the amount $amount: $expected', ({ value, amount, expected }) => {
-	expect(isSameAmount(value, amount)).toBe(expected);
-});
-
-describe('a log says why a postback', () => {
+describe('why a postback does not say "paid"', () => {
+	const words: StatusWords = {
+		field: 'status\nstate',
+		paid: ['paid'],
+		failed: ['expired'],
+		refundField: 'refunds\nreturned',
+		amountField: 'amount',
+		idField: 'id\norder',
+	};
 	const PROVEN = { external_id: 'order-7', amount: 49.9 };
+	const GOOD = { status: 'paid', amount: '49.90', order: ' order-7 ' };
 
-	test.each<{
-		name: string;
-		field: Parameters<typeof otherIdIn>[0];
-		proven: Parameters<typeof otherIdIn>[1];
-		body: unknown;
-		why: string | undefined;
-	}>([
+	test.each<{ name: string; proven?: Proven; body: object; reason: string | undefined }>([
 		{
-			name: 'is, where no field is compared',
-			field: undefined,
-			proven: PROVEN,
-			body: { order: 'x' },
-			why: undefined,
+			name: 'it does',
+			body: GOOD,
+			reason: undefined,
 		},
 		{
-			name: 'is, by its identifier',
-			field: 'order',
-			proven: PROVEN,
-			body: { order: ' order-7 ' },
-			why: undefined,
-		},
-		{
-			name: 'is, by a number',
-			field: 'order',
-			proven: { external_id: '7' },
-			body: { order: 7 },
-			why: undefined,
-		},
-		{
-			name: 'is not, where nothing is proven',
-			field: 'order',
+			name: 'nothing is proven',
 			proven: null,
-			body: { order: 'order-7' },
-			why: 'nothing proves what was asked for, so no External ID can be compared',
+			body: GOOD,
+			reason: 'nothing proves what was asked for, so no External ID can be compared',
 		},
 		{
-			name: 'is not, without one',
-			field: 'order',
-			proven: PROVEN,
-			body: {},
-			why: 'the field "order" is missing',
+			name: 'no identifier',
+			body: { ...GOOD, order: undefined },
+			reason: 'the fields "id" and "order" are missing',
 		},
 		{
-			name: 'is not, by another',
-			field: 'id\norder',
-			proven: PROVEN,
-			body: { order: 'order-8' },
-			why: 'the field "order" names another charge or payment',
+			name: 'another identifier',
+			body: { ...GOOD, order: 'order-8' },
+			reason: 'the field "order" names another charge or payment',
 		},
 		{
-			name: 'is not, by what is no text',
-			field: 'order',
+			name: 'an identifier that is no text',
 			proven: { external_id: 'true' },
-			body: { order: true },
-			why: 'the field "order" names another charge or payment',
+			body: { ...GOOD, order: true },
+			reason: 'the field "order" names another charge or payment',
 		},
-	])('is about its charge: $name', ({ field, proven, body, why }) => {
-		expect(otherIdIn(field, proven, [body])).toBe(why);
+		{
+			name: 'money that went back',
+			body: { ...GOOD, refunds: [], returned: '2026-11-25' },
+			reason: 'the field "returned" says that the money went back',
+		},
+		{
+			name: 'no status',
+			body: { ...GOOD, status: null },
+			reason: 'the fields "status" and "state" are missing',
+		},
+		{
+			name: 'failed',
+			body: { ...GOOD, status: 'EXPIRED' },
+			reason: 'the field "status" has one of the Failed Values',
+		},
+		{
+			name: 'another word',
+			body: { ...GOOD, status: 'pending' },
+			reason: 'the field "status" has none of the Paid Values',
+		},
+		{
+			name: 'no amount',
+			body: { ...GOOD, amount: undefined },
+			reason: 'the field "amount" is missing',
+		},
+		{
+			name: 'another amount',
+			body: { ...GOOD, amount: 49.89 },
+			reason: 'the field "amount" has another amount than the charge or payment',
+		},
+		{
+			name: 'an amount that has two readings',
+			body: { ...GOOD, amount: '49,900' },
+			reason: 'the field "amount" is no amount, or can be read as two',
+		},
+	])('$name', ({ proven = PROVEN, body, reason }) => {
+		expect(stateOf(words, proven, new Sources(body)).reason).toBe(reason);
+	});
+});
+
+describe('money that went back', () => {
+	const words = {
+		field: 'status',
+		paid: ['paid'],
+		failed: ['failed'],
+		refundField: 'refunds\nback',
+	};
+
+	test.each<{ body: object; state: string }>([
+		{ body: { status: 'paid' }, state: 'paid' },
+		{ body: { status: 'paid', refunds: [{ id: 1 }] }, state: 'refunded' },
+		{ body: { status: 'failed', refunds: [{ id: 1 }] }, state: 'refunded' },
+		{ body: { refunds: { id: 1 } }, state: 'refunded' },
+		{ body: { status: 'paid', refunds: '[{"id":1}]' }, state: 'refunded' },
+		{ body: { status: 'paid', refunds: '', back: 12.5 }, state: 'refunded' },
+		{ body: { status: 'paid', refunds: [1], back: '' }, state: 'refunded' },
+		{ body: { status: 'paid', refunds: 'yes' }, state: 'refunded' },
+		{ body: { status: 'paid', refunds: [] }, state: 'paid' },
+		{ body: { status: 'paid', refunds: {} }, state: 'paid' },
+		{ body: { status: 'paid', refunds: '[]' }, state: 'paid' },
+		{ body: { status: 'paid', refunds: null, back: 0 }, state: 'paid' },
+		{ body: { status: 'paid', refunds: false, back: '0.00' }, state: 'paid' },
+		{ body: { status: 'paid', refunds: 'false', back: ' ' }, state: 'paid' },
+	])('$body is $state', ({ body, state }) => {
+		expect(stateIn(words, null, body)).toBe(state);
+	});
+});
+
+describe('a list of charges', () => {
+	const words: StatusWords = {
+		field: 'pix[].status',
+		paid: ['paid'],
+		failed: ['failed'],
+		refundField: 'pix[].refunds',
+		amountField: 'pix[].valor',
+		idField: 'pix[].txid',
+	};
+	const { idField: _, ...withoutId } = words;
+	const PROVEN = { external_id: 'a', amount: 10 };
+	const entry = (txid: string, status: string, valor: string, more = {}) => {
+		return { txid, status, valor, ...more };
+	};
+	const SEVERAL = 'the list has several entries, and no External ID Field tells them apart';
+	const NONE = 'no entry of the list is about this charge or payment';
+
+	test.each<{ what: string; pix: unknown; words?: StatusWords; state: string; reason?: string }>([
+		{
+			what: 'the second entry is about it',
+			pix: [entry('b', 'failed', '1.00'), entry('a', 'paid', '10.00')],
+			state: 'paid',
+		},
+		{
+			what: 'its own entry is pending, and another one is paid',
+			pix: [entry('a', 'pending', '10.00'), entry('b', 'paid', '10.00')],
+			state: 'other',
+			reason: 'the field "pix[].status" has none of the Paid Values',
+		},
+		{
+			what: 'two entries share what would be "paid 10.00"',
+			pix: [entry('a', 'pending', '10.00'), entry('a', 'paid', '0.01')],
+			state: 'otherAmount',
+			reason: 'the field "pix[].valor" has another amount than the charge or payment',
+		},
+		{
+			what: 'it failed once, and was paid then',
+			pix: [entry('a', 'failed', '10.00'), entry('a', 'paid', '10.00')],
+			state: 'paid',
+		},
+		{
+			what: 'it was paid, and failed then',
+			pix: [entry('a', 'paid', '10.00'), entry('a', 'failed', '10.00')],
+			state: 'paid',
+		},
+		{
+			what: 'it was pending, and failed then',
+			pix: [entry('a', 'pending', '10.00'), entry('a', 'failed', '10.00')],
+			state: 'failed',
+			reason: 'the field "pix[].status" has one of the Failed Values',
+		},
+		{
+			what: 'it was paid, and went back',
+			pix: [entry('a', 'paid', '10.00'), entry('a', 'paid', '10.00', { refunds: [{ id: 1 }] })],
+			state: 'refunded',
+			reason: 'the field "pix[].refunds" says that the money went back',
+		},
+		{
+			what: 'the refund of another one',
+			pix: [entry('a', 'paid', '10.00'), entry('b', 'paid', '10.00', { refunds: [{ id: 1 }] })],
+			state: 'paid',
+		},
+		{
+			what: 'none is about it',
+			pix: [entry('b', 'paid', '10.00'), entry('c', 'paid', '10.00')],
+			state: 'other',
+			reason: NONE,
+		},
+		{
+			what: 'one alone, about another',
+			pix: [entry('b', 'paid', '10.00')],
+			state: 'other',
+			reason: 'the field "pix[].txid" names another charge or payment',
+		},
+		{
+			what: 'one without an identifier among several',
+			pix: [{ status: 'paid', valor: '10.00' }, entry('b', 'paid', '10.00')],
+			state: 'other',
+			reason: NONE,
+		},
+		{
+			what: 'several, and nothing tells them apart',
+			pix: [entry('a', 'paid', '10.00'), entry('a', 'paid', '10.00')],
+			words: withoutId,
+			state: 'other',
+			reason: SEVERAL,
+		},
+		{
+			what: 'one alone, and no identifier is compared',
+			pix: [entry('b', 'paid', '10.00')],
+			words: withoutId,
+			state: 'paid',
+		},
+		{
+			what: 'several, and the identifier stands beside the list',
+			pix: [entry('a', 'paid', '10.00'), entry('a', 'paid', '10.00')],
+			words: { ...words, idField: 'id' },
+			state: 'other',
+			reason:
+				'the list has several entries, and the External ID Field does not go through that list',
+		},
+		{
+			what: 'one alone, and the identifier stands beside the list',
+			pix: [entry('x', 'paid', '10.00')],
+			words: { ...words, idField: 'id' },
+			state: 'paid',
+		},
+		{
+			what: 'several, and the amount stands beside the list',
+			pix: [entry('a', 'paid', '0.01'), entry('b', 'paid', '10.00')],
+			words: { ...words, amountField: 'total' },
+			state: 'otherAmount',
+			reason: 'the field "total" is missing',
+		},
+		{
+			what: 'one alone, and the amount stands beside the list',
+			pix: [entry('a', 'paid', '0.01')],
+			words: { ...words, amountField: 'total' },
+			state: 'paid',
+		},
+		{
+			what: 'several, and the word stands beside the list',
+			pix: [entry('a', '', '10.00'), entry('b', '', '0.01')],
+			words: { ...words, field: 'event' },
+			state: 'paid',
+		},
+		{
+			what: 'an empty list',
+			pix: [],
+			state: 'other',
+			reason: 'the field "pix[].txid" is missing',
+		},
+		{
+			what: 'one object in place of the list, as XML has it',
+			pix: entry('a', 'paid', '10.00'),
+			state: 'paid',
+		},
+		{
+			what: 'a text that holds the list',
+			pix: JSON.stringify([entry('b', 'paid', '0.01'), entry('a', 'paid', '10.00')]),
+			state: 'paid',
+		},
+		{
+			what: 'texts that hold the entries',
+			pix: [
+				JSON.stringify(entry('b', 'paid', '0.01')),
+				JSON.stringify(entry('a', 'paid', '10.00')),
+			],
+			state: 'paid',
+		},
+		{
+			what: 'entries that are no objects',
+			pix: ['a', 7, null],
+			state: 'other',
+			reason: NONE,
+		},
+	])('$what', ({ pix, words: own = words, state, reason }) => {
+		const body = { pix, id: 'a', total: 10, event: 'paid' };
+		const verdict = stateOf(own, PROVEN, new Sources(body, {}, { body }));
+		expect({ state: verdict.state, reason: verdict.reason }).toStrictEqual({ state, reason });
 	});
 
-	test.each<{
-		name: string;
-		field: Parameters<typeof otherAmountIn>[0];
-		proven: Parameters<typeof otherAmountIn>[1];
-		body: unknown;
-		why: string | undefined;
-	}>([
+	test('that is the whole body, and one that is named as the panel shows it', () => {
+		const list = [entry('b', 'pending', '1'), entry('a', 'paid', '10')];
+		const through = (before: string): StatusWords => ({
+			field: `${before}[].status`,
+			paid: ['paid'],
+			failed: [],
+			amountField: `${before}[].valor`,
+			idField: `${before}[].txid`,
+		});
+		const shown = { body: list };
+		const sources = () => new Sources(list, {}, shown, { postback: shown });
+		expect(stateOf(through(''), PROVEN, sources())).toStrictEqual({ state: 'paid' });
+		expect(stateOf(through('body'), PROVEN, sources())).toStrictEqual({ state: 'paid' });
+		const mixed = { ...through('postback.body'), idField: '[].txid' };
+		expect(stateOf(mixed, PROVEN, sources())).toStrictEqual({ state: 'paid' });
+	});
+
+	test('of two lists the one counts that has the charge', () => {
+		const both: StatusWords = {
+			field: 'charges[].status\npayouts[].state',
+			paid: ['paid'],
+			failed: [],
+			amountField: 'charges[].amount\npayouts[].amount',
+			idField: 'charges[].id\npayouts[].id',
+		};
+		const body = {
+			charges: [{ id: 'x', status: 'paid', amount: 1 }],
+			payouts: [{ id: 'a', state: 'paid', amount: 10 }],
+		};
+		expect(stateIn(both, PROVEN, body)).toBe('paid');
+		expect(stateIn(both, { external_id: 'x', amount: 10 }, body)).toBe('otherAmount');
+	});
+
+	test('of 50,000 entries is read in no time', () => {
+		const pix = Array.from({ length: 50_000 }, (_each, index) => entry(`${index}`, 'paid', '10'));
+		const begin = performance.now();
+		expect(stateIn(words, { external_id: '49999', amount: 10 }, { pix })).toBe('paid');
+		expect(performance.now() - begin).toBeLessThan(2_000);
+	});
+});
+
+describe('names of every object', () => {
+	const words = {
+		field: 'constructor.name',
+		paid: ['Object'],
+		failed: [],
+		refundField: '__proto__',
+	};
+	test('are no fields of a postback', () => {
+		expect(stateIn(words, null, {})).toBe('other');
+		expect(stateIn(words, null, { pix: [] })).toBe('other');
+	});
+
+	test('are fields where the service sends them', () => {
+		const body: unknown = JSON.parse('{"__proto__":{"a":1},"constructor":{"name":"Object"}}');
+		expect(stateIn(words, null, body)).toBe('refunded');
+	});
+});
+
+describe('what a postback claims by itself', () => {
+	const words: StatusWords = {
+		field: 'pix[].status\nstatus',
+		paid: ['paid'],
+		failed: ['failed'],
+		amountField: 'pix[].cents\ncents',
+		amountUnit: 'hundredths',
+		idField: 'pix[].txid\ntxid',
+	};
+
+	test.each<{ what: string; body: object; claims: unknown[] }>([
 		{
-			name: 'does, where no field is compared',
-			field: undefined,
-			proven: null,
-			body: {},
-			why: undefined,
+			what: 'of one charge',
+			body: { txid: ' a ', status: 'paid', cents: 1250 },
+			claims: [{ claimed: { external_id: 'a', amount: 12.5 }, verdict: { state: 'paid' } }],
 		},
 		{
-			name: 'does, by its amount',
-			field: 'amount',
-			proven: PROVEN,
-			body: { amount: '49.90' },
-			why: undefined,
+			what: 'of each entry of a list',
+			body: {
+				txid: 'beside',
+				pix: [
+					{ txid: 'a', status: 'paid', cents: '1250' },
+					{ txid: 'b', status: 'failed', cents: 435 },
+				],
+			},
+			claims: [
+				{ claimed: { external_id: 'a', amount: 12.5 }, verdict: { state: 'paid' } },
+				{
+					claimed: { external_id: 'b', amount: 4.35 },
+					verdict: {
+						state: 'failed',
+						reason: 'the field "pix[].status" has one of the Failed Values',
+					},
+				},
+			],
 		},
 		{
-			name: 'does, where no amount was asked for',
-			field: 'amount',
-			proven: { external_id: 'a' },
-			body: { amount: 1 },
-			why: undefined,
+			what: 'without an identifier',
+			body: { status: 'paid', cents: 1250 },
+			claims: [{ fault: 'the fields "pix[].txid" and "txid" are missing' }],
 		},
 		{
-			name: 'does not, where nothing is proven',
-			field: 'amount',
-			proven: null,
-			body: { amount: 49.9 },
-			why: 'nothing proves what was asked for, so no amount can be compared',
+			what: 'with an identifier that is none',
+			body: { txid: ' ', status: 'paid', cents: 1250 },
+			claims: [{ fault: 'the field "txid" is no External ID' }],
 		},
 		{
-			name: 'does not, without one',
-			field: 'amount',
-			proven: PROVEN,
-			body: {},
-			why: 'the field "amount" is missing',
+			what: 'without an amount',
+			body: { txid: 'a', status: 'paid' },
+			claims: [{ fault: 'the fields "pix[].cents" and "cents" are missing' }],
 		},
 		{
-			name: 'does not, by another',
-			field: 'amount',
-			proven: PROVEN,
-			body: { amount: 49.89 },
-			why: 'the field "amount" has another amount than the charge or payment',
+			what: 'with an amount that has two readings',
+			body: { txid: 'a', status: 'paid', cents: '1,250' },
+			claims: [{ fault: 'the field "cents" is no amount, or can be read as two' }],
 		},
-	])('says its amount: $name', ({ field, proven, body, why }) => {
-		expect(otherAmountIn(field, proven, [body])).toBe(why);
+	])('$what', ({ body, claims }) => {
+		const found = claimsOf(words, new Sources(body)).map((claim) => {
+			return 'fault' in claim ? claim : { claimed: claim.claimed, verdict: claim.verdict };
+		});
+		expect(found).toStrictEqual(claims);
+	});
+
+	test('where no field is compared', () => {
+		const plain = { field: 'status', paid: ['paid'], failed: [] };
+		const claims = [{ claimed: {}, verdict: { state: 'paid' } }];
+		expect(claimsOf(plain, new Sources({ status: 'paid' }))).toStrictEqual(claims);
 	});
 });

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isJsonObject } from '../json';
-import { inOneForm } from '../oneForm';
 import type { Identifier, Words } from '../service/contract';
+import { inOneForm } from '../service/fieldMatch';
 import { fieldInside, wrongField, type NamedField } from './label';
 
 /** `external_id` (sections 2.1 and 2.2), as errors call it. */

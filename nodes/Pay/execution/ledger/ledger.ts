@@ -1,6 +1,6 @@
-import { unitsOf } from '../../parameters/amount';
 import type { ServiceOperation } from '../../service/contract';
 import { isRejectedForToken, type RequestResult } from '../../service/client';
+import { unitsOf } from '../../service/amounts';
 import { openAttempts, type Attempts } from './attempts';
 import { addToSum, type Outlay } from './outlays';
 import { itemKey } from './place';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../json';
-import { isSameAmount } from '../../service/postbackState';
-import { inOneForm } from '../../oneForm';
+import { inOneForm } from '../../service/fieldMatch';
+import { isSameAmount } from '../../service/amounts';
 import type { RequestResult } from '../../service/client';
 import type { ServiceRequest } from '../../service/contract';
 import type { Ready } from '../item';

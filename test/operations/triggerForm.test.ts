@@ -1,8 +1,8 @@
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
+import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
 import { refusalOf } from '../refusal';
 
 describe('Authentication', () => {
-	test.each(['signedUrl', 'signature', 'none'])('%s is read', (chosen) => {
+	test.each(['signedUrl', 'sender', 'none'])('%s is read', (chosen) => {
 		expect(readAuthentication(chosen, chosen)).toBe(chosen);
 	});
 

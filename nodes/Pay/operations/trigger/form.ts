@@ -1,10 +1,15 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { conditionFields, startCondition } from './condition';
-import { LEAVE_BODY, leaveBodyOption } from './leaveBody';
-import { quoted, wrongField } from './label';
-import { asTyped, CHOOSE_UNDER_OPTIONS, parseChoice, parseSwitch } from './parameter';
+import { conditionFields, startCondition } from '../../parameters/condition';
+import { LEAVE_BODY, leaveBodyOption } from '../../parameters/leaveBody';
+import { quoted, wrongField } from '../../parameters/label';
+import {
+	asTyped,
+	CHOOSE_UNDER_OPTIONS,
+	parseChoice,
+	parseSwitch,
+} from '../../parameters/parameter';
 
-const AUTHENTICATIONS = ['none', 'signature', 'signedUrl'] as const;
+const AUTHENTICATIONS = ['none', 'sender', 'signedUrl'] as const;
 
 const RESPONDS = ['onReceived', 'lastNode'] as const;
 
@@ -23,10 +28,10 @@ const authenticationField: INodeProperties = {
 			description: 'Take every request: anyone who knows the URL can report a payment',
 		},
 		{
-			name: "Service's Signature",
-			value: 'signature',
+			name: 'Sender',
+			value: 'sender',
 			description:
-				'Take only what the service signed, as the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
+				'Take only what the service sent, as Check the Sender in the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
 		},
 		{
 			name: 'Signed URL',
@@ -93,9 +98,9 @@ const STEPS: Record<Authentication, string[]> = {
 		'in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
 		'publish this workflow.',
 	],
-	signature: [
+	sender: [
 		COPY_URL,
-		"in a Pay API credential for this trigger alone, turn on Check the Service's Signature, and leave Amount Field and External ID Field empty.",
+		'in the Pay API credential, say in Check the Sender how the service shows that it sent something.',
 		PUBLISH_AND_ENTER,
 	],
 	none: [COPY_URL, PUBLISH_AND_ENTER],
@@ -123,6 +128,14 @@ const triggerFields: INodeProperties[] = [
 		type: 'notice',
 		default: '',
 		displayOptions: { show: { authentication: ['none'] } },
+	},
+	{
+		displayName:
+			'No URL says which charge such a postback is about. The item has what it says of itself, in "claimed": compare External ID and amount with your own order before you deliver.',
+		name: 'claimedNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['sender'] } },
 	},
 	...conditionFields(startCondition),
 	{
