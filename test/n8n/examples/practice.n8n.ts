@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { example } from '../../dev/demo';
-import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
-import { majorOf } from '../../dev/versions';
-import { chain, node, pay, payTrigger } from '../../dev/workflow';
-import { crc16 } from '../../nodes/Pay/qr/emv';
-import { startReceiver } from '../sandbox/service';
-import { enterSettings, makeBook } from './book';
+import { example } from '../../../dev/demo';
+import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../../dev/n8n';
+import { majorOf } from '../../../dev/versions';
+import { call, chain, node, pay, payTrigger, splitItems, start } from '../../../dev/workflow';
+import { crc16 } from '../../../nodes/Pay/qr/emv';
+import { startReceiver } from '../../sandbox/service';
 import { reachesLastNodes } from './lastNodes';
-import { allFinished, nodeOf, startN8n, VERSIONS } from './nodes';
-import { linesOf, PayoutsPage } from './payouts';
+import { allFinished, nodeOf, startN8n, VERSIONS } from '../nodes';
+import { callOf } from '../otherNodes';
 
 /** What the practice service lets pass before it reports, and room for n8n to take it. */
 const REPORTED = 6_000;
@@ -187,44 +186,69 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		expect(charge).toMatchObject({ outcome: 'accepted' });
 	});
 
-	test('payouts and ask-the-service, set as its note says: what is clear is decided, and the next list goes by it', async () => {
-		const book = await makeBook(n8n);
-		const page = await PayoutsPage.publish(n8n, credentials.payApi, (workflow) => {
-			book.in('payouts', workflow);
+	describe('ask-the-service', () => {
+		let address: string;
+		let asking: string;
+		/** The example as its notes say, with what a person enters in "Which payment". */
+		async function importAsking(entered: Record<string, string | undefined>): Promise<string> {
+			const workflow = example('ask-the-service');
+			const { assignments } = nodeOf(workflow, 'Which payment').parameters as {
+				assignments: { assignments: Array<{ name: string; value: string }> };
+			};
+			for (const each of assignments.assignments) each.value = entered[each.name] ?? each.value;
+			nodeOf(workflow, 'Ask the service').credentials = credentials;
+			return await n8n.importWorkflow(workflow);
+		}
+		const saidTo = (execution: Execution) => itemsOf(execution, 'What it said');
+		beforeAll(async () => {
+			const note = nodeOf(example('ask-the-service'), 'Note on practising');
+			const { content } = note.parameters as { content: string };
+			[address = ''] = /http:[^`]+/.exec(content) ?? [];
+			address = address.replace('http://127.0.0.1:5678', n8n.url);
+			asking = await importAsking({ address });
+			if (majorOf(version) === 2) await n8n.activate(asking);
 		});
-		// The practice service knows odd and even identifiers.
-		const list = ['id,amount,key', 'bill-3001,12.5,a@example.com', 'bill-3002,5.03,a@example.com'];
-		await page.uploadCsv(list.join('\n'));
-		const ask = book.in('ask-the-service');
-		const { content } = nodeOf(ask, 'Note on practising').parameters as {
-			content: string;
-		};
-		const said = [...content.matchAll(/`([^`]+)`/g)].map(([, text]) => text!);
-		const [address = '', method, idField, statusField, paidWords, failedWords, directionField] =
-			said;
-		const url = address.replace('http://127.0.0.1:5678', n8n.url);
-		enterSettings(ask, {
-			address: url,
-			method,
-			idField,
-			statusField,
-			paidWords,
-			failedWords,
-			directionField,
-			acceptedHours: '0',
+
+		test.each([
+			{ entered: { external_id: 'bill-3001' }, statusCode: 200, said: 'paid' },
+			{ entered: { external_id: 'bill 3/&2' }, statusCode: 200, said: 'failed' },
+			{ entered: { external_id: 'bill-3001', number: '42' }, statusCode: 200, said: 'failed' },
+			{ entered: { external_id: 'bill' }, statusCode: 404, said: '' },
+		])('asked by hand about $entered, it says $statusCode $said', async (row) => {
+			const id = await importAsking({ address, ...row.entered });
+			const execution = await n8n.finished(await n8n.run(id, 'Start'));
+			const [item, ...more] = saidTo(execution);
+			expect(more).toStrictEqual([]);
+			expect(item).toMatchObject({ ...row.entered, statusCode: row.statusCode, error: '' });
+			const { status = '' } = JSON.parse(String(item!.said)) as { status?: string };
+			expect(status).toBe(row.said);
 		});
-		nodeOf(ask, 'Ask the service').credentials = credentials;
-		const asking = await n8n.importWorkflow(ask);
-		const execution = await n8n.finished(await n8n.run(asking, 'Start'));
-		expect(itemsOf(execution, 'Report')[0]?.line).toStrictEqual([
-			'bill-3001 (accepted): the service says "paid". It was paid.',
-			'bill-3002 (unknown): the service says "failed". It was not paid.',
-		]);
-		const { text } = await page.uploadCsv(list.join('\n'));
-		expect(linesOf(text)).toStrictEqual([
-			expect.stringMatching(/^- Line 3: .* It was not paid \(The service said "failed", /),
-			expect.stringMatching(/^- Line 2: .* It was paid \(The service said "paid", /),
-		]);
+
+		test('another workflow calls it with a list, and gets an item for each', async () => {
+			const first = start();
+			const caller = chain('Asks', [first, splitItems(), callOf('Ask', asking)]);
+			const id = await n8n.importWorkflow(caller);
+			await n8n.activate(id);
+			const items = [{ external_id: 'a-1' }, { external_id: 'a-2' }, { number: '3' }];
+			await call(n8n, first.webhookId, { items });
+			const [execution] = await allFinished(n8n, id, 1);
+			expect(itemsOf(execution!, 'Ask')).toMatchObject([
+				{ external_id: 'a-1', said: expect.stringContaining('"paid"') },
+				{ external_id: 'a-2', said: expect.stringContaining('"failed"') },
+				{ number: '3', said: expect.stringContaining('"paid"') },
+			]);
+		});
+
+		test('a service that cannot be asked is told, and the token is in no item', async () => {
+			const id = await importAsking({ address: 'http://127.0.0.1:1/{identifier}' });
+			const execution = await n8n.finished(await n8n.run(id, 'Start'));
+			const [item] = saidTo(execution);
+			expect(item).toMatchObject({ statusCode: null, said: '' });
+			expect(item!.error).not.toBe('');
+			expect(JSON.stringify(execution.data)).not.toContain('Bearer practice');
+		});
+
+		reachesLastNodes('ask-the-service', () => n8n);
 	});
 
 	reachesLastNodes('practice-service', () => n8n);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { example } from '../../dev/demo';
-import type { N8n, Workflow } from '../../dev/n8n';
-import { nodeOf } from './nodes';
+import { example } from '../../../dev/demo';
+import type { N8n, Workflow } from '../../../dev/n8n';
+import { nodeOf } from '../nodes';
 
 const COLUMNS = [
 	'external_id',

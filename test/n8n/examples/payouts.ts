@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { example } from '../../dev/demo';
-import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
-import { EXAMPLES } from './editorPage';
-import { allFinished, nodeOf, type Credential } from './nodes';
-import { PASSWORD, PERSON } from './person';
+import { example } from '../../../dev/demo';
+import { itemsOf, until, type Execution, type N8n, type Workflow } from '../../../dev/n8n';
+import { EXAMPLES } from '../editorPage';
+import { allFinished, nodeOf, type Credential } from '../nodes';
+import { PASSWORD, PERSON } from '../person';
 
 export const BOOK_COLUMNS = readFileSync(join(EXAMPLES, 'book-of-payouts.csv'), 'utf8')
 	.trim()
@@ -52,9 +52,14 @@ export class PayoutsPage {
 	/** Sends the form as a browser does, with what its page holds in this order. */
 	async send(file: File | undefined, ...fields: string[]): Promise<Uploaded> {
 		const { status, html } = await this.post(file, fields);
-		const [execution] = await allFinished(this.n8n, this.workflowId, this.submitted);
+		const [execution] = await this.finished();
 		const text = String(itemsOf(execution!, 'Report')[0]?.text);
 		return { status, html, text, execution: execution! };
+	}
+
+	/** The executions of all that was sent, once they have ended, newest first. */
+	async finished(): Promise<Execution[]> {
+		return await allFinished(this.n8n, this.workflowId, this.submitted);
 	}
 
 	async post(file: File | undefined, fields: string[] = [], headers: object = PASSWORD) {
@@ -75,7 +80,7 @@ export class PayoutsPage {
 	}
 
 	async uploadFile(name: string): Promise<Uploaded> {
-		const bytes = readFileSync(join(__dirname, 'lists', name));
+		const bytes = readFileSync(join(__dirname, '..', 'lists', name));
 		return await this.send(new File([bytes], name, { type: 'application/octet-stream' }));
 	}
 

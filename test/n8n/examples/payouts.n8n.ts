@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { example } from '../../dev/demo';
-import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { majorOf } from '../../dev/versions';
-import { Sandbox } from '../../sandbox/service';
+import { example } from '../../../dev/demo';
+import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../../dev/n8n';
+import { majorOf } from '../../../dev/versions';
+import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
+import { Sandbox } from '../../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
 import { reachesLastNodes } from './lastNodes';
-import { launch } from './editorPage';
-import { allFinished, credentialFor, nodeOf, startN8n, VERSIONS, type Credential } from './nodes';
+import { launch } from '../editorPage';
+import {
+	allFinished,
+	credentialFor,
+	nodeOf,
+	SECRET,
+	startN8n,
+	VERSIONS,
+	type Credential,
+} from '../nodes';
 import { BOOK_COLUMNS, linesOf, PayoutsPage, type Uploaded } from './payouts';
-import { csvIn } from './hand';
-import { PASSWORD, PERSON, WRONG_PASSWORD } from './person';
-import { StatusService } from './statusService';
+import { csvIn } from '../hand';
+import { PASSWORD, PERSON, WRONG_PASSWORD } from '../person';
 
 /** Where the documents' pictures go; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
@@ -641,149 +649,155 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	describe('the service, where an address is entered', () => {
-		let service: StatusService;
+	test('the service’s own number is kept, where Settings name its field', async () => {
+		const { book, page } = await publishWithBook((workflow) => {
+			enterSettings(workflow, { paymentNumberField: 'id' });
+		});
+		const { text } = await page.uploadCsv(csv('kept-a,1,x', 'kept-b,5.03,x'));
+		expect(headOf(text)).toBe('1 of 2 lines accepted now: 1.00 in all. 1 in doubt.');
+		const known = sandbox.transactions.find(({ external_id }) => external_id === 'kept-a');
+		expect(await book.numbers()).toStrictEqual([
+			['kept-a', known!.id],
+			['kept-b', ''],
+		]);
+	});
+
+	describe('what the service reports', () => {
+		let book: Awaited<ReturnType<typeof makeBook>>;
+		let page: PayoutsPage;
+		let address: string;
+		let described: Credential;
 		beforeAll(async () => {
-			service = await StatusService.start();
+			const account = {
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				postbackSecret: SECRET,
+				describeService: true,
+				statusField: 'status',
+				paidValues: 'paid',
+				failedValues: 'failed',
+				amountField: 'amount',
+			};
+			described = await n8n.createCredential(account);
+			({ book, page } = await publishWithBook((workflow) => {
+				const trigger = nodeOf(workflow, 'The postback');
+				delete trigger.disabled;
+				// As the editor does with what is pasted.
+				trigger.webhookId = randomUUID();
+				for (const name of ['The postback', 'Pay'])
+					Object.assign(nodeOf(workflow, name), { credentials: { payApi: described } });
+			}));
+			const { nodes } = await n8n.workflow(page.workflowId);
+			const trigger = nodes.find(({ name }) => name === 'The postback')!;
+			address = `${n8n.url}${webhookPath(trigger)}`;
+			await n8n.changeCredential(described, { ...account, postbackUrl: address });
+			await until('the trigger', async () => (await fetch(address)).status === 401);
 		});
-		beforeEach(() => {
-			service.requests.length = 0;
-		});
-		afterAll(() => service.close());
 
-		/** The example whose node "Ask the service" is active, with its Settings filled in. */
-		async function publishAsking(settings: object = {}, isActive = true) {
-			return await publishWithBook((workflow) => {
-				Object.assign(nodeOf(workflow, 'Ask the service'), {
-					credentials: { payApi },
-					disabled: !isActive,
-				});
-				enterSettings(workflow, {
-					paymentNumberField: 'transaction.id',
-					address: service.address,
-					idField: 'reference',
-					statusField: 'state',
-					paidWords: 'done',
-					failedWords: 'gone',
-					amountField: 'value',
-					directionField: 'way',
-					outWords: 'out',
-					...settings,
-				});
-			});
+		/** Delivers a signed postback; gives the status that it is answered with. */
+		async function deliver(external_id: string, body: object, kind: Reference['kind'] = 'payment') {
+			const url = signUrl(address, { external_id, kind, amount: 7 }, SECRET);
+			const headers = { 'Content-Type': 'application/json' };
+			return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).status;
 		}
+		const outcomesIn = async (external_id: string) =>
+			(await book.rows())
+				.filter((row) => row.external_id === external_id)
+				.map(({ outcome }) => outcome);
+		const settle = async (external_id: string) => {
+			const found = sandbox.transactions.find((each) => each.external_id === external_id)!;
+			await sandbox.settle(found.id, 'paid');
+		};
 
-		test('an address without the node that asks: the report says so, and a person decides', async () => {
-			const { page } = await publishAsking({}, false);
-			const { text } = await page.uploadCsv(csv('ask-h,5.03,x'));
-			expect(headOf(text)).toBe('0 of 1 line accepted now: 0.00 in all. 1 in doubt.');
-			expect(text).toContain('Nobody asked the service: the node Ask the service is not active.');
-			expect(service.requests).toStrictEqual([]);
+		test('"accepted" becomes "paid", also where the postback comes before the list is through', async () => {
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 1_000 });
+			const uploading = page.post(fileOf(csv('told-1,7,x', 'told-2,7,x', 'told-3,7,x')));
+			await until('the second payment', async () => sandbox.bodies('payment').length >= 2);
+			await settle('told-1');
+			expect(await outcomesIn('told-1')).toStrictEqual(['paid']);
+			await uploading;
+			await settle('told-2');
+			expect(await outcomesIn('told-1')).toStrictEqual(['paid', 'accepted']);
+			expect(await outcomesIn('told-2')).toStrictEqual(['accepted', 'paid']);
+			expect(await outcomesIn('told-3')).toStrictEqual(['accepted']);
 		});
 
-		describe('what is in doubt is asked before a person is', () => {
-			const list = csv(
-				'ask-a,5.03,x',
-				'ask-b,5.03,x',
-				'ask-c,5.03,x',
-				'ask-d,5.03,x',
-				'ask-e,5.03,x',
-				'ask-f,5.03,x',
-				'ask-g,7,x',
-			);
-			let book: Awaited<ReturnType<typeof makeBook>>;
-			let page: PayoutsPage;
-			let first: Uploaded;
-			let asked: string[];
-			beforeAll(async () => {
-				({ book, page } = await publishAsking());
-				const paid = { reference: 'ask-a', state: 'done', value: 5.03, way: 'out' };
-				service.respond('ask-a', paid);
-				service.respond('ask-b', { ...paid, reference: 'ask-b', state: 'gone' });
-				service.respond('ask-c', { ...paid, reference: 'ask-c', state: 'on its way' });
-				service.respond('ask-d', { ...paid, reference: 'ask-d', value: 50.3 });
-				service.respond('ask-e', { ...paid, reference: 'ask-e', way: 'in' });
-				// About another payment.
-				service.respond('ask-f', paid);
-				service.requests.length = 0;
-				first = await page.uploadCsv(list);
-				asked = service.identifiersAsked();
-			});
-
-			/** The rows of the book with what was decided. */
-			async function decisions() {
-				const rows = (await book.rows()).filter(({ decision }) => decision !== null);
-				return rows.map(({ external_id, decision }) => ({ external_id, decision }));
+		test('each word is written once, and a person is told of what is not simply paid', async () => {
+			const paid = { status: 'paid', amount: 7 };
+			for (const body of [
+				{ status: 'waiting', amount: 7 },
+				{ status: 'paid', amount: 0.7 },
+				paid,
+				paid,
+				{ status: 'failed', amount: 7 },
+				paid,
+			])
+				expect(await deliver('told-4', body)).toBe(200);
+			expect(await outcomesIn('told-4')).toStrictEqual(['otherAmount', 'paid', 'failed']);
+			const told: unknown[] = [];
+			for (const id of await n8n.executionIds(page.workflowId)) {
+				const [item] = itemsOf(await n8n.finished(id), 'Tell a person of it');
+				if (item?.external_id === 'told-4') told.push(item.outcome);
 			}
-
-			test('it is asked about what is in doubt alone', () => {
-				expect(first.execution.data.resultData.error).toBeUndefined();
-				expect(asked).toStrictEqual(['ask-a', 'ask-b', 'ask-c', 'ask-d', 'ask-e', 'ask-f']);
-				expect(headOf(first.text)).toBe('1 of 7 lines accepted now: 7.00 in all. 4 in doubt.');
-			});
-
-			test.each([
-				{ id: 'ask-a', says: 'It was paid (The service said "done", execution ' },
-				{ id: 'ask-b', says: 'It was not paid (The service said "gone", execution ' },
-				{ id: 'ask-c', says: 'The service was asked: the service says "on its way". http' },
-				{ id: 'ask-d', says: 'The service was asked: it says "done" about 50.3, not 5.03. http' },
-				{ id: 'ask-e', says: 'has the direction "in", which is none of outWords. http' },
-				{ id: 'ask-f', says: 'its response does not name this payment. http' },
-				{ id: 'ask-g', says: 'Its response has no number of the service in "transaction.id".' },
-			])('of $id the report says: $says', ({ id, says }) => {
-				const line = linesOf(first.text).find((each) => each.includes(id));
-				expect(line).toContain(says);
-			});
-
-			test('a clear answer alone is written into the book', async () => {
-				expect(await decisions()).toStrictEqual([
-					{ external_id: 'ask-a', decision: 'It was paid' },
-					{ external_id: 'ask-b', decision: 'It was not paid' },
-				]);
-			});
-
-			test('the page asks too, but not about what a person decides', async () => {
-				service.respond('ask-c', {
-					reference: 'ask-c',
-					state: 'done',
-					value: 5.03,
-					way: 'out',
-				});
-				const { text } = await page.decide('ask-d', 'It was not paid', 'Ana');
-				expect(service.identifiersAsked()).toStrictEqual(['ask-c', 'ask-e', 'ask-f']);
-				expect(text).toContain('Written down about "ask-d": It was not paid. 2 in doubt.');
-				expect(await decisions()).toHaveLength(4);
-			});
-
-			test('the list again pays nothing', async () => {
-				const { text } = await page.uploadCsv(list);
-				expect(headOf(text)).toBe('0 of 7 lines accepted now: 0.00 in all. 2 in doubt.');
-				expect(takePayments()).toStrictEqual([]);
-			});
+			expect(told.sort()).toStrictEqual(['failed', 'otherAmount']);
 		});
 
-		test('the number of a response is kept, and a service that cannot be asked changes nothing', async () => {
-			const { book, page } = await publishAsking({
-				paymentNumberField: 'id',
-				address: 'http://127.0.0.1:1/{identifier}',
-			});
-			const { text } = await page.uploadCsv(csv('kept-a,1,x', 'kept-b,5.03,x'));
-			expect(headOf(text)).toBe('1 of 2 lines accepted now: 1.00 in all. 1 in doubt.');
-			expect(text).toContain('The service was asked: it could not be asked: ');
-			expect((await book.rows()).map(({ decision }) => decision)).toStrictEqual([null, null]);
-			const known = sandbox.transactions.find(({ external_id }) => external_id === 'kept-a');
-			expect(await book.numbers()).toStrictEqual([
-				['kept-a', known!.id],
-				['kept-b', ''],
+		test('a charge, and what nobody signed, is not written', async () => {
+			expect(await deliver('told-5', { status: 'paid', amount: 7 }, 'qrCode')).toBe(200);
+			const forged = signUrl(
+				address,
+				{ external_id: 'told-5', kind: 'payment', amount: 7 },
+				'another secret, which is long',
+			);
+			expect((await fetch(forged, { method: 'POST', body: '{"status":"paid"}' })).status).toBe(401);
+			expect(await outcomesIn('told-5')).toStrictEqual([]);
+		});
+
+		test('the next list goes by it: what was reported is not sent, and is told', async () => {
+			const list = csv('told-7,7,x', 'told-8,7,x', 'told-9,7,x');
+			await page.uploadCsv(list);
+			for (const [external_id, status] of [
+				['told-7', 'paid'],
+				['told-8', 'failed'],
+				['told-9', 'paid'],
+				['told-9', 'failed'],
+			] as const)
+				expect(await deliver(external_id, { status, amount: 7 })).toBe(200);
+			sandbox.received.length = 0;
+			const { text } = await page.uploadCsv(list);
+			expect(takePayments()).toStrictEqual([]);
+			expect(linesOf(text)).toStrictEqual([
+				expect.stringMatching(
+					/^- Line 4: told-9, .* Reported as paid on .* Reported as failed on /,
+				),
+				expect.stringMatching(/^- Line 3: told-8, .* Accepted on .* Reported as failed on /),
+				expect.stringMatching(/^- Line 2: told-7, .* Accepted on .* Reported as paid on /),
 			]);
 		});
 
-		test('Settings that lack something: nothing is asked, and the report says what to enter', async () => {
-			const { page } = await publishAsking({ statusField: '', paymentNumberField: '' });
-			const { text } = await page.uploadCsv(csv('lacks-a,1,x', 'lacks-b,5.03,x'));
-			expect(text).toContain('1 of 2 lines accepted now: 1.00 in all. 1 in doubt. ');
-			expect(text).toContain('Nothing was asked. Enter statusField in Settings');
-			expect(service.requests).toStrictEqual([]);
+		test('where the book cannot be written, the service is told to send it again', async () => {
+			const another = await publishWithBook((workflow) => {
+				const trigger = nodeOf(workflow, 'The postback');
+				delete trigger.disabled;
+				Object.assign(trigger, { webhookId: randomUUID(), credentials: { payApi: described } });
+				Object.assign(nodeOf(workflow, 'Write what was reported').parameters as object, {
+					dataTableId: { __rl: true, mode: 'id', value: 'gone' },
+				});
+			});
+			const { nodes } = await n8n.workflow(another.page.workflowId);
+			const path = webhookPath(nodes.find(({ name }) => name === 'The postback')!);
+			const url = signUrl(
+				`${n8n.url}${path}`,
+				{ external_id: 'told-6', kind: 'payment', amount: 7 },
+				SECRET,
+			);
+			const answer = await until('the trigger', async () => {
+				const headers = { 'Content-Type': 'application/json' };
+				const body = '{"status":"paid","amount":7}';
+				const { status } = await fetch(url, { method: 'POST', headers, body });
+				return status !== 404 && status;
+			});
+			expect(answer).toBe(500);
 		});
 	});
 

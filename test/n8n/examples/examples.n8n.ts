@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
-import { example, runDemo, setUpDemo } from '../../dev/demo';
+import { example, runDemo, setUpDemo } from '../../../dev/demo';
 import {
 	itemsOf,
 	until,
@@ -14,17 +14,17 @@ import {
 	type Execution,
 	type N8n,
 	type Workflow,
-} from '../../dev/n8n';
-import type { N8nVersion } from '../../dev/versions';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
-import type { Sandbox } from '../../sandbox/service';
+} from '../../../dev/n8n';
+import type { N8nVersion } from '../../../dev/versions';
+import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
+import type { Sandbox } from '../../../sandbox/service';
 import { makeTable } from './book';
-import { ended, firstExecution, waits } from './chargeAndWait';
-import { launch } from './editorPage';
+import { ended, firstExecution, waits } from '../chargeAndWait';
+import { launch } from '../editorPage';
 import { reachesLastNodes } from './lastNodes';
-import { startModel } from './model';
-import { allFinished, newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
-import { chatModel, toAgent } from './otherNodes';
+import { startModel } from '../model';
+import { allFinished, newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
+import { chatModel, toAgent } from '../otherNodes';
 
 let n8n: N8n;
 let sandbox: Sandbox;
@@ -220,7 +220,7 @@ async function publishCheckout(
 	delete stateNode.disabled;
 	// n8n 2 makes its book; on n8n 1 a person does, from the example's file.
 	if (version === 'n8n1') {
-		const file = join(__dirname, '..', '..', 'examples', 'book-of-orders.csv');
+		const file = join(__dirname, '..', '..', '..', 'examples', 'book-of-orders.csv');
 		const [header = ''] = readFileSync(file, 'utf8').split('\n');
 		const columns = header.split(',').map((name) => ({ name, type: 'string' }));
 		(await makeTable(n8n, columns)).chooseIn(workflow, 'Open the book');
@@ -364,7 +364,7 @@ function checkout(version: N8nVersion) {
 		const phone = await context.newPage();
 		await phone.goto(`${page}?order=${order}`);
 		const expectReadable = async (name: string) => {
-			const folder = join(__dirname, '..', '..', '.cache', 'screenshots', version);
+			const folder = join(__dirname, '..', '..', '..', '.cache', 'screenshots', version);
 			await phone.screenshot({ path: join(folder, `order-${name}.png`), fullPage: true });
 			const { violations } = await new AxeBuilder({ page: phone }).analyze();
 			expect(violations).toStrictEqual([]);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { itemsOf, type Execution, type N8n } from '../../dev/n8n';
-import { chain, node, pay, splitItems, start } from '../../dev/workflow';
-import type { Sandbox } from '../../sandbox/service';
-import { codeSpansOf } from '../markdown';
-import { newIds, publish, VERSIONS, withN8n, type Credential } from './nodes';
+import { itemsOf, type Execution, type N8n } from '../../../dev/n8n';
+import { chain, node, pay, splitItems, start } from '../../../dev/workflow';
+import type { Sandbox } from '../../../sandbox/service';
+import { codeSpansOf } from '../../markdown';
+import { newIds, publish, VERSIONS, withN8n, type Credential } from '../nodes';
 
 /*
  * "Pay from a Google Sheet" of docs/pay-a-list.md, without Google: a list stands in place of the sheet's

@@ -1,6 +1,6 @@
-import { example } from '../../dev/demo';
-import type { N8n } from '../../dev/n8n';
-import { isNote } from './editorPage';
+import { example } from '../../../dev/demo';
+import type { N8n } from '../../../dev/n8n';
+import { isNote } from '../editorPage';
 
 /** The nodes of an example that lead to no other one. */
 function lastNodesOf(name: string): string[] {
