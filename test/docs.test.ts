@@ -123,7 +123,8 @@ const OF_N8N = new Set([
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
-	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason qrCodeAmount access_token data status field statusCode tokenRejected
+	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason
+	claimed qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
 	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
@@ -141,7 +142,7 @@ const OTHER_NAMES = `
 /** What the practice service is given, and what the invented services of docs/connect.md say. */
 const INVENTED_NAMES = `
 	anything fast completed expired instant data.chargeStatus data.transferStatus returned cancelled
-	data.value.paid data.ref false
+	data.value.paid data.ref false pix pix.0.status charge.paid charge.expired charge.paidCents charge.code
 `
 	.trim()
 	.split(/\s+/);

@@ -30,8 +30,8 @@ describe('the package, as it was built,', () => {
 	];
 	const paths = files.map(({ path }) => path);
 
-	// 117,602 when it was measured.
-	test('is small', () => expect(size).toBeLessThan(130_000));
+	// 135,289 when it was measured.
+	test('is small', () => expect(size).toBeLessThan(150_000));
 
 	test.each([...manifest.n8n.nodes, ...manifest.n8n.credentials])('has %s', (path) => {
 		expect(paths).toContain(path);
@@ -238,6 +238,7 @@ test('every field takes an expression, but for a choice of resource or operation
 		'respond',
 		'responseBody',
 		'responseCode',
+		'skipRepeats',
 		'startWhen',
 	]);
 });

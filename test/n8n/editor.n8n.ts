@@ -644,8 +644,9 @@ function executions() {
 		await choose('authentication', 'None');
 		await seen(ndv, 'Anyone who learns this URL');
 		await seen(ndv, "then enter the URL in your service's dashboard.");
-		await choose('authentication', "Service's Signature");
-		await seen(ndv, "turn on Check the Service's Signature,");
+		await choose('authentication', 'Sender');
+		await seen(ndv, 'say in Check the Sender how the service shows');
+		await seen(ndv, 'compare External ID and amount with your own order');
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
@@ -747,13 +748,14 @@ function credentials() {
 			'postbackUrl',
 			'postbackSecret',
 			'describeService',
-			'verifySignature',
+			'senderCheck',
 			'limitPayments',
 		];
 		const DESCRIBED = [
 			'statusField',
 			'paidValues',
 			'failedValues',
+			'refundField',
 			'amountField',
 			'idField',
 			'resultField',
@@ -800,7 +802,10 @@ function credentials() {
 			await field('amountField', modal).fill('data.amount\ndata.total');
 			await field('failedValues', modal).scrollIntoViewIfNeeded();
 			await picture('credential-described');
-			await turnOn('verifySignature', modal);
+			await shows(modal, 'amountUnit');
+			await choose('senderCheck', 'Secret Header');
+			await shows(modal, 'secretHeaderName', 'secretHeaderValue');
+			await choose('senderCheck', 'Signature');
 			await shows(
 				modal,
 				'signatureHeader',
