@@ -411,12 +411,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test('a genuine proof at the resume URL itself, as it was given out earlier, resumes it', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliver(waiting.url.replace('/pay-postback', ''))).toBe(200);
-		expect(await itemAfter(waiting)).toHaveProperty('postback');
-	});
-
 	test('a genuine proof at a segment that nothing listens at resumes nothing', async () => {
 		const waiting = await startWaiting(n8n, sandbox, payApi);
 		expect(await deliver(waiting.url.replace('/pay-postback', '/postback'))).toBe(404);

@@ -17,7 +17,6 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from '../../parameters/condition';
-import { refuseMovedOptions } from '../../parameters/options';
 import type { StatusWords } from '../../service/postbackState';
 import { readAuthentication, type Authentication } from './form';
 
@@ -82,7 +81,6 @@ export async function readSettings(
 	}
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
-	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	if (typeof condition === 'object') refuseUnsignedMatch(condition, sender);
