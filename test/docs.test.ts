@@ -13,7 +13,6 @@ import {
 	allIn,
 	codeOf,
 	codeSpansOf,
-	fencesOf,
 	headingsOf,
 	isFile,
 	labelsOf,
@@ -386,49 +385,6 @@ describe('README', () => {
 		expect(anchors.size).toBeGreaterThan(0);
 		const headings = headingsOf('README.md').map(({ anchor }) => anchor);
 		for (const anchor of anchors) expect(headings).toContain(anchor);
-	});
-});
-
-describe('README in Portuguese is the same as in English:', () => {
-	const [ENGLISH, PORTUGUESE] = ['README.md', 'docs/README.pt-BR.md'];
-
-	/** How many sentences each paragraph, step and cell has, in the order of the page. */
-	function sentencesOf(path: string): number[] {
-		const counts: number[] = [];
-		for (const block of proseOf(path).split(/\n\n+|\n(?=\s*(?:- |\d\. |\|))/)) {
-			for (const cell of block.split(/\s\|\s/)) {
-				counts.push(allIn(cell, /([.?!:])(?=[\s*)\]]|$)/g).length);
-			}
-		}
-		return counts;
-	}
-
-	/** Where the links lead, from the root; to the page itself and to the other one are alike. */
-	function targetsOf(path: string): string[] {
-		const targets: string[] = [];
-		for (const { target } of linksOf(path)) {
-			if (/^https?:/.test(target)) targets.push(target.replace(/.*README.*/, 'the page'));
-			else if (target.startsWith('#') || target.includes('README')) targets.push('the page');
-			else targets.push(join(dirname(path), target));
-		}
-		return targets.sort();
-	}
-
-	test('headings', () => {
-		const levels = headingsOf(PORTUGUESE).map(({ level }) => level);
-		expect(levels).toStrictEqual(headingsOf(ENGLISH).map(({ level }) => level));
-	});
-	test('commands', () => expect(fencesOf(PORTUGUESE)).toStrictEqual(fencesOf(ENGLISH)));
-	test('links and pictures', () => expect(targetsOf(PORTUGUESE)).toStrictEqual(targetsOf(ENGLISH)));
-	test('rows of tables', () => {
-		expect(rowsIn(proseOf(PORTUGUESE))).toHaveLength(rowsIn(proseOf(ENGLISH)).length);
-	});
-	test('sentences', () => expect(sentencesOf(PORTUGUESE)).toStrictEqual(sentencesOf(ENGLISH)));
-	test('labels', () => {
-		expect(labelsOf(PORTUGUESE).sort()).toStrictEqual(labelsOf(ENGLISH).sort());
-	});
-	test('names', () => {
-		expect(codeSpansOf(PORTUGUESE).sort()).toStrictEqual(codeSpansOf(ENGLISH).sort());
 	});
 });
 
