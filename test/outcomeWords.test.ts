@@ -34,7 +34,7 @@ test.each<{ place: string; told: string[] }>([
 		],
 	},
 	{
-		place: 'docs/troubleshooting.md',
+		place: 'docs/in-doubt.md',
 		told: [`| ${first(notSent)}. [Run it again]`],
 	},
 	{

@@ -1,4 +1,4 @@
-/** A comparison as docs/bench.json keeps it and docs/performance.md shows it. */
+/** A comparison as docs/bench.json keeps it and docs/scale.md shows it. */
 export interface Row {
 	/** The first cell of its line; what stands before and behind the slash are the sides. */
 	name: string;
@@ -11,7 +11,7 @@ export interface Row {
 	goal?: number;
 }
 
-/** A table of docs/performance.md. */
+/** A table of docs/scale.md. */
 export interface Table {
 	rows: Row[];
 	/** Whether less is better, as of milliseconds, or more, as of calls per second. */
@@ -50,7 +50,7 @@ function cellsOf(row: Row, better: Table['better'], newest: string): string[] {
 	return [label, ratio, aim, isReached(row, better) ? 'yes' : 'no'];
 }
 
-/** The cells of a table of docs/performance.md, its head first. */
+/** The cells of a table of docs/scale.md, its head first. */
 export function cellsOfTable({ tables }: Figures, heading: string): string[][] {
 	const dates = Object.values(tables).flatMap(({ rows }) => rows.map(({ date }) => date));
 	const newest = dates.sort().at(-1) ?? '';

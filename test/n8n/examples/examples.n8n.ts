@@ -770,7 +770,7 @@ async function connectModel(workflow: Workflow, { url }: { url: string }) {
 }
 
 function allowPayments(workflow: Workflow) {
-	parametersOf(workflow, 'Make payment').options = { allowAiPayments: true };
+	parametersOf(workflow, 'Create payment').options = { allowAiPayments: true };
 }
 
 /** A message to the agent, in a conversation of its own. */
@@ -785,7 +785,7 @@ function agentExampleWithoutGate(): Workflow {
 	const GATE = 'Approve the payment';
 	const { nodes, connections, ...rest } = example('agent');
 	delete connections[GATE];
-	delete connections['Make payment'];
+	delete connections['Create payment'];
 	return { ...rest, nodes: nodes.filter(({ name }) => name !== GATE), connections };
 }
 
@@ -820,7 +820,7 @@ function agentWithoutGate() {
 	/** The payment tool connected to the agent by a person, in place of the gate. */
 	function withPaymentTool(): Workflow {
 		const workflow = agentExampleWithoutGate();
-		workflow.connections['Make payment'] = toAgent('ai_tool');
+		workflow.connections['Create payment'] = toAgent('ai_tool');
 		return workflow;
 	}
 
