@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator } from 'playwright-core';
 import { exampleNames } from '../../dev/examples';
@@ -40,7 +40,6 @@ import { nightly } from './nightly';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 import { PERSON } from './person';
 
-const ROOT = join(__dirname, '..', '..');
 /** Where the documents' pictures go, in the light theme; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;
 /** For looking at only: what failed, the dark theme, and n8n 1. */

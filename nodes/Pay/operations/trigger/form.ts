@@ -23,9 +23,10 @@ const authenticationField: INodeProperties = {
 	noDataExpression: true,
 	options: [
 		{
-			name: 'None',
-			value: 'none',
-			description: 'Take every request: anyone who knows the URL can report a payment',
+			name: 'Signed URL',
+			value: 'signedUrl',
+			description:
+				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
 		},
 		{
 			name: 'Sender',
@@ -34,10 +35,9 @@ const authenticationField: INodeProperties = {
 				'Take only what the service sent, as Check the Sender in the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
 		},
 		{
-			name: 'Signed URL',
-			value: 'signedUrl',
-			description:
-				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+			name: 'None',
+			value: 'none',
+			description: 'Take every request: anyone who knows the URL can report a payment',
 		},
 	],
 	default: 'signedUrl',
@@ -75,6 +75,17 @@ const responseCodeField: INodeProperties = {
 	typeOptions: { minValue: 200, maxValue: 299 },
 	default: 200,
 	description: 'HTTP status to respond to postbacks with',
+};
+
+const responseBodyField: INodeProperties = {
+	displayName: 'Response Body',
+	name: 'responseBody',
+	type: 'string',
+	noDataExpression: true,
+	default: '',
+	placeholder: 'e.g. OK',
+	displayOptions: { hide: { '/options.respond': ['lastNode'] } },
+	description: 'Text to respond to postbacks with. Empty unless set.',
 };
 
 const COPY_URL = 'open Webhook URLs above and copy the Production URL.';
@@ -155,19 +166,10 @@ const triggerFields: INodeProperties[] = [
 		default: { ...LEAVE_BODY },
 		options: [
 			leaveBodyOption,
-			respondField,
-			{
-				displayName: 'Response Body',
-				name: 'responseBody',
-				type: 'string',
-				noDataExpression: true,
-				default: '',
-				placeholder: 'e.g. OK',
-				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
-				description: 'Text to respond to postbacks with. Empty unless set.',
-			},
-			responseCodeField,
 			skipRepeatsField,
+			respondField,
+			responseCodeField,
+			responseBodyField,
 		],
 	},
 ];
