@@ -35,10 +35,6 @@ test.each<{ place: string; told: string[] }>([
 	},
 	{
 		place: 'docs/in-doubt.md',
-		told: [`| ${first(notSent)}. [Run it again]`],
-	},
-	{
-		place: 'docs/in-doubt.md',
 		told: [`in words "${notSent}"`, `in words "${notReached}"`],
 	},
 ])('$place tells outcomes in the words of the product', ({ place, told }) => {
