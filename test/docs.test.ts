@@ -128,7 +128,7 @@ const OTHER_NAMES = `
 	message signature query null undefined true success data.status expires_in webhook() test.each
 	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
-	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
+	isToolExecution onMessage getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
