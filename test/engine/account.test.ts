@@ -628,6 +628,16 @@ describe('an account that is refused is asked once', () => {
 			retryAfter: () => undefined,
 			said: /^The service.+ before this execution's next wait$/,
 		},
+		{
+			what: 'a date that is over by the clock of n8n',
+			retryAfter: () => new Date(Date.now() - 40_000).toUTCString(),
+			said: /^The service.+ before this execution's next wait$/,
+		},
+		{
+			what: '0 s, as some say who count down',
+			retryAfter: () => '0',
+			said: /^The service.+ for 1 s$/,
+		},
 	])('30 payments of which the third gets 429, with $what', async ({ retryAfter, said }) => {
 		let asked = 0;
 		sandbox.faultFor = () =>
