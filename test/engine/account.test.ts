@@ -758,6 +758,26 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
+	test('items that are in flight at once share the failure of one token request', async () => {
+		let asked = 0;
+		const endpoint = createServer((_request, response) => {
+			asked++;
+			response.writeHead(500).end();
+		});
+		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+		const { port } = endpoint.address() as AddressInfo;
+		const credential = {
+			authentication: 'clientCredentials',
+			tokenUrl: `http://127.0.0.1:${port}/`,
+			clientId: 'a',
+			clientSecret: randomUUID(),
+		};
+		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(10));
+		endpoint.close();
+		expect(asked).toBe(3);
+		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	});
+
 	test('a service that takes JSON only and wraps its tokens is paid with', async () => {
 		const service = await startSandbox({
 			clientCredentials: {
