@@ -373,6 +373,27 @@ describe('README', () => {
 		}
 	});
 
+	test('has the headings that other n8n packages have', () => {
+		const titles = headingsOf('README.md').filter(({ level }) => level === 2);
+		expect(titles.map(({ title }) => title)).toStrictEqual([
+			'Installation',
+			'Operations',
+			'Credentials',
+			'Compatibility',
+			'Usage',
+			'Resources',
+			'Version history',
+			'From a clone',
+		]);
+	});
+
+	test('leads to every page', () => {
+		const targets = linksOf('README.md').map(({ target }) => target.split('#')[0]);
+		for (const path of DOCUMENTS) {
+			if (path !== 'README.md') expect(targets).toContain(path);
+		}
+	});
+
 	test('has the headings that n8n links to', () => {
 		const anchors = new Set([
 			...allIn(SOURCES, /https:\/\/[^'"]+#([\w-]+)/g),
