@@ -46,6 +46,22 @@ const { PAY_SCREENSHOTS } = process.env;
 const LOOK = join(__dirname, '..', '..', '.cache', 'screenshots');
 const TOKEN = 'token-of-the-editor-test';
 
+/** The clicks, keys and fields that each step takes: more of them is a form that got harder. */
+const COUNTS: Record<string, string> = {
+	'Paid QR code': '8 clicks, 3 keys, 2 fields',
+	'QR code by hand': '6 clicks, 0 keys, 3 fields',
+	'Wait for it': '11 clicks, 3 keys, 4 fields',
+	'Postback in a workflow': '14 clicks, 2 keys, 3 fields',
+	'Settled payout': '6 clicks, 0 keys, 5 fields',
+	'Report of a file': '13 clicks, 3 keys, 4 fields',
+};
+/** The same on n8n 1, where they are others: it makes no table by itself, and closes no credential. */
+const COUNTS_ON_N8N_1: Record<string, string> = {
+	...COUNTS,
+	'Paid QR code': '8 clicks, 4 keys, 2 fields',
+	'Report of a file': '23 clicks, 5 keys, 5 fields',
+};
+
 let browser: Browser;
 let n8n: N8n;
 let sandbox: Sandbox;
@@ -220,22 +236,6 @@ function ofEditor(each: N8nVersion) {
 	outputs();
 	credentials();
 }
-
-/** The clicks, keys and fields that each step takes: more of them is a form that got harder. */
-const COUNTS: Record<string, string> = {
-	'Paid QR code': '8 clicks, 3 keys, 2 fields',
-	'QR code by hand': '6 clicks, 0 keys, 3 fields',
-	'Wait for it': '11 clicks, 3 keys, 4 fields',
-	'Postback in a workflow': '14 clicks, 2 keys, 3 fields',
-	'Settled payout': '6 clicks, 0 keys, 5 fields',
-	'Report of a file': '13 clicks, 3 keys, 4 fields',
-};
-/** The same on n8n 1, where they are others: it makes no table by itself, and closes no credential. */
-const COUNTS_ON_N8N_1: Record<string, string> = {
-	...COUNTS,
-	'Paid QR code': '8 clicks, 4 keys, 2 fields',
-	'Report of a file': '23 clicks, 5 keys, 5 fields',
-};
 
 /** Begins on a fresh n8n, with an installed package; each goes on where the one before it ended. */
 function newcomer(on: N8nVersion) {
