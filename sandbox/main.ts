@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { Sandbox, type SandboxOptions } from './service';
+import type { ClientCredentials } from './tokens';
 
 export const HELP = `The sandbox: a stand-in for the service, on this machine only.
 
@@ -15,7 +16,7 @@ What the service's document leaves open, off unless named; each an illustration:
   --oauth                tokens come from /oauth/token (OAuth 2.0 client credentials)
   --client-id TEXT       (sandbox-client)
   --client-secret TEXT   (SANDBOX_CLIENT_SECRET; sandbox-secret)
-  --client-auth WAY      header, body or json alone; header and body are taken without it
+  --client-auth WAY      header, body, json or headerJson alone; header and body are taken without it
   --token-life SECONDS   (3600)
   --wrap-token           tokens come as { data: { accessToken: … } }
   --one-token            a new token ends the one before it
@@ -36,6 +37,13 @@ function wholeNumber(name: string, text: string, orElse = ''): number {
 
 function settleAfter(text: string): number | undefined {
 	return text === 'off' ? undefined : wholeNumber('settle-after', text, ' or off');
+}
+
+function clientAuthentication(text: string | undefined): ClientCredentials['clientAuthentication'] {
+	const ways = ['header', 'body', 'json', 'headerJson'] as const;
+	const way = ways.find((each) => each === text);
+	if (text === undefined || way !== undefined) return way;
+	throw new Error(`--client-auth is header, body, json or headerJson, not "${text}"`);
 }
 
 /** Reads the options of the command line; undefined when only the help was asked for. */
@@ -65,10 +73,7 @@ export function readOptions(
 		},
 	});
 	if (values.help) return undefined;
-	const way = values['client-auth'];
-	if (way !== undefined && way !== 'header' && way !== 'body' && way !== 'json') {
-		throw new Error(`--client-auth is header, body or json, not "${way}"`);
-	}
+	const way = clientAuthentication(values['client-auth']);
 	return {
 		port: wholeNumber('port', values.port),
 		settlePaymentsAfter: settleAfter(values['settle-after']),

@@ -1,4 +1,7 @@
 import { freePort } from '../../dev/n8n';
+import { CLIENT_AUTHENTICATIONS } from '../../nodes/Pay/credential/fields';
+import { fetchToken } from '../../nodes/Pay/credential/tokenEndpoint';
+import type { TokenPost } from '../../nodes/Pay/service/client';
 import { HELP, readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
@@ -227,6 +230,21 @@ describe('the token endpoint', () => {
 		expect(sandbox?.tokens?.active).toBe(0);
 	});
 
+	const WAYS = CLIENT_AUTHENTICATIONS.map(({ value }) => value);
+	test.each(WAYS)("a Pay node's own request is taken where only %s is", async (taken) => {
+		await withTokens({ clientAuthentication: taken });
+		const post: TokenPost = async (url, headers, body) => {
+			const response = await fetch(url, { method: 'POST', headers, body });
+			return { statusCode: response.status, body: await response.text() };
+		};
+		for (const sendIn of WAYS) {
+			const client = { ...CLIENT, tokenUrl: sandbox!.tokenUrl, scope: '', sendIn };
+			const fetched = fetchToken(client, post);
+			if (sendIn === taken) await expect(fetched).resolves.toMatchObject({ life: 3600 });
+			else await expect(fetched).rejects.toThrow(/Could not get an access token/);
+		}
+	});
+
 	test('a token is rejected once its life is over, and a new one is taken', async () => {
 		await withTokens({ tokenLife: 2 });
 		const begin = Date.now();
@@ -336,7 +354,7 @@ describe('the command line', () => {
 		},
 		{
 			args: ['--client-auth', 'both'],
-			message: /header, body or json/,
+			message: /header, body, json or headerJson/,
 		},
 		{
 			args: ['--unknown'],
