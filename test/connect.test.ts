@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { readAccount } from '../nodes/Pay/credential/connection';
-import { stateOf, type StatusWords } from '../nodes/Pay/parameters/postbackState';
+import { Sources } from '../nodes/Pay/service/fieldMatch';
 import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
+import { stateOf, type Proven, type StatusWords } from '../nodes/Pay/service/postbackState';
 
 /*
  * The two invented services of docs/connect.md, read from the page: a person who enters what its tables
@@ -42,6 +43,9 @@ function invented(name: string): Invented {
 	return { credential, bodies };
 }
 
+const stateIn = (words: StatusWords, proven: object, body: unknown) =>
+	stateOf(words, proven as Proven, new Sources(body)).state;
+
 const CHARGE = { external_id: 'order-1042', amount: 49.9 };
 const PAYMENT = { external_id: 'invoice-2041', amount: 12.5 };
 
@@ -51,10 +55,10 @@ test('Plain: its postback says that the charge is paid, and nothing of another o
 	expect(account).toMatchObject({ baseUrl: 'https://api.plain.example', schemeName: 'fast' });
 	const status = account.statusWords as StatusWords;
 	const [body] = bodies;
-	expect(stateOf(status, CHARGE, body)).toBe('paid');
-	expect(stateOf(status, PAYMENT, body)).toBe('other');
+	expect(stateIn(status, CHARGE, body)).toBe('paid');
+	expect(stateIn(status, PAYMENT, body)).toBe('other');
 	const cheaper = { external_id: 'order-1042', amount: 59.9 };
-	expect(stateOf(status, cheaper, body)).toBe('otherAmount');
+	expect(stateIn(status, cheaper, body)).toBe('otherAmount');
 });
 
 test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment came back', () => {
@@ -69,6 +73,6 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 	const [refused, charge, payment] = bodies;
 	expect(judge(account.responseWords as ResponseWords, refused)?.means).toBe('rejected');
 	const status = account.statusWords as StatusWords;
-	expect(stateOf(status, CHARGE, charge)).toBe('paid');
-	expect(stateOf(status, PAYMENT, payment)).toBe('failed');
+	expect(stateIn(status, CHARGE, charge)).toBe('paid');
+	expect(stateIn(status, PAYMENT, payment)).toBe('failed');
 });

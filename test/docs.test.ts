@@ -89,6 +89,7 @@ const OF_N8N = new Set([
 	'Retry On Fail',
 	'Execute workflow',
 	'Webhook URLs',
+	'Property Name',
 	'On new Pay event',
 	'Unrecognized node type',
 	'Conflicting Trigger Path',
@@ -115,22 +116,23 @@ const OF_N8N = new Set([
 	'Import CSV',
 	'Data table',
 	'Fixed',
+	'Workflow',
 ]);
 
-/** Names that items, answers, requests and log lines have, those of the examples with a register, of
+/** Names that items, answers, requests and log lines have, those of the example pay-once, of
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
-	notReached inFlight reference body eventId error.outcome state failed other otherAmount qrCodeAmount access_token data status field statusCode tokenRejected
+	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
-	multipart pay text dist docs v payout_register payout_heard due claimed settled closed refused
+	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
-	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
+	reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
 	paymentNumberField data.id
 `
@@ -342,36 +344,6 @@ describe('docs/safety.md', () => {
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
 	expect(withSources(name)).toStrictEqual(example(name));
-});
-
-describe('the examples with a register', () => {
-	const register = read('examples/payout-register/register.sql').trimEnd();
-	const withRegister = exampleNames().filter((name) =>
-		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
-	);
-
-	test('are four', () => expect(withRegister).toHaveLength(4));
-
-	test.each(withRegister)('%s runs its one file in "Set up"', (name) => {
-		const setUp = example(name).nodes.find((node) => node.name === 'Set up')!;
-		expect(setUp.parameters).toMatchObject({ query: register });
-	});
-
-	test('have one version: the file says it where it compares, and where it is done', () => {
-		const [compared, ...noOther] = allIn(register, /this_version CONSTANT integer := (\d+);/g);
-		const noted = allIn(register, /IS 'Payouts of n8n-nodes-pay, version (\d+)'/g);
-		expect(compared).toBeDefined();
-		expect(noOther).toStrictEqual([]);
-		expect(noted).toStrictEqual([compared]);
-	});
-
-	test.each(withRegister)('%s calls its functions in one line each', (name) => {
-		for (const node of example(name).nodes) {
-			const { query } = node.parameters as { query?: string };
-			if (query === undefined || node.name === 'Set up') continue;
-			expect(query).toMatch(/^SELECT .+$/);
-		}
-	});
 });
 
 describe('README', () => {

@@ -47,7 +47,7 @@ describe('the package, as it was built,', () => {
 		]);
 	});
 
-	test('loads one file for both nodes: what draws images and reads XML waits for its first use', () => {
+	test('loads one file for both nodes: what draws images waits for its first use', () => {
 		const script = `
 			for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
 			console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
@@ -94,7 +94,7 @@ describe('the bill of materials', () => {
 
 	test('holds every bundled library, and no other', () => {
 		const bundled = new Set<string>();
-		for (const file of ['nodes.js', 'qr/image.js', 'postback/body/xml.js']) {
+		for (const file of ['nodes.js', 'qr/image.js']) {
 			const program = read(`dist/nodes/Pay/${file}`);
 			for (const name of allIn(program, /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)) {
 				bundled.add(name);

@@ -19,7 +19,7 @@ const DESCRIBED = {
 	failedValues: 'failed',
 	amountField: 'data.amount\namount',
 	idField: 'data.external_id\nexternal_id',
-	verifySignature: true,
+	senderCheck: 'signature',
 	signatureHeader: 'X-Signature',
 	signatureSecret: SERVICE,
 };

@@ -3,10 +3,10 @@ import { itemsOf, pause, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, node, noOp, payTrigger, splitItems, start } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
-import { makeBook } from './book';
+import { makeBook } from './examples/book';
 import { chargeAndWait } from './chargeAndWait';
 import { nodeOf, payEach, publish, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
-import { linesOf, PayoutsPage } from './payouts';
+import { linesOf, PayoutsPage } from './examples/payouts';
 
 /*
  * What an attack on running n8ns found: settings that give nothing, or that programs write where no node
@@ -49,7 +49,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test.each([
 		[
 			'is to be signed',
-			{ verifySignature: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
+			{ senderCheck: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
 		],
 		[
 			'has another amount',

@@ -10,9 +10,6 @@ export const VERSIONS: NpmVersion[] = process.env.N8N_TRY_VERSION
 	? [process.env.N8N_TRY_VERSION as NpmVersion]
 	: ['n8n2', 'n8n1'];
 
-/** A test of what n8n's version does not change, such as the SQL of an example: on one of them. */
-export const onceOf = (version: N8nVersion) => (version === VERSIONS[0] ? test : test.skip);
-
 /** To write its pages takes each start of an n8n 5 s of processor time. */
 const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
 /** For the tests of its pages, and of the nodes that it offers there. */

@@ -1,4 +1,4 @@
-import { unitsOf } from '../parameters/amount';
+import { unitsOf } from '../service/amounts';
 import type { ServiceOperation } from '../service/contract';
 import { isRejectedForToken, type RequestResult } from '../service/client';
 import { addToSum, type Outlay } from './outlays';

@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 import { addedToRecipient } from '../parameters/additionalMembers';
-import { unitsOf } from '../parameters/amount';
+import { unitsOf } from '../service/amounts';
 import type { MemberTree, Recipient } from '../service/contract';
 import type { Ledger } from './ledger';
 import { sumOf } from './outlays';
