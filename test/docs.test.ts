@@ -8,6 +8,7 @@ import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
+import { GATE } from './n8n/tiers';
 import {
 	allIn,
 	codeOf,
@@ -123,7 +124,8 @@ const OF_N8N = new Set([
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
-	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason qrCodeAmount access_token data status field statusCode tokenRejected
+	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason
+	claimed qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
 	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
@@ -134,14 +136,14 @@ const OTHER_NAMES = `
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
-	paymentNumberField data.id
+	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
 	.trim()
 	.split(/\s+/);
 /** What the practice service is given, and what the invented services of docs/connect.md say. */
 const INVENTED_NAMES = `
 	anything fast completed expired instant data.chargeStatus data.transferStatus returned cancelled
-	data.value.paid data.ref false
+	data.value.paid data.ref false pix pix.0.status charge.paid charge.expired charge.paidCents charge.code
 `
 	.trim()
 	.split(/\s+/);
@@ -326,6 +328,18 @@ describe('docs/safety.md', () => {
 			expect(read(`test/${file}`)).toMatch(/\btest(\.each)?\(/);
 		}
 	});
+
+	/** What an example promises is tried at night, with the example. */
+	const isOfExample = (promise: string) => promise.includes('`pay-once`');
+	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
+
+	test.each(promises.filter(({ promise }) => !isOfExample(promise)))(
+		'"$promise" is tried on a running n8n before a change goes in: $tests',
+		({ tests }) => {
+			const files = allIn(tests, /`([^`]+)`/g);
+			expect(files.filter((file) => inGate.includes(file))).not.toStrictEqual([]);
+		},
+	);
 
 	test.each(['## The outcomes, exactly', '### Retries: the ledger', '## A proxy that repeats'])(
 		'"%s" names the test that holds it',

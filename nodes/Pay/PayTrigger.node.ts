@@ -22,7 +22,7 @@ export class PayTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle:
-			'={{ { none: "any postback", sender: "postbacks of the service" }[$parameter["authentication"]] ?? "signed postbacks" }}',
+			'={{ $parameter["authentication"] === "none" ? "any postback" : "genuine postbacks" }}',
 		// n8n's node panel shows this for both nodes.
 		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },

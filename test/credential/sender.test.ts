@@ -683,6 +683,9 @@ describe('what a service does not sign says nothing', () => {
 				'Field (matchField) has "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
 		});
 		refuseUnsignedMatch({ states: ['paid'] }, rule);
+		const ofCharge = words('headers.x-event');
+		const refusal = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, ofCharge));
+		expect(refusal).toMatchObject({ field: 'statusField' });
 		refuseUnsignedMatch(match, undefined);
 		refuseUnsignedMatch(match, readSenderRule(WITH_EVENT));
 	});

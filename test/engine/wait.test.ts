@@ -918,9 +918,7 @@ describe('the waits behind a charge', () => {
 					signatureSecret: 'the secret of the service',
 				},
 			);
-			expect(
-				hints.filter((hint) => /does not check the sender/.test(hint)),
-			).toHaveLength(count);
+			expect(hints.filter((hint) => /does not check the sender/.test(hint))).toHaveLength(count);
 		},
 	);
 

@@ -86,7 +86,7 @@ export class Server {
 			printed = (printed + chunk.toString()).slice(-2000);
 		});
 		child.on('error', ({ message }) => {
-			failure = `install Debian's package of it (.ci/run lists them). ${message}`;
+			failure = `install Debian's package of it (.ci/weekly lists them). ${message}`;
 		});
 		child.once('exit', () => {
 			failure ??= `it ended. ${printed}`;

@@ -13,6 +13,7 @@ import {
 	type SpellingName,
 } from './deliveries';
 import { sendRaw } from './hostileRequests';
+import { nightly } from './nightly';
 import { allFinished, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 
 const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49.9 };
@@ -133,7 +134,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	describe.each([{ options: {} }, { options: { respond: 'onReceived' } }])(
+	nightly.describe.each([{ options: {} }, { options: { respond: 'onReceived' } }])(
 		'a trigger whose JSON has the options $options alone, so that n8n reads bodies',
 		({ options }) => {
 			let trigger: Trigger;
@@ -167,7 +168,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	describe.each([
+	nightly.describe.each([
 		{ reader: 'the node', options: { binaryData: true } },
 		{ reader: 'n8n', options: {} },
 	])('a multipart form with a file, which $reader reads,', ({ options }) => {
@@ -327,21 +328,24 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	// postback/trigger.test.ts has all that publishing is refused for.
-	test('a trigger without a secret is not published, and n8n says why in our words', async () => {
-		const entry = payTrigger();
-		const payApi = await createCredential('');
-		const id = await n8n.importWorkflow(chain('Refused', [entry]), { payApi });
-		if (version === 'n8n1') {
-			await expect(n8n.publish(id)).rejects.toThrow(`${NO_SECRET}. ${IN_JSON}`);
-		} else {
-			// It answers first, looks at the trigger some 15 s later, and logs the reason.
-			const logged = n8n.log.length;
-			await n8n.publish(id);
-			await until('the refusal', async () => n8n.log.slice(logged).includes(NO_SECRET));
-			expect(n8n.log.slice(logged)).toContain('This trigger has the credential "Pay API".');
-		}
-		expect(await deliver(n8n.url + webhookPath(entry))).toBe(404);
-	});
+	nightly.test(
+		'a trigger without a secret is not published, and n8n says why in our words',
+		async () => {
+			const entry = payTrigger();
+			const payApi = await createCredential('');
+			const id = await n8n.importWorkflow(chain('Refused', [entry]), { payApi });
+			if (version === 'n8n1') {
+				await expect(n8n.publish(id)).rejects.toThrow(`${NO_SECRET}. ${IN_JSON}`);
+			} else {
+				// It answers first, looks at the trigger some 15 s later, and logs the reason.
+				const logged = n8n.log.length;
+				await n8n.publish(id);
+				await until('the refusal', async () => n8n.log.slice(logged).includes(NO_SECRET));
+				expect(n8n.log.slice(logged)).toContain('This trigger has the credential "Pay API".');
+			}
+			expect(await deliver(n8n.url + webhookPath(entry))).toBe(404);
+		},
+	);
 
 	test.each([
 		{ what: 'no secret', postbackSecret: '', why: NO_SECRET },
@@ -632,7 +636,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		return `POST ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`;
 	}
 
-	describe('a form whose last bytes come late', () => {
+	nightly.describe('a form whose last bytes come late', () => {
 		const { headers, body } = multipart([{ name: 'status', value: 'paid' }]);
 		const withRest = `${body}${'x'.repeat(20)}`;
 		const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;

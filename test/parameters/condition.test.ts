@@ -133,6 +133,12 @@ test.each<{
 		status: STATUS,
 		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
 	},
+	{
+		name: 'paid or failed, where what fails is a refund',
+		condition: 'paidOrFailed',
+		status: { field: 'status', paid: ['*'], failed: [], refundField: 'refunds' },
+		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
+	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {
 	expect(
 		matchOf(condition, status, 'startWhen', 'Open the credential of this node.'),

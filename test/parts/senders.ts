@@ -92,7 +92,7 @@ export async function send(
 			stderr?: string;
 		};
 		if (code === 'ENOENT') {
-			throw new Error(`${command} is missing: .ci/run lists Debian's packages of all clients`);
+			throw new Error(`${command} is missing: .ci/weekly lists Debian's packages of all clients`);
 		}
 		throw new Error(`${client}: ${message} ${stdout} ${stderr}`);
 	}

@@ -283,17 +283,16 @@ describe('a field of a list', () => {
 		{ txid: 'a', status: 'pending' },
 		{ txid: 'b', status: 'paid' },
 	];
-	const read = async () => await postbackOf(JSON.stringify({ pix }));
+	let postback: Postback;
+	beforeAll(async () => (postback = await postbackOf(JSON.stringify({ pix }))));
 
-	test('has a value where any entry has it', async () => {
-		const postback = await read();
+	test('has a value where any entry has it', () => {
 		expect(whyNot(match, postback)).toBeUndefined();
 		const failed = { ...match, values: ['failed'] };
 		expect(whyNot(failed, postback)).toBe('the field "pix[].status" has another value');
 	});
 
-	test('has it in the entry of this charge alone, where the account tells entries apart', async () => {
-		const postback = await read();
+	test('has it in the entry of this charge alone, where the account tells entries apart', () => {
 		const words = { field: 'pix[].status', paid: ['x'], failed: [], idField: 'pix[].txid' };
 		const reason = 'the field "pix[].status" has another value';
 		expect(whyNot(match, postback, REFERENCE, words)).toBe(reason);
@@ -470,7 +469,8 @@ test('a form that n8n has parsed is taken as it is, its files from where n8n has
 });
 
 describe('the item of a postback', () => {
-	const postback = async (...files: string[]) => {
+	/** What was taken of a form with these files. */
+	const taken = async (...files: string[]) => {
 		const parts = files.map(
 			(each) =>
 				`--BOUNDARY\r\nContent-Disposition: form-data; name="${each}"; filename="${each}.png"\r\n` +
@@ -478,13 +478,14 @@ describe('the item of a postback', () => {
 		);
 		const headers = { 'content-type': 'multipart/form-data; boundary=BOUNDARY' };
 		const bytes = Buffer.from(`${parts.join('')}--BOUNDARY--`);
-		return await parsePostback({ method: 'POST', query: {}, headers }, bytes, {
+		const postback = await parsePostback({ method: 'POST', query: {}, headers }, bytes, {
 			isSignedByService: false,
 		});
+		return unjudged(postback);
 	};
 
 	test('without files and without an item that waits is the postback', async () => {
-		const item = await toPostbackItem(called({}).context, unjudged(await postback()));
+		const item = await toPostbackItem(called({}).context, await taken());
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
@@ -492,8 +493,7 @@ describe('the item of a postback', () => {
 
 	test('of a form has its files, by field, the next ones of a field with a number', async () => {
 		const { context, kept } = called({});
-		const form = await postback('receipt', 'pages', 'pages');
-		const { binary } = await toPostbackItem(context, unjudged(form));
+		const { binary } = await toPostbackItem(context, await taken('receipt', 'pages', 'pages'));
 		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages', 'pages_2']);
 		expect(kept).toStrictEqual([
 			['receipt.png', 'image/png'],
@@ -505,8 +505,8 @@ describe('the item of a postback', () => {
 	test('of a form loses no file to another of the same name', async () => {
 		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
 		const { context } = called({});
-		const form = await postback('f1', 'f', 'f', 'f_2');
-		const { binary } = await toPostbackItem(context, unjudged(form), input);
+		const form = await taken('f1', 'f', 'f', 'f_2');
+		const { binary } = await toPostbackItem(context, form, input);
 		const kept = Object.entries(binary!).map(([name, { data }]) => [
 			name,
 			Buffer.from(data, 'base64').toString(),
@@ -525,8 +525,8 @@ describe('the item of a postback', () => {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const form = await postback('receipt', 'other');
-		const item = await toPostbackItem(called({}).context, unjudged(form), input);
+		const form = await taken('receipt', 'other');
+		const item = await toPostbackItem(called({}).context, form, input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
 		expect(item.pairedItem).toStrictEqual({ item: 0 });
 		expect(Object.keys(item.binary ?? {})).toStrictEqual(['receipt', 'postback_receipt', 'other']);

@@ -174,10 +174,7 @@ const SECRETS_HINT = 'While it is being replaced: the old one and the new one, o
 const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
 const signed = { displayOptions: { show: { senderCheck: ['signature'] } } };
 
-/**
- * How the service shows that a notification is its own: none of these may be an expression in a wait's
- * credential.
- */
+/** How the service shows that a notification is its own: none of these may be an expression in a wait's credential. */
 export const senderFields: INodeProperties[] = [
 	{
 		displayName: 'Check the Sender',

@@ -8,8 +8,7 @@ import {
 } from 'crypto';
 import { InputError } from '../inputError';
 import type { StatusWords } from '../service/postbackState';
-import type { PayCredential } from './fields';
-import { senderFields } from './fields';
+import { senderFields, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
 import {
 	headerText,
@@ -254,7 +253,10 @@ const WHAT_IS_SIGNED =
  */
 export function refuseUnsignedFields(credential: PayCredential, words?: StatusWords): void {
 	if (words === undefined || senderCheckOf(credential) !== 'signature') return;
-	const { content } = readContentRule(credential);
+	refuseUnsignedWords(words, readContentRule(credential).content);
+}
+
+function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
 	const fields = {
 		statusField: words.field,
 		refundField: words.refundField,
@@ -272,9 +274,18 @@ export function refuseUnsignedFields(credential: PayCredential, words?: StatusWo
 	}
 }
 
-/** Refuses a node's own field that its service does not sign. Throws an InputError. */
-export function refuseUnsignedMatch(match: object, rule: SenderRule | undefined): void {
-	if (!('field' in match) || rule?.is !== 'signature') return;
+/**
+ * Refuses a node's own field that its service does not sign. Throws an InputError.
+ * @param words those of another credential, of which the same is asked
+ */
+export function refuseUnsignedMatch(
+	match: object,
+	rule: SenderRule | undefined,
+	words?: StatusWords,
+): void {
+	if (rule?.is !== 'signature') return;
+	if (words !== undefined) refuseUnsignedWords(words, rule.content);
+	if (!('field' in match)) return;
 	const path = unsignedPath(String(match.field), rule.content);
 	if (path === undefined) return;
 	throw new InputError(

@@ -155,10 +155,12 @@ export function matchOf(
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
 	if (typeof condition === 'object') return condition;
-	const { paid = [], failed = [] } = statusWords ?? {};
+	const { paid = [], failed = [], refundField } = statusWords ?? {};
 	const missing: Array<'paid' | 'failed'> = [];
 	if (paid.length === 0) missing.push('paid');
-	if (condition === 'paidOrFailed' && failed.length === 0) missing.push('failed');
+	// Some services report nothing but money that came, and money that went back.
+	const knowsFailure = failed.length > 0 || refundField !== undefined;
+	if (condition === 'paidOrFailed' && !knowsFailure) missing.push('failed');
 	if (missing.length > 0) {
 		const meanings = missing.map((meaning) => `"${meaning}"`).join(' and ');
 		throw new InputError(

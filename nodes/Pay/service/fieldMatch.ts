@@ -224,9 +224,18 @@ export function isThere(value: unknown): boolean {
 	return saysSomething && !NOTHING_IN_WORDS.includes(text.toLowerCase());
 }
 
+/** All values at a path that may be about an entry: of another list than its own, those of all entries. */
+function valuesFor(path: string, sources: Sources, entry: Entry | undefined): unknown[] {
+	const { list, rest } = takeApart(path);
+	const found = list === undefined ? undefined : sources.listAt(list);
+	if (found === undefined || found === entry?.list) return [valueFor(path, sources, entry)];
+	const others = Array.isArray(found) ? (found as unknown[]) : [found];
+	return others.map((other) => sources.valueIn(other, rest));
+}
+
 /** The first path of a field at which something is there that is not empty. */
 export function pathThere(field: string, sources: Sources, entry?: Entry): string | undefined {
-	return field.split('\n').find((path) => isThere(valueFor(path, sources, entry)));
+	return field.split('\n').find((path) => valuesFor(path, sources, entry).some(isThere));
 }
 
 /** Says that none of a field's paths is there. */

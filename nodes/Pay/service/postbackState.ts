@@ -127,7 +127,8 @@ function stateOfEntry(
 
 /** The entries of a postback's lists, as far as the words of an account go through them. */
 function entriesFor(words: StatusWords, sources: Sources): Entry[] {
-	const fields = [words.field, words.refundField, words.amountField, words.idField];
+	// Refunds may have a list of their own, which is about no other charge.
+	const fields = [words.field, words.amountField, words.idField];
 	return entriesOf(
 		fields.filter((field) => field !== undefined),
 		sources,
