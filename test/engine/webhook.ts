@@ -34,6 +34,10 @@ export interface Called {
 	result: IWebhookResponseData;
 	/** The status that the node itself wrote, if it did. */
 	status?: number;
+	/** The text that it wrote itself. */
+	text?: string;
+	/** The headers that it set. */
+	headers: Record<string, string>;
 	log: string[];
 }
 
@@ -126,12 +130,19 @@ export function webhookNode(setting: Setting): Callee {
 			resultData: { ...run.resultData, lastNodeExecuted: node.name },
 		},
 		async call(request) {
-			const called: Omit<Called, 'result'> = { log: [] };
+			const called: Omit<Called, 'result'> = { log: [], headers: {} };
 			let finish = () => {};
 			const response = {
 				headersSent: false,
 				statusCode: 200,
-				setHeader: () => response,
+				setHeader(name: string, value: string) {
+					called.headers[name.toLowerCase()] = value;
+					return response;
+				},
+				end(text: string) {
+					called.text = text;
+					return response;
+				},
 				once: (_event: 'finish', listener: () => void) => {
 					finish = listener;
 					return response;

@@ -412,6 +412,24 @@ describe('publishing it', () => {
 			why: 'The Failed Values of the Pay API credential have "ok", and the Paid Values have it too. Remove it from one of them: upper and lower case do not count.',
 		},
 		{
+			how: 'with an expression as Response Body',
+			credential: secret(ONE),
+			parameters: { options: { responseBody: '={{ $json.id }}' } },
+			why: 'Response Body (responseBody) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
+		},
+		{
+			how: 'with an expression as Challenge Field',
+			credential: secret(ONE),
+			parameters: { options: { challengeField: '={{ $json.id }}' } },
+			why: 'Challenge Field (challengeField) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
+		},
+		{
+			how: 'with a Challenge Field and no Status Field',
+			credential: secret(ONE),
+			parameters: { options: { challengeField: 'challenge' } },
+			why: 'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
+		},
+		{
 			how: 'with its condition among the options, as once',
 			credential: signed,
 			why: 'The options hold "startWhen", which has moved. Enter it as the field Start, above the options. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.',
@@ -460,6 +478,21 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 		);
 	},
 );
+
+test.each([
+	{ text: '{ "ok": 1.0,  "id": 12345678901234567890 }', type: 'application/json' },
+	{ text: ' [] ', type: 'application/json' },
+	{ text: 'OK', type: undefined },
+	{ text: '1', type: undefined },
+	{ text: 'null', type: undefined },
+	{ text: '{ok}', type: undefined },
+])('$text as the response goes out as it is written, as $type', async ({ text, type }) => {
+	const options = { responseBody: text };
+	const node = webhookNode({ parameters: { authentication: 'none', options } });
+	const { result, headers } = await node.post('https://a.example/', { status: 'paid' });
+	expect(result.webhookResponse).toBe(text);
+	expect(headers['content-type']).toBe(type);
+});
 
 test.each([
 	{

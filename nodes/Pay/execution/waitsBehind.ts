@@ -10,6 +10,7 @@ import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
+import { refuseWrongResponseOfWait } from '../postback/response';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
 
 /*
@@ -82,6 +83,7 @@ function faultOf(
 		() => refuseMisplacedCondition(wait.parameters, resumeCondition.name),
 		readMatch,
 		() => readWaitLimit(read),
+		() => refuseWrongResponseOfWait(wait.parameters),
 		() => refuseOtherId(wait, read, external_id),
 	];
 	// Each check stands alone: one that cannot tell yet does not hide what the next one finds.
