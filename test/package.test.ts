@@ -350,7 +350,7 @@ describe("n8n's insides that CONTRIBUTING lists", () => {
 describe('the lowest n8n is the same', () => {
 	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
 
-	test.each(['README.md', 'CHANGELOG.md', 'docs/install.md', 'nodes/Pay/n8nVersion.ts'])(
+	test.each(['README.md', 'CHANGELOG.md', 'docs/install.md', 'nodes/Pay/n8n1/version.ts'])(
 		'in %s',
 		(file) => expect(read(file)).toContain(`n8n ${lowest}`),
 	);

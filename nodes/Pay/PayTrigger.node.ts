@@ -1,3 +1,4 @@
+import './n8n1/version';
 import {
 	NodeConnectionTypes,
 	type IHookFunctions,

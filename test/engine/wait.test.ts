@@ -1,12 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type {
-	IConnections,
-	IDataObject,
-	IExecuteFunctions,
-	INode,
-	INodeExecutionData,
-	IRun,
-} from 'n8n-workflow';
+import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedHashes,
@@ -951,42 +944,5 @@ describe('the waits behind a charge', () => {
 			{ Charge: to(['Wait']) },
 		);
 		expect(sent).toBe(1);
-	});
-});
-
-describe('a claim that was lost', () => {
-	withSandbox();
-
-	test('a run that has lost its claim behind a wait to another process sends nothing in its retries either', async () => {
-		const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 0 };
-		const flow = { postbacks: [wait] };
-		const known = new Set(['n8n-nodes-pay:passage:42 1']);
-		const checkProcessedAndRecord = async (keys: string[]) => {
-			const processed = keys.filter((key) => known.has(key));
-			for (const key of keys) known.add(key);
-			return { new: keys.filter((key) => !processed.includes(key)), processed };
-		};
-		const helpers = (real: IExecuteFunctions) => ({ ...real.helpers, checkProcessedAndRecord });
-		const run = await runWorkflow({
-			executionId: '42',
-			items: [{ id: 'pay-1' }],
-			credential: { baseUrl: sandbox.url },
-			parameters: {
-				resource: 'payment',
-				operation: 'create',
-				amount: '1',
-				external_id: '={{ $json.id }}',
-				creditParty: { key: 'k' },
-			},
-			settings: { retryOnFail: true, maxTries: 3 },
-			context: (real) => ({
-				getContext: () => flow as unknown as IDataObject,
-				helpers: helpers(real) as unknown as IExecuteFunctions['helpers'],
-			}),
-		});
-		expect(errorOf(run)?.message).toBe(
-			'n8n runs this execution a second time, so no payment is sent',
-		);
-		expect(sandbox.received).toHaveLength(0);
 	});
 });

@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
-import { compareResponse } from '../../nodes/Pay/execution/notes';
-import { openTally } from '../../nodes/Pay/execution/tally';
+import { compareResponse } from '../../nodes/Pay/execution/report/notes';
+import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { OPERATIONS } from '../serviceOperations';
 
 const TRIGGER = 'https://n8n.example.com/webhook/pay/postback';

@@ -411,12 +411,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test('a genuine proof at the resume URL itself, as it was given out earlier, resumes it', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliver(waiting.url.replace('/pay-postback', ''))).toBe(200);
-		expect(await itemAfter(waiting)).toHaveProperty('postback');
-	});
-
 	test('the service gets what the wait says, before and when its postback ends it', async () => {
 		const responseBody = '{ "status": "received",  "n": 1.0 }';
 		const options = { responseBody, responseCode: 202 };

@@ -73,6 +73,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		return id;
 	}
 
+	/** Passes on the first item alone. */
+	const firstItem = () => node('One', 'n8n-nodes-base.limit', {});
+
 	async function expectRefusedAsEndless(executionId: string) {
 		const { status, data } = await n8n.finished(executionId);
 		expect(status).toBe('error');

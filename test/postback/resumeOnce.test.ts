@@ -159,14 +159,6 @@ test.each([
 	},
 );
 
-test('a wait that 0.1.0 began, without an id, is resumed once, and another postback may come again (409)', async () => {
-	const { send } = waiting({ awaited: { id: undefined } });
-	expect(resumes(await send('paid'))).toBe(true);
-	const second = await send('paid');
-	expect(resumes(second)).toBe(false);
-	expect(second.status).toBe(409);
-});
-
 test("where n8n's database fails, the sender is told so, and nothing is resumed", async () => {
 	const { node, send } = waiting();
 	Object.defineProperty(node, 'stored', {

@@ -430,9 +430,9 @@ describe('publishing it', () => {
 			why: 'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
 		},
 		{
-			how: 'with its condition among the options, as once',
+			how: 'with its condition among the options',
 			credential: signed,
-			why: 'The options hold "startWhen", which has moved. Enter it as the field Start, above the options. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.',
+			why: 'The node has "options.startWhen", which it does not read. Enter the condition as "startWhen" among its parameters, and remove "options.startWhen".',
 			parameters: AMONG_OPTIONS,
 		},
 		{
@@ -685,7 +685,7 @@ test('a trigger that was published with its condition among the options starts n
 	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
 	expect(called.log).toStrictEqual([
 		lineInLog(
-			'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
+			'Pay refused a postback (500): The postback could not be taken (InputError: The node has "options.startWhen", which it does not read)',
 		),
 	]);
 });

@@ -1,11 +1,11 @@
 import type { InputError } from '../inputError';
 import { otherStillAwaited } from '../postback/expectation';
 import type { Words } from '../service/contract';
-import { resultOfAttempt, resultOfRefusal } from './itemResult';
-import { consult, type Verdict } from './ledger';
-import { refusedByLimits } from './limits';
-import { compareResponse } from './notes';
-import type { Done, Ready, Step } from './read';
+import { resultOfAttempt, resultOfRefusal } from './report/itemResult';
+import { consult, type Verdict } from './ledger/ledger';
+import { refusedByLimits } from './ledger/limits';
+import { compareResponse } from './report/notes';
+import type { Done, Ready, Step } from './item';
 import type { Run } from './runState';
 import { faultOfAll, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words/place';

@@ -6,11 +6,11 @@ import {
 	recordExpectation,
 	withdrawExpectation,
 } from '../postback/expectation';
-import { resultOfAttempt } from './itemResult';
-import { beginAttempt, endAttempt, mayBePaid, wasNotMade, type Attempt } from './ledger';
-import { compareResponse, noteHints, withoutLargeResponse } from './notes';
+import { resultOfAttempt } from './report/itemResult';
+import { beginAttempt, endAttempt, mayBePaid, wasNotMade } from './ledger/ledger';
+import { compareResponse, noteHints, withoutLargeResponse } from './report/notes';
 import { post, tokenFor, type BearerToken, type Posted } from './post';
-import type { Done, Ready, Step } from './read';
+import type { Attempt, Done, Ready, Step } from './item';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
 import { isCancelled, type Run } from './runState';
 import { recordedBefore, stillRecorded, tokenRejected, tooManyRequests } from './words/refusal';

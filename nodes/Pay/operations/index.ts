@@ -8,7 +8,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { RequestOperation } from '../execution/read';
-import { failAll } from '../execution/n8nError';
+import { failAll } from '../execution/report/n8nError';
 import { InputError } from '../inputError';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';

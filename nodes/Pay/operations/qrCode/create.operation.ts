@@ -1,5 +1,5 @@
 import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { Finish } from '../../execution/read';
+import type { Finish } from '../../execution/item';
 import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words/result';
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';

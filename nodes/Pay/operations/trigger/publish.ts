@@ -1,11 +1,10 @@
 import { NodeOperationError, UserError, type IHookFunctions } from 'n8n-workflow';
 import { inWords } from '../../inputError';
 import { logWarning } from '../../log';
-import { isN8n1 } from '../../n8nVersion';
 import { isBodyLeft } from '../../parameters/leaveBody';
 import { requireFieldByField } from '../../parameters/parameter';
 import { readChallengeField } from '../../postback/challenge';
-import { beginPublication, endPublication } from '../../postback/publication';
+import { beginPublication, endPublication } from '../../n8n1/publication';
 import { refuseExpression, refuseWrongResponse, responseBodyField } from '../../postback/response';
 import { readSkipRepeats, refuseWrongTime, triggerProperties } from './form';
 import { NO_SECRET, readSettings } from './settings';
@@ -50,12 +49,10 @@ function publicationError(context: IHookFunctions, error: unknown): NodeOperatio
 
 /** Checks a trigger before n8n listens. Rejects with n8n's error where a postback could not be taken. */
 export async function publish(context: IHookFunctions): Promise<void> {
-	// A person who listens for one postback publishes nothing.
-	const remembers = isN8n1 && context.getActivationMode() !== 'manual';
 	try {
-		if (remembers) beginPublication(context);
+		beginPublication(context);
 		await checkTrigger(context);
-		if (remembers) endPublication(context);
+		endPublication(context);
 	} catch (error) {
 		throw publicationError(context, error);
 	}

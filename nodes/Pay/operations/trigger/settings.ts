@@ -18,7 +18,6 @@ import {
 	type PostbackMatch,
 } from '../../parameters/condition';
 import { wrongField } from '../../parameters/label';
-import { refuseMovedOptions } from '../../parameters/options';
 import { challengeField, readChallengeField, type ChallengeRule } from '../../postback/challenge';
 import type { StatusWords } from '../../service/postbackState';
 import { readAuthentication, type Authentication } from './form';
@@ -102,7 +101,6 @@ export async function readSettings(
 	}
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
-	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	if (typeof condition === 'object') refuseUnsignedMatch(condition, sender);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
-import { failAll } from '../../execution/n8nError';
+import { failAll } from '../../execution/report/n8nError';
 import { refuseUnsignedMatch } from '../../credential/sender';
 import { InputError } from '../../inputError';
 import { logWarning } from '../../log';

@@ -39,21 +39,21 @@ export const description: INodeProperties[] = showFor(
 );
 
 /**
- * The node listens at the resume URL of an execution that waits here, and nowhere else. The service is
- * given that with a segment of its own; URLs that were given out earlier have none.
+ * The node listens at the resume URL of an execution that waits here, in a segment of its own: at the bare
+ * URL n8n's own Wait nodes and forms listen.
  */
-export const resumeWebhooks = ['', RESUME_SEGMENT].map(
-	(path): IWebhookDescription => ({
+export const resumeWebhooks: IWebhookDescription[] = [
+	{
 		name: 'default',
 		httpMethod: POSTBACK_METHODS,
 		responseMode: 'onReceived',
 		responseCode: RESPONSE_CODE,
 		// Without a text here, n8n responds with what webhook() gives, whatever text that is.
 		responseData: '',
-		path,
+		path: RESUME_SEGMENT,
 		restartWebhook: true,
-	}),
-);
+	},
+];
 
 /**
  * What the editor's output panel says while the node waits: at a time limit n8n runs no node, so what did

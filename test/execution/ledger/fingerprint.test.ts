@@ -1,6 +1,10 @@
-import type { Account } from '../../nodes/Pay/credential/connection';
-import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/execution/fingerprint';
-import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
+import type { Account } from '../../../nodes/Pay/credential/connection';
+import {
+	accountIdOf,
+	fingerprintOf,
+	tokenIdOf,
+} from '../../../nodes/Pay/execution/ledger/fingerprint';
+import { KINDS, OPERATIONS, type Kind } from '../../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',
@@ -72,7 +76,7 @@ test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
 	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe('SYlTgWLK9Cu9zJej2jifgg');
-	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('h9Bf-E3FAeC_OOiXBouBYv');
+	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('nTrw9y7Sbq0wKjpP46eua2');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {

@@ -1,11 +1,11 @@
-import { isJsonObject } from '../json';
-import { inOneForm } from '../service/fieldMatch';
-import { isSameAmount } from '../service/amounts';
-import type { RequestResult } from '../service/client';
-import type { ServiceRequest } from '../service/contract';
-import type { Ready } from './read';
+import { isJsonObject } from '../../json';
+import { inOneForm } from '../../service/fieldMatch';
+import { isSameAmount } from '../../service/amounts';
+import type { RequestResult } from '../../service/client';
+import type { ServiceRequest } from '../../service/contract';
+import type { Ready } from '../item';
 import type { Tally } from './tally';
-import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from './words/result';
+import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from '../words/result';
 
 /* What a run notes of a request beside its result. None of it throws: the request was sent. */
 

@@ -1,6 +1,6 @@
 import { createHash } from 'crypto';
-import type { Account } from '../credential/connection';
-import type { ServiceRequest } from '../service/contract';
+import type { Account } from '../../credential/connection';
+import type { ServiceRequest } from '../../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
@@ -39,7 +39,6 @@ export function fingerprintOf(
 	executionId?: string,
 ): string {
 	const identifying = Object.entries(request).filter(([name]) => !notIdentifying.has(name));
-	// The name is part of hashes that executions have stored, so it stays.
-	if (executionId !== undefined) identifying.push(['here', executionId]);
+	if (executionId !== undefined) identifying.push(['executionId', executionId]);
 	return shortHash([...identityOf(account), Object.fromEntries(identifying)]);
 }

@@ -1,17 +1,17 @@
-import { InputError } from '../inputError';
-import { addedToRecipient } from '../parameters/additionalMembers';
-import { unitsOf } from '../service/amounts';
-import type { MemberTree, Recipient } from '../service/contract';
+import { InputError } from '../../inputError';
+import { addedToRecipient } from '../../parameters/additionalMembers';
+import { unitsOf } from '../../service/amounts';
+import type { MemberTree, Recipient } from '../../service/contract';
 import type { Ledger } from './ledger';
 import { sumOf } from './outlays';
-import type { Ready } from './read';
+import type { Ready } from '../item';
 import {
 	abovePayment,
 	aboveSum,
 	membersMayChange,
 	moreInRecipient,
 	otherRecipient,
-} from './words/refusal';
+} from '../words/refusal';
 
 /** Whether a list of recipients names this one: by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
