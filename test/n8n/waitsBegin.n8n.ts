@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { itemsOf, pause, until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
+import { RESUME_SEGMENT } from '../../nodes/Pay/postback/postbackUrl';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait, ended, firstExecution, startWaiting, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
@@ -194,7 +195,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 					after: [noOp('After'), page],
 				});
 				const [, id, token] = /form-waiting\/(\d+)\?signature=([\w-]+)/.exec(waiting.page)!;
-				expect(await deliver(`${n8n.url}/webhook-waiting/${id}?signature=${token}`)).toBe(401);
+				const waitUrl = `${n8n.url}/webhook-waiting/${id}`;
+				expect(await deliver(`${waitUrl}?signature=${token}`)).toBe(404);
+				expect(await deliver(`${waitUrl}/${RESUME_SEGMENT}?signature=${token}`)).toBe(401);
 				expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
 				expect(await deliver(waiting.url)).toBe(200);
 				// Then it waits for him to look at the next page.
