@@ -62,7 +62,8 @@ async function respondIfChallenge(
 
 /**
  * The one way in for a postback: proof, sender, body, match. Nothing of an unproven request is read but
- * what makes it a challenge, and nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
+ * what makes it a challenge, and nothing is read as a postback before its sender is known. Rejects where the
+ * body cannot be read.
  * @param reference what its URL proves
  * @returns n8n's value for a request that was refused and has its response
  */
