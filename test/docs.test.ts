@@ -331,11 +331,9 @@ describe('docs/safety.md', () => {
 		}
 	});
 
-	/** What an example promises is tried at night, with the example. */
-	const isOfExample = (promise: string) => promise.includes('`pay-once`');
 	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
 
-	test.each(promises.filter(({ promise }) => !isOfExample(promise)))(
+	test.each(promises)(
 		'"$promise" is tried on a running n8n before a change goes in: $tests',
 		({ tests }) => {
 			const files = allIn(tests, /`([^`]+)`/g);

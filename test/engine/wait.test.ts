@@ -650,13 +650,16 @@ describe('the charge before it', () => {
 		},
 	);
 
-	test('whose credential has an expression in what the signature needs does not begin', async () => {
+	test('whose credential has an expression in what the signature needs: the charge is not sent', async () => {
 		const words = { senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
 		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
 		expect(errorOf(run)?.message).toBe(
-			'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
+			'"Wait", which waits for this postback, could not begin: The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
 		);
-		expect(run.waitTill).toBeUndefined();
+		expect(errorOf(run)?.description).toBe(
+			'Nothing was sent for this item. Enter it as text, select another credential in the wait, or use a Pay Trigger.',
+		);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test('whose account has no words: what comes out has no state', async () => {
@@ -843,6 +846,19 @@ describe('the waits behind a charge', () => {
 		expect(sent).toBe(0);
 	});
 
+	test('one that looks at what the service does not sign: nothing is sent', async () => {
+		const match = { resumeWhen: 'match', matchField: 'query.status', matchValues: 'paid' };
+		const { sent, error } = await played(
+			[charge('Charge'), waiting('Wait', match)],
+			{ Charge: to(['Wait']) },
+			{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: 'of the service' },
+		);
+		expect(error).toBe(
+			'"Wait", which waits for this postback, could not begin: Field (matchField) has "query.status", which reads a header or the query, which the service does not sign: anybody could add it',
+		);
+		expect(sent).toBe(0);
+	});
+
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
 		{
 			what: 'right',
@@ -935,6 +951,21 @@ describe('the waits behind a charge', () => {
 				},
 			);
 			expect(hints.filter((hint) => /does not check the sender/.test(hint))).toHaveLength(count);
+		},
+	);
+
+	test.each([
+		['without a credential', undefined],
+		['with another one', { payApi: { id: '2', name: 'Pay API 2' } }],
+	])(
+		'one %s: an expression in what the credential of the charge checks stops nothing',
+		async (_, credentials) => {
+			const { sent } = await played(
+				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
+				{ Charge: to(['Wait']) },
+				{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' },
+			);
+			expect(sent).toBe(1);
 		},
 	);
 

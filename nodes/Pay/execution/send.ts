@@ -1,4 +1,4 @@
-import { Pause, type Standing } from '../credential/accountGate';
+import { Pause, WithoutToken, type Standing } from '../credential/accountGate';
 import { isClientRejected, TooManyTokenRequests } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
 import {
@@ -125,7 +125,8 @@ function enterAttempt(run: Run, item: Ready): { attempt: Attempt } | { done: Don
 /** What it tells of an account that there is no token for it. */
 function standingWithoutToken(error: unknown): Standing {
 	if (error instanceof TooManyTokenRequests) return new Pause(error.retryAfter);
-	return isClientRejected(error) ? error : undefined;
+	if (isClientRejected(error)) return error;
+	return error instanceof InputError ? new WithoutToken(error) : undefined;
 }
 
 /** What a request tells of its account. */
