@@ -4,7 +4,7 @@ import { toClaimedItems, toPostbackItem } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
 import { verify } from '../../postback/proof';
 import { logNotAwaited, logRepeat, refusePostback, REPEATED } from '../../postback/refuse';
-import { claimStart } from '../../postback/repeats';
+import { claimStarts } from '../../postback/repeats';
 import { take, type TakenPostback } from '../../postback/take';
 import { readSkipRepeats } from './form';
 import { readSettings } from './settings';
@@ -43,7 +43,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			? { items: await itemsOf(context, taken), mismatch: taken.mismatch }
 			: await itemsOfClaims(context, taken, claims, match);
 	if (items.length === 0) return respondWithoutStart(context, String(mismatch));
-	return startWith(context, taken, items);
+	return startWith(context, items);
 }
 
 /** The text that a person chose to respond with. */
@@ -61,24 +61,25 @@ function respondWithoutStart(context: IWebhookFunctions, why: string): IWebhookR
  * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
  * none before. Nothing is awaited: of the same postbacks that are under way, one gets through.
  */
-function startWith(
-	context: IWebhookFunctions,
-	taken: TakenPostback,
-	items: INodeExecutionData[],
-): IWebhookResponseData {
+function startWith(context: IWebhookFunctions, items: INodeExecutionData[]): IWebhookResponseData {
 	const webhookResponse = String(responseBodyOf(context) ?? '');
 	const skipsRepeats = readSkipRepeats(context.getNodeParameter('options', {}));
 	// A person who listens sends the same one again and again.
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}
-	const repetitions = items.map(({ json }, entry) => claimStart(context, json, entry));
+	const repetitions = claimStarts(
+		context,
+		items.map(({ json }) => json),
+	);
 	const first = items.filter((_, entry) => repetitions[entry] === 'first');
-	if (first.length > 0) return { webhookResponse, workflowData: [first] };
-	if (repetitions.includes('ofUnanswered')) {
+	if (first.length === 0 && repetitions.includes('ofUnanswered')) {
 		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
 	}
-	logRepeat(context, taken);
+	for (const item of items) {
+		if (!first.includes(item)) logRepeat(context, item.json);
+	}
+	if (first.length > 0) return { webhookResponse, workflowData: [first] };
 	return respondWithoutStart(context, REPEATED);
 }
 
