@@ -806,6 +806,20 @@ test('of 20,000 entries beside as many refunds is read in a moment, too', () => 
 	expect((user + system) / 1000).toBeLessThan(2_000);
 });
 
+test('what an entry says of itself goes before what is said of all of them', () => {
+	const words: StatusWords = {
+		field: 'status\npix[].status',
+		paid: ['paid'],
+		failed: [],
+		idField: 'pix[].txid',
+	};
+	const pending = { txid: 'a', status: 'pending' };
+	const paid = { txid: 'b', status: 'paid' };
+	const body = { status: 'paid', pix: [pending, paid, { txid: 'c' }] };
+	const stateFor = (external_id: string) => stateIn(words, { external_id }, body);
+	expect(['a', 'b', 'c'].map(stateFor)).toStrictEqual(['other', 'paid', 'paid']);
+});
+
 describe('names of every object', () => {
 	const words = {
 		field: 'constructor.name',

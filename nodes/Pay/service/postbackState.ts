@@ -112,7 +112,8 @@ function stateOfEntry(
 		const reason = `the field ${JSON.stringify(refund)} says that the money went back`;
 		return { state: 'refunded', reason };
 	}
-	const found = firstValue(words.field, sources, entry);
+	// One status may be that of all entries; what an entry says of itself goes before it.
+	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
 	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
 	if (isAmong(found.value, words.failed)) {
 		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
