@@ -609,6 +609,44 @@ describe('a postback with a genuine proof and signature of the service that is a
 	});
 });
 
+describe('a field of a list whose entries nothing tells apart', () => {
+	const credential = {
+		postbackSecret: ONE,
+		describeService: true,
+		statusField: 'pix[].status',
+		paidValues: 'paid',
+		amountField: 'pix[].amount',
+	};
+	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 10 };
+	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
+	const pending = { status: 'pending', amount: 10, sku: 1 };
+
+	async function post(matchField: string, ...pix: object[]) {
+		const parameters = { startWhen: 'match', matchField, matchValues: ['paid', '1'] };
+		const node = webhookNode({ parameters, credential: () => credential });
+		const { result } = await node.post(url, { pix, lines: [{ sku: 1 }, { sku: 2 }] });
+		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
+	}
+
+	test('"paid" with another amount is not what was paid, whatever stands beside it', async () => {
+		expect(await post('pix[].status', pending, { status: 'paid', amount: 0.01 })).toBe(
+			'The workflow does not go on with it: the field "pix[].amount" has another amount than the charge or payment',
+		);
+	});
+
+	test.each([
+		{
+			what: '"paid" with its amount',
+			field: 'pix[].status',
+			entry: { status: 'paid', amount: 10 },
+		},
+		{ what: 'what is not paid', field: 'pix[].sku', entry: { status: 'paid', amount: 0.01 } },
+		{ what: 'another list', field: 'lines[].sku', entry: { status: 'paid', amount: 0.01 } },
+	])('$what goes on', async ({ field, entry }) => {
+		expect(await post(field, pending, entry)).toBe('other');
+	});
+});
+
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;

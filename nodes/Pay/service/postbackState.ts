@@ -149,6 +149,23 @@ export function isOfAnother(
 }
 
 /**
+ * Why an entry of a list that says "paid" does so with another amount than is proven, in words; undefined
+ * where it does not, or says nothing of amounts.
+ */
+export function otherAmountPaidIn(
+	entry: Entry,
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+): string | undefined {
+	const { amountField } = words;
+	if (proven === null || amountField === undefined) return undefined;
+	if (!tellsApart(amountField, entry, sources)) return undefined;
+	const { state, reason } = stateOfEntry(words, proven, sources, entry);
+	return state === 'otherAmount' ? reason : undefined;
+}
+
+/**
  * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
  * entries apart, a list of several says nothing.
  */
