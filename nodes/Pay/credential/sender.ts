@@ -113,7 +113,7 @@ const BEGINNING = '-----BEGIN';
 
 function readSecrets(credential: PayCredential): string[] {
 	const secrets = secretsIn(credential, 'signatureSecret');
-	if (!secrets.some((secret) => secret.startsWith(BEGINNING))) return secrets;
+	if (!secrets.some((secret) => secret.includes(BEGINNING))) return secrets;
 	// Everybody may know a public key: a signature made with it as a secret proves nothing.
 	throw wrongInCredential(
 		'signatureSecret',
