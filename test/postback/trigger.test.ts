@@ -864,6 +864,28 @@ describe("the service's own signature", () => {
 		});
 	});
 
+	test.each([
+		{ mode: 'webhook', path: '/webhook/webhook-1/postback' },
+		{ mode: 'manual', path: '/webhook-test/webhook-1/postback' },
+	] as const)('a signed path is that of the URL as it was given out: $path', async (row) => {
+		const template = { signedContent: 'template', signedTemplate: '{path}\n{body}' };
+		const node = webhookNode({
+			mode: row.mode,
+			parameters: { authentication: 'sender' },
+			credential: () => ({ ...RULE, ...template }),
+		});
+		const signature = (path: string) =>
+			createHmac('sha256', SERVICE).update(`${path}\n${BODY}`).digest('hex');
+		const statusOf = async (path: string) => {
+			const headers = { 'x-signature': signature(path) };
+			const rawBody = Buffer.from(BODY);
+			const { result, status } = await node.call({ method: 'POST', query: {}, headers, rawBody });
+			return result.workflowData === undefined ? status : 'started';
+		};
+		expect(await statusOf(row.path)).toBe('started');
+		expect(await statusOf('/webhook/another/postback')).toBe(401);
+	});
+
 	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
 		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});

@@ -1,4 +1,9 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
 import type { PostbackMatch } from '../../parameters/condition';
 import { toClaimedItems, toPostbackItem } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
@@ -28,7 +33,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
 		sender,
-		urlGivenOut: context.getNodeWebhookUrl('default') ?? '',
+		urlGivenOut: urlGivenOut(context),
 		match,
 		statusWords,
 	});
@@ -44,6 +49,15 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 			: await itemsOfClaims(context, taken, claims, match);
 	if (items.length === 0) return respondWithoutStart(context, String(mismatch));
 	return startWith(context, items);
+}
+
+/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+function urlGivenOut(context: IWebhookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	if (context.getMode() !== 'manual' || additionalData === undefined) return url;
+	const { webhookBaseUrl, webhookTestBaseUrl } = additionalData;
+	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
 }
 
 /** The text that a person chose to respond with. */
