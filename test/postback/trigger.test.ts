@@ -864,6 +864,16 @@ describe("the service's own signature", () => {
 		});
 	});
 
+	test('no item shows it: with the body, who reads the execution could call again', async () => {
+		const parameters = { authentication: 'sender' };
+		const node = webhookNode({ parameters, credential: () => RULE });
+		const headers = { 'x-signature': mac(SERVICE), 'x-other': 'shown' };
+		const rawBody = Buffer.from(BODY);
+		const { result } = await node.call({ method: 'POST', query: {}, headers, rawBody });
+		const [item] = result.workflowData![0]!;
+		expect(item!.json.headers).toStrictEqual({ 'x-signature': '***', 'x-other': 'shown' });
+	});
+
 	test.each([
 		{ mode: 'webhook', path: '/webhook/webhook-1/postback' },
 		{ mode: 'manual', path: '/webhook-test/webhook-1/postback' },

@@ -300,7 +300,8 @@ export function knownOfSender(rule: SenderRule | undefined) {
 	return {
 		isSignedByService: rule?.is === 'signature',
 		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(rule.content) : [],
-		secretHeader: rule?.is === 'secretHeader' ? rule.header : undefined,
+		// A signature too: with it and the body, a reader of the execution could call again.
+		provingHeader: rule?.header,
 		secrets: rule?.is === 'secretHeader' ? rule.values : [],
 	};
 }
