@@ -159,7 +159,11 @@ export class Sources {
 			const branch = this.open(value);
 			if (typeof branch !== 'object' || branch === null) continue;
 			if (Array.isArray(branch)) {
-				branches.push([`${before}${EACH}`, branch[0]]);
+				const first: unknown = this.open(branch[0]);
+				const path = `${before}${EACH}`;
+				if (typeof first === 'object' && first !== null) branches.push([path, first]);
+				// A form that has a name twice makes such a list.
+				else names.push(path);
 				continue;
 			}
 			for (const [name, member] of Object.entries(branch)) {
