@@ -81,6 +81,7 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 	const shown = Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
 	return {
 		id: 'node-1',
+		webhookId: 'webhook-1',
 		name: NODE_NAME,
 		type: typeName,
 		typeVersion: 1,
@@ -162,6 +163,8 @@ export function webhookNode(setting: Setting): Callee {
 			}) as Readable & { rawBody?: Buffer };
 			const additional = {
 				executionId: item ? executionId : undefined,
+				webhookBaseUrl: 'https://n8n.example.com/webhook',
+				webhookTestBaseUrl: 'https://n8n.example.com/webhook-test',
 				webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 				formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 				variables: {},

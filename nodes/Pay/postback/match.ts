@@ -3,6 +3,7 @@ import { entriesOf, mismatchOf, Sources, tellsApart, type Entry } from '../servi
 import {
 	claimsOf,
 	isOfAnother,
+	otherAmountPaidIn,
 	stateOf,
 	type Claimed,
 	type JudgedState,
@@ -74,7 +75,9 @@ function whyNoEntryMatches(
 	let why = 'no entry of the list is about this charge or payment';
 	for (const entry of entries) {
 		if (words !== undefined && isOfAnother(entry, words, reference, sources)) continue;
-		const mismatch = mismatchOf(match, sources, entry);
+		const mismatch =
+			mismatchOf(match, sources, entry) ??
+			(words && otherAmountPaidIn(entry, words, reference, sources));
 		if (mismatch === undefined) return undefined;
 		why = mismatch;
 	}

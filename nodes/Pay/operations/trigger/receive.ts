@@ -1,11 +1,16 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
 import type { PostbackMatch } from '../../parameters/condition';
 import { challengeOfGenuine } from '../../postback/challenge';
 import { toClaimedItems, toPostbackItem } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
 import { verify } from '../../postback/proof';
 import { logNotAwaited, logRepeat, refusePostback, REPEATED } from '../../postback/refuse';
-import { claimStart } from '../../postback/repeats';
+import { claimStarts } from '../../postback/repeats';
 import { responseText } from '../../postback/response';
 import { take, type TakenPostback } from '../../postback/take';
 import { readSkipRepeats } from './form';
@@ -30,7 +35,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
 		sender,
-		urlGivenOut: context.getNodeWebhookUrl('default') ?? '',
+		urlGivenOut: urlGivenOut(context),
 		match,
 		statusWords,
 		challenge,
@@ -50,7 +55,16 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		challengeOfGenuine(context, challenge, taken.sources) ??
 		responseText(context, items.length === 0 ? notStartedBecause(mismatch) : undefined);
 	if (items.length === 0) return { webhookResponse };
-	return startWith(context, taken, items, webhookResponse);
+	return startWith(context, items, webhookResponse);
+}
+
+/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+function urlGivenOut(context: IWebhookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	if (context.getMode() !== 'manual' || additionalData === undefined) return url;
+	const { webhookBaseUrl, webhookTestBaseUrl } = additionalData;
+	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
 }
 
 /** What the sender of a genuine postback reads with which the workflow does not start. */
@@ -63,7 +77,6 @@ const notStartedBecause = (why: string | undefined) =>
  */
 function startWith(
 	context: IWebhookFunctions,
-	taken: TakenPostback,
 	items: INodeExecutionData[],
 	webhookResponse: string,
 ): IWebhookResponseData {
@@ -72,13 +85,18 @@ function startWith(
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}
-	const repetitions = items.map(({ json }, entry) => claimStart(context, json, entry));
+	const repetitions = claimStarts(
+		context,
+		items.map(({ json }) => json),
+	);
 	const first = items.filter((_, entry) => repetitions[entry] === 'first');
-	if (first.length > 0) return { webhookResponse, workflowData: [first] };
-	if (repetitions.includes('ofUnanswered')) {
+	if (first.length === 0 && repetitions.includes('ofUnanswered')) {
 		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
 	}
-	logRepeat(context, taken);
+	for (const item of items) {
+		if (!first.includes(item)) logRepeat(context, item.json);
+	}
+	if (first.length > 0) return { webhookResponse, workflowData: [first] };
 	return { webhookResponse: webhookResponse || notStartedBecause(REPEATED) };
 }
 
