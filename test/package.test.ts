@@ -230,6 +230,7 @@ test('every field takes an expression, but for a choice of resource or operation
 		'allowAiPayments',
 		'allowNoKey',
 		'authentication',
+		'challengeField',
 		'decimalSign',
 		'matchField',
 		'matchValues',

@@ -801,7 +801,7 @@ describe('an account that is refused is asked once', () => {
 			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
 		);
 		expect(errorOf(run)?.description).toBe(
-			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
 		);
 	});
 

@@ -757,6 +757,29 @@ describe('the waits behind a charge', () => {
 		return { sent: sandbox.received.length, error: errorOf(run)?.message ?? '', hints };
 	}
 
+	test.each<{ what: string; options: unknown; why: string }>([
+		{
+			what: 'an expression as its response',
+			options: { responseBody: '={{ $json.id }}' },
+			why: 'Response Body (responseBody) is an expression, and there is no item yet that it could read',
+		},
+		{
+			what: 'a code that asks for repeats',
+			options: { responseCode: 500 },
+			why: 'Response Code (responseCode) must be a whole number from 200 to 299, but is 500',
+		},
+		{
+			what: 'options that are one expression',
+			options: '={{ {} }}',
+			why: 'Options must be filled in field by field, not as one expression',
+		},
+	])('one with $what could not begin: nothing is sent', async ({ options, why }) => {
+		const nodes = [charge('Charge'), waiting('Wait', { ...GOOD, options } as IDataObject)];
+		const { sent, error } = await played(nodes, { Charge: to(['Wait']) });
+		expect(sent).toBe(0);
+		expect(error).toContain(why);
+	});
+
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
 		{
 			what: 'directly',

@@ -1,8 +1,4 @@
-import {
-	batchingOption,
-	readBatching,
-	readTimeout,
-} from '../../nodes/Pay/parameters/options';
+import { batchingOption, readBatching, readTimeout } from '../../nodes/Pay/parameters/options';
 import { refusalOf } from '../refusal';
 
 const HOUR = 3_600_000;

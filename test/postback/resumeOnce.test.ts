@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionError, IDataObject, IRunExecutionData } from 'n8n-workflow';
+import type { ExecutionError, IDataObject, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
@@ -14,7 +14,7 @@ const about = { external_id: 'a', kind: 'qrCode', amount: 1 } as const;
 function waiting({
 	awaited = {},
 	...setting
-}: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
+}: { awaited?: IDataObject; statusOfN8n?: number; parameters?: INodeParameters } = {}) {
 	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const match = { field: 'status', values: ['paid'] };
 	const node = webhookNode({
@@ -114,6 +114,19 @@ test('an execution that still waits is resumed by a late body, and not by "pendi
 		webhookResponse: 'The execution waits on: the field "status" has another value',
 	});
 	expect(resumes(await send('paid', pause))).toBe(true);
+});
+
+test('a wait responds as a person chose, to what does not end it too', async () => {
+	const responseBody = '{ "status": "received" }';
+	const { send } = waiting({ parameters: { options: { responseBody } } });
+	const pending = await send('pending');
+	expect(pending.result).toStrictEqual({ webhookResponse: responseBody });
+	const paid = await send('paid');
+	expect(paid.result).toMatchObject({ webhookResponse: responseBody });
+	expect(resumes(paid)).toBe(true);
+	for (const { headers } of [pending, paid]) {
+		expect(headers['content-type']).toBe('application/json');
+	}
 });
 
 test('a postback whose body ends after the time limit resumes nothing, and may come again (409)', async () => {

@@ -2,6 +2,7 @@ import { InputError } from '../inputError';
 import { optionalText } from '../parameters/text';
 import type { PayCredential } from './fields';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
+import { CLIENT_AUTHENTICATIONS } from './fields';
 import { readDescription, type ServiceDescription } from './description';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
@@ -19,8 +20,8 @@ export interface ClientCredentials {
 	clientId: string;
 	clientSecret: string;
 	scope: string;
-	/** As HTTP Basic, in the form, or with all else in a JSON body. */
-	sendIn: 'header' | 'body' | 'json';
+	/** One of {@link CLIENT_AUTHENTICATIONS}. */
+	sendIn: (typeof CLIENT_AUTHENTICATIONS)[number]['value'];
 }
 
 /** A checked credential: where requests go, in whose name, and what the service says. */
@@ -75,9 +76,10 @@ function required(credential: PayCredential, field: string): string {
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
-	const { clientAuthentication: sendIn = 'header' } = credential;
-	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
-		const what = 'must be header, body or json';
+	const { clientAuthentication = 'header' } = credential;
+	const sendIn = CLIENT_AUTHENTICATIONS.find(({ value }) => value === clientAuthentication)?.value;
+	if (sendIn === undefined) {
+		const what = 'must be body, header, headerJson or json';
 		throw wrongInCredential('clientAuthentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;

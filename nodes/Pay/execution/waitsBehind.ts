@@ -13,6 +13,7 @@ import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
+import { refuseWrongResponseOfWait } from '../postback/response';
 import type { StatusWords } from '../service/postbackState';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
 
@@ -115,6 +116,7 @@ function faultOf(wait: WaitBehind, asking: Asking): InputError | undefined {
 		() => refuseMisplacedCondition(wait.parameters, resumeCondition.name),
 		readMatch,
 		() => readWaitLimit(read),
+		() => refuseWrongResponseOfWait(wait.parameters),
 		() => refuseOtherId(wait, read, external_id),
 		() => refuseUnsigned(wait, sender, readMatch, status),
 	];

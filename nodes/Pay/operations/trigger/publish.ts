@@ -3,8 +3,10 @@ import { inWords } from '../../inputError';
 import { logWarning } from '../../log';
 import { isBodyLeft } from '../../parameters/leaveBody';
 import { requireFieldByField } from '../../parameters/parameter';
+import { readChallengeField } from '../../postback/challenge';
 import { beginPublication, endPublication } from '../../n8n1/publication';
-import { readSkipRepeats, refuseWrongResponse, triggerProperties } from './form';
+import { refuseExpression, refuseWrongResponse, responseBodyField } from '../../postback/response';
+import { readSkipRepeats, refuseWrongTime, triggerProperties } from './form';
 import { NO_SECRET, readSettings } from './settings';
 
 const BODY_IS_READ =
@@ -13,9 +15,14 @@ const BODY_IS_READ =
 /** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
 async function checkTrigger(context: IHookFunctions): Promise<void> {
 	requireFieldByField(triggerProperties, context.getNode().parameters);
+	const { options: typedOptions } = context.getNode().parameters;
+	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
+	refuseExpression(typedOptions, responseBodyField);
+	readChallengeField(typedOptions);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
-	refuseWrongResponse(options);
+	refuseWrongTime(options);
+	refuseWrongResponse(typedOptions, options);
 	readSkipRepeats(options);
 	const { authentication, secret } = await readSettings(context);
 	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);

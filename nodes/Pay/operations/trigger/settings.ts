@@ -17,6 +17,8 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from '../../parameters/condition';
+import { wrongField } from '../../parameters/label';
+import { challengeField, readChallengeField, type ChallengeRule } from '../../postback/challenge';
 import type { StatusWords } from '../../service/postbackState';
 import { readAuthentication, type Authentication } from './form';
 
@@ -39,6 +41,7 @@ export interface TriggerSettings {
 	statusWords: StatusWords | undefined;
 	/** What a postback must hold to start the workflow; undefined where any will do. */
 	match: PostbackMatch | undefined;
+	challenge: ChallengeRule | undefined;
 }
 
 const WHERE_WORDS_BELONG: Record<Authentication, string> = {
@@ -52,6 +55,23 @@ function unreadableCredential(error: unknown): Error {
 	if (error instanceof InputError) return error;
 	return new UserError(
 		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or enter as text what is an expression in it: a trigger has no item yet`,
+	);
+}
+
+/** Reads how a challenge is told from a postback; undefined where none is answered. Throws an InputError. */
+function readChallenge(
+	typedOptions: unknown,
+	authentication: Authentication,
+	words: StatusWords | undefined,
+): ChallengeRule | undefined {
+	const field = readChallengeField(typedOptions);
+	if (field === undefined) return undefined;
+	// Without authentication a challenge is taken as a postback too, and nothing is lost.
+	if (authentication === 'none' || words !== undefined) return { field, words };
+	throw wrongField(
+		challengeField,
+		'needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge',
+		'In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
 	);
 }
 
@@ -91,5 +111,6 @@ export async function readSettings(
 		sender,
 		statusWords,
 		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
+		challenge: readChallenge(parameters.options, authentication, statusWords),
 	};
 }

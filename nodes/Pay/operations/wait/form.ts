@@ -1,10 +1,10 @@
 import type { INodeProperties, IWebhookDescription } from 'n8n-workflow';
 import { conditionFields, resumeCondition } from '../../parameters/condition';
-import { LEAVE_BODY } from '../../parameters/leaveBody';
 import { showFor } from '../../parameters/parameter';
 import { waitLimitFields } from '../../parameters/waitLimit';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { POSTBACK_METHODS } from '../../postback/request';
+import { RESPONSE_CODE, responseOfWaitField } from '../../postback/response';
 
 export const option = {
 	name: 'Wait',
@@ -32,7 +32,7 @@ export const description: INodeProperties[] = showFor(
 		},
 		...conditionFields(resumeCondition),
 		...waitLimitFields,
-		{ displayName: 'Options', name: 'options', type: 'hidden', default: LEAVE_BODY },
+		responseOfWaitField,
 	],
 	'postback',
 	'wait',
@@ -47,7 +47,9 @@ export const resumeWebhooks: IWebhookDescription[] = [
 		name: 'default',
 		httpMethod: POSTBACK_METHODS,
 		responseMode: 'onReceived',
-		responseData: 'noData',
+		responseCode: RESPONSE_CODE,
+		// Without a text here, n8n responds with what webhook() gives, whatever text that is.
+		responseData: '',
 		path: RESUME_SEGMENT,
 		restartWebhook: true,
 	},
