@@ -29,9 +29,11 @@ export const READ_REQUEST: Record<Kind, (read: ReadParameter) => object> = {
 
 /** The operations of the service that the Pay node offers, with where they stand. */
 export const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
-	operations.flatMap(({ requestOperation: operation, description, option }) =>
-		operation === undefined ? [] : [{ resource, operation, description, option }],
-	),
+	operations.flatMap((each) => {
+		if (each.requestOperation === undefined) return [];
+		const { requestOperation: operation, description, option, readRequest, fullForms } = each;
+		return [{ resource, operation, description, option, readRequest, fullForms }];
+	}),
 );
 
 /** The names of a resource's operations, as an error lists them. */

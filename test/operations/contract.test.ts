@@ -3,7 +3,7 @@ import {
 	amount,
 	bodyOf,
 	externalId,
-	groupMember,
+	groupText,
 	payerQuestion,
 	textMember,
 	type FormOf,
@@ -120,11 +120,16 @@ test('a form that gives another body than the written one is a type error', () =
 	expect(long).toHaveLength(3);
 });
 
-test('a member that does not say whether it tells requests apart is a type error', () => {
+test('a member that does not say what it means, or gives no example, is a type error', () => {
 	const note = { displayName: 'Note', name: 'note' };
-	// @ts-expect-error nobody decided
-	const member = textMember(note, {});
-	// @ts-expect-error nobody decided
-	const group = groupMember(note, {}, []);
-	expect([member.name, group.name]).toStrictEqual(['note', 'note']);
+	const examples = [{ typed: 'x', sent: 'x' }] as const;
+	const members = [
+		// @ts-expect-error nobody decided what it means
+		() => textMember(note, { examples }),
+		// @ts-expect-error no example
+		() => groupText(note, { means: 'text' }),
+		// @ts-expect-error an empty list has no example either
+		() => textMember(note, { means: 'text', examples: [] }),
+	];
+	expect(members).toHaveLength(3);
 });

@@ -1,7 +1,6 @@
-import { unitsOf } from '../parameters/amount';
 import type { ServiceOperation } from '../service/contract';
 import { isRejectedForToken, type RequestResult } from '../service/client';
-import { addToSum, type Outlay } from './outlays';
+import { addToSum, outlayOf, type Outlay } from './outlays';
 import { isSamePlace, placeInStoredText, placeKey, type Place } from './place';
 import type { Ready } from './read';
 
@@ -66,7 +65,7 @@ interface OpenStore {
  */
 export interface Ledger {
 	readonly store: OpenStore;
-	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'words'>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'leaves' | 'words'>;
 	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
@@ -255,7 +254,7 @@ function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdi
 export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	const { store, operation } = ledger;
 	const { fingerprint, request } = item;
-	const { external_id, amount = 0 } = request;
+	const { external_id } = request;
 	const place = placeOf(ledger, item);
 	const attempt: Attempt = {
 		kind: operation.kind,
@@ -270,7 +269,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		store.places[itemKey(place, fingerprint)] = external_id;
 	}
 	store.attempts[attemptKey(ledger, item)] = attempt;
-	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount));
+	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
@@ -283,7 +282,7 @@ export function endAttempt(
 ): void {
 	Object.assign(attempt, { outcome, statusCode, response, reason });
 	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
-		addToSum(ledger, item, -unitsOf(attempt.amount ?? 0));
+		addToSum(ledger, item, -outlayOf(ledger, item));
 	}
 }
 

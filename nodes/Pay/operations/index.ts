@@ -1,4 +1,5 @@
 import type {
+	IDataObject,
 	IExecuteFunctions,
 	INodeCredentialDescription,
 	INodeExecutionData,
@@ -10,20 +11,38 @@ import type {
 import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/n8nError';
 import { InputError } from '../inputError';
+import type { Example } from '../parameters/member';
+import type { ReadParameter } from '../parameters/parameter';
+import type { ServiceRequest } from '../service/contract';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
 import { waitForPostback } from './wait';
 
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
-interface Operation {
+interface NodeOperation {
 	option: INodePropertyOptions & { value: string };
-	/** What it sends to the service; absent where it sends nothing. */
-	requestOperation?: RequestOperation;
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
+}
+
+/** One that sends nothing. */
+interface SilentOperation extends NodeOperation {
+	requestOperation?: undefined;
 	/** Takes a call to the resume URL of an execution that waits in this operation. */
 	receive?(context: IWebhookFunctions): Promise<IWebhookResponseData>;
 }
+
+/** One that sends requests to the service. */
+interface SendingOperation extends NodeOperation {
+	requestOperation: RequestOperation;
+	/** Reads the body of an item. @throws InputError */
+	readRequest(read: ReadParameter): ServiceRequest;
+	/** Every member filled in, for each way of typing them. */
+	fullForms: ReadonlyArray<Example<IDataObject>>;
+	receive?: undefined;
+}
+
+type Operation = SilentOperation | SendingOperation;
 
 interface Resource extends INodePropertyOptions {
 	value: string;

@@ -7,14 +7,21 @@ import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import {
 	fieldsOf,
+	fullFormsOf,
+	leavesOf,
 	neverEmptyIn,
-	notIdentifyingIn,
 	treeOf,
 	type FormPart,
 } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
-import type { AgentPermission, OperationContract, ServiceRequest } from '../service/contract';
+import type {
+	AgentPermission,
+	Leaf,
+	OperationContract,
+	ServiceRequest,
+	Words,
+} from '../service/contract';
 
 /** An operation without an amount cannot count against the account's limits: this makes it a type error. */
 type LimitsOf<Body> = Body extends { amount: number }
@@ -69,6 +76,16 @@ function permissionOption({ name, displayName, description }: AgentPermission): 
 	};
 }
 
+/** The words of an operation, and what follows where its form can move the day. */
+function withDay(words: Words, leaves: readonly Leaf[]): Words {
+	if (!leaves.some(({ means }) => means === 'when')) return words;
+	const { noun, pastParticiple } = words;
+	return {
+		...words,
+		stillToCome: `The ${noun} may have a day that is yet to come: ask whether it is still to be ${pastParticiple}, too.`,
+	};
+}
+
 /** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
 export function serviceOperation<Body extends ServiceRequest>({
 	contract,
@@ -89,6 +106,7 @@ export function serviceOperation<Body extends ServiceRequest>({
 			description: fields,
 		});
 	};
+	const leaves = leavesOf(form);
 	const { agentPermission } = contract.policy;
 	const options: INodeProperties[] = [
 		additionalMembersOption,
@@ -114,11 +132,12 @@ export function serviceOperation<Body extends ServiceRequest>({
 	const description = showFor([...fields, optionsField], resource, option.value);
 	const requestOperation: RequestOperation = {
 		...contract,
+		words: withDay(contract.words, leaves),
 		batchSize,
 		members,
+		leaves,
 		description,
 		fixedOptions,
-		notIdentifying: new Set(notIdentifyingIn(form)),
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {
@@ -129,5 +148,12 @@ export function serviceOperation<Body extends ServiceRequest>({
 	};
 	const execute = async (context: IExecuteFunctions) =>
 		await runRequests(context, requestOperation);
-	return { option, requestOperation, readRequest, description, execute };
+	return {
+		option,
+		requestOperation,
+		readRequest,
+		description,
+		execute,
+		fullForms: fullFormsOf(form),
+	};
 }

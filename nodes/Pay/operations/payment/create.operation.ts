@@ -57,7 +57,7 @@ const paymentForm = [
 	creditParty,
 	amount,
 	externalId(paymentContract.identifier),
-	payerQuestion('e.g. Invoice 2041'),
+	payerQuestion('Invoice 2041'),
 	postbackUrl,
 ] as const satisfies FormOf<PaymentBody>;
 

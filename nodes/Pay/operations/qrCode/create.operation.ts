@@ -45,20 +45,31 @@ const imageFields = [imageField, binaryPropertyField];
 
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
-	{ identifiesRequest: true },
 	[
-		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
-		groupText({
-			displayName: 'Document',
-			name: 'document',
-			description: 'Document of the payer, as text. Its format is not documented.',
-		}),
-		groupText({
-			displayName: 'Email',
-			name: 'email',
-			placeholder: 'e.g. nathan@example.com',
-			description: 'Email address of the payer',
-		}),
+		groupText(
+			{ displayName: 'Name', name: 'name', description: 'Name of the payer' },
+			{ means: 'identity', examples: [{ typed: 'Nathan é', sent: 'Nathan é' }] },
+		),
+		groupText(
+			{
+				displayName: 'Document',
+				name: 'document',
+				description: 'Document of the payer, as text. Its format is not documented.',
+			},
+			{ means: 'identity', examples: [{ typed: '00012345678', sent: '00012345678' }] },
+		),
+		groupText(
+			{
+				displayName: 'Email',
+				name: 'email',
+				placeholder: 'e.g. nathan@example.com',
+				description: 'Email address of the payer',
+			},
+			{
+				means: 'identity',
+				examples: [{ typed: 'nathan@example.com', sent: 'nathan@example.com' }],
+			},
+		),
 	],
 );
 
@@ -107,7 +118,7 @@ const qrCodeContract = {
 const qrCodeForm = [
 	amount,
 	externalId(qrCodeContract.identifier),
-	payerQuestion('e.g. Order 1042'),
+	payerQuestion('Order 1042'),
 	...imageFields,
 	postbackUrl,
 	payer,
