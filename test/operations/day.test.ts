@@ -9,7 +9,7 @@ import { failuresInWords } from '../../nodes/Pay/execution/words/run';
 import { resultOfAttempt } from '../../nodes/Pay/execution/itemResult';
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import { amount, externalId, textMember, type BodyMember } from '../../nodes/Pay/parameters/member';
-import { serviceOperation } from '../../nodes/Pay/operations/serviceOperation';
+import { defineOperation } from '../../nodes/Pay/operations/defineOperation';
 import { OPERATIONS } from '../serviceOperations';
 
 // An operation whose form can move the day: what is not done yet may be done on a later day.
@@ -27,13 +27,16 @@ const STILL =
 
 const { kind, path, policy, words } = OPERATIONS.payment;
 function operationWith(member: BodyMember) {
-	return serviceOperation({
-		contract: { kind, path, policy, words, identifier: 'its own' },
+	return defineOperation({
+		kind,
+		path,
+		policy: { ...policy, countsAgainstLimits: false },
+		words,
+		identifier: 'its own',
 		resource: 'payment',
 		option: { name: 'Create', value: 'create' },
 		batchSize: 1,
 		form: [amount, externalId('its own'), member],
-		readBody: () => ({ amount: 1, external_id: 'a' }),
 	}).requestOperation;
 }
 

@@ -31,6 +31,7 @@ const recipient = () =>
 				means: 'recipient',
 				examples: [{ typed: ' k ', sent: 'k' }],
 				parse: optionalIdentifier,
+				refused: [' '],
 				neverEmpty: true,
 			}),
 			groupText(NAME, { means: 'identity', examples: ANN }),

@@ -34,11 +34,16 @@ interface SilentOperation extends NodeOperation {
 
 /** One that sends requests to the service. */
 interface SendingOperation extends NodeOperation {
+	resource: string;
 	requestOperation: RequestOperation;
+	/** What its items hold beside what all have. */
+	ownOutput: Readonly<Record<string, 'string' | 'number'>>;
 	/** Reads the body of an item. @throws InputError */
 	readRequest(read: ReadParameter): ServiceRequest;
 	/** Every member filled in, for each way of typing them. */
 	fullForms: ReadonlyArray<Example<IDataObject>>;
+	/** Parameters that are refused, and the field that the error names. */
+	refused: ReadonlyArray<{ typed: Readonly<IDataObject>; field: string }>;
 	receive?: undefined;
 }
 
@@ -51,8 +56,7 @@ interface Resource extends INodePropertyOptions {
 	defaultOperation: Operation;
 }
 
-/** All resources and operations; adding one touches its own file and this list. */
-export const resources: Resource[] = [
+const registry = [
 	{
 		name: 'Payment',
 		value: 'payment',
@@ -74,14 +78,24 @@ export const resources: Resource[] = [
 		operations: [createQrCode],
 		defaultOperation: createQrCode,
 	},
-];
+] satisfies Resource[];
+
+/** All resources and operations; adding one touches its own file and the list above. */
+export const resources: Resource[] = registry;
+
+/** The kinds of request that can be sent to the service. */
+export type Kind = Extract<
+	(typeof registry)[number]['operations'][number],
+	{ requestOperation: RequestOperation }
+>['requestOperation']['kind'];
+
+/** The operations that send something to the service. */
+export const sendingOperations: SendingOperation[] = resources
+	.flatMap(({ operations }) => operations)
+	.filter((operation): operation is SendingOperation => operation.requestOperation !== undefined);
 
 /** The resources of which something is sent to the service. */
-const resourcesThatSend = resources
-	.filter(({ operations }) =>
-		operations.some(({ requestOperation }) => requestOperation !== undefined),
-	)
-	.map(({ value }) => value);
+const resourcesThatSend = [...new Set(sendingOperations.map(({ resource }) => resource))];
 
 /**
  * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself reads

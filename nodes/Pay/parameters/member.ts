@@ -22,6 +22,8 @@ export interface BodyMember<Name extends string = string, Value = unknown> {
 	readonly leaves: readonly Leaf[];
 	/** What is typed in its fields, by their names. */
 	readonly examples: Examples<Readonly<IDataObject>>;
+	/** What is refused when it is typed in its fields, and the path that the error names. */
+	readonly refused?: ReadonlyArray<{ typed: Readonly<IDataObject>; field: string }>;
 	/** Members of its own that an expression must not leave empty. */
 	readonly neverEmpty?: readonly string[];
 	/** Reads it, undefined where it is left out; throws an InputError. */
@@ -42,11 +44,16 @@ const textField = (field: Named<string>): INodeProperties => ({
 });
 
 /** What a text says of itself. */
-interface TextFacts {
+type TextFacts = {
 	means: Meaning;
 	examples: Examples<string>;
-	/** How it is read, where not any text will do. */
-	parse?: typeof optionalText;
+} & (TextOfRule | { parse?: undefined; refused?: undefined });
+
+/** A text that not any text will do for. */
+interface TextOfRule {
+	parse: typeof optionalText;
+	/** Examples of what the rule refuses: without them nothing would notice that the rule is gone. */
+	refused: readonly [string, ...string[]];
 }
 
 /** A text of a group, with the rule by which it is read. */
@@ -56,6 +63,7 @@ export const groupText = <const Name extends string>(
 		means,
 		examples,
 		parse = optionalText,
+		refused,
 		neverEmpty = false,
 	}: TextFacts & { neverEmpty?: boolean },
 ) => ({
@@ -64,6 +72,7 @@ export const groupText = <const Name extends string>(
 	means,
 	examples,
 	parse,
+	refused: refused ?? [],
 	/** Whether an expression must not leave it empty. Other texts are left out where they are empty. */
 	neverEmpty,
 });
@@ -130,6 +139,12 @@ export function groupMember<const Name extends string, const Text extends string
 			means: text.means,
 		})),
 		examples: [exampleOf(name, texts)],
+		refused: texts.flatMap((text) =>
+			text.refused.map((typed) => ({
+				typed: { [name]: { [text.name]: typed } },
+				field: `${name}.${text.name}`,
+			})),
+		),
 		neverEmpty: texts.filter((each) => each.neverEmpty).map((each) => each.name),
 		read: (read) => readMembers(read(name), field, texts),
 	};
@@ -138,8 +153,11 @@ export function groupMember<const Name extends string, const Text extends string
 /** A text that a body may hold. */
 export const textMember = <const Name extends string>(
 	field: Named<Name>,
-	{ means, examples, parse = optionalText }: TextFacts,
-) => singleText(field.name, textField(field), { means, examples }, parse);
+	{ parse = optionalText, refused, ...facts }: TextFacts,
+): BodyMember<Name, string | undefined> => ({
+	...singleText(field.name, textField(field), facts, parse),
+	refused: refused?.map((typed) => ({ typed: { [field.name]: typed }, field: field.name })),
+});
 
 /** Members that both bodies have (sections 2.1 and 2.2). */
 export const amount: BodyMember<'amount', number> = {
@@ -181,13 +199,8 @@ export type FormPart = BodyMember | INodeProperties;
 
 const isBodyMember = (part: FormPart): part is BodyMember => 'fields' in part;
 
-/** What the form of such a body is made of: no member that the body lacks. */
-export type FormOf<Body extends object> = ReadonlyArray<
-	BodyMember<keyof Body & string> | INodeProperties
->;
-
 /** The body of a form. */
-type BodyOf<Form extends readonly FormPart[]> = {
+export type BodyOf<Form extends readonly FormPart[]> = {
 	[Part in Extract<Form[number], BodyMember> as Part['name']]: ReturnType<Part['read']>;
 };
 
@@ -250,6 +263,11 @@ export function fullFormsOf(form: readonly FormPart[]): Array<Example<IDataObjec
 		}
 		return { typed, sent };
 	});
+}
+
+/** What members of a form refuse, and the paths that the errors name. */
+export function refusedIn(form: readonly FormPart[]) {
+	return form.filter(isBodyMember).flatMap(({ refused = [] }) => refused);
 }
 
 /** The fields of a form, in their order. */

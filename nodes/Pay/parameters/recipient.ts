@@ -13,6 +13,7 @@ const key = groupText(
 		means: 'recipient',
 		examples: [{ typed: '+5511999999999', sent: '+5511999999999' }],
 		parse: optionalIdentifier,
+		refused: [' ', 'a\u200bb'],
 		neverEmpty: true,
 	},
 );

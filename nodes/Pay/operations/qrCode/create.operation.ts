@@ -4,15 +4,7 @@ import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
-import {
-	amount,
-	bodyOf,
-	externalId,
-	groupMember,
-	payerQuestion,
-	groupText,
-	type FormOf,
-} from '../../parameters/member';
+import { amount, externalId, groupMember, payerQuestion, groupText } from '../../parameters/member';
 import { parseSwitch, type ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
@@ -20,8 +12,7 @@ import { postbackUrl } from '../../postback/target';
 import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
 import { findQrSource } from '../../qr/payload';
-import type { OperationContract } from '../../service/contract';
-import { serviceOperation } from '../serviceOperation';
+import { defineOperation } from '../defineOperation';
 
 const binaryPropertyField: INodeProperties = {
 	displayName: 'Output Binary Field',
@@ -40,8 +31,6 @@ const imageField: INodeProperties = {
 	default: false,
 	description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
 };
-
-const imageFields = [imageField, binaryPropertyField];
 
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
@@ -72,58 +61,6 @@ const payer = groupMember(
 		),
 	],
 );
-
-/** The body of a QR code (section 2.1). */
-interface QrCodeBody {
-	amount: number;
-	external_id: string;
-	payerQuestion?: string;
-	postbackUrl?: string;
-	payer?: {
-		name?: string;
-		document?: string;
-		email?: string;
-	};
-	split?: Array<{
-		username?: string;
-		percentageSplit?: number;
-	}>;
-}
-
-const qrCodeContract = {
-	kind: 'qrCode',
-	path: 'qrcode',
-	identifier: 'its own',
-	words: {
-		noun: 'QR code',
-		plural: 'QR codes',
-		pastParticiple: 'created',
-		whenUnknown: {
-			warning: undefined,
-			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
-			reminder: undefined,
-		},
-	},
-	policy: {
-		isRepeatable: true,
-		isRecorded: false,
-		agentPermission: 'not needed',
-		isJudgedByWords: true,
-		countsAgainstLimits: false,
-		conflict: 'rejected',
-		isSentAgainAfter401: true,
-	},
-} satisfies OperationContract;
-
-const qrCodeForm = [
-	amount,
-	externalId(qrCodeContract.identifier),
-	payerQuestion('Order 1042'),
-	...imageFields,
-	postbackUrl,
-	payer,
-	split,
-] as const satisfies FormOf<QrCodeBody>;
 
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
@@ -200,8 +137,29 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 }
 
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
-export const createQrCode = serviceOperation<QrCodeBody>({
-	contract: qrCodeContract,
+export const createQrCode = defineOperation({
+	kind: 'qrCode',
+	path: 'qrcode',
+	identifier: 'its own',
+	words: {
+		noun: 'QR code',
+		plural: 'QR codes',
+		pastParticiple: 'created',
+		whenUnknown: {
+			warning: undefined,
+			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
+			reminder: undefined,
+		},
+	},
+	policy: {
+		isRepeatable: true,
+		isRecorded: false,
+		agentPermission: 'not needed',
+		isJudgedByWords: true,
+		countsAgainstLimits: false,
+		conflict: 'rejected',
+		isSentAgainAfter401: true,
+	},
 	resource: 'qrCode',
 	option: {
 		name: 'Create',
@@ -210,8 +168,20 @@ export const createQrCode = serviceOperation<QrCodeBody>({
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
 	batchSize: 50,
-	form: qrCodeForm,
-	readBody: (read): QrCodeBody => bodyOf(qrCodeForm, read),
+	form: [
+		amount,
+		externalId('its own'),
+		payerQuestion('Order 1042'),
+		imageField,
+		binaryPropertyField,
+		postbackUrl,
+		payer,
+		split,
+	],
+	ownOutput: {
+		qrCode: 'string',
+		qrCodeAmount: 'number',
+	},
 	readExtras: (read, _body, { qrCodePath }) => ({
 		finish: finishWith(readImageField(read), qrCodePath),
 	}),

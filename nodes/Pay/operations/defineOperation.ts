@@ -6,11 +6,14 @@ import { additionalMembersOption, withAdditionalMembers } from '../parameters/ad
 import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import {
+	bodyOf,
 	fieldsOf,
 	fullFormsOf,
 	leavesOf,
 	neverEmptyIn,
+	refusedIn,
 	treeOf,
+	type BodyOf,
 	type FormPart,
 } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
@@ -19,6 +22,7 @@ import type {
 	AgentPermission,
 	Leaf,
 	OperationContract,
+	Policy,
 	ServiceRequest,
 	Words,
 } from '../service/contract';
@@ -45,25 +49,38 @@ type WordsOfIdentifier =
 	  };
 
 /** The contract of an operation with such a body; what it does not decide is a type error. */
-export type ContractOf<Body extends ServiceRequest> = OperationContract &
+export type ContractOf<Body extends object> = OperationContract &
 	LimitsOf<Body> &
 	WordsOfIdentifier;
 
-/** All that an operation of the service is. The compiler compares its body with its form. */
-interface Definition<Body extends ServiceRequest> {
-	contract: ContractOf<Body>;
+/** A form without an External ID is a type error. */
+type WithExternalId<Form extends readonly FormPart[]> =
+	BodyOf<Form> extends ServiceRequest ? unknown : { form: never };
+
+/**
+ * All that an operation of the service is: its contract, its form, and what is peculiar to it. The body's
+ * type follows from the form.
+ */
+type Definition<Kind extends string, Form extends readonly FormPart[]> = ContractOf<
+	BodyOf<Form>
+> & {
+	kind: Kind;
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
 	batchSize: number;
-	form: readonly FormPart[];
+	form: Form;
 	/** Options beside those that every operation has. */
 	ownOptions?: INodeProperties[];
-	/** Reads the members of the form. @throws InputError */
-	readBody: (read: ReadParameter) => Body;
+	/** What its accepted items hold beside what all have, with their types, for the editor's preview. */
+	ownOutput?: Readonly<Record<string, Leaf['type']>>;
 	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	readExtras?: (read: ReadParameter, body: Body, account: Account) => Omit<ItemPlan, 'request'>;
-}
+	readExtras?: (
+		read: ReadParameter,
+		body: BodyOf<Form>,
+		account: Account,
+	) => Omit<ItemPlan, 'request'>;
+};
 
 function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
 	return {
@@ -86,39 +103,41 @@ function withDay(words: Words, leaves: readonly Leaf[]): Words {
 	};
 }
 
-/** An operation as the Pay node has it: its fields, how a body is read, and what it does. */
-export function serviceOperation<Body extends ServiceRequest>({
-	contract,
-	resource,
-	option,
-	batchSize,
-	form,
-	ownOptions = [],
-	readBody,
-	readExtras,
-}: Definition<Body>) {
-	const members = treeOf(form);
-	const fields = fieldsOf(form);
-	const readRequest = (read: ReadParameter) => {
-		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
-		return withAdditionalMembers(readBody(read), additionalMembers, {
-			members,
-			description: fields,
-		});
-	};
-	const leaves = leavesOf(form);
-	const { agentPermission } = contract.policy;
-	const options: INodeProperties[] = [
+/** The options of an operation, in the order of their names. */
+function optionsOf(
+	policy: Policy,
+	hasAmount: boolean,
+	batchSize: number,
+	ownOptions: INodeProperties[],
+): INodeProperties[] {
+	const options = [
 		additionalMembersOption,
 		batchingOption(batchSize),
 		leaveBodyOption,
 		timeoutOption,
 		...ownOptions,
 	];
-	if ('amount' in members) options.push(decimalSignOption);
-	// The permission for agents is not among them: where it is an expression, another error says so.
-	const fixedOptions = options.filter((each) => each.noDataExpression);
-	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
+	if (hasAmount) options.push(decimalSignOption);
+	if (policy.agentPermission !== 'not needed') {
+		options.push(permissionOption(policy.agentPermission));
+	}
+	return options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
+}
+
+/**
+ * An operation as the Pay node has it: its fields, how a body is read, and what it does. Everything else
+ * that knows of an operation takes it from here.
+ */
+export function defineOperation<
+	const Kind extends string,
+	const Form extends readonly [FormPart, ...FormPart[]],
+>(definition: Definition<Kind, Form> & WithExternalId<Form>) {
+	const { kind, path, identifier, policy, resource, option, batchSize, form } = definition;
+	const { ownOptions = [], ownOutput = {}, readExtras } = definition;
+	const leaves = leavesOf(form);
+	const members = treeOf(form);
+	const fields = fieldsOf(form);
+	const options = optionsOf(policy, Object.hasOwn(members, 'amount'), batchSize, ownOptions);
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',
@@ -127,33 +146,51 @@ export function serviceOperation<Body extends ServiceRequest>({
 		// For the node as a wait: n8n keeps a value when another operation is chosen.
 		// A literal, because n8n's lint rule for collections takes nothing else.
 		default: { ...LEAVE_BODY },
-		options: options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1)),
+		options,
 	};
 	const description = showFor([...fields, optionsField], resource, option.value);
-	const requestOperation: RequestOperation = {
-		...contract,
-		words: withDay(contract.words, leaves),
+	const readRequest = (read: ReadParameter) => {
+		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
+		const body = bodyOf(form, read);
+		return withAdditionalMembers(body, additionalMembers, { members, description: fields });
+	};
+	const { agentPermission } = policy;
+	const permission = agentPermission === 'not needed' ? undefined : agentPermission.name;
+	const requestOperation: RequestOperation & { kind: Kind } = {
+		kind,
+		path,
+		identifier,
+		policy,
+		words: withDay(definition.words, leaves),
 		batchSize,
 		members,
 		leaves,
 		description,
-		fixedOptions,
+		// The permission for agents is not among them: where it is an expression, another error says so.
+		fixedOptions: options.filter((each) => each.noDataExpression && each.name !== permission),
 		// What was typed as Additional Members is there to be sent.
 		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
 		readPlan: (read, account) => {
 			const request = readRequest(read);
 			const extras = readExtras?.(read, request, account);
-			return { request, hint: extras?.hint, finish: extras?.finish };
+			return {
+				request: request as ServiceRequest & typeof request,
+				hint: extras?.hint,
+				finish: extras?.finish,
+			};
 		},
 	};
 	const execute = async (context: IExecuteFunctions) =>
 		await runRequests(context, requestOperation);
 	return {
+		resource,
 		option,
 		requestOperation,
 		readRequest,
 		description,
 		execute,
 		fullForms: fullFormsOf(form),
+		refused: refusedIn(form),
+		ownOutput,
 	};
 }
