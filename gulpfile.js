@@ -12,8 +12,8 @@ const TYPED_ARRAYS = [
 /** The source of a file that package.json tells n8n to load. */
 const sourceOf = (file) => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 
-/** They hold a library each, which is most of their code; loaded when one of their functions is called. */
-const AT_FIRST_USE = ['nodes/Pay/qr/image.ts', 'nodes/Pay/postback/body/xml.ts'];
+/** They hold a library, which is most of their code; loaded when one of their functions is called. */
+const AT_FIRST_USE = ['nodes/Pay/qr/image.ts'];
 
 async function clean() {
 	await rm('dist', { recursive: true, force: true });

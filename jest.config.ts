@@ -3,8 +3,13 @@ import type { Config } from 'jest';
 
 const config: Config = {
 	testMatch: ['<rootDir>/test/**/*.test.ts'],
+	// They compare times, which whatever runs beside them disturbs: at night, alone.
+	testPathIgnorePatterns: process.env.PAY_TIER === 'nightly' ? [] : ['/growth\\.test\\.ts$'],
+	moduleNameMapper: { '^fast-check$': '<rootDir>/test/fastCheck.js' },
 	// Many tests wait for an answer or a pause, and leave their core to another.
 	maxWorkers: 2 * availableParallelism(),
+	// Of a file, too, where its tests say so.
+	maxConcurrency: 20,
 	// A busy machine is no failure: ten times what the slowest takes. What hangs still ends.
 	testTimeout: 600_000,
 	// On a slow machine a worker takes half a second to free its memory, which is no leak.

@@ -29,37 +29,26 @@ function valueOf(text: string, extension: string, isExpression: boolean): string
 	return text;
 }
 
-/** Sources that several examples share, by the node that runs them. */
-const SHARED: Record<string, string> = {
-	'Set up': 'payout-register/register.sql',
-	'To be asked': 'ask-the-service/To be asked.js',
-	'What the service says': 'ask-the-service/What the service says.js',
-};
-
 /** The sources of an example, as paths below the folder of examples, by the nodes that run them. */
-function sourcesOf(name: string, workflow: Workflow): Map<string, string> {
+function sourcesOf(name: string): Map<string, string> {
 	const sources = new Map<string, string>();
-	const shared = Object.values(SHARED);
 	const folder = join(EXAMPLES, name);
 	for (const file of existsSync(folder) ? readdirSync(folder) : []) {
-		const path = `${name}/${file}`;
-		if (!shared.includes(path)) sources.set(parse(file).name, path);
-	}
-	for (const { name: nodeName } of workflow.nodes) {
-		const path = SHARED[nodeName];
-		if (path !== undefined) sources.set(nodeName, path);
+		// A workflow's own file is what sets it up.
+		const nodeName = parse(file).name === name ? 'Set up' : parse(file).name;
+		sources.set(nodeName, `${name}/${file}`);
 	}
 	return sources;
 }
 
 /**
  * An example with the sources in their nodes: "examples/NAME/NODE.js" (.sql, .html) is the source of the
- * node NODE in "examples/NAME.json", and each node of {@link SHARED} has the source that stands there.
+ * node NODE in "examples/NAME.json"; "examples/NAME/NAME.sql" is that of its node "Set up".
  * @throws where a source has no node, or a node that holds none
  */
 export function withSources(name: string): Workflow {
 	const workflow = example(name);
-	for (const [nodeName, path] of sourcesOf(name, workflow)) {
+	for (const [nodeName, path] of sourcesOf(name)) {
 		const node = workflow.nodes.find((each) => each.name === nodeName);
 		const place = PLACES[node?.type ?? ''];
 		if (node === undefined || place === undefined)

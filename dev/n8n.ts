@@ -1,6 +1,6 @@
 import { execFileSync, type ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { closeSync, cpSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, cpSync, existsSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { parse as parseFlatted } from 'flatted';
@@ -48,12 +48,12 @@ const givenPorts = new Set<number>();
 
 /**
  * A TCP port that was free a moment ago and is given once only, below those that the system gives
- * out by itself: a server may take its time to listen there. Each of jest's processes takes from a
- * part of its own.
+ * out by itself: a server may take its time to listen there. Processes that run beside each other take
+ * from parts of their own.
  */
 export async function freePort(): Promise<number> {
-	const first = 10_000 + (Number(process.env.JEST_WORKER_ID ?? 0) % 10) * 2_200;
-	const port = randomInt(first, first + 2_200);
+	const first = 10_000 + (process.pid % 22) * 1_000;
+	const port = randomInt(first, first + 1_000);
 	if (givenPorts.has(port)) return await freePort();
 	givenPorts.add(port);
 	const server = createServer();
@@ -152,14 +152,29 @@ export interface N8nOptions {
 	home?: string;
 }
 
+/** What another process needs to drive an n8n that runs already. */
+export interface Running {
+	version: N8nVersion;
+	userFolder: string;
+	port: number;
+	pid: number;
+	/** n8n ties the owner's session to the browser that began it. */
+	cookie: string;
+	browserId: string;
+}
+
 /** A real n8n in a process of its own, driven as the editor drives it. */
 export class N8n {
 	private child?: ChildProcess;
+	/** Of an n8n that another process started, and ends. */
+	private attachedTo?: Running;
+	/** Where its log begins for whoever attached to it, in bytes. */
+	private logStart = 0;
 	/** Why the process is not there, unless it was ended here. */
 	private ended?: EndedError;
 	private cookie = '';
 	private saving: Promise<unknown> = Promise.resolve();
-	private readonly browserId = randomUUID();
+	private browserId: string = randomUUID();
 
 	private constructor(
 		private readonly options: N8nOptions,
@@ -168,6 +183,33 @@ export class N8n {
 		readonly port: number,
 		private readonly env: Record<string, string>,
 	) {}
+
+	/**
+	 * Drives an n8n that another process started. Its log begins here, and it is left running: it cannot be
+	 * ended, frozen or started again.
+	 */
+	static async attach(running: Running): Promise<N8n> {
+		const { version, userFolder, port } = running;
+		if (isImage(version)) throw new Error('Nothing attaches to a container');
+		const n8n = new N8n({ version, userFolder }, await installN8n(version), userFolder, port, {});
+		n8n.attachedTo = running;
+		n8n.cookie = running.cookie;
+		n8n.browserId = running.browserId;
+		n8n.logStart = statSync(n8n.logFile).size;
+		return n8n;
+	}
+
+	/** For another process to attach to it. */
+	get running(): Running {
+		return {
+			version: this.options.version,
+			userFolder: this.userFolder,
+			port: this.port,
+			pid: this.pid,
+			cookie: this.cookie,
+			browserId: this.browserId,
+		};
+	}
 
 	/** Installs what is missing, starts n8n and, for a main process, signs in as its owner. */
 	static async start(options: N8nOptions): Promise<N8n> {
@@ -217,11 +259,22 @@ export class N8n {
 	}
 
 	get log(): string {
-		return readFileSync(this.logFile, 'utf8');
+		return readFileSync(this.logFile).toString('utf8', this.logStart);
+	}
+
+	private get pid(): number {
+		return this.child?.pid ?? this.attachedTo?.pid ?? NaN;
+	}
+
+	/** @throws where another process would lose its n8n */
+	private mustBeOwn() {
+		if (this.attachedTo === undefined) return;
+		throw new Error('Other tests use this n8n too: start one of your own with startN8n()');
 	}
 
 	/** Stops the process where it is, as a frozen machine does, until {@link thaw}. */
 	freeze() {
+		this.mustBeOwn();
 		this.child?.kill('SIGSTOP');
 	}
 
@@ -231,18 +284,19 @@ export class N8n {
 
 	/** What the process has in memory, in megabytes, now or at its peak (Linux). */
 	memory(what: 'now' | 'peak' = 'now'): number {
-		const status = readFileSync(`/proc/${this.child?.pid}/status`, 'utf8');
+		const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
 		const line = what === 'now' ? /VmRSS:\s+(\d+)/ : /VmHWM:\s+(\d+)/;
 		return Math.round(Number(line.exec(status)?.[1]) / 1024);
 	}
 
 	/** Processor time used so far, in ms (Linux). */
 	get processorTime(): number {
-		return processorTime(this.child?.pid ?? NaN);
+		return processorTime(this.pid);
 	}
 
 	/** Starts the process again in the same data folder. */
 	async launch(): Promise<void> {
+		this.mustBeOwn();
 		const taken = await fetch(this.url).then(
 			() => true,
 			() => false,
@@ -303,6 +357,7 @@ export class N8n {
 
 	/** Runs a command of n8n on its data; the process must not run. */
 	async command(...args: string[]): Promise<string> {
+		this.mustBeOwn();
 		if ('engine' in this.program) throw new Error('Commands are for an installed n8n');
 		const { bin, node } = this.program;
 		return await runChild(node, [bin, ...args], {
@@ -343,6 +398,9 @@ export class N8n {
 			return { answer, text: await answer.text() };
 		};
 		if (this.ended !== undefined) throw this.ended;
+		if (this.attachedTo && !existsSync(`/proc/${this.pid}`)) {
+			throw new EndedError(`The n8n of all tests has ended:\n${this.log.slice(-2000)}`);
+		}
 		let { answer, text } = await ask();
 		// Busy with its database for over five seconds, n8n says so before it looks at the request, and
 		// what SQLite refuses was not written. Nothing else is asked again: it may have been carried out.
@@ -521,6 +579,11 @@ export class N8n {
 
 	private async end(signal: NodeJS.Signals): Promise<void> {
 		const { child } = this;
+		if (child !== undefined && this.ended === undefined) {
+			const seconds = Math.round(this.processorTime / 1000);
+			const { version, command = 'start' } = this.options;
+			process.stderr.write(`n8n (${version}, ${command}) took ${seconds} s of processor time\n`);
+		}
 		this.child = undefined;
 		const patience = setTimeout(() => child?.kill('SIGKILL'), 20_000);
 		await endChild(child, signal).finally(() => clearTimeout(patience));
@@ -528,11 +591,26 @@ export class N8n {
 
 	/** Ends the process at once, as a crash does. */
 	async kill(): Promise<void> {
+		this.mustBeOwn();
 		await this.end('SIGKILL');
 	}
 
-	/** Ends the process and throws its data away, unless the caller owns the folder. */
+	/**
+	 * Copies the data folder as a crash at this moment would leave it, which n8n and its database begin from
+	 * as they do after one.
+	 */
+	copyTo(folder: string) {
+		this.freeze();
+		cpSync(this.userFolder, folder, { recursive: true });
+		this.thaw();
+		rmSync(join(folder, 'n8n.log'));
+		// n8n would take it for a crash, and pause for ten seconds.
+		rmSync(join(folder, '.n8n', 'crash.journal'), { force: true });
+	}
+
+	/** Ends the process and throws its data away, unless the caller owns the folder; leaves what it attached to. */
 	async stop(): Promise<void> {
+		if (this.attachedTo) return;
 		if (this.options.userFolder !== undefined) return await this.end('SIGTERM');
 		// Data that is thrown away needs no orderly end, which takes n8n seconds.
 		await this.kill();

@@ -5,7 +5,7 @@ import { startChild } from './children';
 import { discard, installTools } from './install';
 
 /*
- * `npm run strict`: n8n's own linter (n8n-node lint) over the sources of what is published. In strict
+ * `npx ts-node dev/strict.ts`: n8n's own linter (n8n-node lint) over the sources of what is published. In strict
  * mode it demands that eslint.config.mjs is its own, and lints every file of the folder it is in: so it
  * gets a copy without the tests and the programs of dev/, for which n8n's rules are not made.
  */

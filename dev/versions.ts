@@ -24,7 +24,7 @@ const OLDER_LANGGRAPH = {
 };
 
 /**
- * What `npm run test:versions` tries, oldest first, each with a Node that this n8n allows. The lowest
+ * What `npm run test:n8n -- versions` tries, oldest first, each with a Node that this n8n allows. The lowest
  * on which the package loads; agents before their tools had hints, and after; both pinned ones.
  */
 export const MATRIX: ReadonlyArray<{

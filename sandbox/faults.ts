@@ -78,7 +78,8 @@ export function playFault(
 				.send(fault.body ?? JSON.stringify({ message: 'A fault was ordered' }));
 			return;
 		case 'delay':
-			setTimeout(respond, fault.ms);
+			// Whoever waits for it keeps the process; it does not.
+			setTimeout(respond, fault.ms).unref();
 			return;
 		case 'reset-before-body':
 		case 'reset-after-body':

@@ -46,6 +46,8 @@ export interface SandboxOptions {
 	settlePaymentsAfter?: number;
 	/** Whether the amounts of rehearsals.ts do what the page says of them. */
 	amountsAct?: boolean;
+	/** Milliseconds that each silence takes: before a slow response, and before a sequel. As the page says, when absent. */
+	silence?: number;
 	/** The scheme's name in both paths; `pay`, when absent. */
 	schemeName?: string;
 	/** Only tokens from the endpoint `/oauth/token` are taken, and only while they live. */
@@ -443,9 +445,16 @@ export class Sandbox {
 	private endingOf({ kind, amount }: Transaction): Ending {
 		const { amountsAct, settlePaymentsAfter } = this.options;
 		const sequel = SEQUELS.find((known) => known.amount === amount);
-		if (amountsAct && sequel !== undefined) return sequel.ending;
+		if (amountsAct && sequel !== undefined) return this.withSilence(sequel.ending);
 		if (kind !== 'payment' || settlePaymentsAfter === undefined) return { reported: 'never' };
 		return { reported: { afterMs: settlePaymentsAfter }, status: 'paid', times: 1 };
+	}
+
+	private withSilence(ending: Ending): Ending {
+		const { silence } = this.options;
+		if (silence === undefined || ending.reported === 'never') return ending;
+		if (ending.reported === 'beforeResponse') return ending;
+		return { ...ending, reported: { afterMs: silence } };
 	}
 
 	private async report(
@@ -478,8 +487,11 @@ export class Sandbox {
 		const effect = rehearsal?.effect;
 		if (effect?.kind === 'misreported') effect.falsify(body);
 		const respond = () => response.status(201).json(body);
-		if (effect?.kind === 'carriedOut') this.play(effect.fault, request, response, respond);
-		else respond();
+		if (effect?.kind !== 'carriedOut') return void respond();
+		const { silence } = this.options;
+		const isSlow = effect.fault.kind === 'delay' && silence !== undefined;
+		const fault: Fault = isSlow ? { kind: 'delay', ms: silence } : effect.fault;
+		this.play(fault, request, response, respond);
 	}
 
 	private remember(

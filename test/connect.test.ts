@@ -1,74 +1,84 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PayApi } from '../credentials/PayApi.credentials';
 import { readAccount } from '../nodes/Pay/credential/connection';
-import { stateOf, type StatusWords } from '../nodes/Pay/parameters/postbackState';
+import { headerFault, readSenderRule } from '../nodes/Pay/credential/sender';
+import { judgePostback } from '../nodes/Pay/postback/match';
+import { parsePostback } from '../nodes/Pay/postback/postback';
 import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
+import { claimsOf, type StatusWords } from '../nodes/Pay/service/postbackState';
+import { inventedService } from './inventedService';
 
 /*
- * The two invented services of docs/connect.md, read from the page: a person who enters what its tables
+ * The three invented services of docs/connect.md, read from the page: a person who enters what its tables
  * say gets what its words promise.
  */
-const PAGE = readFileSync(join(__dirname, '..', 'docs', 'connect.md'), 'utf8');
 
-interface Invented {
-	credential: Record<string, unknown>;
-	bodies: unknown[];
+const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
+const PAYMENT = { external_id: 'invoice-2041', amount: 12.5, kind: 'payment' };
+
+/** A postback with a body, as it is judged. */
+async function judged(
+	words: StatusWords | undefined,
+	reference: typeof CHARGE | null,
+	body: unknown,
+	headers = {},
+) {
+	const request = { method: 'POST', query: {}, headers };
+	const postback = await parsePostback(request, Buffer.from(JSON.stringify(body)), {
+		isSignedByService: false,
+	});
+	return judgePostback(postback, reference, words);
 }
 
-/** The values of a cell: code type, or the name of a choice; a field takes several one a line. */
-function valueIn(cell: string): string {
-	const typed = [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
-	return typed.join('\n');
-}
+const stateIn = async (...all: Parameters<typeof judged>) => (await judged(...all)).verdict?.state;
 
-/** What the page says of a service: its table as a credential, and the bodies that it sends. */
-function invented(name: string): Invented {
-	const section = PAGE.split(/^### /m).find((each) => each.startsWith(`${name}:`)) ?? '';
-	const credential: Record<string, unknown> = {
-		accessToken: 'token',
-		describeService: true,
-	};
-	for (const [, label, cell] of section.matchAll(/^\| _([^|]+)_ +\| (.+?) +\|$/gm)) {
-		const field = new PayApi().properties.find(({ displayName }) => displayName === label);
-		if (field === undefined) throw new Error(`The credential has no field ${label}.`);
-		const choice = field.options?.find((each) => cell === `_${each.name}_`);
-		if (choice && 'value' in choice) credential[field.name] = choice.value;
-		else if (valueIn(cell!) !== '') credential[field.name] = valueIn(cell!);
-	}
-	const bodies = [...section.matchAll(/```json\n(.*?)```/gs)].map(([, text]): unknown =>
-		JSON.parse(text!),
-	);
-	return { credential, bodies };
-}
-
-const CHARGE = { external_id: 'order-1042', amount: 49.9 };
-const PAYMENT = { external_id: 'invoice-2041', amount: 12.5 };
-
-test('Plain: its postback says that the charge is paid, and nothing of another one', () => {
-	const { credential, bodies } = invented('Plain');
-	const account = readAccount(credential);
-	expect(account).toMatchObject({ baseUrl: 'https://api.plain.example', schemeName: 'fast' });
-	const status = account.statusWords as StatusWords;
-	const [body] = bodies;
-	expect(stateOf(status, CHARGE, body)).toBe('paid');
-	expect(stateOf(status, PAYMENT, body)).toBe('other');
-	const cheaper = { external_id: 'order-1042', amount: 59.9 };
-	expect(stateOf(status, cheaper, body)).toBe('otherAmount');
+test('Listed: of a list the entry of the order counts, and after a refund it is refunded', async () => {
+	const { credential, bodies } = inventedService('Listed');
+	const { statusWords, ...account } = readAccount(credential);
+	expect(account).toMatchObject({ baseUrl: 'https://api.listed.example', schemeName: 'fast' });
+	const [paid, refunded] = bodies;
+	expect(await stateIn(statusWords, CHARGE, paid)).toBe('paid');
+	expect(await stateIn(statusWords, { ...CHARGE, amount: 12.5 }, paid)).toBe('otherAmount');
+	expect(await stateIn(statusWords, PAYMENT, paid)).toBe('other');
+	expect(await stateIn(statusWords, CHARGE, refunded)).toBe('refunded');
 });
 
-test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment came back', () => {
-	const { credential, bodies } = invented('Layered');
-	const client = { clientId: 'shop', clientSecret: 'secret of the shop' };
-	const account = readAccount({ ...credential, ...client });
+test('Cents: its secret header is checked, its event stands in a header, 4990 is 49.90', async () => {
+	const { credential, bodies } = inventedService('Cents');
+	const withSecret = { ...credential, secretHeaderValue: 'the secret' };
+	const { statusWords } = readAccount(withSecret);
+	const sender = readSenderRule(withSecret)!;
+	expect(headerFault(sender, { 'x-cents-token': 'the secret' })).toBeUndefined();
+	expect(headerFault(sender, { 'x-cents-token': 'another' })).toBeDefined();
+	const [body] = bodies;
+	const state = async (event: string) =>
+		await stateIn(statusWords, CHARGE, body, { 'x-event': event });
+	expect(await state('charge.paid')).toBe('paid');
+	expect(await state('charge.expired')).toBe('failed');
+	expect(await state('charge.created')).toBe('other');
+	const { sources } = await judged(statusWords, null, body, { 'x-event': 'charge.paid' });
+	expect(claimsOf(statusWords!, sources)).toMatchObject([
+		{ claimed: { external_id: 'order-1042', amount: 49.9 }, verdict: { state: 'paid' } },
+	]);
+});
+
+test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment came back', async () => {
+	const { credential, bodies } = inventedService('Layered');
+	const secrets = {
+		clientId: 'shop',
+		clientSecret: 'secret of the shop',
+		signatureSecret: 'secret of the service',
+	};
+	const account = readAccount({ ...credential, ...secrets });
 	expect(account).toMatchObject({
 		schemeName: 'instant',
 		externalIdHeader: 'Idempotency-Key',
 		token: { clientCredentials: { sendIn: 'json' } },
 	});
+	expect(readSenderRule({ ...credential, ...secrets })).toMatchObject({
+		is: 'signature',
+		timestampHeader: 'x-layered-timestamp',
+	});
 	const [refused, charge, payment] = bodies;
 	expect(judge(account.responseWords as ResponseWords, refused)?.means).toBe('rejected');
-	const status = account.statusWords as StatusWords;
-	expect(stateOf(status, CHARGE, charge)).toBe('paid');
-	expect(stateOf(status, PAYMENT, payment)).toBe('failed');
+	expect(await stateIn(account.statusWords, CHARGE, charge)).toBe('paid');
+	expect(await stateIn(account.statusWords, PAYMENT, payment)).toBe('failed');
 });

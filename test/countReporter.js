@@ -1,10 +1,41 @@
+const { readFileSync } = require('node:fs');
+
+/** Processor time of a process that runs, without that of its children, in seconds (Linux). */
+function processorTimeOf(pid) {
+	const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+	const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+	// In hundredths of a second, of which some is of the system.
+	return (Number(fields[11]) + Number(fields[12])) / 100;
+}
+
+/** The n8n that all files of this run attach to (test/n8n/pack.ts). */
+function pidOfShared() {
+	const running = Object.entries(process.env).find(([name]) => name.startsWith('PAY_RUNNING_'));
+	return running && JSON.parse(running[1]).pid;
+}
+
 /**
- * Ends a run with its counts on one plain line, which any build server can read. With the option
- * `progress` it also tells of each test as it ends, since a file of the slow ones takes minutes.
+ * Ends a run with its counts on one plain line, which any build server can read, and with where its time
+ * went. With the option `progress` it also tells of each test as it ends, since a file of the slow ones takes
+ * minutes.
  */
 module.exports = class CountReporter {
-	constructor(_globalConfig, options) {
+	constructor(globalConfig, options) {
 		this.progress = options?.progress === true;
+		// One file after the other: what n8n takes meanwhile, it takes for this file.
+		this.shared = globalConfig.maxWorkers === 1 ? pidOfShared() : undefined;
+		this.files = [];
+	}
+
+	onTestFileStart() {
+		this.before = this.shared && processorTimeOf(this.shared);
+	}
+
+	onTestFileResult({ path }, { perfStats }) {
+		const seconds = perfStats.runtime / 1000;
+		const name = path.slice(path.lastIndexOf('/test/') + '/test/'.length);
+		const ofN8n = this.shared && processorTimeOf(this.shared) - this.before;
+		this.files.push({ name, seconds, ofN8n });
 	}
 
 	onTestCaseResult(_test, { fullName, status, duration, failureMessages }) {
@@ -20,6 +51,12 @@ module.exports = class CountReporter {
 		_contexts,
 		{ numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuites },
 	) {
+		const longest = this.files.sort((a, b) => b.seconds - a.seconds).slice(0, 15);
+		const lines = longest.map(({ name, seconds, ofN8n }) => {
+			const line = `${seconds.toFixed(1).padStart(7)} s  ${name}`;
+			return ofN8n === undefined ? line : `${line}, ${ofN8n.toFixed(1)} s of n8n's processor time`;
+		});
+		console.log(`Where the time went:\n${lines.join('\n')}`);
 		const failed = numFailedTests + numRuntimeErrorTestSuites;
 		console.log(`${numPassedTests} passed, ${failed} failed, ${numPendingTests} skipped`);
 	}

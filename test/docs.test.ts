@@ -8,6 +8,7 @@ import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
+import { GATE } from './n8n/tiers';
 import {
 	allIn,
 	codeOf,
@@ -89,6 +90,7 @@ const OF_N8N = new Set([
 	'Retry On Fail',
 	'Execute workflow',
 	'Webhook URLs',
+	'Property Name',
 	'On new Pay event',
 	'Unrecognized node type',
 	'Conflicting Trigger Path',
@@ -115,31 +117,33 @@ const OF_N8N = new Set([
 	'Import CSV',
 	'Data table',
 	'Fixed',
+	'Workflow',
 ]);
 
-/** Names that items, answers, requests and log lines have, those of the examples with a register, of
+/** Names that items, answers, requests and log lines have, those of the example pay-once, of
  * proxies, and of the tools around. */
 const OTHER_NAMES = `
 	accepted rejected duplicate notSent unknown outcome kind response qrCode error externalIds
-	notReached inFlight reference body eventId error.outcome state failed other otherAmount qrCodeAmount access_token data status field statusCode tokenRejected
+	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason
+	claimed qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
-	multipart pay text dist docs v payout_register payout_heard due claimed settled closed refused
+	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
-	reference.external_id pay_proof mine differs data.0.status main upstream webhooks nodes
+	reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
-	paymentNumberField data.id
+	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
 	.trim()
 	.split(/\s+/);
 /** What the practice service is given, and what the invented services of docs/connect.md say. */
 const INVENTED_NAMES = `
 	anything fast completed expired instant data.chargeStatus data.transferStatus returned cancelled
-	data.value.paid data.ref false
+	data.value.paid data.ref false pix pix.0.status charge.paid charge.expired charge.paidCents charge.code
 `
 	.trim()
 	.split(/\s+/);
@@ -325,6 +329,18 @@ describe('docs/safety.md', () => {
 		}
 	});
 
+	/** What an example promises is tried at night, with the example. */
+	const isOfExample = (promise: string) => promise.includes('`pay-once`');
+	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
+
+	test.each(promises.filter(({ promise }) => !isOfExample(promise)))(
+		'"$promise" is tried on a running n8n before a change goes in: $tests',
+		({ tests }) => {
+			const files = allIn(tests, /`([^`]+)`/g);
+			expect(files.filter((file) => inGate.includes(file))).not.toStrictEqual([]);
+		},
+	);
+
 	test.each(['## The outcomes, exactly', '### Retries: the ledger', '## A proxy that repeats'])(
 		'"%s" names the test that holds it',
 		(heading) => {
@@ -342,36 +358,6 @@ describe('docs/safety.md', () => {
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
 	expect(withSources(name)).toStrictEqual(example(name));
-});
-
-describe('the examples with a register', () => {
-	const register = read('examples/payout-register/register.sql').trimEnd();
-	const withRegister = exampleNames().filter((name) =>
-		example(name).nodes.some(({ type }) => type === 'n8n-nodes-base.postgres'),
-	);
-
-	test('are four', () => expect(withRegister).toHaveLength(4));
-
-	test.each(withRegister)('%s runs its one file in "Set up"', (name) => {
-		const setUp = example(name).nodes.find((node) => node.name === 'Set up')!;
-		expect(setUp.parameters).toMatchObject({ query: register });
-	});
-
-	test('have one version: the file says it where it compares, and where it is done', () => {
-		const [compared, ...noOther] = allIn(register, /this_version CONSTANT integer := (\d+);/g);
-		const noted = allIn(register, /IS 'Payouts of n8n-nodes-pay, version (\d+)'/g);
-		expect(compared).toBeDefined();
-		expect(noOther).toStrictEqual([]);
-		expect(noted).toStrictEqual([compared]);
-	});
-
-	test.each(withRegister)('%s calls its functions in one line each', (name) => {
-		for (const node of example(name).nodes) {
-			const { query } = node.parameters as { query?: string };
-			if (query === undefined || node.name === 'Set up') continue;
-			expect(query).toMatch(/^SELECT .+$/);
-		}
-	});
 });
 
 describe('README', () => {

@@ -462,6 +462,11 @@ export const SETTINGS = [
 ] as const;
 export const MAX_TRIES = 3;
 
+/** One for each way in which an engine may deal with an outcome. */
+export const ONE_OF_EACH = CASES.filter(({ name }) =>
+	/^(DNS|reset after the body|200 with error object|201|307 to .*|422|500|407.*)$/.test(name),
+);
+
 /**
  * How often a payment may arrive: only what was certainly not carried out is sent again. A gateway says 401
  * or 403 also of what was.

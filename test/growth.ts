@@ -11,9 +11,9 @@ export const filled = (size: number, text: string) =>
 	text.repeat(Math.ceil(size / text.length)).slice(0, size);
 
 /** The processor time that some work takes, in milliseconds. */
-export function processorTime(work: () => unknown): number {
+export async function processorTime(work: () => unknown): Promise<number> {
 	const before = process.cpuUsage();
-	work();
+	await work();
 	const { user, system } = process.cpuUsage(before);
 	return (user + system) / 1000;
 }
@@ -31,20 +31,20 @@ const TOLERANCE = 5;
 const TRIES = 3;
 
 /** The first size at which the time grew much more than the size; undefined where there is none. */
-export function growsTooFast(
-	timeOf: (size: number) => number,
+export async function growsTooFast(
+	timeOf: (size: number) => Promise<number>,
 	largest: number,
-): string | undefined {
+): Promise<string | undefined> {
 	let size = Math.round(largest / STEP);
 	while (size > 4000) size = Math.round(size / STEP);
-	timeOf(size);
-	let time = timeOf(size);
+	await timeOf(size);
+	let time = await timeOf(size);
 	while (size <= largest / STEP) {
 		const next = STEP * size;
 		const allowed = TOLERANCE * STEP * Math.max(time, NOISE);
-		let longer = timeOf(next);
+		let longer = await timeOf(next);
 		for (let tries = 1; longer > allowed && tries < TRIES; tries += 1) {
-			longer = Math.min(longer, timeOf(next));
+			longer = Math.min(longer, await timeOf(next));
 		}
 		if (longer > allowed) return `${next} bytes: ${longer} ms, ${size} bytes: ${time} ms`;
 		[size, time] = [next, longer];

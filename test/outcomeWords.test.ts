@@ -26,19 +26,6 @@ test.each<{ place: string; told: string[] }>([
 		told: [`What was ${rejected} or ${notSent} may come again`],
 	},
 	{
-		place: 'examples/payout-register/register.sql',
-		told: [
-			`'The service ${accepted} it, try '`,
-			`'The service ${rejected} it, try '`,
-			`'It was ${notSent}, try '`,
-			`WHEN 'notSent' THEN '${notSent}'`,
-		],
-	},
-	{
-		place: 'examples/payout-register.json',
-		told: [`${accepted} for too long`, `${unknown}, ${rejected}, ${notSent}, and what contradicts`],
-	},
-	{
 		place: 'docs/pay-a-list.md',
 		told: [
 			`| ${first(rejected)}, or ${notSent} `,
@@ -49,10 +36,6 @@ test.each<{ place: string; told: string[] }>([
 	{
 		place: 'docs/troubleshooting.md',
 		told: [`| ${first(notSent)}. [Run it again]`],
-	},
-	{
-		place: 'docs/register.md',
-		told: [`It was ${notSent}.`],
 	},
 	{
 		place: 'docs/in-doubt.md',

@@ -30,8 +30,8 @@ describe('the package, as it was built,', () => {
 	];
 	const paths = files.map(({ path }) => path);
 
-	// 117,602 when it was measured.
-	test('is small', () => expect(size).toBeLessThan(130_000));
+	// 135,289 when it was measured.
+	test('is small', () => expect(size).toBeLessThan(150_000));
 
 	test.each([...manifest.n8n.nodes, ...manifest.n8n.credentials])('has %s', (path) => {
 		expect(paths).toContain(path);
@@ -47,7 +47,7 @@ describe('the package, as it was built,', () => {
 		]);
 	});
 
-	test('loads one file for both nodes: what draws images and reads XML waits for its first use', () => {
+	test('loads one file for both nodes: what draws images waits for its first use', () => {
 		const script = `
 			for (const node of ['Pay', 'PayTrigger']) new (require('./dist/nodes/Pay/' + node + '.node.js')[node])();
 			console.log(Object.keys(require.cache).filter((file) => file.startsWith(process.cwd() + '/dist/')).join());`;
@@ -94,7 +94,7 @@ describe('the bill of materials', () => {
 
 	test('holds every bundled library, and no other', () => {
 		const bundled = new Set<string>();
-		for (const file of ['nodes.js', 'qr/image.js', 'postback/body/xml.js']) {
+		for (const file of ['nodes.js', 'qr/image.js']) {
 			const program = read(`dist/nodes/Pay/${file}`);
 			for (const name of allIn(program, /^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)) {
 				bundled.add(name);
@@ -150,14 +150,14 @@ describe('the workflows of GitHub', () => {
 		'timeout-minutes': number;
 		environment?: string;
 		permissions?: Record<string, string>;
-		steps: Array<{ name?: string; run?: string; uses?: string; with?: object }>;
+		steps?: Array<{ name?: string; run?: string; uses?: string; with?: object }>;
 	}
 	const jobsOf = (file: string) => {
 		const text = readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8');
 		return Object.values((parse(text) as { jobs: Record<string, Job> }).jobs);
 	};
 
-	test.each(['checks.yml', 'publish.yml', 'watch.yml'])(
+	test.each(['checks.yml', 'publish.yml', 'weekly.yml'])(
 		'%s gives .ci/run longer than its own limits are together',
 		(file) => {
 			let seconds = 0;
@@ -165,7 +165,7 @@ describe('the workflows of GitHub', () => {
 				seconds += Number(limit);
 			}
 			expect(seconds).toBeGreaterThan(0);
-			const [job] = jobsOf(file).filter(({ steps }) =>
+			const [job] = jobsOf(file).filter(({ steps = [] }) =>
 				steps.some((step) => step.run === '.ci/run'),
 			);
 			// The rest is for what has no limit: Debian's packages, npm ci, and the installed n8ns.
@@ -180,7 +180,7 @@ describe('the workflows of GitHub', () => {
 				readFileSync(join(ROOT, '.github', 'workflows', file), 'utf8'),
 			) as { permissions: object };
 			expect(permissions).toStrictEqual({ contents: 'read' });
-			const used = jobsOf(file).flatMap(({ steps }) => steps.filter(({ uses }) => uses));
+			const used = jobsOf(file).flatMap(({ steps = [] }) => steps.filter(({ uses }) => uses));
 			for (const { uses, with: inputs } of used) {
 				expect(uses).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/);
 				if (uses!.startsWith('actions/checkout@')) {
@@ -208,7 +208,7 @@ describe('the workflows of GitHub', () => {
 		'a published package of which the scan says "$says": the step ends with $code',
 		({ says, code }) => {
 			const { run } = jobsOf('publish.yml')
-				.flatMap(({ steps }) => steps)
+				.flatMap(({ steps = [] }) => steps)
 				.find(({ name }) => name === 'It was published with its provenance')!;
 			// n8n's command exits with 0 in either case.
 			const stubs = `npx() { echo "Package ${says}"; }; sleep() { :; }; tee() { cat >scan.txt; };`;
@@ -238,6 +238,7 @@ test('every field takes an expression, but for a choice of resource or operation
 		'respond',
 		'responseBody',
 		'responseCode',
+		'skipRepeats',
 		'startWhen',
 	]);
 });

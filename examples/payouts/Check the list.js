@@ -43,8 +43,9 @@ function verdict(line, index) {
 
 	const before = inTheBook.get(line.external_id);
 	if (before === undefined || before.state === 'free') return { why: '' };
-	// The book may lack what a row was about: then there is nothing to compare.
-	const differs = !isBlank(before.row.amount) && !isAlike(asLine(before.row), line);
+	// The book may lack what a row was about, as one of a postback does: then there is nothing to compare.
+	const isKnown = !isBlank(before.row.amount) && !isBlank(before.row.recipient);
+	const differs = isKnown && !isAlike(asLine(before.row), line);
 	return { why: differs && before.state !== 'not paid' ? 'differs' : 'in the book', before };
 }
 

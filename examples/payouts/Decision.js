@@ -14,7 +14,9 @@ if (!payment) return say(`Nothing was written down: the book has no payment "${e
 if (!['It was paid', 'It was not paid'].includes(decision) || source === '')
 	return say('Nothing was written down. Choose whether it was paid, and say how you know.');
 if (payment.state === 'paid')
-	return say(`Nothing was written down. "${external_id}": it was paid (${payment.row.source}).`);
+	return say(
+		`Nothing was written down. "${external_id}": it was paid (${payment.row.source || 'the service reported it'}).`,
+	);
 if (payment.state === 'accepted')
 	return say(`Nothing was written down: "${external_id}" was accepted and is not in doubt.`);
 // "It was paid" is written down about these too: the service may have said no to what it had paid.

@@ -4,8 +4,6 @@ const page = $('Columns').first().json.page;
 const numberField = $('Settings').first().json.paymentNumberField.trim();
 const written = $('What became of it').isExecuted ? $('What became of it').all() : [];
 const outcomes = new Map(written.map(({ json }) => [json.external_id, json]));
-const answers = answersOf('What the service says');
-const unwritten = failureOf('Write what it said');
 
 /** The parts of the report in their order, each with one piece of advice for all its lines. */
 const PARTS = [
@@ -34,9 +32,12 @@ const PARTS = [
 			'credential (or the service’s list of allowed addresses) and upload the list again.',
 	},
 	{
-		name: 'answered',
-		title: 'What the service said',
-		advice: 'It is written into the book. What was not paid is paid under a new identifier.',
+		name: 'odd',
+		hasSum: true,
+		title: 'Reported, and not simply as paid',
+		advice:
+			'Nothing was sent now. Ask the service what became of the payment, then say so on this page: ' +
+			'each line has a link.',
 	},
 	{
 		name: 'refused',
@@ -47,7 +48,7 @@ const PARTS = [
 	},
 	{
 		name: 'decided',
-		title: 'Not paid, as a person decided',
+		title: 'Not paid, as a person decided or the service reported',
 		advice: 'To pay it, give the line a new identifier.',
 	},
 	{
@@ -69,9 +70,6 @@ const PARTS = [
 	},
 ];
 
-/** A line of another part is no payment, or was decided before. */
-const PARTS_ASKED = ['differs', 'in doubt', 'accepted', 'before'];
-
 const report = hasList ? aboutList() : aboutDecision();
 return [{ json: { ...report, page, html: asHtml(report), text: asText(report) } }];
 
@@ -83,32 +81,21 @@ function aboutList() {
 	if (problem) return { title: `Nothing was paid. ${problem}`, parts: [] };
 	const happened = lines.map((line) => ({ ...line, ...whatHappened(line) }));
 	const accepted = happened.filter(({ part }) => part === 'accepted');
-	const told = happened.map(withAnswer);
 	const sum = sumOf(accepted.map(({ external_id }) => outcomes.get(external_id).amount));
-	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
-	const toAsk = told.filter(({ part }) => part === 'ask first').length;
+	const inDoubt = happened.filter(({ part }) => part === 'in doubt').length;
+	const toAsk = happened.filter(({ part }) => part === 'ask first').length;
 	const title =
-		`${accepted.length} of ${told.length} ${told.length === 1 ? 'line' : 'lines'} accepted now: ${sum} in all.` +
+		`${accepted.length} of ${happened.length} ${happened.length === 1 ? 'line' : 'lines'} accepted now: ${sum} in all.` +
 		(inDoubt === 0 ? '' : ` ${inDoubt} in doubt.`) +
 		(toAsk === 0 ? '' : ` ${toAsk} to ask the service about.`) +
-		bookProblem() +
-		askingProblem();
-	return { title, parts: inParts(told) };
+		bookProblem();
+	return { title, parts: inParts(happened) };
 }
 
 /** Where the book was not written, the next run calls in doubt what this one paid. */
 function bookProblem() {
 	const failure = failureOf('Write it into the book');
 	return failure && ` The book could not be written: keep this report. n8n says: ${failure}`;
-}
-
-/** Why the service was not asked, or what it said is not in the book. */
-function askingProblem() {
-	const problem = answers.get(undefined)?.problem ?? answers.get(undefined)?.error;
-	const asking = problem ? ` ${problem}` : '';
-	return unwritten
-		? `${asking} What the service said could not be written into the book. n8n says: ${unwritten}`
-		: asking;
 }
 
 function failureOf(name) {
@@ -118,26 +105,6 @@ function failureOf(name) {
 				.find(({ json }) => json.error)
 		: undefined;
 	return failed ? String(failed.json.error.message ?? failed.json.error) : '';
-}
-
-/** What the service was asked, by the identifier; a problem with asking has none. */
-function answersOf(name) {
-	const items = $(name).isExecuted ? $(name).all() : [];
-	return new Map(items.map(({ json }) => [json.external_id, json]));
-}
-
-/** What the service said decides only once it is in the book. */
-function withAnswer(line) {
-	const answer = answers.get(line.external_id);
-	const isDoubtful = line.part === 'in doubt' || line.doubt === true;
-	if (answer === undefined || !PARTS_ASKED.includes(line.part)) return line;
-	if (answer.decision === '' || unwritten) return isDoubtful ? saying(line, answer.says) : line;
-	const decided = saying(line, `${answer.decision} (${answer.source}).`);
-	return line.part === 'differs' ? { ...decided, doubt: false } : { ...decided, part: 'answered' };
-}
-
-function saying(line, sentence) {
-	return { ...line, what: [line.what, sentence].filter(Boolean).join(' ') };
 }
 
 /** After a decision, or where there was no list: what is still in doubt. */
@@ -153,14 +120,17 @@ function aboutDecision() {
 	const open = $('What the book says')
 		.first()
 		.json.payments.filter(
-			({ state, external_id }) => state === 'in doubt' && !now.has(external_id),
+			({ state, external_id }) => ['in doubt', 'odd'].includes(state) && !now.has(external_id),
 		);
-	const told = open
-		.map(({ row }) => ({ ...row, part: 'in doubt', what: whatRowSays(row) }))
-		.map(withAnswer);
+	const told = open.map(({ external_id, state, row, reports }) => ({
+		...row,
+		external_id,
+		part: state,
+		what: whatTheBookKnows(row, reports),
+	}));
 	const inDoubt = told.filter(({ part }) => part === 'in doubt').length;
 	const count = inDoubt === 0 ? 'Nothing is in doubt.' : `${inDoubt} in doubt.`;
-	const title = [said, count].filter(Boolean).join(' ') + askingProblem();
+	const title = [said, count].filter(Boolean).join(' ');
 	return { title, parts: inParts(told) };
 }
 
@@ -220,17 +190,24 @@ function whatHappened({ why, lacks, lines, cells, before, external_id }) {
 	return { part: 'in doubt', what: sentence };
 }
 
-function whatTheBookSays(why, { state, row }) {
-	const what = whatRowSays(row);
+function whatTheBookSays(why, { state, row, reports }) {
+	const what = whatTheBookKnows(row, reports);
 	if (why === 'differs')
 		return {
 			part: 'differs',
 			what: `The book has ${payoutOf(row)} under this identifier. ${what}`,
-			doubt: state === 'in doubt',
+			doubt: state === 'in doubt' || state === 'odd',
 		};
+	if (state === 'odd') return { part: 'odd', what };
 	if (state === 'in doubt') return { part: 'in doubt', what };
 	if (state === 'not paid') return { part: 'decided', what };
 	return { part: 'before', what };
+}
+
+/** A payment's row and what postbacks reported of it, each as a sentence. */
+function whatTheBookKnows(row, reports) {
+	const others = reports.filter((report) => report !== row);
+	return [row, ...others].map(whatRowSays).filter(Boolean).join(' ');
 }
 
 /** A row as a sentence, made from what it says now. */
@@ -244,6 +221,11 @@ function whatRowSays({ outcome, decision, source, at, execution }) {
 		duplicate: 'Sent before',
 		rejected: 'Rejected',
 		notSent: 'Not sent',
+		// What a postback reported.
+		paid: 'Reported as paid',
+		failed: 'Reported as failed',
+		otherAmount: 'Reported with another amount',
+		refunded: 'Reported as refunded',
 	};
 	const first = outcome ? `${became[outcome] ?? outcome}${day}.` : '';
 	if (!decision) return first;
@@ -299,7 +281,7 @@ function asHtml({ title, parts }) {
 }
 
 function needsPage({ part, doubt }) {
-	return part === 'in doubt' || part === 'ask first' || doubt === true;
+	return ['in doubt', 'odd', 'ask first'].includes(part) || doubt === true;
 }
 
 function sumOf(amounts) {

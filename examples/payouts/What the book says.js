@@ -7,28 +7,52 @@ const byIdentifier = new Map();
 for (const row of rows)
 	byIdentifier.set(row.external_id, [...(byIdentifier.get(row.external_id) ?? []), row]);
 
-const payments = [...byIdentifier].map(([external_id, found]) => ({
-	external_id,
-	...whatCounts(found),
-	open: found.filter(isInDoubt),
-}));
+const payments = [...byIdentifier].map(([external_id, found]) => {
+	const reports = found.filter(isReport);
+	const sent = found.filter((row) => !isReport(row));
+	return { external_id, reports, open: [], ...whatCounts(sent, reports) };
+});
 const failed = items.find((item) => item.error !== undefined);
 return [{ json: { payments, problem: failed ? sentence(failed.error) : '' } }];
 
-/** The strongest row first: that money was sent is never outvoted, whichever row says so. */
-function whatCounts(found) {
-	const paid = found.find((row) => decisionOf(row) === 'It was paid');
+/** A row that a postback wrote. It may come before the row of its payment, and in any order. */
+function isReport({ outcome }) {
+	return ['paid', 'failed', 'otherAmount', 'refunded'].includes(outcome);
+}
+
+/** The strongest first: that money was sent is never outvoted, whichever row says so. */
+function whatCounts(sent, reports) {
+	const decided = [...sent, ...reports].filter(decisionOf);
+	const paid = decided.find((row) => decisionOf(row) === 'It was paid');
 	if (paid) return { state: 'paid', row: paid };
-	const accepted = found.find((row) => row.outcome === 'accepted' && !decisionOf(row));
-	if (accepted) return { state: 'accepted', row: accepted };
+
+	const known = whatWasSent(sent) ?? { state: 'not known', row: reports[0] };
+	const reported = new Set(reports.map(({ outcome }) => outcome));
+	const isOdd = reported.has('otherAmount') || reported.has('refunded');
+	if (isOdd || (reported.has('paid') && reported.has('failed'))) {
+		const isNotPaid = decided.length > 0;
+		return { state: isNotPaid ? 'not paid' : 'odd', row: decided[0] ?? known.row };
+	}
+	if (reported.has('paid')) return { state: 'paid', row: known.row };
+	if (!reported.has('failed') || known.state === 'not paid') return known;
+	// It may be about the try that was rejected.
+	const wasRejected = sent.some(({ outcome }) => outcome === 'rejected');
+	if (!wasRejected) return { state: 'not paid', row: known.row };
+	if (known.state !== 'accepted') return known;
+	return { state: 'in doubt', row: known.row, open: [known.row] };
+}
+
+/** What the rows of the lists say, and a person's decisions; undefined where there are none. */
+function whatWasSent(sent) {
+	const open = sent.filter(isInDoubt);
+	const accepted = sent.find((row) => row.outcome === 'accepted' && !decisionOf(row));
+	if (accepted) return { state: 'accepted', row: accepted, open };
 	// A row of "unknown" has what was sent. One of "duplicate" has what the list said later.
-	const inDoubt = found.find((row) => isInDoubt(row) && row.outcome === 'unknown');
-	if (inDoubt) return { state: 'in doubt', row: inDoubt };
-	const duplicate = found.find(isInDoubt);
-	if (duplicate) return { state: 'in doubt', row: duplicate };
-	const notPaid = found.find((row) => decisionOf(row) === 'It was not paid');
+	const inDoubt = open.find(({ outcome }) => outcome === 'unknown') ?? open[0];
+	if (inDoubt) return { state: 'in doubt', row: inDoubt, open };
+	const notPaid = sent.find((row) => decisionOf(row) === 'It was not paid');
 	if (notPaid) return { state: 'not paid', row: notPaid };
-	return { state: 'free', row: found.at(-1) };
+	return sent.length === 0 ? undefined : { state: 'free', row: sent.at(-1) };
 }
 
 function isInDoubt(row) {

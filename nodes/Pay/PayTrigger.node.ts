@@ -1,273 +1,17 @@
 import {
 	NodeConnectionTypes,
-	NodeOperationError,
-	UserError,
-	type IDataObject,
 	type IHookFunctions,
 	type INodeType,
 	type INodeTypeDescription,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { credentialOfTrigger } from './credential/accounts';
-import { parseSecrets, type PayCredential } from './credential/connection';
 import { testPayCredential } from './credential/credentialTest';
-import { readDescription } from './credential/description';
-import { readSignatureRule, signatureFault, type SignatureRule } from './credential/signature';
-import { asError, inWords } from './inputError';
-import { logWarning } from './log';
-import { isN8n1 } from './n8nVersion';
-import {
-	matchOf,
-	readCondition,
-	refuseMisplacedCondition,
-	startCondition,
-	type PostbackMatch,
-} from './parameters/condition';
-import type { StatusWords } from './parameters/postbackState';
-import { isBodyLeft } from './parameters/leaveBody';
-import { refuseMovedOptions } from './parameters/options';
-import { requireFieldByField } from './parameters/parameter';
-import {
-	readAuthentication,
-	readSkipRepeats,
-	refuseWrongResponse,
-	triggerProperties,
-	type Authentication,
-} from './parameters/trigger';
-import { toPostbackItem } from './postback/item';
-import { whyNotAwaited } from './postback/match';
-import type { Postback } from './postback/postback';
-import { verify, type Reference } from './postback/proof';
-import { beginPublication, endPublication } from './postback/publication';
-import {
-	logNotAwaited,
-	refuseOnError,
-	refusePostback,
-	refuseUnproven,
-	refuseWrongSignature,
-} from './postback/refuse';
-import { claimStart } from './postback/repeats';
-import { headersOf, POSTBACK_METHODS, readContent, readPostback } from './postback/request';
-
-const NO_SECRET =
-	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
-
-const NO_SIGNATURE =
-	"The Pay API credential of this trigger does not say how the service signs: turn on Check the Service's Signature there";
-
-const BODY_IS_READ =
-	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
-
-const NOTHING_TO_COMPARE =
-	"The credential has an Amount Field or an External ID Field, but with Service's Signature alone nothing says what was asked for: set Authentication to Signed URL, which asks for both, or select a credential without these fields and compare them in the workflow";
-
-/** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
-const BODY_TIME = 60_000;
-
-type HookContext = IHookFunctions | IWebhookFunctions;
-
-function authenticationOf(context: HookContext): Authentication {
-	return readAuthentication(
-		context.getNode().parameters.authentication,
-		context.getNodeParameter('authentication'),
-	);
-}
-
-/** Without authentication a trigger has no credential. */
-async function readCredential(
-	context: HookContext,
-	authentication: Authentication,
-): Promise<PayCredential> {
-	return authentication === 'none' ? {} : await credentialOfTrigger(context);
-}
-
-/** The credential of the trigger as people know it: they have several, and n8n fills in one of them. */
-function credentialName(context: HookContext): string | undefined {
-	return context.getNode().credentials?.payApi?.name;
-}
-
-/** Where a person enters what paid and failed are called. */
-function whereWordsBelong(context: HookContext, authentication: Authentication): string {
-	if (authentication === 'none') {
-		return "Set Authentication to Signed URL or Service's Signature: without it this trigger has no credential.";
-	}
-	const name = credentialName(context);
-	return name === undefined
-		? 'Open the credential of this trigger.'
-		: `Open the credential "${name}" of this trigger.`;
-}
-
-const asSentence = (text: string) => (text.endsWith('.') ? text : `${text}.`);
-
-/** What is wrong with the trigger's credential, and which one that is. */
-function wrongCredential(context: HookContext, error: unknown): UserError {
-	const why = inWords(error);
-	const name = credentialName(context);
-	return new UserError(
-		name === undefined ? why : `${asSentence(why)} This trigger has the credential "${name}".`,
-	);
-}
-
-/** What a postback must hold to start the workflow; throws an InputError. */
-function readMatch(
-	context: HookContext,
-	authentication: Authentication,
-	statusWords: StatusWords | undefined,
-): PostbackMatch | undefined {
-	const { parameters } = context.getNode();
-	refuseMovedOptions(parameters.options);
-	refuseMisplacedCondition(parameters, 'startWhen');
-	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
-	return matchOf(condition, statusWords, 'startWhen', whereWordsBelong(context, authentication));
-}
-
-/** What publishing says where the credential cannot be read: first of all what is missed, a Postback Secret. */
-function unreadableCredential(authentication: Authentication, error: unknown): Error {
-	return authentication === 'signedUrl'
-		? new UserError(`${NO_SECRET} (${inWords(error)})`)
-		: asError(error);
-}
-
-/** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
-async function checkTrigger(context: IHookFunctions): Promise<void> {
-	requireFieldByField(triggerProperties, context.getNode().parameters);
-	const options = context.getNodeParameter('options', {});
-	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
-	refuseWrongResponse(options);
-	readSkipRepeats(options);
-	const authentication = authenticationOf(context);
-	const statusWords = await checkCredential(context, authentication).catch((error: unknown) => {
-		throw wrongCredential(context, error);
-	});
-	readMatch(context, authentication, statusWords);
-}
-
-/** Checks what the trigger's credential has to hold; gives its words for paid and failed. */
-async function checkCredential(
-	context: IHookFunctions,
-	authentication: Authentication,
-): Promise<StatusWords | undefined> {
-	const credential = await readCredential(context, authentication).catch((error: unknown) => {
-		throw unreadableCredential(authentication, error);
-	});
-	// Without authentication all of these are empty, and no postback needs them.
-	const { current: secret } = parseSecrets(credential);
-	const { statusWords } = readDescription(credential);
-	requireChecks(authentication, secret !== '', readSignatureRule(credential));
-	if (authentication === 'signature' && statusWords?.compared !== undefined) {
-		throw new UserError(NOTHING_TO_COMPARE);
-	}
-	return statusWords;
-}
-
-/** What publishing is refused with. n8n stops a trigger that listens when its next publication is refused. */
-function whyNotPublished(context: IHookFunctions, error: unknown): string {
-	const why = inWords(error);
-	if (context.getActivationMode() === 'manual') return why;
-	const url = context.getNodeWebhookUrl('default');
-	return `${asSentence(why)} Until this workflow is published, no postback to ${url} is taken`;
-}
-
-/**
- * Throws where the credential lacks what the trigger checks postbacks with, at its publication or, where
- * somebody took it out, after it. That is not the sender's fault, and the service sends again after a 500.
- * The log says why, the response does not.
- */
-function requireChecks(
-	authentication: Authentication,
-	hasSecret: boolean,
-	signatureRule: SignatureRule | undefined,
-): void {
-	if (authentication === 'signedUrl' && !hasSecret) throw new UserError(NO_SECRET);
-	if (authentication === 'signature' && signatureRule === undefined) {
-		throw new UserError(NO_SIGNATURE);
-	}
-}
-
-/**
- * Takes a call to the trigger's address: proof first, body after, then the service's signature. Throws where
- * the trigger or its credential cannot be read, or lacks what the trigger checks with.
- */
-async function takePostback(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const authentication = authenticationOf(context);
-	const credential = await readCredential(context, authentication);
-	const { accepted } = parseSecrets(credential);
-	const signatureRule = readSignatureRule(credential);
-	try {
-		requireChecks(authentication, accepted.length > 0, signatureRule);
-	} catch (error) {
-		throw wrongCredential(context, error);
-	}
-	const reference = verify(context.getQueryData() as Record<string, unknown>, accepted);
-	if (authentication === 'signedUrl' && reference === null) return refuseUnproven(context);
-	const { statusWords } = readDescription(credential);
-	const content = await readContent(context, BODY_TIME);
-	if (signatureRule !== undefined) {
-		const fault = signatureFault(signatureRule, headersOf(context), content);
-		if (fault !== undefined) return refuseWrongSignature(context, fault);
-	}
-	// Not before the signature was verified, so that a stranger learns nothing of the credential.
-	if (reference === null && statusWords?.compared !== undefined) {
-		throw new UserError(NOTHING_TO_COMPARE);
-	}
-	const postback = readPostback(context, content, {
-		isSignedByService: signatureRule !== undefined,
-	});
-	const match = readMatch(context, authentication, statusWords);
-	const mismatch = whyNotAwaited(match, postback, reference, statusWords);
-	if (mismatch !== undefined) return respondWithoutStart(context, mismatch, reference);
-	return await startWith(context, postback, reference, statusWords);
-}
-
-/** The text that a person chose to respond with. */
-function responseBodyOf(context: IWebhookFunctions): unknown {
-	return (context.getNodeParameter('options', {}) as { responseBody?: unknown }).responseBody;
-}
-
-/** Starts the workflow with a postback. */
-async function startWith(
-	context: IWebhookFunctions,
-	postback: Postback,
-	reference: Reference | null,
-	statusWords: StatusWords | undefined,
-): Promise<IWebhookResponseData> {
-	const item = await toPostbackItem(context, postback, reference, statusWords);
-	// Nothing is awaited from here on: of the same postbacks that are under way, one gets through.
-	const refused = refuseRepeat(context, item.json, reference);
-	if (refused !== undefined) return refused;
-	return { webhookResponse: String(responseBodyOf(context) ?? ''), workflowData: [[item]] };
-}
-
-/** Answers a postback with which the workflow was started before; undefined where it was not, or may be again. */
-function refuseRepeat(
-	context: IWebhookFunctions,
-	json: IDataObject,
-	reference: Reference | null,
-): IWebhookResponseData | undefined {
-	const skips = readSkipRepeats(context.getNodeParameter('options', {}));
-	// A person who listens sends the same one again and again.
-	if (!skips || context.getMode() === 'manual') return undefined;
-	switch (claimStart(context, json)) {
-		case 'first':
-			return undefined;
-		case 'ofUnanswered':
-			return refusePostback(context, 409, 'The same postback is starting the workflow just now');
-		case 'ofAnswered':
-			return respondWithoutStart(context, 'it repeats one of the last ten minutes', reference);
-	}
-}
-
-/** Responds to a genuine postback with which the workflow does not start. */
-function respondWithoutStart(
-	context: IWebhookFunctions,
-	mismatch: string,
-	reference: Reference | null,
-): IWebhookResponseData {
-	logNotAwaited(context, mismatch, reference);
-	const response = responseBodyOf(context) ?? `The workflow does not go on with it: ${mismatch}`;
-	return { webhookResponse: String(response) };
-}
+import { triggerProperties } from './operations/trigger/form';
+import { publish } from './operations/trigger/publish';
+import { receive } from './operations/trigger/receive';
+import { refuseOnError } from './postback/refuse';
+import { POSTBACK_METHODS } from './postback/request';
 
 /** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {
@@ -278,7 +22,7 @@ export class PayTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle:
-			'={{ $parameter["authentication"] === "none" ? "any postback" : "signed postbacks" }}',
+			'={{ $parameter["authentication"] === "none" ? "any postback" : "genuine postbacks" }}',
 		// n8n's node panel shows this for both nodes.
 		description: 'Create payment QR codes, pay out, and start workflows when a payment is reported',
 		defaults: { name: 'Pay Trigger' },
@@ -289,7 +33,7 @@ export class PayTrigger implements INodeType {
 				name: 'payApi',
 				required: true,
 				testedBy: 'testPayCredential',
-				displayOptions: { show: { authentication: ['signedUrl', 'signature'] } },
+				displayOptions: { show: { authentication: ['signedUrl', 'sender'] } },
 			},
 		],
 		webhooks: [
@@ -331,16 +75,8 @@ export class PayTrigger implements INodeType {
 				return false;
 			},
 			async create(this: IHookFunctions): Promise<boolean> {
-				// A person who listens for one postback publishes nothing.
-				const remembers = isN8n1 && this.getActivationMode() !== 'manual';
-				try {
-					if (remembers) beginPublication(this);
-					await checkTrigger(this);
-					if (remembers) endPublication(this);
-					return true;
-				} catch (error) {
-					throw new NodeOperationError(this.getNode(), whyNotPublished(this, error));
-				}
+				await publish(this);
+				return true;
 			},
 			async delete(this: IHookFunctions): Promise<boolean> {
 				return true;
@@ -349,6 +85,6 @@ export class PayTrigger implements INodeType {
 	};
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await refuseOnError(this, async () => await takePostback(this));
+		return await refuseOnError(this, async () => await receive(this));
 	}
 }

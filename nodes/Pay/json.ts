@@ -76,21 +76,25 @@ export function parseTypedJson(text: string): { parsed?: unknown; mistake?: stri
  * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: the
  * longest one that is there goes first, so the whole path is looked for as one key before all else.
  * @param nameInPath how the path writes a name
+ * @param open gives what a value on the way holds
  */
 export function valueAt(
 	value: unknown,
 	path: string,
 	nameInPath = (name: string) => name,
+	open = (member: unknown) => member,
 ): unknown {
-	if (typeof value !== 'object' || value === null || path === '') return undefined;
+	const branch = open(value);
+	if (typeof branch !== 'object' || branch === null || path === '') return undefined;
 	const onTheWay: Array<[string, unknown]> = [];
-	for (const [name, member] of Object.entries(value)) {
+	for (const [name, member] of Object.entries(branch)) {
 		const key = nameInPath(name);
 		if (key === path || path.startsWith(`${key}.`)) onTheWay.push([key, member]);
 	}
 	onTheWay.sort(([a], [b]) => b.length - a.length);
 	for (const [key, member] of onTheWay) {
-		const found = key === path ? member : valueAt(member, path.slice(key.length + 1), nameInPath);
+		const rest = path.slice(key.length + 1);
+		const found = key === path ? member : valueAt(member, rest, nameInPath, open);
 		if (found !== undefined) return found;
 	}
 	return undefined;

@@ -30,7 +30,7 @@ function account(more: Partial<ClientCredentials> = {}): Account {
 	return {
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
-		checksServiceSignature: false,
+		checksSender: false,
 		limits: {},
 		token,
 	};

@@ -20,7 +20,7 @@ test('a credential of the document’s own fields: scheme name pay, a pasted tok
 		externalIdHeader: undefined,
 		postbackUrl: undefined,
 		postbackSecret: undefined,
-		checksServiceSignature: false,
+		checksSender: false,
 		limits: {},
 	});
 });

@@ -143,10 +143,15 @@ describe('batches', () => {
 	});
 
 	test('an unknown payment is told before any other failure', async () => {
-		sandbox.faultFor = ({ body }) => ({ kind: 'status', status: body.includes('"a"') ? 422 : 500 });
-		const run = await pay(itemsFor('a', 'b'), {}, batches(2));
+		const statuses: Record<string, number> = { a: 422, b: 500 };
+		sandbox.faultFor = ({ body }) => {
+			const status = statuses[(JSON.parse(body) as { external_id: string }).external_id];
+			return status === undefined ? undefined : { kind: 'status', status };
+		};
+		// The first one asks alone whether the token is accepted.
+		const run = await pay(itemsFor('first', 'a', 'b'), {}, batches(3));
 		expect(errorOf(run)?.message).toBe(`It is not known whether payment "b" was made`);
-		expect(errorOf(run)?.description).toContain(`"a" (line 1 of the list) rejected`);
+		expect(errorOf(run)?.description).toContain(`"a" (line 2 of the list) rejected`);
 	});
 });
 

@@ -372,8 +372,8 @@ test('a "postback" that came in is not what waits; the item that the node before
 test('"paid" with another amount than the charge had does not end a wait for "paid"', async () => {
 	const reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 	const { url, hash } = withRandomProof('https://a.example/', randomProof());
-	const status = { field: 'status', paid: ['paid'], failed: [], compared: { amount: 'amount' } };
-	const match = { field: 'status', values: ['paid'], compared: { amount: 'amount' } };
+	const status = { field: 'status', paid: ['paid'], failed: [], amountField: 'amount' };
+	const match = { states: ['paid'] };
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
 		awaited: { proofs: [{ hash, reference, match, status }], given: [hash], id: randomUUID() },
@@ -406,7 +406,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	// Nobody else hears of it, and the value is not for a log.
 	expect(pending.log).toStrictEqual([
 		lineInLog(
-			'Pay took a postback that the workflow does not go on with: the field "status" has another value',
+			'Pay took a postback that the workflow does not go on with: the field "status" has another value. It has: status',
 			{ external_id: 'a' },
 		),
 	]);
@@ -593,7 +593,7 @@ describe('the charge before it', () => {
 	/** Posts "paid" to a wait with a credential of its own that asks for the service's signature. */
 	async function signedWait(signature: (body: string) => string | undefined, now: IDataObject) {
 		const words = {
-			verifySignature: true,
+			senderCheck: 'signature',
 			signatureHeader: 'X-Signature',
 			signatureSecret: 'the secret of the service',
 		};
@@ -645,10 +645,10 @@ describe('the charge before it', () => {
 			status: 401,
 		},
 		{
-			what: 'its signature, the switch being off by now',
+			what: 'its signature, the switch being off by now: the service may send again',
 			sign: genuine,
-			now: { verifySignature: false },
-			status: 401,
+			now: { senderCheck: 'none' },
+			status: 500,
 		},
 	])(
 		'that asks for the signature of the service, with $what: $sign',
@@ -658,7 +658,7 @@ describe('the charge before it', () => {
 	);
 
 	test('whose credential has an expression in what the signature needs does not begin', async () => {
-		const words = { verifySignature: true, signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
+		const words = { senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
 		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
 		expect(errorOf(run)?.message).toBe(
 			'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
@@ -913,14 +913,12 @@ describe('the waits behind a charge', () => {
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
 				{ Charge: to(['Wait']) },
 				{
-					verifySignature: true,
+					senderCheck: 'signature',
 					signatureHeader: 'X-Signature',
 					signatureSecret: 'the secret of the service',
 				},
 			);
-			expect(
-				hints.filter((hint) => /does not check the service's signature/.test(hint)),
-			).toHaveLength(count);
+			expect(hints.filter((hint) => /does not check the sender/.test(hint))).toHaveLength(count);
 		},
 	);
 

@@ -20,7 +20,7 @@ interface Report {
 const FOLDER = join(__dirname, '..', '..', 'examples', 'payouts');
 const PAGE = 'http://localhost:5678/form/payouts';
 /** As the example has it: nothing of the service is entered. */
-const SETTINGS = { paymentNumberField: '', address: '' };
+const SETTINGS = { paymentNumberField: '' };
 const COLUMNS = { identifier: 'id', amount: 'amount', recipient: 'key', page: PAGE };
 
 /** Runs the source of a node as n8n's Code node does, after nodes that gave these items. */
@@ -111,6 +111,11 @@ class Payouts {
 			else this.add(values);
 		}
 		return runNode('Report', [], earlier)[0] as unknown as Report;
+	}
+
+	/** What a postback reports, as "Write what was reported" puts it into the book. */
+	report(external_id: string, outcome: string) {
+		this.add({ external_id, amount: '10.5', outcome, at: 'day 9', execution: '9' });
 	}
 
 	add(row: Json) {
@@ -307,6 +312,48 @@ describe('the report', () => {
 	});
 });
 
+describe('the service’s own number in a response', () => {
+	const response = {
+		text: ' tx-17 ',
+		digits: '12345678901234567890',
+		whole: 17,
+		// n8n and JSON round it.
+		rounded: 2 ** 53,
+		half: 17.5,
+		nothing: null,
+		line: 'a\nb',
+		tooLong: 'x'.repeat(201),
+		object: { id: 'inner' },
+		list: [{ id: 'first' }],
+	};
+	test.each<[field: string, number: string]>([
+		['text', 'tx-17'],
+		[' text ', 'tx-17'],
+		['digits', '12345678901234567890'],
+		['whole', '17'],
+		['object.id', 'inner'],
+		['list.0.id', 'first'],
+		['rounded', ''],
+		['half', ''],
+		['nothing.id', ''],
+		['line', ''],
+		['tooLong', ''],
+		['object', ''],
+		['', ''],
+	])('the field "%s" is kept as "%s"', (paymentNumberField, number) => {
+		for (const paid of [
+			{ outcome: 'accepted', response },
+			{ error: { outcome: 'unknown', response } },
+		]) {
+			const earlier: Record<string, Json[]> = {
+				Settings: [{ paymentNumberField }],
+				'To be paid': [{ external_id: 'a', plain: '1', recipient: 'x' }],
+			};
+			expect(runNode('What became of it', [paid], earlier)[0]!.number).toBe(number);
+		}
+	});
+});
+
 describe('lists that were doubled, corrected or reordered', () => {
 	test('one payment is one row of the book, with amount and recipient', () => {
 		// The list of repro: doubled and not sent, then corrected.
@@ -467,6 +514,114 @@ describe('what the book says of an identifier', () => {
 		);
 		expect([payouts.sent, report.parts]).toStrictEqual([[], []]);
 		expect(payouts.decide().title).toMatch(/^The book could not be opened/);
+	});
+});
+
+describe('what postbacks reported', () => {
+	const ACCEPTED = 'Accepted on day 1 (execution 1).';
+	const on = (words: string) => `Reported ${words} on day 9 (execution 9).`;
+	test.each<{ outcome: string; reports: string[]; says: string; isSent: boolean }>([
+		{
+			outcome: 'accepted',
+			reports: ['paid'],
+			says: `before: ${ACCEPTED} ${on('as paid')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'unknown',
+			reports: ['paid'],
+			says: `before: Unknown on day 1 (execution 1). ${on('as paid')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'rejected',
+			reports: ['paid'],
+			says: `before: Rejected on day 1 (execution 1). ${on('as paid')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'accepted',
+			reports: ['failed'],
+			says: `decided: ${ACCEPTED} ${on('as failed')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'unknown',
+			reports: ['failed'],
+			says: `decided: Unknown on day 1 (execution 1). ${on('as failed')}`,
+			isSent: false,
+		},
+		// The report of the very rejection.
+		{ outcome: 'rejected', reports: ['failed'], says: 'accepted:', isSent: true },
+		{
+			outcome: 'accepted',
+			reports: ['paid', 'failed'],
+			says: `odd: ${ACCEPTED} ${on('as paid')} ${on('as failed')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'accepted',
+			reports: ['failed', 'paid'],
+			says: `odd: ${ACCEPTED} ${on('as failed')} ${on('as paid')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'accepted',
+			reports: ['otherAmount'],
+			says: `odd: ${ACCEPTED} ${on('with another amount')}`,
+			isSent: false,
+		},
+		{
+			outcome: 'accepted',
+			reports: ['paid', 'refunded'],
+			says: `odd: ${ACCEPTED} ${on('as paid')} ${on('as refunded')}`,
+			isSent: false,
+		},
+	])('$outcome, then $reports: the list again', ({ outcome, reports, says, isSent }) => {
+		payouts.outcomes.a = outcome;
+		payouts.uploadLines([line('a')]);
+		for (const word of reports) payouts.report('a', word);
+		payouts.outcomes = {};
+		expect(told(payouts.uploadLines([line('a')]))).toStrictEqual({ 2: says });
+		expect(payouts.sent).toHaveLength(isSent ? 1 : 0);
+	});
+
+	test('a report that comes before the row of its payment counts all the same', () => {
+		payouts.report('a', 'paid');
+		expect(told(payouts.uploadLines([line('a', 99)]))).toStrictEqual({
+			2: `before: ${on('as paid')}`,
+		});
+		expect(payouts.sent).toStrictEqual([]);
+	});
+
+	test('"failed" after a try that was rejected may be about that one: a person decides', () => {
+		payouts.outcomes.a = 'rejected';
+		payouts.uploadLines([line('a')]);
+		payouts.outcomes = {};
+		payouts.uploadLines([line('a')]);
+		payouts.report('a', 'failed');
+		expect(told(payouts.uploadLines([line('a')]))).toMatchObject({
+			2: expect.stringMatching(/^in doubt: Accepted on day 2 .* Reported as failed on day 9/),
+		});
+		expect(payouts.decide('a', 'It was not paid', 'Ana').title).toBe(
+			'Written down about "a": It was not paid. Nothing is in doubt.',
+		);
+		expect(payouts.uploadLines([line('a')]).parts[0]!.name).toBe('decided');
+	});
+
+	test('the page shows what is odd until a person decides, and a paid one is not undone', () => {
+		payouts.uploadLines([line('a'), line('b')]);
+		payouts.report('a', 'refunded');
+		payouts.report('b', 'paid');
+		expect(payouts.decide().parts).toMatchObject([
+			{ name: 'odd', lines: [{ external_id: 'a', what: `${ACCEPTED} ${on('as refunded')}` }] },
+		]);
+		expect(payouts.decide('b', 'It was not paid', 'Ana').title).toContain(
+			'Nothing was written down. "b": it was paid (the service reported it).',
+		);
+		payouts.decide('a', 'It was not paid', 'Ana');
+		expect(payouts.decide().parts).toStrictEqual([]);
+		expect(payouts.uploadLines([line('a')]).parts[0]!.name).toBe('decided');
 	});
 });
 

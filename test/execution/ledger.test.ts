@@ -13,7 +13,7 @@ import {
 	type LedgerStore,
 } from '../../nodes/Pay/execution/ledger';
 import { sumOf } from '../../nodes/Pay/execution/outlays';
-import { unitsOf } from '../../nodes/Pay/parameters/amount';
+import { unitsOf } from '../../nodes/Pay/service/amounts';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { runs } from '../runs';

@@ -34,7 +34,7 @@ const ready = (external_id: string, token: Account['token'] = PASTED): Ready => 
 		baseUrl: 'https://a.test',
 		schemeName: 'fast',
 		token,
-		checksServiceSignature: false,
+		checksSender: false,
 		limits: {},
 	},
 	accountId: 'account',

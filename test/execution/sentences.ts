@@ -5,7 +5,7 @@ import * as refusals from '../../nodes/Pay/execution/words/refusal';
 import * as results from '../../nodes/Pay/execution/words/result';
 import * as runs from '../../nodes/Pay/execution/words/run';
 import { InputError } from '../../nodes/Pay/inputError';
-import { unitsOf } from '../../nodes/Pay/parameters/amount';
+import { unitsOf } from '../../nodes/Pay/service/amounts';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';

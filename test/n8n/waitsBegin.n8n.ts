@@ -9,6 +9,7 @@ import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait, ended, firstExecution, startWaiting, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
 import { startModel } from './model';
+import { beforeNightly, nightly } from './nightly';
 import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import {
 	agent,
@@ -100,7 +101,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	const unreportedId = randomUUID();
 	const LIMIT = { limitWaitTime: true, resumeAmount: 2, resumeUnit: 'seconds' };
 
-	beforeAll(async () => {
+	beforeNightly(async () => {
 		// The customer's order is merged with the charge, and holds a "postback" of his own.
 		const order = set('Order', '={{ $json.body }}');
 		const [charge, wait] = chargeAndWait({
@@ -497,7 +498,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	describe('Postback: nothing but a postback, at the time limit', () => {
+	nightly.describe('Postback: nothing but a postback, at the time limit', () => {
 		test('of a customer says "paid"; what the nodes before gave is shown as it was', async () => {
 			const execution = await ended(n8n, limited.order, 'After', 150);
 			const [after] = itemsOf(execution, 'After');
@@ -516,14 +517,17 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	test('in a loop, a wait is ended also by the postback of an earlier charge that was not reported before its limit: somebody may pay that still', async () => {
-		const [first = ''] = await untilCharged(unreportedId, 2);
-		await waits(n8n, limited.loop);
-		await untilTaken(first);
-		const [unreported, reported] = itemsOf(await ended(n8n, limited.loop), 'After');
-		expect(unreported).not.toHaveProperty('postback');
-		expect(reported).toMatchObject({
-			postback: { reference: { external_id: unreportedId, amount: 1 } },
-		});
-	});
+	nightly.test(
+		'in a loop, a wait is ended also by the postback of an earlier charge that was not reported before its limit: somebody may pay that still',
+		async () => {
+			const [first = ''] = await untilCharged(unreportedId, 2);
+			await waits(n8n, limited.loop);
+			await untilTaken(first);
+			const [unreported, reported] = itemsOf(await ended(n8n, limited.loop), 'After');
+			expect(unreported).not.toHaveProperty('postback');
+			expect(reported).toMatchObject({
+				postback: { reference: { external_id: unreportedId, amount: 1 } },
+			});
+		},
+	);
 });

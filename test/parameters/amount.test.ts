@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-	amountField,
-	parseAmount,
-	readDecimalSign,
-	unitsInWords,
-	unitsOf,
-} from '../../nodes/Pay/parameters/amount';
+import { amountField, parseAmount, readDecimalSign } from '../../nodes/Pay/parameters/amount';
+import { unitsInWords, unitsOf } from '../../nodes/Pay/service/amounts';
 import { InputError, inWords } from '../../nodes/Pay/inputError';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';

@@ -6,7 +6,7 @@ import {
 	resumeCondition,
 	startCondition,
 } from '../../nodes/Pay/parameters/condition';
-import type { StatusWords } from '../../nodes/Pay/parameters/postbackState';
+import type { StatusWords } from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
 
 /** Reads parameters from an object, as n8n gives those of an item. */
@@ -80,7 +80,8 @@ const STATUS: StatusWords = {
 	field: 'status',
 	paid: ['paid', 'done'],
 	failed: ['failed'],
-	compared: { amount: 'value', id: 'order' },
+	amountField: 'value',
+	idField: 'order',
 };
 const FIELD = { field: 'data.status', values: ['sent'] };
 
@@ -106,50 +107,37 @@ test.each<{
 		name: 'a field of its own',
 		condition: FIELD,
 		status: STATUS,
-		expected: {
-			field: 'data.status',
-			values: ['sent'],
-			compared: { amount: 'value', id: 'order' },
-		},
+		expected: FIELD,
 	},
 	{
 		name: 'a field of its own, without words',
 		condition: FIELD,
 		status: undefined,
-		expected: { field: 'data.status', values: ['sent'], compared: undefined },
+		expected: FIELD,
 	},
 	{
 		name: 'paid',
 		condition: 'paid',
 		status: STATUS,
-		expected: {
-			field: 'status',
-			values: ['paid', 'done'],
-			compared: { amount: 'value', id: 'order' },
-		},
+		expected: { states: ['paid'] },
 	},
 	{
 		name: 'paid, without words for failed',
 		condition: 'paid',
 		status: { field: 'status', paid: ['paid'], failed: [] },
-		expected: { field: 'status', values: ['paid'], compared: undefined },
+		expected: { states: ['paid'] },
 	},
-	// What failed may say another amount, or none.
 	{
 		name: 'paid or failed',
 		condition: 'paidOrFailed',
 		status: STATUS,
-		expected: {
-			field: 'status',
-			values: ['paid', 'done', 'failed'],
-			compared: { id: 'order' },
-		},
+		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
 	},
 	{
-		name: 'paid or failed, with nothing to compare',
+		name: 'paid or failed, where what fails is a refund',
 		condition: 'paidOrFailed',
-		status: { field: 'status', paid: ['paid'], failed: ['failed'] },
-		expected: { field: 'status', values: ['paid', 'failed'], compared: { id: undefined } },
+		status: { field: 'status', paid: ['*'], failed: [], refundField: 'refunds' },
+		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
 	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {
 	expect(

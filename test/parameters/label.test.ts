@@ -5,7 +5,7 @@ import { PayApi } from '../../credentials/PayApi.credentials';
 import { readDescription } from '../../nodes/Pay/credential/description';
 import { readAccount } from '../../nodes/Pay/credential/connection';
 import { readLimits } from '../../nodes/Pay/credential/limits';
-import { readSignatureRule } from '../../nodes/Pay/credential/signature';
+import { readSenderRule } from '../../nodes/Pay/credential/sender';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	readCondition,
@@ -13,7 +13,7 @@ import {
 	resumeCondition,
 } from '../../nodes/Pay/parameters/condition';
 import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/parameters/trigger';
+import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
 import {
@@ -166,6 +166,11 @@ test.each<WrongField>([
 	{ field: 'failedValues', wrong: { statusField: 'a', paidValues: 'x', failedValues: 'x' } },
 	{ field: 'amountField', wrong: { amountField: 'a' } },
 	{ field: 'idField', wrong: { idField: 'a' } },
+	{ field: 'refundField', wrong: { refundField: 'a' } },
+	{
+		field: 'amountUnit',
+		wrong: { statusField: 'a', paidValues: 'x', amountField: 'b', amountUnit: 'x' },
+	},
 	{ field: 'resultField', wrong: { resultField: 7 } },
 	{
 		field: 'rejectedValues',
@@ -177,20 +182,24 @@ test.each<WrongField>([
 });
 
 const SIGNATURE = {
-	verifySignature: true,
+	senderCheck: 'signature',
 	signatureSecret: 'secret',
 	signatureHeader: 'X-Signature',
 };
 
 test.each<WrongField>([
-	{ field: 'verifySignature', wrong: { verifySignature: 'x' } },
+	{ field: 'senderCheck', wrong: { senderCheck: 'x' } },
+	{ field: 'signaturePublicKey', wrong: { signatureAlgorithm: 'rsaSha256' } },
+	{ field: 'signedTemplate', wrong: { signedContent: 'template' } },
+	{ field: 'secretHeaderName', wrong: { senderCheck: 'secretHeader' } },
+	{ field: 'secretHeaderValue', wrong: { senderCheck: 'secretHeader', secretHeaderName: 'X' } },
 	{ field: 'signatureSecret', wrong: { signatureSecret: '' } },
 	{ field: 'signatureHeader', wrong: { signatureHeader: '' } },
 	{ field: 'signatureAlgorithm', wrong: { signatureAlgorithm: 'x' } },
 	{ field: 'signedContent', wrong: { signedContent: 'x' } },
 	{ field: 'timestampHeader', wrong: { signedContent: 'timestampAndBody' } },
 ])('an error of the signature calls $field as its form does', ({ field, wrong }) => {
-	expectLabelOfCredential(field, () => readSignatureRule({ ...SIGNATURE, ...wrong }));
+	expectLabelOfCredential(field, () => readSenderRule({ ...SIGNATURE, ...wrong }));
 });
 
 test.each(['limitPayments', 'highestPayment', 'highestSum', 'onlyRecipients'])(

@@ -4,7 +4,6 @@ import { InputError } from '../../nodes/Pay/inputError';
 import {
 	changingIdHint,
 	documentedMembers,
-	inOneForm,
 	optionalIdentifier,
 	optionalText,
 	parseExternalId,
@@ -15,6 +14,7 @@ import {
 	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
 import type { Words } from '../../nodes/Pay/service/contract';
+import { inOneForm } from '../../nodes/Pay/service/fieldMatch';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 

@@ -6,7 +6,8 @@ import { temporaryFolder } from '../../dev/children';
 
 /** What a payer is called in each postback. */
 export const NAME = 'João & Söhne';
-const XML =
+/** The postback as XML, which stays text. */
+export const XML =
 	'<?xml version="1.0" encoding="UTF-8"?><n><status>PAID</status><name>João &amp; Söhne</name></n>';
 const CLIENTS = join(__dirname, 'clients');
 const folder = temporaryFolder('clients');
@@ -91,7 +92,7 @@ export async function send(
 			stderr?: string;
 		};
 		if (code === 'ENOENT') {
-			throw new Error(`${command} is missing: .ci/run lists Debian's packages of all clients`);
+			throw new Error(`${command} is missing: .ci/weekly lists Debian's packages of all clients`);
 		}
 		throw new Error(`${client}: ${message} ${stdout} ${stderr}`);
 	}

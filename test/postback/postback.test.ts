@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import qs from 'qs';
 import triggerPreview from '../../nodes/Pay/__schema__/v1.0.0.json';
 import waitPreview from '../../nodes/Pay/__schema__/v1.0.0/postback/wait.json';
-import { parsePostback, toJson } from '../../nodes/Pay/postback/postback';
+import { parsePostback, toJson, type Postback } from '../../nodes/Pay/postback/postback';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import { isCounted, runs } from '../runs';
 
@@ -22,65 +21,71 @@ const request = (body: string | Buffer, contentType?: string, more: object = {})
 	...more,
 });
 type Request = ReturnType<typeof request>;
-const parsed = ({ resumeToken, ...of }: Request, isSigned = false) =>
-	parsePostback(of, of.bytes, { resumeToken, isSignedByService: isSigned });
+const parsed = async ({ resumeToken, ...of }: Request, isSigned = false) =>
+	await parsePostback(of, of.bytes, { resumeToken, isSignedByService: isSigned });
+
+/** The id of a postback, whose files are in memory here. */
+function eventIdOf(postback: Postback, reference: Reference | null): unknown {
+	const files = postback.files.map(({ name, content }) => ({ name, bytes: content as Buffer }));
+	return toJson(postback, { reference }, files).eventId;
+}
 
 /** Processor time in microseconds; none where each statement is counted, which takes longer than the code. */
 function timeSince(begun: NodeJS.CpuUsage): number {
 	return isCounted ? 0 : process.cpuUsage(begun).user;
 }
 
-const bodyOf = (...args: Parameters<typeof request>) => parsed(request(...args)).body;
+const bodyOf = async (...args: Parameters<typeof request>) => (await parsed(request(...args))).body;
 const BOM = '\uFEFF';
 
 describe('a body whose signature was verified', () => {
-	const signedBody = (body: string | Buffer, type: string) =>
-		parsed(request(body, type), true).body;
+	const signedBody = async (body: string | Buffer, type: string) =>
+		(await parsed(request(body, type), true)).body;
 	// The second byte of the letter takes the backslash with it in these charsets.
 	const SJIS = Buffer.from('{"note":"Á\\"&state=paid&","state":"processing"}');
 
 	test.each(['shift_jis', 'gbk', 'big5', 'utf-16le', 'utf-8'])(
 		'is what its bytes are, not a form in %s, whatever its header says',
-		(charset) => {
+		async (charset) => {
 			const type = `application/x-www-form-urlencoded; charset=${charset}`;
-			expect(signedBody(SJIS, type)).toMatchObject({ state: 'processing' });
+			expect(await signedBody(SJIS, type)).toMatchObject({ state: 'processing' });
 			// The control: without a signature the header counts.
 			if (charset === 'shift_jis') {
-				expect(bodyOf(SJIS, type)).toMatchObject({ state: 'paid' });
+				expect(await bodyOf(SJIS, type)).toMatchObject({ state: 'paid' });
 			}
 		},
 	);
 
-	test('of JSON that is broken stays text', () => {
+	test('of JSON that is broken stays text', async () => {
 		const broken = '{"note":"&state=paid&';
-		expect(signedBody(broken, 'application/x-www-form-urlencoded')).toBe(broken);
+		expect(await signedBody(broken, 'application/x-www-form-urlencoded')).toBe(broken);
 	});
 
-	test('of XML is XML, and not the form that a text in it holds', () => {
+	test('of XML is text, and not the form that a text in it holds', async () => {
 		const xml = '<data><note><![CDATA[&state=paid&]]></note><state>processing</state></data>';
-		expect(signedBody(xml, 'application/x-www-form-urlencoded')).toMatchObject({
-			data: { state: 'processing' },
-		});
+		expect(await signedBody(xml, 'application/x-www-form-urlencoded')).toBe(xml);
 	});
 
-	test('of a multipart form has the boundary that it begins with', () => {
+	test('of a multipart form has the boundary that it begins with', async () => {
 		const part = (boundary: string, name: string, value: string) =>
 			`--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
 		const inside = `${part('B', 'state', 'paid')}--B--`;
 		const body = `${part('A', 'note', `x\r\n${inside}`)}${part('A', 'state', 'processing')}--A--`;
-		expect(signedBody(body, 'multipart/form-data; boundary=A')).toMatchObject({
+		expect(await signedBody(body, 'multipart/form-data; boundary=A')).toMatchObject({
 			state: 'processing',
 		});
-		expect(signedBody(body, 'multipart/form-data; boundary=B')).toBe(body);
-		expect(bodyOf(body, 'multipart/form-data; boundary=B')).toStrictEqual({ state: 'paid' });
+		expect(await signedBody(body, 'multipart/form-data; boundary=B')).toBe(body);
+		// The control: without a signature the header counts. Node.js 20 takes no text before a form.
+		const unsigned = await bodyOf(body, 'multipart/form-data; boundary=B').catch(() => 'refused');
+		expect(['refused', { state: 'paid' }]).toContainEqual(unsigned);
 	});
 
-	test('is no form where a text, or a multipart form, only holds one', () => {
+	test('is no form where a text, or a multipart form, only holds one', async () => {
 		const form = 'application/x-www-form-urlencoded';
 		const text = 'note: hi&state=paid&amount=10&x=';
-		expect(signedBody(text, form)).toBe(text);
+		expect(await signedBody(text, form)).toBe(text);
 		const multipartForm = `--A\r\nContent-Disposition: form-data; name="note"\r\n\r\nhi&state=paid&x=\r\n--A--`;
-		expect(signedBody(multipartForm, form)).toBe(multipartForm);
+		expect(await signedBody(multipartForm, form)).toBe(multipartForm);
 	});
 
 	test.each([
@@ -114,19 +119,19 @@ describe('a body whose signature was verified', () => {
 			type: 'application/json',
 			read: { n: 'é' },
 		},
-	])('may be $what', ({ body, type, read }) => {
-		expect(signedBody(body, type)).toStrictEqual(read);
+	])('may be $what', async ({ body, type, read }) => {
+		expect(await signedBody(body, type)).toStrictEqual(read);
 	});
 });
 
-test('a fixed secret that a service sends is not shown, whatever it is called', () => {
+test('a fixed secret that a service sends is not shown, whatever it is called', async () => {
 	const headers = {
 		'asaas-access-token': 'one',
 		'x-api-key': 'two',
 		'x-gitlab-token': 'three',
 		'x-signature': 'shown',
 	};
-	const { headers: shown, query } = parsed(
+	const { headers: shown, query } = await parsed(
 		request('', undefined, { headers, query: { hmac: 'four', key: 'a' } }),
 	);
 	expect(shown).toStrictEqual({
@@ -206,17 +211,7 @@ test.each([
 		body: 'a=1',
 	},
 	{
-		type: 'text/x; a=b/xml',
-		text: '<a>1</a>',
-		body: '<a>1</a>',
-	},
-	{
-		type: 'text/xml ; charset=utf-8',
-		text: '<a>1</a>',
-		body: { a: '1' },
-	},
-	{
-		type: 'text/xmlish',
+		type: 'text/xml; charset=utf-8',
 		text: '<a>1</a>',
 		body: '<a>1</a>',
 	},
@@ -315,8 +310,8 @@ test.each([
 		text: '',
 		body: '',
 	},
-])('a body of type $type: $text', ({ type, text, body }) => {
-	expect(bodyOf(text, type)).toEqual(body);
+])('a body of type $type: $text', async ({ type, text, body }) => {
+	expect(await bodyOf(text, type)).toEqual(body);
 });
 
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
@@ -371,86 +366,35 @@ test.each([
 		type: 'text/json; charset=latin1',
 		bytes: Buffer.from(`${BOM}{"a":"é"}`),
 	},
-])('a body in $name', ({ type, bytes }) => {
-	expect(parsed(request(bytes, type))).toMatchObject({ body: { a: 'é' }, rawBody: '{"a":"é"}' });
+])('a body in $name', async ({ type, bytes }) => {
+	expect(await parsed(request(bytes, type))).toMatchObject({
+		body: { a: 'é' },
+		rawBody: '{"a":"é"}',
+	});
 });
 
-test('JSON of any shape is taken as it was sent', () => {
-	fc.assert(
-		fc.property(
+test('JSON of any shape is taken as it was sent', async () => {
+	await fc.assert(
+		fc.asyncProperty(
 			fc.jsonValue({ maxDepth: 5 }),
 			fc.constantFrom('application/json', 'application/problem+json', undefined),
-			(value, type) => {
+			async (value, type) => {
 				const text = JSON.stringify(value);
 				// Integers beyond 2^53 become texts, see above.
 				fc.pre(!/\d{16}/.test(text));
-				expect(bodyOf(text, type)).toStrictEqual(JSON.parse(text));
+				expect(await bodyOf(text, type)).toStrictEqual(JSON.parse(text));
 			},
 		),
 		{ numRuns: runs(100) },
 	);
 });
 
-const ENTITY = '<!DOCTYPE l [<!ENTITY a "x">]><l>&a;</l>';
-test.each([
-	{
-		name: 'an element',
-		text: '<Pay><Status> paid </Status></Pay>',
-		body: { pay: { status: 'paid' } },
-	},
-	{
-		name: 'a text alone',
-		text: '<a>1</a>',
-		body: { a: '1' },
-	},
-	{
-		name: 'attributes',
-		text: '<a id="1">x<b k="v"/></a>',
-		body: { a: { $: { id: '1' }, _: 'x', b: { $: { k: 'v' } } } },
-	},
-	{
-		name: 'repeated elements',
-		text: '<a><b>1</b><b>2</b></a>',
-		body: { a: { b: ['1', '2'] } },
-	},
-	{
-		name: 'an empty element',
-		text: '<a><b/></a>',
-		body: { a: { b: '' } },
-	},
-	{
-		name: 'a prefix, CDATA and entities',
-		text: '<n:a><![CDATA[1<2]]> &amp; 3</n:a>',
-		body: { 'n:a': '1<2 & 3' },
-	},
-	{
-		name: 'keys of the prototype',
-		text: '<constructor><__proto__>1</__proto__></constructor>',
-		body: JSON.parse('{"constructor":{"__proto__":"1"}}'),
-	},
-	{
-		name: 'no XML',
-		text: 'no < xml',
-		body: 'no < xml',
-	},
-	{
-		name: 'entities of its own',
-		text: ENTITY,
-		body: ENTITY,
-	},
-	{
-		name: 'nothing',
-		text: '',
-		body: '',
-	},
-])('XML with $name', ({ text, body }) => {
-	expect(bodyOf(text, 'application/soap+xml; charset=utf-8')).toEqual(body);
-});
-
 test.each(['query', 'headers', 'body', 'rawBody'])(
 	'a token that is spelled "%s" takes no part of the postback away',
-	(resumeToken) => {
-		const postback = parsed(request('paid', 'text/plain', { resumeToken, query: { a: '1' } }));
+	async (resumeToken) => {
+		const postback = await parsed(
+			request('paid', 'text/plain', { resumeToken, query: { a: '1' } }),
+		);
 		expect(postback).toMatchObject({
 			query: { a: '1' },
 			headers: { 'content-type': 'text/plain' },
@@ -463,31 +407,28 @@ test.each(['query', 'headers', 'body', 'rawBody'])(
 const nested = (levels: number, open: string, close: string) =>
 	open.repeat(levels) + close.repeat(levels);
 test.each([
-	...[101, 1000, 8000, 100_000].map((levels): [string, string] => [
-		'application/xml',
-		nested(levels, '<a>', '</a>'),
-	]),
 	...[101, 20_000, 200_000, 8_000_000].map((levels): [string, string] => [
 		'application/json',
 		nested(levels, '[', ']'),
 	]),
-])('%s of too many levels is left as text, at once', (type, deep) => {
+])('%s of too many levels is left as text, at once', async (type, deep) => {
 	const begun = process.cpuUsage();
-	expect(bodyOf(deep, type) === deep).toBe(true);
+	expect((await bodyOf(deep, type)) === deep).toBe(true);
 	expect(timeSince(begun)).toBeLessThan(5_000_000);
 });
 
 /** A part of a multipart form, its headers as they are sent. */
 const part = (headers: string, value: string) =>
-	`--B\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${value}\r\n`;
+	`--BOUNDARY\r\nContent-Disposition: form-data; ${headers}\r\n\r\n${value}\r\n`;
 const multipart = (parts: string, more = '') =>
-	request(Buffer.from(`${parts}--B--\r\n`, 'latin1'), `multipart/form-data; boundary=B${more}`);
+	request(
+		Buffer.from(`${parts}--BOUNDARY--\r\n`, 'latin1'),
+		`multipart/form-data; boundary=BOUNDARY${more}`,
+	);
 
 describe('a multipart form', () => {
 	const utf8 = (text: string) => Buffer.from(text).toString('latin1');
-	const html = 'Content-Type: text/html; charset=iso-8859-1';
 	const json = 'Content-Type: application/json';
-	const base64 = 'Content-Transfer-Encoding: BASE64';
 
 	test.each<{ what: string; of: Request; body: object }>([
 		{
@@ -511,24 +452,24 @@ describe('a multipart form', () => {
 			body: { é: 'ü' },
 		},
 		{
-			what: 'the charset of the form',
-			of: multipart(part('name="é"', 'ü'), '; charset=latin1'),
-			body: { é: 'ü' },
+			what: 'a broken character of its own',
+			of: multipart(part('name="a"', utf8('Jo\ufffdo'))),
+			body: { a: 'Jo\ufffdo' },
 		},
 		{
-			what: 'the charset of a part',
-			of: multipart(part(`name="a"\r\n${html}`, 'é')),
-			body: { a: 'é' },
+			what: "Java's name for a charset that is not used",
+			of: multipart(
+				part(
+					'name="a"\r\nContent-Type: text/plain; charset=ISO-8859-1\r\nContent-Transfer-Encoding: 8bit',
+					'PAID',
+				),
+			),
+			body: { a: 'PAID' },
 		},
 		{
-			what: 'JSON',
-			of: multipart(part(`name=a\r\n${json}`, '{"b":1}')),
-			body: { a: { b: 1 } },
-		},
-		{
-			what: 'Base64',
-			of: multipart(part(`name="a"\r\n${base64}`, 'aGk=')),
-			body: { a: 'hi' },
+			what: 'JSON, which stays text',
+			of: multipart(part(`name="a"\r\n${json}`, '{"b":1}')),
+			body: { a: '{"b":1}' },
 		},
 		{
 			what: 'a name twice',
@@ -538,42 +479,31 @@ describe('a multipart form', () => {
 		{
 			what: 'brackets',
 			of: multipart(part('name="data[status]"', 'paid')),
-			body: { data: { status: 'paid' } },
+			body: { 'data[status]': 'paid' },
 		},
 		{
 			what: 'quotes in a name',
-			of: multipart(part('name="a\\"b"', '1')),
+			of: multipart(part('name="a%22b"', '1')),
 			body: { 'a"b': '1' },
 		},
 		{
-			what: 'U+2028 in a name',
-			of: multipart(part(`name="${utf8('a\u2028 ')}"`, '1')),
-			body: { 'a\u2028 ': '1' },
-		},
-		{
-			what: 'a nameless part',
-			of: multipart(part('nothing=x', '1') + part('name="a"', '2')),
-			body: { '': '1', a: '2' },
-		},
-		{
-			what: 'the boundary in a value',
-			of: multipart(part('name="a"', 'x\r\n--Bx')),
-			body: { a: 'x\r\n--Bx' },
-		},
-		{
-			what: 'text around it',
-			of: multipart(`before\r\n${part('name="a"', '1')}`),
-			body: { a: '1' },
+			what: 'a name of every object',
+			of: multipart(part('name="__proto__"', '1')),
+			body: JSON.parse('{"__proto__":"1"}') as object,
 		},
 		{
 			what: 'a file that nobody chose',
 			of: multipart(part('name="f"; filename=""', '')),
 			body: {},
 		},
-	])('with $what', ({ of, body }) => {
-		const postback = parsed(of);
+	])('with $what', async ({ of, body }) => {
+		const postback = await parsed(of);
 		expect(postback).toMatchObject({ rawBody: '', files: [] });
 		expect(postback.body).toStrictEqual(body);
+	});
+
+	test('that is empty is an empty text', async () => {
+		expect(await bodyOf('', 'multipart/form-data; boundary=BOUNDARY')).toBe('');
 	});
 
 	test.each([
@@ -588,144 +518,102 @@ describe('a multipart form', () => {
 			type: undefined,
 		},
 		{
-			headers: 'name="f"; filename=".."',
+			headers: 'name="f"; filename="a/"',
 			filename: 'f',
 			type: undefined,
 		},
 		{
-			headers: 'name="f"; filename="é.txt"\r\nContent-Type: text/plain',
-			filename: 'é.txt',
-			type: 'text/plain',
-		},
-		{
-			headers: `name="f"; filename="x"; filename*=UTF-8''%C3%A9.txt`,
-			filename: 'é.txt',
-			type: undefined,
-		},
-		{
-			headers: 'name="f"\r\nContent-Type: image/png',
-			filename: 'f',
+			headers: `name="f"; filename="${utf8('é.png')}"\r\nContent-Type: image/png`,
+			filename: 'é.png',
 			type: 'image/png',
 		},
-	])('with a file: $headers', ({ headers, filename, type }) => {
-		const { body, files } = parsed(multipart(part(headers, '\xff\x00\r\n')));
-		const bytes = Buffer.from('\xff\x00\r\n', 'latin1');
+	])('with a file: $headers', async ({ headers, filename, type }) => {
+		const { body, files } = await parsed(multipart(part(headers, '\xff\x00\r\n')));
 		expect(body).toStrictEqual({});
-		expect(files).toStrictEqual([{ name: 'f', filename, ...(type && { type }), bytes }]);
+		const content = Buffer.from('\xff\x00\r\n', 'latin1');
+		expect(files).toStrictEqual([{ name: 'f', filename, type, content }]);
 	});
 
-	test('of any fields and files is read as Node.js reads it', async () => {
-		const bytes = fc.uint8Array({ maxLength: 40 });
-		const names = fc.string({
-			unit: fc.constantFrom('a', 'é', '"', ' ', '.', ';', '='),
-			minLength: 1,
-		});
-		await fc.assert(
-			fc.asyncProperty(fc.array(fc.tuple(names, fc.option(names), bytes)), async (parts) => {
-				const form = new FormData();
-				for (const [name, filename, content] of parts) {
-					// FormData changes line ends in values.
-					if (filename === null) form.append(name, Buffer.from(content).toString('hex'));
-					else form.append(name, new Blob([Buffer.from(content)]), filename);
-				}
-				const sent = new Response(form);
-				const type = sent.headers.get('content-type')!;
-				const { body, files } = parsed(request(Buffer.from(await sent.arrayBuffer()), type));
-				const of = (wanted: string) =>
-					form.getAll(wanted).filter((value) => typeof value === 'string');
-				const fields = [...new Set(form.keys())].filter((name) => of(name).length > 0);
-				expect(body).toEqual(
-					Object.fromEntries(
-						fields.map((name) => [name, of(name).length === 1 ? of(name)[0] : of(name)]),
-					),
-				);
-				expect(files.map((file) => file.bytes.toString('hex'))).toStrictEqual(
-					parts
-						.filter(([, filename]) => filename !== null)
-						.map(([, , content]) => Buffer.from(content).toString('hex')),
-				);
-			}),
-			{ numRuns: runs(100) },
-		);
-	});
-
-	test('has one eventId whatever its boundary, and another for another file', () => {
+	test('has one eventId whatever its boundary, and another for another file', async () => {
 		const form = part('name="a"', '1') + part('name="f"; filename="f"', 'x');
-		const id = (of: Request) => toJson(parsed(of), { reference: ABOUT }).eventId;
+		const id = async (of: Request) => eventIdOf(await parsed(of), ABOUT);
 		const other = request(
-			`${form}--B--`.replaceAll('--B', '--C'),
-			'multipart/form-data; boundary="C"',
+			`${form}--BOUNDARY--`.replaceAll('--BOUNDARY', '--OTHER'),
+			'multipart/form-data; boundary="OTHER"',
 		);
-		expect(id(other)).toBe(id(multipart(form)));
+		expect(await id(other)).toBe(await id(multipart(form)));
 		const others = [form.replace('x', 'y'), form.replace('1', '2'), part('name="a"', '1')];
-		expect(new Set([form, ...others].map((each) => id(multipart(each)))).size).toBe(4);
+		const ids = new Set<unknown>();
+		for (const each of [form, ...others]) ids.add(await id(multipart(each)));
+		expect(ids.size).toBe(4);
 	});
 
 	test.each<{ what: string; statusCode: number; of: Request }>([
 		{
 			what: 'no end',
 			statusCode: 400,
-			of: request(part('name="a"', '1'), 'multipart/form-data; boundary=B'),
+			of: request(part('name="a"', '1'), 'multipart/form-data; boundary=BOUNDARY'),
 		},
 		{
 			what: 'another boundary',
 			statusCode: 400,
-			of: request('--C--', 'multipart/form-data; boundary=B'),
+			of: request('--C--', 'multipart/form-data; boundary=BOUNDARY'),
 		},
 		{
 			what: 'no boundary',
 			statusCode: 400,
-			of: request('--B--', 'multipart/form-data'),
+			of: request('--BOUNDARY--', 'multipart/form-data'),
 		},
 		{
 			what: 'a part without the end of its headers',
 			statusCode: 400,
-			of: multipart('--B\r\na: b\r\n'),
+			of: multipart('--BOUNDARY\r\na: b\r\n'),
 		},
 		{
-			what: 'headers of 5 kB',
+			what: 'a part without a name',
 			statusCode: 400,
-			of: multipart(part(`name="${'a'.repeat(5000)}"`, '1')),
+			of: multipart(part('nothing=x', '1')),
+		},
+		{
+			what: 'a value in ISO-8859-1',
+			statusCode: 400,
+			of: multipart(part('name="a"\r\nContent-Type: text/plain; charset=iso-8859-1', 'é')),
+		},
+		{
+			what: 'a name in ISO-8859-1',
+			statusCode: 400,
+			of: multipart(part('name="é"', '1')),
+		},
+		{
+			what: 'a value in UTF-16',
+			statusCode: 400,
+			of: multipart(part('name="a"', 'p\0a\0i\0d\0')),
+		},
+		{
+			what: 'a value in Base64',
+			statusCode: 400,
+			of: multipart(part('name="a"\r\nContent-Transfer-Encoding: BASE64', 'aGk=')),
+		},
+		{
+			what: 'a value in quoted-printable',
+			statusCode: 400,
+			of: multipart(part('name="a"\r\ncontent-transfer-encoding:quoted-printable', '=C3')),
 		},
 		{
 			what: '1,001 parts',
 			statusCode: 413,
 			of: multipart(part('name="a"', '1').repeat(1001)),
 		},
-	])('with $what is refused: $statusCode', ({ statusCode, of }) => {
-		expect(() => parsed(of)).toThrow(expect.objectContaining({ name: 'BodyError', statusCode }));
+	])('with $what is refused: $statusCode', async ({ statusCode, of }) => {
+		await expect(parsed(of)).rejects.toMatchObject({ name: 'BodyError', statusCode });
 	});
 
-	test('of 1,000 parts with any headers, or 16 MB of almost boundaries, takes no time', () => {
-		const begun = process.cpuUsage();
-		const wide = part(`name="a"${' '.repeat(3900)}x`, '1');
-		expect(parsed(multipart(wide.repeat(1000))).body).toHaveProperty('a.999', '1');
-		const almost = '\r\n--Bx'.repeat(runs(2_000_000));
-		expect(parsed(multipart(part('name="a"', almost))).body).toStrictEqual({ a: almost });
-		expect(timeSince(begun)).toBeLessThan(5_000_000);
+	test('of 1,000 parts is read', async () => {
+		expect(await parsed(multipart(part('name="a"', '1').repeat(1000)))).toHaveProperty(
+			'body.a.999',
+			'1',
+		);
 	});
-});
-
-test('a form means what the same query means to n8n', () => {
-	const name = fc.tuple(
-		fc.constantFrom('a', 'b', 'data', 'a.b'),
-		fc.array(fc.constantFrom('x', 'status', 'y'), { maxLength: 4 }),
-	);
-	const fields = fc.uniqueArray(
-		name.map(([first, rest]) => first + rest.map((each) => `[${each}]`).join('')),
-	);
-	const isApart = (names: string[]) =>
-		names.every((one) => names.every((other) => one === other || !other.startsWith(`${one}[`)));
-	fc.assert(
-		fc.property(fields.filter(isApart), fc.string(), (names, value) => {
-			const text = names
-				.map((each) => `${encodeURIComponent(each)}=${encodeURIComponent(value)}`)
-				.join('&');
-			const meant = text === '' ? {} : qs.parse(text, { allowPrototypes: true });
-			expect(bodyOf(text, FORM)).toEqual(meant);
-		}),
-		{ numRuns: runs(100) },
-	);
 });
 
 test.each<{ what: string; text: string; expected: object | undefined }>([
@@ -739,43 +627,28 @@ test.each<{ what: string; text: string; expected: object | undefined }>([
 		text: `a=${'='.repeat(runs(16_000_000))}`,
 		expected: { a: '='.repeat(runs(16_000_000)) },
 	},
-])('a form of 16 MB with $what holds nobody up', ({ text, expected }) => {
+])('a form of 16 MB with $what holds nobody up', async ({ text, expected }) => {
 	const of = request(text, 'application/x-www-form-urlencoded');
 	const begun = process.cpuUsage();
-	if (expected) expect(parsed(of).body).toStrictEqual(expected);
-	else expect(() => parsed(of)).toThrow('too many fields');
+	if (expected) expect((await parsed(of)).body).toStrictEqual(expected);
+	else await expect(parsed(of)).rejects.toThrow('too many fields');
 	expect(timeSince(begun)).toBeLessThan(5_000_000);
 });
 
-test('brackets without end in a name mean nothing', () => {
+test('brackets without end in a name mean nothing', async () => {
 	const name = `a${'[]'.repeat(runs(4_000_000))}`;
-	expect(bodyOf(`${name}=1`, FORM)).toStrictEqual({ [name]: '1' });
+	expect(await bodyOf(`${name}=1`, FORM)).toStrictEqual({ [name]: '1' });
 });
 
 test.each([
-	'data[status]=paid',
-	'a[]=1&a[]=2',
-	'a[0][b]=1&a[1][b]=2',
-	'a[1]=y&a[0]=x',
-	'a[3]=x',
-	'a[21]=x',
-	'a=1&a=2',
-	'a[b][]=1',
-	'a[x]=1&a[0]=2',
-	'a=1&a[b]=2',
-	'a[b]=2&a=1',
-	'status[code]=1&status=paid',
-	'status=paid&status[code]=1&status=again',
-	'a[]=1&a=2',
-	'a=2&a[]=1',
-	'a[0]=1&a[0]=2',
-	'a[b]=1&a[b][c]=2',
-	'a=&b',
-])('the form %s means what the query means', (text) => {
-	expect(bodyOf(text, FORM)).toEqual(qs.parse(text, { allowPrototypes: true }));
-});
-
-test.each([
+	{
+		text: 'data[status]=paid&data[tags][]=a&data[tags][]=b',
+		body: { 'data[status]': 'paid', 'data[tags][]': ['a', 'b'] },
+	},
+	{
+		text: 'a=&b',
+		body: { a: '', b: '' },
+	},
 	{
 		text: 'a[b=1',
 		body: { 'a[b': '1' },
@@ -796,8 +669,8 @@ test.each([
 		text: '=1&a=%zz&b=%',
 		body: { '': '1', a: '%zz', b: '%' },
 	},
-])('the form $text keeps what has no one meaning', ({ text, body }) => {
-	expect(bodyOf(text, FORM)).toEqual(body);
+])('the form $text keeps its names as they are', async ({ text, body }) => {
+	expect(await bodyOf(text, FORM)).toEqual(body);
 });
 
 test.each([
@@ -821,70 +694,63 @@ test.each([
 		charset: 'unknown-1',
 		name: 'José',
 	},
+	{
+		text: 'n=%B0%A1&m=\xb0\xa1',
+		charset: 'x-windows-949',
+		name: '가',
+	},
 	// The second byte is the letter A.
 	{
 		text: 'n=%83A&m=\x83A',
 		charset: 'shift_jis',
 		name: 'ア',
 	},
-])('a form $text in $charset', ({ text, charset, name }) => {
+])('a form $text in $charset', async ({ text, charset, name }) => {
 	const type = `application/x-www-form-urlencoded; charset=${charset}`;
-	expect(bodyOf(Buffer.from(text, 'latin1'), type)).toEqual({ n: name, m: name });
+	expect(await bodyOf(Buffer.from(text, 'latin1'), type)).toEqual({ n: name, m: name });
 });
 
 test.each([
-	{
-		declaration: '<?xml version="1.0" encoding="ISO-8859-1"?>',
-		type: 'text/xml',
-	},
-	{
-		declaration: "<?xml version='1.0' encoding='windows-1252'?>",
-		type: 'application/xml',
-	},
-	{
-		declaration: '<?xml version="1.0" encoding="UTF-8"?>',
-		type: 'text/xml; charset=iso-8859-1',
-	},
-	{
-		declaration: '',
-		type: 'text/xml; charset=us-ascii',
-	},
-])('XML $declaration of the type $type is read in its charset', ({ declaration, type }) => {
-	expect(bodyOf(Buffer.from(`${declaration}<a>é</a>`, 'latin1'), type)).toEqual({ a: 'é' });
+	{ what: 'JSON', type: 'application/json; charset=cp936', text: '{"a":"\xc0\xee"}' },
+	{ what: 'a form', type: `${FORM}; charset=cp936`, text: 'a=%C0%EE' },
+	{ what: 'a form in UTF-16', type: `${FORM}; charset=utf-16`, text: 'a=1' },
+])('$what in a charset that cannot be read is refused with 400', async ({ type, text }) => {
+	const refused = expect(bodyOf(Buffer.from(text, 'latin1'), type)).rejects;
+	await refused.toMatchObject({ name: 'BodyError', statusCode: 400 });
 });
 
-test('a __proto__ key pollutes nothing, and deep or binary bodies do no harm', () => {
+test('a __proto__ key pollutes nothing, and deep or binary bodies do no harm', async () => {
 	const polluting = '"__proto__":{"polluted":true}';
 	const long = `{"n":12345678901234567890,${polluting}}`;
 	for (const text of [`{${polluting}}`, long, `{"__proto__":{"polluted":"${MAC}"}}`]) {
-		bodyOf(text, 'application/json', { query: { pay_proof: PROOF } });
+		await bodyOf(text, 'application/json', { query: { pay_proof: PROOF } });
 		expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 	}
-	bodyOf('__proto__=x&constructor=y', FORM);
-	expect(bodyOf(nested(100, '[', ']'), 'application/json')).toBeInstanceOf(Array);
-	expect(bodyOf(Buffer.from([0xfe, 0x00]), undefined)).toBe('\uFFFD\0');
+	await bodyOf('__proto__=x&constructor=y', FORM);
+	expect(await bodyOf(nested(100, '[', ']'), 'application/json')).toBeInstanceOf(Array);
+	expect(await bodyOf(Buffer.from([0xfe, 0x00]), undefined)).toBe('\uFFFD\0');
 	// A mark in the middle is none.
-	expect(bodyOf(Buffer.from('aþÿb', 'latin1'), 'text/plain')).toBe('a\ufffd\ufffdb');
+	expect(await bodyOf(Buffer.from('aþÿb', 'latin1'), 'text/plain')).toBe('a\ufffd\ufffdb');
 });
 
-test('the same postback has the same eventId; any difference that matters gives another', () => {
+test('the same postback has the same eventId; any difference that matters gives another', async () => {
 	const base = request('{"a":1}', 'application/json', {
 		query: { pay_proof: PROOF, x: '1', y: '2' },
 	});
-	const id = (more: Partial<Request>, about: Reference | null = ABOUT) =>
-		toJson(parsed({ ...base, ...more }), { reference: about }).eventId;
-	const same = id({});
+	const id = async (more: Partial<Request>, about: Reference | null = ABOUT) =>
+		eventIdOf(await parsed({ ...base, ...more }), about);
+	const same = await id({});
 	expect(same).toBe('819d877bd5e8d6f4a8e7a28e3cc2838beaa1273953f986c3a72a1900abb87cad');
-	expect(id({ headers: { 'x-try': '2' } })).toBe(same);
-	expect(id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
+	expect(await id({ headers: { 'x-try': '2' } })).toBe(same);
+	expect(await id({ query: { ...base.query, pay_proof: 'another.proof' } })).toBe(same);
 	const others = [
-		id({ method: 'PUT' }),
-		id({ bytes: Buffer.from('{"a":2}') }),
-		id({ query: { ...base.query, x: '2' } }),
-		id({ query: { ...base.query, pay_proof: `${PROOF}?status=paid` } }),
-		id({ query: { ...base.query, pay_proof: `${PROOF}?status=failed` } }),
-		id({}, null),
-		id({}, { ...ABOUT, external_id: 'b' }),
+		await id({ method: 'PUT' }),
+		await id({ bytes: Buffer.from('{"a":2}') }),
+		await id({ query: { ...base.query, x: '2' } }),
+		await id({ query: { ...base.query, pay_proof: `${PROOF}?status=paid` } }),
+		await id({ query: { ...base.query, pay_proof: `${PROOF}?status=failed` } }),
+		await id({}, null),
+		await id({}, { ...ABOUT, external_id: 'b' }),
 	];
 	expect(new Set([same, ...others]).size).toBe(others.length + 1);
 });
@@ -923,8 +789,8 @@ describe('what would let a reader of the execution call again is left out', () =
 			name: 'x-bare',
 			value: MAC,
 		},
-	])('in the header $name', ({ name, value }) => {
-		const { headers } = parsed(
+	])('in the header $name', async ({ name, value }) => {
+		const { headers } = await parsed(
 			request('', undefined, {
 				headers: { [name]: value },
 				query: { pay_proof: PROOF, signature: token },
@@ -953,26 +819,30 @@ describe('what would let a reader of the execution call again is left out', () =
 			type: 'text/plain',
 			body: SIGNED,
 		},
-	])('in a body of $name that repeats the URL', ({ type, body }) => {
-		const postback = parsed(request(body, type, { query: { pay_proof: PROOF } }));
+	])('in a body of $name that repeats the URL', async ({ type, body }) => {
+		const postback = await parsed(request(body, type, { query: { pay_proof: PROOF } }));
 		expect(JSON.stringify({ ...postback, content: '' })).not.toContain(MAC);
 		expect(postback.rawBody).toContain('***');
 	});
 
-	test('in a multipart form, and in the query', () => {
-		const { body, query } = parsed(
-			request(`${part('name="url"', SIGNED)}--B--`, 'multipart/form-data; boundary=B', {
-				query: { pay_proof: PROOF, signature: token, url: SIGNED, status: 'paid' },
-				resumeToken: token,
-			}),
+	test('in a multipart form, and in the query', async () => {
+		const { body, query } = await parsed(
+			request(
+				`${part('name="url"', SIGNED)}--BOUNDARY--`,
+				'multipart/form-data; boundary=BOUNDARY',
+				{
+					query: { pay_proof: PROOF, signature: token, url: SIGNED, status: 'paid' },
+					resumeToken: token,
+				},
+			),
 		);
 		expect(JSON.stringify([body, query])).not.toContain(MAC);
 		expect(query).toStrictEqual({ url: expect.stringContaining('***'), status: 'paid' });
 	});
 
-	test("a service's own signature stays, and the sender's credentials go", () => {
+	test("a service's own signature stays, and the sender's credentials go", async () => {
 		const headers = { authorization: 'x', cookie: 'y', 'proxy-authorization': 'z', host: 'h' };
-		const postback = parsed(
+		const postback = await parsed(
 			request('', undefined, { headers, query: { signature: 'of the service' } }),
 		);
 		expect(postback.headers).toStrictEqual({ host: 'h' });
@@ -1016,15 +886,15 @@ test.each<{ what: string; text: string; type: string }>([
 		type: 'application/json',
 	},
 	{
-		what: 'a list in XML',
+		what: 'XML',
 		text: `<a><b>${OTHER_URL}</b><c>paid true</c></a>`,
 		type: 'text/xml',
 	},
-])("another charge's proof in $what is not kept", ({ text, type }) => {
-	const { eventContent: _eventContent, ...kept } = parsed(request(text, type));
+])("another charge's proof in $what is not kept", async ({ text, type }) => {
+	const { eventContent: _eventContent, ...kept } = await parsed(request(text, type));
 	expect(JSON.stringify(kept)).not.toContain(OTHER_MAC);
 	expect(JSON.stringify(kept)).toMatch(/\*\*\*.*paid\W+true/);
-	const { query, headers } = parsed(
+	const { query, headers } = await parsed(
 		request('', type, { query: { a: [OTHER] }, headers: { 'x-url': OTHER_URL } }),
 	);
 	expect(JSON.stringify([query, headers])).not.toContain(OTHER_MAC);
@@ -1032,64 +902,60 @@ test.each<{ what: string; text: string; type: string }>([
 
 test.each(['WyJ', 'WyJ.', 'pay_proof', 'pay_proof=', 'WyJ%2e', 'a.WyJ-'])(
 	'proofs are looked for in time that grows with the length: %s',
-	(part) => {
-		const time = (length: number) => {
+	async (part) => {
+		const time = async (length: number) => {
 			const before = process.cpuUsage();
-			parsed(request(part.repeat(Math.ceil(length / part.length)), 'text/plain'));
+			await parsed(request(part.repeat(Math.ceil(length / part.length)), 'text/plain'));
 			const { user, system } = process.cpuUsage(before);
 			return (user + system) / 1000;
 		};
-		time(10_000);
+		await time(10_000);
 		// Squared it would be hours; it takes some 50 ms.
-		expect(time(runs(2_000_000))).toBeLessThan(5000);
+		expect(await time(runs(2_000_000))).toBeLessThan(5000);
 	},
 );
 
-test('the item has its fields in the order in which a person looks for them', () => {
+test('the item has its fields in the order in which a person looks for them', async () => {
+	const postback = await parsed(request(''));
 	const fields = (about: object) =>
-		Object.keys(toJson(parsed(request('')), { reference: null, ...about }));
+		Object.keys(toJson(postback, { reference: null, ...about }, []));
 	const rest = ['body', 'eventId', 'receivedAt', 'method', 'query', 'headers', 'rawBody'];
 	expect(fields({})).toStrictEqual(['reference', ...rest]);
-	expect(fields({ state: 'paid' })).toStrictEqual(['reference', 'state', ...rest]);
+	expect(fields({ verdict: { state: 'paid' } })).toStrictEqual(['reference', 'state', ...rest]);
+	const failed = { verdict: { state: 'failed', reason: 'the field "a" is missing' } };
+	expect(fields(failed)).toStrictEqual(['reference', 'state', 'stateReason', ...rest]);
 	// So does the editor's preview, of the trigger and of the wait.
 	for (const preview of [triggerPreview, waitPreview.properties.postback]) {
-		expect(Object.keys(preview.properties)).toStrictEqual(fields({ state: 'paid' }));
+		expect(Object.keys(preview.properties)).toStrictEqual(fields(failed));
 	}
 });
 
-test('a body that repeats nothing stays byte for byte, with or without a proof', () => {
+test('a body that repeats nothing stays byte for byte, with or without a proof', async () => {
 	for (const query of [{}, { pay_proof: PROOF }]) {
 		const text = '{ "a" : "undefined" }';
-		const postback = parsed(request(text, 'application/json', { query }));
+		const postback = await parsed(request(text, 'application/json', { query }));
 		expect(postback.rawBody).toBe(text);
 		expect(postback.body).toStrictEqual({ a: 'undefined' });
 	}
 });
 
-test('headers that are lists stay lists, and a proof is hidden in capitals too', () => {
+test('headers that are lists stay lists, and a proof is hidden in capitals too', async () => {
 	const headers = { 'set-cookie': ['a', 'b'], referer: '/x?PAY_PROOF=abc&a=1&pay_proof=def' };
-	expect(parsed(request('', undefined, { headers })).headers).toStrictEqual({
+	expect((await parsed(request('', undefined, { headers }))).headers).toStrictEqual({
 		'set-cookie': ['a', 'b'],
 		referer: '/x?PAY_PROOF=***&a=1&pay_proof=***',
 	});
 });
 
-test('the eventId is this one for good, and the order of the query is none of it', () => {
-	const idOf = (query: Record<string, unknown>) =>
-		toJson(parsed(request('body', 'text/plain', { query })), { reference: ABOUT }).eventId;
+test('the eventId is this one for good, and the order of the query is none of it', async () => {
+	const idOf = async (query: Record<string, unknown>) =>
+		eventIdOf(await parsed(request('body', 'text/plain', { query })), ABOUT);
 	const query = Object.entries({ a: '1', b: '2', c: '3' });
 	const list = ['POST', ABOUT, query, []];
 	const hash = createHash('sha256')
 		.update(`${JSON.stringify(list)}\nbody`)
 		.digest('hex');
-	expect(idOf({ a: '1', b: '2', c: '3' })).toBe(hash);
-	expect(idOf({ c: '3', b: '2', a: '1' })).toBe(hash);
-	expect(idOf({ b: '2', c: '3', a: '1' })).toBe(hash);
-});
-
-test('XML of up to a million characters is parsed, spaces of any number are one', () => {
-	expect(bodyOf('<a> x \n\t y </a>', 'text/xml')).toStrictEqual({ a: 'x y' });
-	const sized = (length: number) => `<a>${'x'.repeat(length - 7)}</a>`;
-	expect(bodyOf(sized(1_000_000), 'text/xml')).toStrictEqual({ a: 'x'.repeat(999_993) });
-	expect(bodyOf(sized(1_000_001), 'text/xml')).toBe(sized(1_000_001));
+	expect(await idOf({ a: '1', b: '2', c: '3' })).toBe(hash);
+	expect(await idOf({ c: '3', b: '2', a: '1' })).toBe(hash);
+	expect(await idOf({ b: '2', c: '3', a: '1' })).toBe(hash);
 });

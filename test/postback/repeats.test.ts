@@ -62,6 +62,43 @@ test('what was answered is answered again, and starts nothing', async () => {
 	);
 });
 
+test('of a list each entry is asked for: one that started no workflow yet starts one', async () => {
+	const parameters = {
+		authentication: 'sender',
+		startWhen: 'any',
+		options: { skipRepeats: true },
+	};
+	const credential = () => ({
+		...CREDENTIAL,
+		statusField: 'charges[].status',
+		idField: 'charges[].id',
+		senderCheck: 'secretHeader',
+		secretHeaderName: 'x-secret',
+		secretHeaderValue: 'what the service sends',
+	});
+	const node = trigger({ parameters, credential });
+	const headers = { 'x-secret': 'what the service sends' };
+	const post = async (...charges: object[]) => {
+		const rawBody = Buffer.from(JSON.stringify({ charges }));
+		const { result } = await node.call({ method: 'POST', query: {}, headers, rawBody });
+		const items = result.workflowData?.[0] ?? [];
+		return items.map(({ json }) => [
+			(json.claimed as { external_id: string }).external_id,
+			json.state,
+		]);
+	};
+	const first = { id: 'first', status: 'paid' };
+	expect(
+		await post(first, { id: 'open', status: 'open' }, { id: 'late', status: 'open' }),
+	).toStrictEqual([
+		['first', 'paid'],
+		['open', 'other'],
+		['late', 'other'],
+	]);
+	expect(await post(first, { id: 'late', status: 'paid' })).toStrictEqual([['late', 'paid']]);
+	expect(await post(first, { id: 'late', status: 'paid' })).toStrictEqual([]);
+});
+
 test('the log names the charge', async () => {
 	const node = trigger({ workflowId: 'workflow-1' });
 	const url = urlOf('named');

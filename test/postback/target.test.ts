@@ -97,12 +97,10 @@ test('what an execution may wait for has the words of its account, and whether i
 	const status = { field: 'status', paid: ['paid'], failed: [] };
 	const expected = { ...ABOUT, executionId: '42', hash: expect.any(String), status };
 	expect(target('resume', { statusWords: status }).expectation).toStrictEqual(expected);
-	expect(
-		target('resume', { statusWords: status, checksServiceSignature: false }).expectation,
-	).toStrictEqual(expected);
-	expect(
-		target('resume', { statusWords: status, checksServiceSignature: true }).expectation,
-	).toStrictEqual({
+	expect(target('resume', { statusWords: status, checksSender: false }).expectation).toStrictEqual(
+		expected,
+	);
+	expect(target('resume', { statusWords: status, checksSender: true }).expectation).toStrictEqual({
 		...expected,
 		isSigned: true,
 	});

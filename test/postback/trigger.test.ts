@@ -64,12 +64,12 @@ test('a secret that is removed: nothing starts, and 500 makes the service send a
 	expect(await receive(undefined)).toBe(500);
 });
 
-test('a secret that is removed: the log names the credential', async () => {
+test('a secret that is removed: the log says so', async () => {
 	const node = webhookNode({ credential: () => ({}) });
 	const { log } = await node.post('https://n8n.example.com/webhook/x/postback');
 	expect(log).toStrictEqual([
 		lineInLog(
-			'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay API".)',
+			'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes)',
 		),
 	]);
 });
@@ -166,7 +166,7 @@ describe('publishing it', () => {
 			getNode: () => ({
 				name: 'Pay Trigger',
 				type: 'payTrigger',
-				parameters: { options, authentication: typed },
+				parameters: { options, authentication: typed ?? allParameters.authentication },
 				credentials: selected && { payApi: { id: '7', name: selected } },
 			}),
 			getActivationMode: () => 'activate',
@@ -257,7 +257,6 @@ describe('publishing it', () => {
 		},
 	);
 
-	const UNTIL = ' Until this workflow is published,';
 	test.each<{
 		how: string;
 		credential: () => IDataObject;
@@ -270,13 +269,13 @@ describe('publishing it', () => {
 		{
 			how: 'without the way in which the service signs',
 			credential: signed,
-			parameters: { authentication: 'signature' },
+			parameters: { authentication: 'sender' },
 			names: true,
 		},
 		{
 			how: 'with a header that is none',
 			credential: secret(ONE, {
-				verifySignature: true,
+				senderCheck: 'signature',
 				signatureSecret: 'x',
 				signatureHeader: ':',
 			}),
@@ -292,7 +291,7 @@ describe('publishing it', () => {
 			how: 'with a condition without values',
 			credential: signed,
 			parameters: matching('status', []),
-			names: false,
+			names: true,
 		},
 		{
 			how: 'unsigned, with a condition without values',
@@ -305,8 +304,8 @@ describe('publishing it', () => {
 		const refusal = await published(credential, parameters, 'Pay of the shop').catch(
 			(error: unknown) => error,
 		);
-		const [words = ''] = (refusal as Error).message.split(UNTIL);
-		expect(words.includes('the credential "Pay of the shop"')).toBe(names);
+		const named = 'This trigger has the credential "Pay of the shop".';
+		expect((refusal as Error).message.includes(named)).toBe(names);
 	});
 
 	const NONE: IDataObject = { authentication: 'none' };
@@ -363,7 +362,7 @@ describe('publishing it', () => {
 		{
 			how: 'with a credential that is gone',
 			credential: gone,
-			why: 'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes (no such credential)',
+			why: 'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or enter as text what is an expression in it: a trigger has no item yet.',
 		},
 		{
 			how: 'with a condition without values',
@@ -386,7 +385,7 @@ describe('publishing it', () => {
 		{
 			how: 'with a condition that n8n cannot read',
 			credential: signed,
-			why: 'no such node',
+			why: 'no such node.',
 			parameters: unreadable,
 		},
 		{
@@ -421,7 +420,7 @@ describe('publishing it', () => {
 		{
 			how: 'at Paid, unsigned: it has no credential',
 			credential: gone,
-			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Service\'s Signature: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
+			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
 			parameters: { ...NONE, startWhen: 'paid' },
 		},
 	])(
@@ -429,10 +428,9 @@ describe('publishing it', () => {
 		async ({ credential, why, parameters = {} }) => {
 			const refusal = await published(credential, parameters).catch((error: unknown) => error);
 			expect(refusal).toBeInstanceOf(NodeOperationError);
-			const [words = '', until] = (refusal as Error).message.split(UNTIL);
-			expect(until).toBe(' no postback to https://n8n.example.com/webhook/1/postback is taken');
-			// A sentence that had no full stop got one here.
-			expect([words, words.slice(0, -1)]).toContainEqual(why);
+			expect((refusal as Error).message).toBe(
+				`${why} Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.`,
+			);
 		},
 	);
 });
@@ -557,7 +555,7 @@ describe('a postback with a genuine proof and signature of the service that is a
 	const SIGNING = 'the secret of the service';
 	const credential = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SIGNING,
 		describeService: true,
@@ -663,7 +661,7 @@ describe("the service's own signature", () => {
 	const SERVICE = 'the secret of the service';
 	const RULE = {
 		postbackSecret: ONE,
-		verifySignature: true,
+		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',
 		signatureSecret: SERVICE,
 	};
@@ -725,21 +723,21 @@ describe("the service's own signature", () => {
 		},
 		{
 			what: 'the signature alone, where that is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: BARE,
 			signature: mac(SERVICE),
 			expected: null,
 		},
 		{
 			what: 'both, where the signature is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: proven,
 			signature: mac(SERVICE),
 			expected: reference,
 		},
 		{
 			what: 'a forged one, where the signature is enough',
-			authentication: 'signature',
+			authentication: 'sender',
 			url: proven,
 			signature: mac(OTHER),
 			expected: 401,
@@ -755,30 +753,86 @@ describe("the service's own signature", () => {
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
 	});
 
-	test.each([{ amountField: 'value' }, { idField: 'order' }])(
-		'a credential that was given a field to compare later: 500, so the service sends again: %j',
-		async (compared) => {
-			const described = {
-				...RULE,
-				describeService: true,
-				statusField: 'status',
-				paidValues: 'paid',
-				...compared,
-			};
-			expect(await post('signature', BARE, mac(SERVICE), described)).toBe(500);
-			// A stranger learns nothing of the credential.
-			expect(await post('signature', BARE, mac(OTHER), described)).toBe(401);
-			expect(await post('signature', BARE, '', described)).toBe(401);
-		},
-	);
+	describe('alone, with what a postback claims', () => {
+		const DESCRIBED = {
+			...RULE,
+			describeService: true,
+			statusField: 'pix[].status\nstatus',
+			paidValues: 'paid',
+			failedValues: 'failed',
+			amountField: 'pix[].cents\ncents',
+			amountUnit: 'hundredths',
+			idField: 'pix[].txid\ntxid',
+		};
+
+		/** Posts what the service signed to a bare URL; gives the items, or the response, and the log. */
+		async function claim(body: object, startWhen = 'any') {
+			const node = webhookNode({
+				parameters: { authentication: 'sender', startWhen },
+				credential: () => DESCRIBED,
+			});
+			const rawBody = Buffer.from(JSON.stringify(body));
+			const { result, log, status } = await node.call({
+				method: 'POST',
+				query: {},
+				headers: { 'x-signature': createHmac('sha256', SERVICE).update(rawBody).digest('hex') },
+				rawBody,
+			});
+			const items = result.workflowData?.[0]?.map(({ json }) => json);
+			return { items, response: result.webhookResponse as unknown, status, log };
+		}
+
+		test('each entry of a list starts the workflow by an item of its own', async () => {
+			const pix = [
+				{ txid: 'a', status: 'paid', cents: 1250 },
+				{ txid: 'b', status: 'failed', cents: '435' },
+				{ txid: 'c', status: 'paid', cents: '1,250' },
+			];
+			const { items, log } = await claim({ pix });
+			expect(items).toMatchObject([
+				{ reference: null, claimed: { external_id: 'a', amount: 12.5 }, state: 'paid' },
+				{ reference: null, claimed: { external_id: 'b', amount: 4.35 }, state: 'failed' },
+			]);
+			expect(new Set(items?.map(({ eventId }) => eventId)).size).toBe(2);
+			expect(log.join()).toContain('the field "pix[].cents" is no amount, or can be read as two');
+			const paid = await claim({ pix }, 'paid');
+			expect(paid.items).toMatchObject([{ claimed: { external_id: 'a' } }]);
+		});
+
+		test.each([
+			{
+				body: { status: 'paid', cents: 1250 },
+				why: 'the fields "pix[].txid" and "txid" are missing',
+			},
+			{
+				body: { status: 'paid', txid: 'a' },
+				why: 'the fields "pix[].cents" and "cents" are missing',
+			},
+			{
+				body: { status: 'paid', txid: 'a', cents: '1,250' },
+				why: 'the field "cents" is no amount, or can be read as two',
+			},
+		])('$body starts nothing: $why', async ({ body, why }) => {
+			const { items, response, status, log } = await claim(body);
+			expect([items, status]).toStrictEqual([undefined, undefined]);
+			expect(response).toBe(`The workflow does not go on with it: ${why}`);
+			expect(log).toHaveLength(1);
+			expect(log[0]).not.toContain('1,250');
+		});
+
+		test('a list of very many entries is refused', async () => {
+			const pix = Array.from({ length: 1001 }, () => ({ txid: 'a', status: 'paid', cents: 1 }));
+			expect((await claim({ pix })).status).toBe(413);
+		});
+	});
 
 	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
 		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
 	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {
-		const credential = { ...RULE, verifySignature: false };
-		expect(await post('signature', BARE, mac(SERVICE), credential)).toBe(500);
-		expect(await post('signature', BARE, mac(OTHER), credential)).toBe(500);
+		const credential = { ...RULE, senderCheck: 'none' };
+		expect(await post('sender', BARE, mac(SERVICE), credential)).toBe(500);
+		expect(await post('sender', BARE, mac(OTHER), credential)).toBe(500);
 	});
 });

@@ -24,7 +24,7 @@ function readTable(text) {
 }
 
 /**
- * Writes what `npm run test:versions` found into docs/install.md: all anew, or, for a run of one
+ * Writes what `npm run test:n8n -- versions` found into docs/install.md: all anew, or, for a run of one
  * version or one file, its part.
  */
 module.exports = class Table {

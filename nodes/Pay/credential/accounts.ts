@@ -6,7 +6,8 @@ import type {
 } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { refuseItemDataInTool } from '../parameters/parameter';
-import { readAccount, refuseMissingValue, type Account, type PayCredential } from './connection';
+import { readAccount, refuseMissingValue, type Account } from './connection';
+import type { PayCredential } from './fields';
 import { credentialField } from './wrongField';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;

@@ -1,14 +1,12 @@
 import { InputError } from '../inputError';
-import { parseSwitch } from '../parameters/parameter';
 import { optionalText } from '../parameters/text';
+import type { PayCredential } from './fields';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
 import { readDescription, type ServiceDescription } from './description';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
-import { credentialField, fieldInCredential, wrongInCredential } from './wrongField';
-
-/** The credential's fields as n8n hands them over, expressions resolved. */
-export type PayCredential = Readonly<Record<string, unknown>>;
+import { refuseUnsignedFields, senderCheckOf } from './sender';
+import { credentialField, wrongInCredential } from './wrongField';
 
 /** How a client proves who it is to a token endpoint (RFC 6749, section 4.4). */
 export interface ClientCredentials {
@@ -31,8 +29,8 @@ export interface Account extends ServiceDescription {
 	/** Not yet checked: only items that ask for it need it. */
 	postbackUrl?: unknown;
 	postbackSecret?: string;
-	/** Whether its postbacks are signed by the service, see `readSignatureRule`. */
-	checksServiceSignature: boolean;
+	/** Whether its postbacks say who sent them, see `readSenderRule`. */
+	checksSender: boolean;
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
 }
@@ -204,8 +202,11 @@ const SAFE_WHERE_EMPTY = [
 	'clientId',
 	'clientSecret',
 	'allowHttp',
+	'secretHeaderName',
+	'secretHeaderValue',
 	'signatureHeader',
 	'signatureSecret',
+	'signaturePublicKey',
 	'limitPayments',
 	'highestPayment',
 	'highestSum',
@@ -228,11 +229,6 @@ export function refuseMissingValue(credential: PayCredential): void {
 	}
 }
 
-/** Whether the service's own signature is checked; throws an InputError where the switch is neither on nor off. */
-export function checksSignature({ verifySignature = false }: PayCredential): boolean {
-	return parseSwitch(verifySignature, fieldInCredential('verifySignature'));
-}
-
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
  * @param unresolved the same with its expressions as text; undefined where n8n does not give it
@@ -249,6 +245,8 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 			'Open the credential and enter the new one: nothing is signed with the Previous Postback Secret.';
 		throw wrongInCredential('postbackSecret', 'is empty', advice);
 	}
+	const description = readDescription(credential);
+	refuseUnsignedFields(credential, description.statusWords);
 	return {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
 		schemeName: scheme,
@@ -256,8 +254,8 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		externalIdHeader: parseExternalIdHeader(externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
-		...readDescription(credential),
-		checksServiceSignature: checksSignature(credential),
+		...description,
+		checksSender: senderCheckOf(credential) !== 'none',
 		limits: readLimits(credential, unresolved),
 	};
 }

@@ -12,8 +12,9 @@ import { pathOf } from '../service/contract';
 import { proxyPageIn, replaceUnpublished, UNPUBLISHED, webPageIn } from '../service/page';
 import { reasonInWords, reasonOfFailure, webPageInWords } from '../service/reason';
 import { bearerToken, forgetToken } from './accessToken';
-import { readAccount, type Account, type PayCredential } from './connection';
-import { readSignatureRule } from './signature';
+import { readAccount, type Account } from './connection';
+import type { PayCredential } from './fields';
+import { readSenderRule } from './sender';
 
 /** How long one request may take, in milliseconds: the person waits for the test. */
 const TIMEOUT = 15_000;
@@ -112,7 +113,7 @@ function checkFields(fields: PayCredential): Account {
 	// No money goes out here, so a limit that an expression leaves empty does no harm.
 	const account = readAccount(fields, fields);
 	if (account.limits instanceof InputError) throw account.limits;
-	readSignatureRule(fields);
+	readSenderRule(fields);
 	return account;
 }
 

@@ -1,13 +1,16 @@
-import type { ComparedFields, StatusWords } from '../parameters/postbackState';
 import {
 	inBoth,
 	isUnset,
 	readFieldMatch,
 	readPaths,
 	readValues,
+	type PathRules,
 } from '../parameters/fieldAndValues';
 import { parseSwitch } from '../parameters/parameter';
+import { AMOUNT_UNITS, type AmountUnit } from '../service/amounts';
+import { ANYTHING } from '../service/fieldMatch';
 import type { ResponseWords } from '../service/judgement';
+import type { StatusWords } from '../service/postbackState';
 import { credentialField, fieldInCredential, wrongInCredential } from './wrongField';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
@@ -26,7 +29,9 @@ type FieldName =
 	| 'statusField'
 	| 'paidValues'
 	| 'failedValues'
+	| 'refundField'
 	| 'amountField'
+	| 'amountUnit'
 	| 'idField';
 type DescriptionFields = Readonly<Partial<Record<FieldName, unknown>>>;
 
@@ -53,9 +58,14 @@ const STATUS: WordFields = {
 const enteredWords = (fields: DescriptionFields, { yes, no }: WordFields) =>
 	[fields[yes], fields[no]].flat();
 
-/** Reads the paths of a field, "" where nothing was entered. Throws an InputError. */
-function readPathsOf(fields: DescriptionFields, name: FieldName): string {
+/** Reads the paths of a field of a response, "" where nothing was entered. Throws an InputError. */
+function readPathsOfResponse(fields: DescriptionFields, name: FieldName): string {
 	return readPaths(fields[name], fieldInCredential(name));
+}
+
+/** Reads the paths of a field of a postback, undefined where nothing was entered. Throws an InputError. */
+function readPathsOfPostback(fields: DescriptionFields, name: FieldName): string | undefined {
+	return readPaths(fields[name], fieldInCredential(name), { mayHaveLists: true }) || undefined;
 }
 
 /** Refuses a word that stands in both lists: it would mean yes and no. Throws an InputError. */
@@ -69,52 +79,85 @@ function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: Wo
 	);
 }
 
+/** Refuses values that mean too much where they say no. Throws an InputError. */
+function refuseAnything(values: string[], name: FieldName): void {
+	if (!values.includes(ANYTHING)) return;
+	throw wrongInCredential(
+		name,
+		`cannot have ${ANYTHING}, which means anything that is not empty`,
+		'Enter the words of the service, one a line.',
+	);
+}
+
 /** Reads a field and its words; undefined where neither was entered. Throws an InputError. */
 function readWords(
 	fields: DescriptionFields,
 	names: WordFields,
+	rules?: PathRules,
 ): { field: string; yes: string[]; no: string[] } | undefined {
 	const paths = fields[names.field];
 	const words = enteredWords(fields, names);
 	if (isUnset(paths, words)) return undefined;
-	const { field } = readFieldMatch(paths, words, fieldInCredential(names.field));
+	const { field } = readFieldMatch(paths, words, fieldInCredential(names.field), rules);
 	const yes = readValues(fields[names.yes], fieldInCredential(names.yes));
 	const no = readValues(fields[names.no], fieldInCredential(names.no));
+	refuseAnything(no, names.no);
 	refuseWordInBoth(yes, no, names);
 	return { field, yes, no };
 }
 
-/** Reads the fields that are compared; undefined where there are none. Throws an InputError. */
-function readCompared(fields: DescriptionFields): ComparedFields | undefined {
-	const amount = readPathsOf(fields, 'amountField');
-	const id = readPathsOf(fields, 'idField');
-	if (amount === '' && id === '') return undefined;
-	if (isUnset(fields.statusField, enteredWords(fields, STATUS))) {
-		throw wrongInCredential(
-			amount === '' ? 'idField' : 'amountField',
-			'is there without a Status Field',
-			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
-		);
-	}
-	return { amount: amount || undefined, id: id || undefined };
+/** The fields of a postback that say nothing without its status. */
+const BESIDE_STATUS = ['refundField', 'amountField', 'idField'] as const;
+
+/** Refuses a field that says by itself nothing of what was paid. Throws an InputError. */
+function refuseWithoutStatus(fields: DescriptionFields): void {
+	const name = BESIDE_STATUS.find((field) => readPathsOfPostback(fields, field) !== undefined);
+	if (name === undefined) return;
+	throw wrongInCredential(
+		name,
+		'is there without a Status Field',
+		'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
+	);
+}
+
+/** Reads what the amounts of postbacks count. Throws an InputError. */
+function readAmountUnit({ amountUnit = 'same' }: DescriptionFields): AmountUnit {
+	const unit = AMOUNT_UNITS.find((each) => each === amountUnit);
+	if (unit !== undefined) return unit;
+	throw wrongInCredential(
+		'amountUnit',
+		`must be one of ${AMOUNT_UNITS.join(', ')}`,
+		'Open the credential and choose one from the list.',
+	);
 }
 
 function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
-	const compared = readCompared(fields);
-	const words = readWords(fields, STATUS);
-	if (words === undefined) return undefined;
+	const words = readWords(fields, STATUS, { mayHaveLists: true });
+	if (words === undefined) {
+		refuseWithoutStatus(fields);
+		return undefined;
+	}
 	const status: StatusWords = {
 		field: words.field,
 		paid: words.yes,
 		failed: words.no,
 	};
-	if (compared !== undefined) status.compared = compared;
+	const refundField = readPathsOfPostback(fields, 'refundField');
+	const amountField = readPathsOfPostback(fields, 'amountField');
+	const idField = readPathsOfPostback(fields, 'idField');
+	if (refundField !== undefined) status.refundField = refundField;
+	if (amountField !== undefined) {
+		status.amountField = amountField;
+		status.amountUnit = readAmountUnit(fields);
+	}
+	if (idField !== undefined) status.idField = idField;
 	return status;
 }
 
 function readResponseWords(fields: DescriptionFields): ResponseWords | undefined {
 	const words = readWords(fields, RESULT);
 	if (words === undefined) return undefined;
+	refuseAnything(words.yes, 'acceptedValues');
 	return {
 		field: words.field,
 		accepted: words.yes,
@@ -130,7 +173,7 @@ export function readDescription(
 	if (!parseSwitch(describeService, fieldInCredential('describeService'))) return {};
 	return {
 		responseWords: readResponseWords(fields),
-		qrCodePath: readPathsOf(fields, 'qrCodePath') || undefined,
+		qrCodePath: readPathsOfResponse(fields, 'qrCodePath') || undefined,
 		statusWords: readStatusWords(fields),
 	};
 }

@@ -1,5 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+/** The credential's fields as n8n hands them over, expressions resolved. */
+export type PayCredential = Readonly<Record<string, unknown>>;
+
 /** A text, empty at first. */
 const text = (field: Omit<INodeProperties, 'type' | 'default'> & { default?: string }) =>
 	({ type: 'string', default: '', ...field }) satisfies INodeProperties;
@@ -25,6 +28,8 @@ const allowHttp: INodeProperties = {
 /** How a field of a response or postback is entered. */
 const PATH_HINT =
 	'With dots between the levels; several paths stand one a line, and the first that is there counts.';
+/** How one of a postback is. */
+const POSTBACK_PATH_HINT = `${PATH_HINT} pix[].status looks into the entries of a list, headers.x-event at a header.`;
 
 /** What the service's document does not show: entered once, it holds for every node. */
 const described = (field: Parameters<typeof text>[0]) =>
@@ -54,7 +59,7 @@ const describeService: INodeProperties[] = [
 		name: 'statusField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.status',
-		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${PATH_HINT} Look at one postback in a Pay Trigger first.`,
+		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${POSTBACK_PATH_HINT} Look at one postback in a Pay Trigger first.`,
 	}),
 	described({
 		displayName: 'Paid Values',
@@ -62,7 +67,7 @@ const describeService: INodeProperties[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. paid',
 		description:
-			'Values of that field that mean "paid", one a line. Upper and lower case do not count.',
+			'Values of that field that mean "paid", one a line. Upper and lower case do not count. * means: it is there, and not empty.',
 	}),
 	described({
 		displayName: 'Failed Values',
@@ -73,12 +78,39 @@ const describeService: INodeProperties[] = [
 			'Values of that field that mean it will never be paid, one a line. What expired or was cancelled will not be paid either: add the words for it.',
 	}),
 	described({
+		displayName: 'Refund Field',
+		name: 'refundField',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. data.refunds',
+		description: `Field of a postback that holds something once money went back. ${PATH_HINT} Where it is there and not empty, the state is "refunded", whatever the status says.`,
+	}),
+	described({
 		displayName: 'Amount Field',
 		name: 'amountField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.amount',
 		description: `Field of a postback that says how much was paid. ${PATH_HINT} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
 	}),
+	{
+		displayName: 'Amounts in Postbacks',
+		name: 'amountUnit',
+		type: 'options',
+		options: [
+			{
+				name: 'Hundredths',
+				value: 'hundredths',
+				description: 'For example cents: 1250 is 12.50 of a request',
+			},
+			{
+				name: 'Same as in Requests',
+				value: 'same',
+				description: 'For example 12.50, also as text: "12,50", "R$ 12,50"',
+			},
+		],
+		default: 'same',
+		displayOptions: { show: { describeService: [true], amountField: [{ _cnd: { not: '' } }] } },
+		description: 'What the Amount Field counts',
+	},
 	described({
 		displayName: 'External ID Field',
 		name: 'idField',
@@ -136,17 +168,54 @@ const describeService: INodeProperties[] = [
 	}),
 ];
 
-/** How the service signs its notifications. */
-const signed = { displayOptions: { show: { verifySignature: [true] } } };
-const signature: INodeProperties[] = [
+/** What a secret is that may be replaced. */
+const SECRETS_HINT = 'While it is being replaced: the old one and the new one, one a line';
+
+const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
+const signed = { displayOptions: { show: { senderCheck: ['signature'] } } };
+
+/** How the service shows that a notification is its own: none of these may be an expression in a wait's credential. */
+export const senderFields: INodeProperties[] = [
 	{
-		displayName: "Check the Service's Signature",
-		name: 'verifySignature',
-		type: 'boolean',
-		default: false,
+		displayName: 'Check the Sender',
+		name: 'senderCheck',
+		type: 'options',
+		options: [
+			{
+				name: 'None',
+				value: 'none',
+				description: 'Only the URL says that a postback is genuine: by its proof',
+			},
+			{
+				name: 'Secret Header',
+				value: 'secretHeader',
+				description: 'The service sends a fixed secret in a header of each postback',
+			},
+			{
+				name: 'Signature',
+				value: 'signature',
+				description: 'The service signs what it sends',
+			},
+		],
+		default: 'none',
 		description:
-			'Whether the service signs its notifications and Pay Triggers take only what it signed. The proof in the URL says which charge a postback is about; the signature says that the service wrote the body.',
+			'How a postback shows that the service sent it. The proof in the URL says which charge it is about, and that its sender knew the URL; this says who sent it.',
 	},
+	text({
+		displayName: 'Secret Header Name',
+		name: 'secretHeaderName',
+		placeholder: 'e.g. X-Webhook-Token',
+		...inHeader,
+		description: 'Header that holds the secret',
+	}),
+	text({
+		displayName: 'Secret Header Value',
+		name: 'secretHeaderValue',
+		typeOptions: { password: true, rows: 2 },
+		placeholder: 'e.g. 7c9e6679f5d14f2b8a3e',
+		...inHeader,
+		description: `All that stands in that header, a word such as Bearer too. ${SECRETS_HINT}.`,
+	}),
 	text({
 		displayName: 'Signature Header',
 		name: 'signatureHeader',
@@ -155,25 +224,42 @@ const signature: INodeProperties[] = [
 		description:
 			'Header that holds the signature: hexadecimal or base64, with a prefix such as "sha256=" or without, alone or among others',
 	}),
-	text({
-		displayName: 'Signature Secret',
-		name: 'signatureSecret',
-		typeOptions: { password: true },
-		...signed,
-		description: 'Secret that the service gave you for its notifications',
-	}),
 	{
 		displayName: 'Signature Algorithm',
 		name: 'signatureAlgorithm',
 		type: 'options',
 		options: [
-			{ name: 'HMAC-SHA256', value: 'sha256' },
-			{ name: 'HMAC-SHA512', value: 'sha512' },
+			{ name: 'HMAC-SHA256', value: 'sha256', description: 'With a secret that both know' },
+			{ name: 'HMAC-SHA512', value: 'sha512', description: 'With a secret that both know' },
+			{
+				name: 'RSA-SHA256',
+				value: 'rsaSha256',
+				description: 'With a public key of the service (PKCS #1 v1.5)',
+			},
 		],
 		default: 'sha256',
 		...signed,
 		description: 'How the service makes the signature',
 	},
+	text({
+		displayName: 'Signature Secret',
+		name: 'signatureSecret',
+		typeOptions: { password: true, rows: 2 },
+		placeholder: 'e.g. whsec_7c9e6679f5d14f2b8a3e',
+		displayOptions: {
+			show: { senderCheck: ['signature'], signatureAlgorithm: ['sha256', 'sha512'] },
+		},
+		description: `Secret that the service gave you for its notifications. ${SECRETS_HINT}.`,
+	}),
+	text({
+		displayName: 'Signature Public Key',
+		name: 'signaturePublicKey',
+		typeOptions: { rows: 4 },
+		placeholder: 'e.g. -----BEGIN PUBLIC KEY-----…-----END PUBLIC KEY-----',
+		displayOptions: { show: { senderCheck: ['signature'], signatureAlgorithm: ['rsaSha256'] } },
+		description:
+			'Public key of the service, or its certificate, as PEM; its line breaks may be missing. While it is being replaced: both, one behind the other.',
+	}),
 	{
 		displayName: 'Signed Content',
 		name: 'signedContent',
@@ -185,10 +271,14 @@ const signature: INodeProperties[] = [
 				description: 'The bytes of the body as they came',
 			},
 			{
+				name: 'Template',
+				value: 'template',
+				description: 'Several parts of the request, put together',
+			},
+			{
 				name: 'Timestamp and Body',
 				value: 'timestampAndBody',
-				description:
-					'The timestamp, a point, then the body. A timestamp that is more than five minutes off is refused.',
+				description: 'The timestamp, a point, then the body',
 			},
 		],
 		default: 'body',
@@ -196,14 +286,23 @@ const signature: INodeProperties[] = [
 		description: 'What the service signs',
 	},
 	text({
+		displayName: 'Signed Template',
+		name: 'signedTemplate',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. {timestamp}.{header:X-Nonce}.{body}',
+		displayOptions: { show: { senderCheck: ['signature'], signedContent: ['template'] } },
+		description:
+			'What is signed, character by character, line breaks too. {body} is the body, {timestamp} what the Timestamp Header says, {header:X-Nonce} another header, {method} is POST or another one, {path} that of the URL as the service knows it.',
+	}),
+	text({
 		displayName: 'Timestamp Header',
 		name: 'timestampHeader',
 		placeholder: 'e.g. X-Timestamp',
 		displayOptions: {
-			show: { verifySignature: [true], signedContent: ['timestampAndBody'] },
+			show: { senderCheck: ['signature'], signedContent: ['timestampAndBody', 'template'] },
 		},
 		description:
-			'Header that holds the timestamp. It may be the Signature Header, where that holds "t=…" too.',
+			'Header that holds the timestamp, if one is signed. It may be the Signature Header, where that holds "t=…" or "ts=…" too. A time that is more than five minutes off is refused.',
 	}),
 ];
 
@@ -283,6 +382,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Access Token',
 		name: 'accessToken',
+		placeholder: 'e.g. eyJhbGciOiJIUzI1NiJ9…',
 		typeOptions: { password: true },
 		required: true,
 		displayOptions: { show: { authentication: ['accessToken'] } },
@@ -299,12 +399,14 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Client ID',
 		name: 'clientId',
+		placeholder: 'e.g. shop-7421',
 		required: true,
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
 	}),
 	text({
 		displayName: 'Client Secret',
 		name: 'clientSecret',
+		placeholder: 'e.g. 9f86d081884c7d65',
 		typeOptions: { password: true },
 		required: true,
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
@@ -312,6 +414,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Scope',
 		name: 'scope',
+		placeholder: 'e.g. charges payments',
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
 		description: 'Scopes to ask for, with spaces between them. Left out when empty.',
 	}),
@@ -359,6 +462,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Postback Secret',
 		name: 'postbackSecret',
+		placeholder: 'e.g. 30 random characters',
 		typeOptions: { password: true },
 		description:
 			'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger takes only what it signed.',
@@ -374,12 +478,13 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Previous Postback Secret',
 		name: 'previousPostbackSecret',
+		placeholder: 'e.g. 30 random characters',
 		typeOptions: { password: true },
 		displayOptions: { show: { postbackSecret: [{ _cnd: { not: '' } }] } },
 		description:
 			'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
 	}),
 	...describeService,
-	...signature,
+	...senderFields,
 	...limits,
 ];

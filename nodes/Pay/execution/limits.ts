@@ -1,6 +1,6 @@
 import { InputError } from '../inputError';
 import { addedToRecipient } from '../parameters/additionalMembers';
-import { unitsOf } from '../parameters/amount';
+import { unitsOf } from '../service/amounts';
 import { valuesAt, type Recipient } from '../service/contract';
 import type { Ledger } from './ledger';
 import { outlayOf, sumOf } from './outlays';

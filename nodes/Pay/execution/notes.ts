@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json';
-import { isSameAmount } from '../parameters/postbackState';
-import { inOneForm } from '../parameters/text';
+import { inOneForm } from '../service/fieldMatch';
+import { isSameAmount } from '../service/amounts';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
 import type { Ready } from './read';

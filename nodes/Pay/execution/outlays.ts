@@ -1,4 +1,4 @@
-import { unitsOf } from '../parameters/amount';
+import { unitsOf } from '../service/amounts';
 import { valuesAt, type Leaf } from '../service/contract';
 import type { Ready } from './read';
 

@@ -12,10 +12,10 @@ import { holdsExpression } from '../parameters/additionalMembers';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { mayBeExpression, requireValues, type ReadParameter } from '../parameters/parameter';
-import { inOneForm } from '../parameters/text';
 import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
+import { inOneForm } from '../service/fieldMatch';
 import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';
 import { resultOfRefusal, type ItemResult } from './itemResult';
 

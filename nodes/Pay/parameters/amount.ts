@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../inputError';
+import { MAX_DIGITS, plainForm } from '../service/amounts';
 import { quoted, wrongField, type NamedField } from './label';
 import { CHOOSE_UNDER_OPTIONS, parseChoice, type ReadParameter } from './parameter';
 
@@ -48,9 +49,6 @@ interface AmountRules {
 	decimalSign?: DecimalSign;
 }
 
-/** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
-const MAX_DIGITS = 15;
-
 /** How a number is written with each decimal sign; the other sign may stand between thousands. */
 const NOTATIONS = {
 	point: {
@@ -67,17 +65,6 @@ const NOTATIONS = {
 
 /** "1.000" and "1,000": a thousand where the sign groups digits, one where it is the decimal sign. */
 const THREE_DECIMALS = /^(\d+)([.,])(\d{3})$/;
-
-/** The decimal form without an exponent or its sign; String() writes 1e21 and 1e-7 for such numbers. */
-function plainForm(value: number): string {
-	const [mantissa = '', exponent] = String(value).split('e');
-	if (exponent === undefined) return mantissa;
-	const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.');
-	const shift = Number(exponent);
-	return shift > 0
-		? whole + fraction.padEnd(shift, '0')
-		: `0.${'0'.repeat(-shift - whole.length)}${whole}${fraction}`;
-}
 
 const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
@@ -238,19 +225,4 @@ function missing(field: NamedField, { bound = 'above 0' }: AmountRules): InputEr
 
 function notANumber(field: NamedField, value: unknown, advice: string): InputError {
 	return wrongField(field, `must be a number, but is ${quoted(value)}`, advice);
-}
-
-/** 15 digits have no more decimal places. */
-const MAX_PLACES = MAX_DIGITS - 1;
-
-/** An amount in units of the last decimal place that one can have: only integers add up exactly. */
-export function unitsOf(amount: number): bigint {
-	const [whole = '', fraction = ''] = plainForm(amount).split('.');
-	return BigInt(whole + fraction.padEnd(MAX_PLACES, '0'));
-}
-
-/** A sum of such units as a person writes it. */
-export function unitsInWords(units: bigint): string {
-	const digits = String(units).padStart(MAX_PLACES + 1, '0');
-	return `${digits.slice(0, -MAX_PLACES)}.${digits.slice(-MAX_PLACES)}`.replace(/\.?0+$/, '');
 }

@@ -2,21 +2,24 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isJsonObject } from '../json';
 import type { FieldMatch } from '../service/fieldMatch';
-import type { ComparedFields, StatusWords } from './postbackState';
+import type { State, StatusWords } from '../service/postbackState';
 import { readFieldMatch } from './fieldAndValues';
 import type { NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
-/** What a postback must hold for a workflow to go on with it; waits store it. */
-export interface PostbackMatch extends FieldMatch {
-	/** What else it must say of its reference. */
-	compared?: ComparedFields;
-}
+/** What a postback must say for a workflow to go on with it: one of some states, or a field. Waits store it. */
+export type PostbackMatch = { states: readonly State[] } | FieldMatch;
 
 /** Which postbacks a workflow goes on with, as a person chose it. */
 type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
+
+/** What each condition goes on with. Money that went back, or came as another amount, needs somebody. */
+const STATES = {
+	paid: ['paid'],
+	paidOrFailed: ['paid', 'failed', 'refunded', 'otherAmount'],
+} as const;
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
 const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: string }> = {
@@ -26,11 +29,11 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	},
 	paid: {
 		name: 'When Paid',
-		description: `${IN_CREDENTIAL}. Not with another amount, where that has an Amount Field.`,
+		description: `${IN_CREDENTIAL}. Not with a refund, nor with another amount, where that has fields for them.`,
 	},
 	paidOrFailed: {
 		name: 'When Paid or Failed',
-		description: IN_CREDENTIAL,
+		description: `${IN_CREDENTIAL}. With a refund and another amount too: look at "state".`,
 	},
 	match: {
 		name: 'When a Field Has a Value',
@@ -86,7 +89,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 			placeholder: 'e.g. data.status',
 			displayOptions,
 			description:
-				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too, pix[].status looks at each entry of a list, and headers.x-event at a header. The form of the body is not documented: look at one postback in a Pay Trigger first.",
 		},
 		{
 			displayName: 'Values',
@@ -98,7 +101,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 			required: true,
 			displayOptions,
 			description:
-				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count.',
+				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count. * means: it is there, and not empty.',
 		},
 	];
 }
@@ -130,7 +133,9 @@ export function refuseMisplacedCondition(typed: object, own: string): void {
 export function readCondition(read: ReadParameter, field: NamedField): Condition {
 	const choice = parseChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
-	return readFieldMatch(read('matchField'), read('matchValues'), matchField);
+	return readFieldMatch(read('matchField'), read('matchValues'), matchField, {
+		mayHaveLists: true,
+	});
 }
 
 /** What the credential calls its words, by what they mean. */
@@ -149,13 +154,13 @@ export function matchOf(
 	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	const { field = '', paid = [], failed = [], compared } = statusWords ?? {};
-	if (typeof condition === 'object') {
-		return { field: condition.field, values: condition.values, compared };
-	}
+	if (typeof condition === 'object') return condition;
+	const { paid = [], failed = [], refundField } = statusWords ?? {};
 	const missing: Array<'paid' | 'failed'> = [];
 	if (paid.length === 0) missing.push('paid');
-	if (condition === 'paidOrFailed' && failed.length === 0) missing.push('failed');
+	// Some services report nothing but money that came, and money that went back.
+	const knowsFailure = failed.length > 0 || refundField !== undefined;
+	if (condition === 'paidOrFailed' && !knowsFailure) missing.push('failed');
 	if (missing.length > 0) {
 		const meanings = missing.map((meaning) => `"${meaning}"`).join(' and ');
 		throw new InputError(
@@ -164,9 +169,7 @@ export function matchOf(
 			`${whereWordsBelong} ${enterWords(missing, statusWords !== undefined)}`,
 		);
 	}
-	if (condition === 'paid') return { field, values: paid, compared };
-	// What failed may say another amount, or none.
-	return { field, values: [...paid, ...failed], compared: { id: compared?.id } };
+	return { states: STATES[condition] };
 }
 
 /** What to enter in a credential that lacks words, in a sentence. */

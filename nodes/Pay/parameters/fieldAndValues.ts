@@ -1,4 +1,4 @@
-import { isOneOf, isScalar, type FieldMatch } from '../service/fieldMatch';
+import { EACH, isOneOf, isScalar, type FieldMatch } from '../service/fieldMatch';
 import { wrongField, type NamedField } from './label';
 
 /* What a person enters who says which field of a response or postback counts, and with which values. */
@@ -22,19 +22,42 @@ function valuesIn(entered: unknown): unknown[] {
 export const isUnset = (paths: unknown, values: unknown) =>
 	isBlank(paths) && valuesIn(values).length === 0;
 
-/**
- * Whether a line can be a path: none of its names is empty. A comma stands between two paths, and braces
- * and $ are those of an expression.
- */
-function isPath(line: string): boolean {
-	return line.split('.').every((name) => name !== '') && !/[,{}$]/.test(line);
+/** What a path may be. */
+export interface PathRules {
+	/** Whether it may go through a list, `pix[].status`: postbacks may hold several charges. */
+	mayHaveLists: boolean;
 }
+
+/**
+ * What is wrong with a line as a path; undefined where it is one: none of its names is empty. A comma stands
+ * between two paths, and braces and $ are those of an expression.
+ */
+function faultOfPath(line: string, { mayHaveLists }: PathRules): 'form' | 'list' | undefined {
+	if (/[,{}$]/.test(line)) return 'form';
+	const names = line.split('.');
+	if (names.includes('')) return 'form';
+	const lists = names.filter((name) => name.includes(EACH));
+	if (lists.length === 0) return undefined;
+	if (!mayHaveLists || lists.length > 1) return 'list';
+	return lists.every((name) => name.indexOf(EACH) === name.length - EACH.length)
+		? undefined
+		: 'list';
+}
+
+const ADVICE = {
+	form: 'Enter one path a line, with dots between the levels, for example data.status.',
+	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback. A number names one entry, as in pix.0.status.',
+};
 
 /**
  * Reads the paths that a person entered, one a line. Throws an InputError.
  * @returns them as {@link FieldMatch} has them; none as an empty text
  */
-export function readPaths(entered: unknown, field: NamedField): string {
+export function readPaths(
+	entered: unknown,
+	field: NamedField,
+	rules: PathRules = { mayHaveLists: false },
+): string {
 	if (isBlank(entered)) return '';
 	if (typeof entered !== 'string') {
 		throw wrongField(field, 'must be text', 'Enter one path a line.');
@@ -44,11 +67,12 @@ export function readPaths(entered: unknown, field: NamedField): string {
 	for (const [index, line] of lines.entries()) {
 		const path = line.trim();
 		if (path === '') continue;
-		if (!isPath(path)) {
+		const fault = faultOfPath(path, rules);
+		if (fault !== undefined) {
 			throw wrongField(
 				field,
 				`cannot be read in line ${index + 1}, ${JSON.stringify(path)}`,
-				'Enter one path a line, with dots between the levels, for example data.status.',
+				ADVICE[fault],
 			);
 		}
 		paths.push(path);
@@ -81,7 +105,12 @@ export function readValues(entered: unknown, field: NamedField): string[] {
  * read.
  * @param field what the person entered the paths in
  */
-export function readFieldMatch(paths: unknown, values: unknown, field: NamedField): FieldMatch {
+export function readFieldMatch(
+	paths: unknown,
+	values: unknown,
+	field: NamedField,
+	rules?: PathRules,
+): FieldMatch {
 	if (isBlank(paths) || typeof paths !== 'string' || valuesIn(values).length === 0) {
 		throw wrongField(
 			field,
@@ -89,7 +118,7 @@ export function readFieldMatch(paths: unknown, values: unknown, field: NamedFiel
 			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
 		);
 	}
-	return { field: readPaths(paths, field), values: readValues(values, field) };
+	return { field: readPaths(paths, field, rules), values: readValues(values, field) };
 }
 
 /** The first word that stands in two lists. */

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isJsonObject } from '../json';
 import type { Identifier, Words } from '../service/contract';
+import { inOneForm } from '../service/fieldMatch';
 import { fieldInside, wrongField, type NamedField } from './label';
 
 /** `external_id` (sections 2.1 and 2.2), as errors call it. */
@@ -114,9 +115,6 @@ export function optionalText(value: unknown, field: NamedField): string | undefi
 	refuseLeftover(text, field);
 	return text;
 }
-
-/** One spelling of what looks alike: without spaces around it, in Unicode's form NFC. */
-export const inOneForm = (text: string) => text.trim().normalize('NFC');
 
 /**
  * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so

@@ -1,4 +1,4 @@
-import type { StatusWords } from '../parameters/postbackState';
+import type { StatusWords } from '../service/postbackState';
 import type { Reference } from './proof';
 
 /** A postback that an execution asks for to itself. */

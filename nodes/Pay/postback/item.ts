@@ -1,57 +1,93 @@
+import { createHash } from 'crypto';
 import type {
 	IBinaryData,
 	IBinaryKeyData,
+	IDataObject,
 	INodeExecutionData,
 	IWebhookFunctions,
 } from 'n8n-workflow';
-import type { StatusWords } from '../parameters/postbackState';
-import type { PostedFile } from './body/multipart';
-import { stateIn } from './match';
-import { toJson, type Postback } from './postback';
-import type { Reference } from './proof';
-import { loadFiles } from './request';
+import type { PostedFile } from './body/form';
+import type { JudgedPostback } from './match';
+import { aboutInJson, toJson } from './postback';
 
-/** A file of a postback; with data where n8n has stored it already. */
-type FileOfPostback = PostedFile & { data?: IBinaryData };
+/** A file of a postback that n8n has stored. */
+interface StoredFile {
+	name: string;
+	bytes: Buffer;
+	data: IBinaryData;
+}
 
-/** Stores the files of a postback beside those of an item, each under a name that is still free. */
-async function addFiles(
-	{ helpers }: IWebhookFunctions,
-	files: FileOfPostback[],
-	filesOfItem: IBinaryKeyData,
-): Promise<Map<string, IBinaryData>> {
+/** Stores a file. Rejects where n8n cannot give or store it. */
+async function store(
+	{ helpers, nodeHelpers }: IWebhookFunctions,
+	{ name, filename, type, content }: PostedFile,
+): Promise<StoredFile> {
+	if (Buffer.isBuffer(content)) {
+		const data = await helpers.prepareBinaryData(content, filename, type);
+		return { name, bytes: content, data };
+	}
+	const data = await nodeHelpers.copyBinaryFile(content.path, filename, type);
+	const bytes =
+		data.id === undefined
+			? Buffer.from(data.data, 'base64')
+			: await helpers.binaryToBuffer(await helpers.getBinaryStream(data.id));
+	return { name, bytes, data };
+}
+
+/** The files of a postback beside those of an item, each under a name that is still free. */
+function besideThoseOf(filesOfItem: IBinaryKeyData, files: StoredFile[]): IBinaryKeyData {
 	// A map: a field may be called like a member of every object.
 	const binary = new Map(Object.entries(filesOfItem));
-	for (const { name, filename, type, bytes, data } of files) {
+	for (const { name, data } of files) {
 		const base = Object.hasOwn(filesOfItem, name) ? `postback_${name}` : name;
 		let freeName = base;
 		for (let count = 2; binary.has(freeName); count++) freeName = `${base}_${count}`;
-		binary.set(freeName, data ?? (await helpers.prepareBinaryData(bytes, filename, type)));
+		binary.set(freeName, data);
 	}
-	return binary;
+	return Object.fromEntries(binary);
 }
 
 /**
  * Makes the item of a postback. Where an item waited for it, that one goes on: it has the postback as a
  * field, and the postback's files beside its own. Rejects where n8n cannot give or store a file.
- * @param statusWords the words of the account, which give the postback's `state`
  * @param input the item that waited, if one did
  */
 export async function toPostbackItem(
 	context: IWebhookFunctions,
-	postback: Postback,
-	reference: Reference | null,
-	statusWords?: StatusWords,
+	{ postback, reference, verdict, claimed }: JudgedPostback,
 	input?: INodeExecutionData,
 ): Promise<INodeExecutionData> {
-	const loaded = await loadFiles(context, postback.filesOnDisk);
-	const files: FileOfPostback[] = [...postback.files, ...loaded];
-	const state = statusWords && stateIn(postback, reference, statusWords);
-	const about = state === undefined ? { reference } : { reference, state };
-	const json = toJson({ ...postback, files }, about);
-	const binary = await addFiles(context, files, input?.binary ?? {});
+	const files: StoredFile[] = [];
+	for (const file of postback.files) files.push(await store(context, file));
+	const json = toJson(postback, { reference, verdict, claimed }, files);
+	const binary = besideThoseOf(input?.binary ?? {}, files);
 	const item: INodeExecutionData = { json: input ? { ...input.json, postback: json } : json };
-	if (binary.size > 0) item.binary = Object.fromEntries(binary);
+	if (Object.keys(binary).length > 0) item.binary = binary;
 	if (input) item.pairedItem = { item: 0 };
 	return item;
+}
+
+/**
+ * Makes an item for each claim of one postback. They share its files and its body; what is about an entry is
+ * its own, its event too. Rejects as {@link toPostbackItem}.
+ */
+export async function toClaimedItems(
+	context: IWebhookFunctions,
+	claims: JudgedPostback[],
+): Promise<INodeExecutionData[]> {
+	const [first] = claims;
+	if (first === undefined) return [];
+	const { json, binary } = await toPostbackItem(context, first);
+	if (claims.length === 1) return [{ json, binary }];
+	return claims.map(({ reference, claimed, verdict }, index) => {
+		const { body, receivedAt, method, query, headers, rawBody } = json;
+		const eventId = createHash('sha256')
+			.update(`${String(json.eventId)} ${index}`)
+			.digest('hex');
+		const about = aboutInJson({ reference, claimed, verdict });
+		return {
+			json: { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject,
+			binary,
+		};
+	});
 }

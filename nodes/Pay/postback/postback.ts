@@ -1,8 +1,9 @@
 import { createHash } from 'crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { parseBody, type Body } from './body/parse';
-import type { ParsedForm } from './body/parsedForm';
+import type { FormOfN8n } from './body/formOfN8n';
 import { typeOfSigned } from './body/signedType';
+import type { Claimed, JudgedState } from '../service/postbackState';
 import { hideSecrets, withoutProof, type Reference } from './proof';
 
 /** A request of the service about a charge or payment. Its method and payload are not documented (section 6). */
@@ -12,14 +13,20 @@ export interface Postback extends Body {
 	headers: Record<string, unknown>;
 	/** Whether the service signed the body: then nothing else of the request says what happened. */
 	isSignedByService: boolean;
+	/** But these headers, which it signed too; in small letters. */
+	signedHeaders: string[];
 }
 
 /** What is known of a request before its body is read. */
 export interface PostbackContext {
 	/** n8n's own token, which a request to a resume URL holds. */
 	resumeToken?: string;
-	/** Whether the service's own signature was verified. */
+	/** Whether the service's own signature was verified, and of which headers beside the body. */
 	isSignedByService: boolean;
+	signedHeaders?: string[];
+	/** The header that says who sent it, in small letters, and all that may stand in it. */
+	secretHeader?: string;
+	secrets?: string[];
 }
 
 /** Headers that prove who the sender is to others; they have no business in an execution. */
@@ -40,57 +47,88 @@ function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Recor
 
 /**
  * Reads any method and any payload. The proof and n8n's token, with which a reader of the execution
- * could call again, are left out or replaced by `***`. Throws for a multipart form that is broken.
+ * could call again, are left out or replaced by `***`. Rejects where the body cannot be read.
  * @param content the bytes of its body, or the form that n8n has made of them
  */
-export function parsePostback(
+export async function parsePostback(
 	request: Pick<Postback, 'method' | 'query' | 'headers'>,
-	content: Buffer | ParsedForm,
-	{ resumeToken, isSignedByService }: PostbackContext,
-): Postback {
+	content: Buffer | FormOfN8n,
+	{
+		resumeToken,
+		isSignedByService,
+		signedHeaders = [],
+		secretHeader,
+		secrets = [],
+	}: PostbackContext,
+): Promise<Postback> {
 	const { method, headers } = request;
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, eventContent, files, filesOnDisk } = parseBody(content, contentType);
+	const { body, rawBody, eventContent, files } = await parseBody(content, contentType);
 	const { query, secret } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
-	const secrets = [secret, resumeToken].filter((each) => each !== undefined);
+	const hidden = [secret, resumeToken, ...secrets].filter((each) => each !== undefined);
+	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
+	// However short it is: a search for it could replace words.
+	if (secretHeader !== undefined && Object.hasOwn(named, secretHeader)) named[secretHeader] = '***';
 	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
-		headers: withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER),
+		headers: named,
 		body,
 		rawBody,
 	};
-	const shown = hideSecrets(unhidden, secrets) as typeof unhidden;
+	const shown = hideSecrets(unhidden, hidden) as typeof unhidden;
 	return {
 		method,
 		isSignedByService,
+		signedHeaders,
 		query: shown.query,
 		headers: shown.headers,
 		body: shown.body,
 		rawBody: shown.rawBody,
 		eventContent,
 		files,
-		filesOnDisk,
 	};
 }
 
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
-/** A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. */
+/** What is known of a postback beside what stands in it. */
+interface AboutPostback {
+	reference: Reference | null;
+	/** What it says of itself, where nothing proves what it is about. */
+	claimed?: Claimed;
+	verdict?: JudgedState;
+}
+
+/** The same, as an item has it. */
+export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDataObject {
+	const about: Record<string, unknown> = { reference };
+	if (claimed !== undefined) about.claimed = claimed;
+	if (verdict !== undefined) about.state = verdict.state;
+	if (verdict?.reason !== undefined) about.stateReason = verdict.reason;
+	return about as IDataObject;
+}
+
+/**
+ * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
+ * @param files the files of its form
+ */
 export function toJson(
-	{ method, query, headers, body, rawBody, eventContent, files }: Postback,
-	about: { reference: Reference | null; state?: string },
+	{ method, query, headers, body, rawBody, eventContent }: Postback,
+	{ reference, verdict, claimed }: AboutPostback,
+	files: ReadonlyArray<{ name: string; bytes: Buffer }>,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
 	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, about.reference, sorted, hashes]))
+		.update(JSON.stringify([method, reference, sorted, hashes]))
 		.update('\n')
 		.update(eventContent)
 		.digest('hex');
 	const receivedAt = new Date().toISOString();
+	const about = aboutInJson({ reference, claimed, verdict });
 	return { ...about, body, eventId, receivedAt, method, query, headers, rawBody } as IDataObject;
 }

@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { logWarning } from '../log';
-import type { Reference } from './proof';
+import { namesIn, type JudgedPostback } from './match';
 
 /**
  * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
@@ -59,18 +59,31 @@ export async function refuseOnError(
 }
 
 /**
- * Refuses a request without the service's own signature of its body.
+ * Refuses a request of which nothing shows that the service sent it.
  * @param fault what is wrong with it, in words that follow a colon
  */
-export const refuseWrongSignature = (context: IWebhookFunctions, fault: string) =>
-	refusePostback(context, 401, `The signature of the service cannot be verified: ${fault}`);
+export const refuseWrongSender = (context: IWebhookFunctions, fault: string) =>
+	refusePostback(context, 401, `The sender cannot be verified: ${fault}`);
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
+function logTaken(context: IWebhookFunctions, why: string, { reference }: JudgedPostback): void {
+	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
+	logWarning(context, sentence, { external_id: reference?.external_id });
+}
+
+/** Says so of one that lacks what was asked for, and what is there instead. */
 export function logNotAwaited(
 	context: IWebhookFunctions,
 	why: string,
-	reference: Reference | null,
+	judged: JudgedPostback,
 ): void {
-	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
-	logWarning(context, sentence, { external_id: reference?.external_id });
+	logTaken(context, `${why}. It has: ${namesIn(judged)}`, judged);
+}
+
+/** Why a repeat starts nothing. */
+export const REPEATED = 'it repeats one of the last ten minutes';
+
+/** Says so of a repeat. */
+export function logRepeat(context: IWebhookFunctions, judged: JudgedPostback): void {
+	logTaken(context, REPEATED, judged);
 }

@@ -33,12 +33,13 @@ function forgetOld(now: number): void {
  * What makes two postbacks the same: "paid" and "failed" are of their charge, whatever else the request says,
  * since services number their attempts. Any other state is of the event: two partial payments are two.
  */
-function keyOf(context: IWebhookFunctions, { reference, state, eventId }: IDataObject): string {
+function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number): string {
+	const { reference, claimed, state, eventId } = postback;
 	const place = [context.getWorkflow().id, context.getNode().id];
-	const isOfCharge = (state === 'paid' || state === 'failed') && reference !== null;
-	if (!isOfCharge) return JSON.stringify([...place, eventId]);
-	const { kind, external_id } = reference as IDataObject;
-	return JSON.stringify([...place, kind, external_id, state]);
+	const { kind, external_id } = (reference ?? claimed ?? {}) as IDataObject;
+	const isOfCharge = (state === 'paid' || state === 'failed') && external_id !== undefined;
+	const what = isOfCharge ? [kind, external_id, state] : [eventId, entry];
+	return JSON.stringify([...place, ...what]);
 }
 
 /** How a postback stands to those before it. */
@@ -54,11 +55,16 @@ type Repetition =
  * `webhook()`. Where n8n then tells the sender that it failed, the next one may start it. If the sender hangs
  * up before, nobody hears how it ended: then repeats get 409 for the ten minutes, so that none is lost.
  * @param postback as the workflow gets it
+ * @param entry its place in the list that came as one postback
  */
-export function claimStart(context: IWebhookFunctions, postback: IDataObject): Repetition {
+export function claimStart(
+	context: IWebhookFunctions,
+	postback: IDataObject,
+	entry = 0,
+): Repetition {
 	const now = performance.now();
 	forgetOld(now);
-	const key = keyOf(context, postback);
+	const key = keyOf(context, postback, entry);
 	const earlier = starts.get(key);
 	if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
 	const start: Start = { at: now, isAnswered: false };

@@ -1,7 +1,5 @@
-import type { IBinaryData, IWebhookFunctions } from 'n8n-workflow';
-import type { PostedFile } from './body/multipart';
-import { parseBody } from './body/parse';
-import { parsedFormOf, withTextParts, type FileOnDisk, type ParsedForm } from './body/parsedForm';
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { formOfN8n, type FormOfN8n } from './body/formOfN8n';
 import { readBytes, type RawRequest } from './body/readBytes';
 import { parsePostback, type Postback, type PostbackContext } from './postback';
 
@@ -12,23 +10,6 @@ export const POSTBACK_METHODS = 'GET,POST,PUT,PATCH,DELETE';
 export const headersOf = (context: IWebhookFunctions) =>
 	context.getHeaderData() as Record<string, unknown>;
 
-/** Hands n8n the files of a form that it has parsed, and reads them. Rejects where one cannot be read. */
-export async function loadFiles(
-	{ helpers, nodeHelpers }: IWebhookFunctions,
-	files: FileOnDisk[],
-): Promise<Array<PostedFile & { data: IBinaryData }>> {
-	const loaded: Array<PostedFile & { data: IBinaryData }> = [];
-	for (const { path, ...file } of files) {
-		const data = await nodeHelpers.copyBinaryFile(path, file.filename, file.type);
-		const bytes =
-			data.id === undefined
-				? Buffer.from(data.data, 'base64')
-				: await helpers.binaryToBuffer(await helpers.getBinaryStream(data.id));
-		loaded.push({ ...file, bytes, data });
-	}
-	return loaded;
-}
-
 /**
  * Reads the body of the request that called a webhook. With `LEAVE_BODY` among the options n8n has not
  * read it; else the bytes are there, or the multipart form that n8n made of them.
@@ -38,28 +19,21 @@ export async function loadFiles(
 export async function readContent(
 	context: IWebhookFunctions,
 	bodyTime: number,
-): Promise<Buffer | ParsedForm> {
+): Promise<Buffer | FormOfN8n> {
 	const request = context.getRequestObject() as RawRequest;
-	if (request.rawBody === undefined) {
-		const form = parsedFormOf(request.body);
-		if (form !== undefined) {
-			return await withTextParts(form, async (path, type) => {
-				const [part] = await loadFiles(context, [{ name: '', filename: 'part', type, path }]);
-				return part === undefined ? undefined : parseBody(part.bytes, type).body;
-			});
-		}
-	}
+	const form = request.rawBody === undefined ? formOfN8n(request.body) : undefined;
+	if (form !== undefined) return form;
 	const encoding = String(headersOf(context)['content-encoding'] ?? '');
 	return await readBytes(request, encoding, bodyTime);
 }
 
-/** Reads a postback from its request and its body. */
-export function readPostback(
+/** Reads a postback from its request and its body. Rejects where the body cannot be read. */
+export async function readPostback(
 	context: IWebhookFunctions,
-	content: Buffer | ParsedForm,
+	content: Buffer | FormOfN8n,
 	known: PostbackContext,
-): Postback {
+): Promise<Postback> {
 	const { method } = context.getRequestObject();
 	const query = context.getQueryData() as Record<string, unknown>;
-	return parsePostback({ method, query, headers: headersOf(context) }, content, known);
+	return await parsePostback({ method, query, headers: headersOf(context) }, content, known);
 }

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
-import type { StatusWords } from '../parameters/postbackState';
+import type { StatusWords } from '../service/postbackState';
 import type { BodyMember } from '../parameters/member';
 import { parseChoice, type ReadParameter } from '../parameters/parameter';
 import type { Expectation } from './expectation';
@@ -113,14 +113,14 @@ interface PostbackAccount {
 	postbackUrl?: unknown;
 	postbackSecret?: string;
 	statusWords?: StatusWords;
-	checksServiceSignature?: boolean;
+	checksSender?: boolean;
 }
 
 /** A postback that comes to this execution: its URL has a random proof, whose hash the execution keeps. */
 function targetHere(
 	url: string,
 	reference: Reference,
-	{ statusWords, checksServiceSignature }: PostbackAccount,
+	{ statusWords, checksSender }: PostbackAccount,
 	{ id, proofFor }: AskingExecution,
 	item: number,
 ): { url: string; expectation: Expectation } {
@@ -133,7 +133,7 @@ function targetHere(
 		hash: proven.hash,
 		status: statusWords,
 	};
-	if (checksServiceSignature) expectation.isSigned = true;
+	if (checksSender) expectation.isSigned = true;
 	return { url: proven.url, expectation };
 }
 

@@ -198,6 +198,43 @@ async function makeRequest(
 }
 
 /**
+ * The end of an exchange: when its clock does, the request is aborted, and n8n's helper has a moment to say
+ * what it knows of it. After that nobody waits for it any more.
+ */
+class Deadline {
+	private readonly controller = new AbortController();
+	private readonly stop = () => this.controller.abort();
+
+	constructor(private readonly clock: AbortSignal) {
+		clock.addEventListener('abort', this.stop, { once: true });
+	}
+
+	/** Aborts the request. */
+	get signal(): AbortSignal {
+		return this.controller.signal;
+	}
+
+	/** Resolves when the moment after the abort is over. */
+	async passed(): Promise<Exchange> {
+		await aborted(this.signal);
+		await aborted(AbortSignal.timeout(GRACE));
+		return { end: 'failed', failure: {} };
+	}
+
+	/** Forgets the clock; else each request would stay in memory until its time-out. */
+	release(): void {
+		this.clock.removeEventListener('abort', this.stop);
+	}
+}
+
+/** Resolves when a signal is aborted. */
+async function aborted(signal: AbortSignal): Promise<void> {
+	await new Promise<void>((resolve) => {
+		signal.addEventListener('abort', () => resolve(), { once: true });
+	});
+}
+
+/**
  * One POST and its response under our own clock: n8n's time-out ends with the response's head, and
  * some responses (101) never settle its promise. Never rejects, and always settles.
  * @param clock aborts when the time for the whole exchange is over, the response's body included
@@ -207,41 +244,26 @@ export async function exchange(
 	options: Pick<IHttpRequestOptions, 'url' | 'headers' | 'body'>,
 	clock: AbortSignal,
 ): Promise<Exchange> {
-	const stop = new AbortController();
-	let giveUp = () => {};
-	const late = new Promise<Exchange>((resolve) => {
-		giveUp = () => resolve({ end: 'failed', failure: {} });
-	});
-	const onTimeout = () => {
-		stop.abort();
-		AbortSignal.timeout(GRACE).addEventListener('abort', giveUp, { once: true });
+	const deadline = new Deadline(clock);
+	const request: IHttpRequestOptions = {
+		...options,
+		method: 'POST',
+		// A compressed response hides who gave it, and its size.
+		headers: { ...options.headers, 'Accept-Encoding': 'identity' },
+		encoding: 'stream',
+		returnFullResponse: true,
+		// Not what it seems: these are thrown so that the request can be looked at.
+		ignoreHttpStatusErrors: { ignore: true, except: THROWN_STATUSES },
+		// Redirects would carry the body and the token elsewhere.
+		disableFollowRedirect: true,
+		// n8n's own is 300 s; ours alone decides.
+		timeout: 0,
+		abortSignal: deadline.signal,
 	};
-	clock.addEventListener('abort', onTimeout, { once: true });
-	try {
-		const request = makeRequest(
-			httpRequest,
-			{
-				...options,
-				method: 'POST',
-				// A compressed response hides who gave it, and its size.
-				headers: { ...options.headers, 'Accept-Encoding': 'identity' },
-				encoding: 'stream',
-				returnFullResponse: true,
-				// Not what it seems: these are thrown so that the request can be looked at.
-				ignoreHttpStatusErrors: { ignore: true, except: THROWN_STATUSES },
-				// Redirects would carry the body and the token elsewhere.
-				disableFollowRedirect: true,
-				// n8n's own is 300 s; ours alone decides.
-				timeout: 0,
-				abortSignal: stop.signal,
-			},
-			stop.signal,
-		);
-		const response = await Promise.race([request, late]);
-		const isTimedOut = response.end !== 'responded' && stop.signal.aborted;
-		return isTimedOut ? { ...response, timedOut: true } : response;
-	} finally {
-		// Or each request would stay in memory until its time-out.
-		clock.removeEventListener('abort', onTimeout);
-	}
+	// Before the request: it may be aborted while it begins.
+	const passed = deadline.passed();
+	const response = await Promise.race([makeRequest(httpRequest, request, deadline.signal), passed]);
+	deadline.release();
+	const isTimedOut = response.end !== 'responded' && deadline.signal.aborted;
+	return isTimedOut ? { ...response, timedOut: true } : response;
 }

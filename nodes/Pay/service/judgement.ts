@@ -1,4 +1,4 @@
-import { firstValue, mismatchOf } from './fieldMatch';
+import { firstValue, mismatchOf, Sources } from './fieldMatch';
 import type { Reason } from './reason';
 
 /** What a response says became of its request, in the words of the account. */
@@ -29,13 +29,13 @@ export function judge(
 	response: unknown,
 ): Judgement | undefined {
 	// The output shows the body as `response`, so a path may begin with it.
-	const sources = [response, { response }];
+	const sources = new Sources(response, { response });
 	const path = firstValue(field, sources)?.path ?? field;
-	if (mismatchOf({ field, values: rejected }, ...sources) === undefined) {
+	if (mismatchOf({ field, values: rejected }, sources) === undefined) {
 		return { means: 'rejected', reason: { is: 'saidNo', path } };
 	}
 	if (accepted.length === 0) return undefined;
-	if (mismatchOf({ field, values: accepted }, ...sources) === undefined) {
+	if (mismatchOf({ field, values: accepted }, sources) === undefined) {
 		return { means: 'confirmed', reason: { is: 'saidYes', path } };
 	}
 	return { means: 'notConfirmed', reason: { is: 'notConfirmed', field } };

@@ -14,7 +14,7 @@ class Client {
 		var part = "--x\r\nContent-Disposition: form-data; name=\"%s\"\r\n\r\n%s\r\n";
 		var charset = switch (env.get("KIND")) {
 			case "latin1" -> StandardCharsets.ISO_8859_1;
-			case "gbk" -> Charset.forName("CP936");
+			case "gbk" -> Charset.forName("GBK");
 			case "korean" -> Charset.forName("MS949");
 			default -> StandardCharsets.UTF_8;
 		};
@@ -24,8 +24,8 @@ class Client {
 			case "latin1" -> new String[] { "application/json; charset=ISO-8859-1", json };
 			case "form" -> new String[] { "application/x-www-form-urlencoded",
 				"status=PAID&name=" + encoded };
-			// What Java calls these charsets, which is not what the web calls them.
-			case "gbk" -> new String[] { "application/x-www-form-urlencoded; charset=CP936",
+			// What Java calls these charsets.
+			case "gbk" -> new String[] { "application/x-www-form-urlencoded; charset=" + charset.name(),
 				"status=PAID&name=" + encoded };
 			case "korean" -> new String[] { "application/json; charset=" + charset.name(), json };
 			case "nested" -> new String[] { "application/x-www-form-urlencoded",

@@ -1,6 +1,7 @@
 import { InputError } from '../../inputError';
 import { additionalMembersOption } from '../../parameters/additionalMembers';
-import { amountField, unitsInWords } from '../../parameters/amount';
+import { amountField } from '../../parameters/amount';
+import { unitsInWords } from '../../service/amounts';
 import { wrongField } from '../../parameters/label';
 import { recipientKey } from '../../parameters/recipient';
 import { externalIdName } from '../../parameters/text';

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { credentialOfWait } from '../../credential/accounts';
-import { readSignatureRuleOfWait, type SignatureRule } from '../../credential/signature';
+import { readSenderRuleOfWait, type SenderRule } from '../../credential/sender';
 import type { PostbackMatch } from '../../parameters/condition';
-import type { StatusWords } from '../../parameters/postbackState';
 import type { Reference } from '../../postback/proof';
+import type { StatusWords } from '../../service/postbackState';
 
 /** A proof that may end a wait, and what its postback must hold. */
 export interface AwaitedProof {
@@ -26,14 +26,14 @@ export interface Awaited {
 	id: string;
 	/** When its time limit passes, in milliseconds since 1970; absent without one. */
 	until?: number;
-	/** Whether the service's own signature is asked for: the wait's credential said so when it began. */
+	/** Whether the sender is checked: the wait's credential said so when it began. */
 	isSigned?: true;
 }
 
-/** How the service signs, where the wait has a credential of its own that says so. Throws an InputError. */
-export async function readSignature(
+/** How the sender is checked, where the wait has a credential of its own that says so. Throws an InputError. */
+export async function readSender(
 	context: IExecuteFunctions | IWebhookFunctions,
-): Promise<SignatureRule | undefined> {
+): Promise<SenderRule | undefined> {
 	const credential = await credentialOfWait(context);
-	return credential && readSignatureRuleOfWait(credential);
+	return credential && readSenderRuleOfWait(credential);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { failAll } from '../../execution/n8nError';
+import { refuseUnsignedMatch } from '../../credential/sender';
 import { InputError } from '../../inputError';
 import { logWarning } from '../../log';
 import {
@@ -21,7 +22,7 @@ import {
 	type ExpectationStore,
 } from '../../postback/expectation';
 import { outlastTimers, wasEndedByPostback } from '../../postback/timer';
-import { readSignature, type Awaited, type AwaitedProof } from './awaited';
+import { readSender, type Awaited, type AwaitedProof } from './awaited';
 
 /** A wait has the words of the node that asked for its postback. */
 const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
@@ -88,14 +89,14 @@ function readProofs(
 }
 
 /**
- * Warns that the credential of the node that asked checks the service's signature, and that this wait has
- * no credential to do so.
+ * Warns that the credential of the node that asked checks who sends postbacks, and that this wait has no
+ * credential to do so.
  */
-function warnOfMissingSignature(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
+function warnOfUncheckedSender(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
 	const store = context.getContext('flow');
 	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
 	const message =
-		"This wait does not check the service's signature, as the credential of the Pay node before it does: select that credential here too.";
+		'This wait does not check the sender, as the credential of the Pay node before it does: select that credential here too.';
 	context.addExecutionHints?.({ message, location: 'outputPane' });
 	logWarning(context, `Pay: ${message}`);
 }
@@ -109,7 +110,7 @@ async function sleepUntilPostback(
 	external_id: string,
 	proofs: AwaitedProof[],
 	limit: number,
-	checksSignature: boolean,
+	checksSender: boolean,
 ): Promise<void> {
 	const executionId = context.getExecutionId();
 	const end = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
@@ -123,7 +124,7 @@ async function sleepUntilPostback(
 		until,
 	});
 	const awaited: Awaited = { proofs, given: hashesOf(store), id: randomUUID(), until };
-	if (checksSignature) awaited.isSigned = true;
+	if (checksSender) awaited.isSigned = true;
 	Object.assign(context.getContext('node'), { awaited });
 	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 	// parent waits for others. No sub-workflow has this id.
@@ -143,10 +144,11 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
 		// Read now, because a mistake in it would refuse each postback.
-		const checksSignature = (await readSignature(context)) !== undefined;
-		if (!checksSignature) warnOfMissingSignature(context, proofs);
+		const sender = await readSender(context);
+		for (const { match = {}, status } of proofs) refuseUnsignedMatch(match, sender, status);
+		if (sender === undefined) warnOfUncheckedSender(context, proofs);
 		await outlastTimers(context);
-		await sleepUntilPostback(context, external_id, proofs, limit, checksSignature);
+		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
 		return [items.map((item) => ({ ...item }))];
 	} catch (error) {

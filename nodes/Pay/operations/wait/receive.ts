@@ -1,17 +1,17 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
-import { signatureFault } from '../../credential/signature';
-import { toPostbackItem } from '../../postback/item';
-import { whyNotAwaited } from '../../postback/match';
-import { hashOfRandomProof } from '../../postback/proof';
 import {
-	logNotAwaited,
-	refusePostback,
-	refuseUnproven,
-	refuseWrongSignature,
-} from '../../postback/refuse';
-import { headersOf, readContent, readPostback } from '../../postback/request';
+	UserError,
+	type INodeExecutionData,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+} from 'n8n-workflow';
+import type { SenderRule } from '../../credential/sender';
+import { toPostbackItem } from '../../postback/item';
+import { withResumeSegment } from '../../postback/postbackUrl';
+import { hashOfRandomProof } from '../../postback/proof';
+import { logNotAwaited, refusePostback } from '../../postback/refuse';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
-import { readSignature, type Awaited } from './awaited';
+import { take } from '../../postback/take';
+import { readSender, type Awaited } from './awaited';
 
 /**
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
@@ -48,58 +48,63 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 }
 
 /**
- * n8n's own token, which is in the query of each request. It proves nothing here. It opens other waits and
- * forms, so no item shows it.
+ * The resume URL of the execution. n8n's own token is in its query, and so in that of each request. It proves
+ * nothing here. It opens other waits and forms, so no item shows it.
  */
-function readResumeToken(context: IWebhookFunctions): string {
+function readResumeUrl(context: IWebhookFunctions): { url: string; token: string } {
 	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	return url.searchParams.get('signature') ?? '';
+	return { url: withResumeSegment(url.href), token: url.searchParams.get('signature') ?? '' };
+}
+
+/**
+ * How the sender is checked, where the wait does so. Throws where its credential no longer says how, for the
+ * service sends again after a 500.
+ */
+async function readSenderOf(
+	context: IWebhookFunctions,
+	{ isSigned }: Awaited,
+): Promise<SenderRule | undefined> {
+	if (!isSigned) return undefined;
+	const rule = await readSender(context);
+	if (rule !== undefined) return rule;
+	throw new UserError('The credential of this wait no longer says how the sender is checked');
 }
 
 /**
  * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
- * on with, or only a response. Proof first, body after: nothing of an unproven request is read.
+ * on with, or only a response.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { item, awaited } = readWaiting(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const hash = hashOfRandomProof(query);
-	if (hash === undefined) return refuseUnproven(context);
 	const proof = awaited.proofs.find((each) => each.hash === hash);
-	if (proof === undefined) {
-		if (!awaited.given.includes(hash)) return refuseUnproven(context);
+	if (proof === undefined && hash !== undefined && awaited.given.includes(hash)) {
 		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
 	}
-	const { reference } = proof;
-	const signatureRule = awaited.isSigned ? await readSignature(context) : undefined;
-	if (awaited.isSigned && signatureRule === undefined) {
-		return refuseWrongSignature(
-			context,
-			'the credential of this wait no longer says how the service signs',
-		);
-	}
-	const content = await readContent(context, BODY_TIME);
-	if (signatureRule !== undefined) {
-		const fault = signatureFault(signatureRule, headersOf(context), content);
-		if (fault !== undefined) return refuseWrongSignature(context, fault);
-	}
-	const postback = readPostback(context, content, {
-		resumeToken: readResumeToken(context),
-		isSignedByService: signatureRule !== undefined,
+	const resume = readResumeUrl(context);
+	const taken = await take(context, proof?.reference ?? null, {
+		needsProof: true,
+		bodyTime: BODY_TIME,
+		sender: await readSenderOf(context, awaited),
+		urlGivenOut: resume.url,
+		match: proof?.match,
+		statusWords: proof?.status,
+		resumeToken: resume.token,
 	});
+	if ('noWebhookResponse' in taken) return taken;
 	const wait: OpenWait = {
 		id: awaited.id,
 		node: context.getNode().name,
 		until: awaited.until,
 	};
-	const mismatch = whyNotAwaited(proof.match, postback, reference, proof.status);
-	if (mismatch !== undefined) {
+	if (taken.mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-		logNotAwaited(context, mismatch, reference);
-		return { webhookResponse: `The execution waits on: ${mismatch}` };
+		logNotAwaited(context, taken.mismatch, taken);
+		return { webhookResponse: `The execution waits on: ${taken.mismatch}` };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
-	const output = await toPostbackItem(context, postback, reference, proof.status, item);
+	const output = await toPostbackItem(context, taken, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);

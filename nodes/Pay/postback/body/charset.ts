@@ -1,3 +1,5 @@
+import { BodyError } from './bodyError';
+
 /** What a text may begin with, and the charset that it says. */
 const BYTE_ORDER_MARKS = [
 	{ mark: Buffer.from([0xef, 0xbb, 0xbf]), charset: 'utf-8' },
@@ -5,51 +7,14 @@ const BYTE_ORDER_MARKS = [
 	{ mark: Buffer.from([0xfe, 0xff]), charset: 'utf-16be' },
 ];
 
-/** Microsoft's numbers of charsets, whose names on the web are other ones. */
-const CODE_PAGES = new Map([
-	['932', 'shift_jis'],
-	['936', 'gbk'],
-	['949', 'euc-kr'],
-	['950', 'big5'],
-	['1200', 'utf-16le'],
-	['1201', 'utf-16be'],
-	['28591', 'iso-8859-1'],
-	['28605', 'iso-8859-15'],
-	['54936', 'gb18030'],
-	['65001', 'utf-8'],
-]);
-/** cp949 and x-windows-949 (Java), ms936, windows-950, x-mswin-936. */
-const CODE_PAGE = /^(?:x-)?(?:cp|ms|mswin-|windows-?)-?(\d+)$/;
-
-/** Names of Java and Python that the web does not know. */
-const OTHER_NAMES = new Map([
-	['8859-1', 'iso-8859-1'],
-	['latin-1', 'iso-8859-1'],
-	['eucjp', 'euc-jp'],
-	['euckr', 'euc-kr'],
-	['euc-cn', 'gbk'],
-	['iso2022jp', 'iso-2022-jp'],
-	['cswindows31j', 'shift_jis'],
-]);
-
-/** The name on the web of a charset that a program calls in its own way. */
-function webNameOf(charset: string): string {
-	const name = charset.toLowerCase().replaceAll('_', '-');
-	const [, number = ''] = CODE_PAGE.exec(name) ?? [];
-	if (number !== '') return CODE_PAGES.get(number) ?? `windows-${number}`;
-	return OTHER_NAMES.get(name) ?? name;
-}
-
-/** The decoder of a charset; one that nobody knows, or that only its sender does, is UTF-8. */
+/** The decoder of a charset; undefined where the platform does not know it. */
 function decoderOf(charset: string) {
-	for (const name of [charset, webNameOf(charset)]) {
-		try {
-			return new TextDecoder(name);
-		} catch {
-			// Another name may be known.
-		}
+	try {
+		// Java writes x-windows-949.
+		return new TextDecoder(charset.replace(/^x-windows-/i, 'windows-'));
+	} catch {
+		return undefined;
 	}
-	return new TextDecoder();
 }
 
 /** The characters 80 to 9F of Windows-1252. */
@@ -68,10 +33,25 @@ function decodeWindows1252(bytes: Buffer): string {
 	return characters.toString('utf16le');
 }
 
-/** The text of bytes in a charset, by default UTF-8. */
+/** The text of bytes that are UTF-8; undefined where they are not. */
+function decodeUtf8(bytes: Buffer): string | undefined {
+	try {
+		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+	} catch {
+		return undefined;
+	}
+}
+
+/** The text of bytes in a charset, by default UTF-8. Throws a BodyError where the platform cannot read it. */
 export function decode(bytes: Buffer, charset = 'utf-8'): string {
 	const decoder = decoderOf(charset);
-	return decoder.encoding === 'windows-1252' ? decodeWindows1252(bytes) : decoder.decode(bytes);
+	if (decoder?.encoding === 'windows-1252') return decodeWindows1252(bytes);
+	if (decoder !== undefined) return decoder.decode(bytes);
+	// Of a charset that nobody knows, ASCII is the same almost anywhere.
+	const text = decodeUtf8(bytes);
+	if (text !== undefined) return text;
+	const name = JSON.stringify(charset.slice(0, 40));
+	throw new BodyError(400, `The charset ${name} cannot be read, send UTF-8`);
 }
 
 /** The text of a whole body: as its byte order mark says, else as its charset does. */
@@ -79,6 +59,8 @@ export function decodeText(bytes: Buffer, charset: string | undefined): string {
 	const marked = BYTE_ORDER_MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
 	return decode(bytes, marked?.charset ?? charset);
 }
+
+const PERCENT = 0x25;
 
 /** The value of a hexadecimal digit by its ASCII code; -1 for other characters. */
 function digitOf(code = 0): number {
@@ -88,25 +70,23 @@ function digitOf(code = 0): number {
 	return small >= 0x61 && small <= 0x66 ? small - 0x61 + 10 : -1;
 }
 
-/** Bytes in which an ASCII sign and two digits stand for one byte: `%C3`, `=C3`. */
-export function unescapeBytes(escaped: Buffer, sign: '%' | '='): Buffer {
-	const bytes = Buffer.alloc(escaped.length);
-	const escape = sign.charCodeAt(0);
+/**
+ * The text of `J%C3%B3`, where each character or escape stands for one byte of the charset. URLSearchParams
+ * knows UTF-8 only, and reads `Jo%E3o` as a broken one.
+ */
+export function decodeEscapes(escaped: string, charset?: string): string {
+	const from = Buffer.from(escaped, 'latin1');
+	const bytes = Buffer.alloc(from.length);
 	let length = 0;
-	for (let at = 0; at < escaped.length; at++) {
-		let byte = escaped[at]!;
-		const first = byte === escape ? digitOf(escaped[at + 1]) : -1;
-		const second = first >= 0 ? digitOf(escaped[at + 2]) : -1;
+	for (let at = 0; at < from.length; at++) {
+		let byte = from[at]!;
+		const first = byte === PERCENT ? digitOf(from[at + 1]) : -1;
+		const second = first >= 0 ? digitOf(from[at + 2]) : -1;
 		if (second >= 0) {
 			byte = 16 * first + second;
 			at += 2;
 		}
 		bytes[length++] = byte;
 	}
-	return bytes.subarray(0, length);
-}
-
-/** The text of `J%C3%B3`, where each character or escape stands for one byte of the charset. */
-export function decodeEscapes(escaped: string, charset?: string): string {
-	return decode(unescapeBytes(Buffer.from(escaped, 'latin1'), '%'), charset);
+	return decode(bytes.subarray(0, length), charset);
 }

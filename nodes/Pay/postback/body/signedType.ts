@@ -1,6 +1,5 @@
 import { decodeText } from './charset';
-import { parametersOf } from './header';
-import { MULTIPART, URL_ENCODED } from './types';
+import { boundaryOf, charsetOf, MULTIPART, URL_ENCODED } from './contentType';
 
 /** Charsets in which one byte is one character, so that no other quote or brace than the signed one counts. */
 const ONE_BYTE =
@@ -16,17 +15,15 @@ const isUrlEncoded = (bytes: Buffer) =>
  * have a text inside it read as a form.
  */
 export function typeOfSigned(bytes: Buffer, contentType: string): string {
-	const parameters = parametersOf(contentType);
-	const charset = parameters.get('charset') ?? '';
+	const charset = charsetOf(contentType) ?? '';
 	const suffix = ONE_BYTE.test(charset) ? `; charset=${charset}` : '';
 	const head = decodeText(bytes.subarray(0, 200), undefined);
 	const [first] = head.trimStart();
 	if (first === '{' || first === '[') return `application/json${suffix}`;
-	if (first === '<') return `application/xml${suffix}`;
-	const boundary = parameters.get('boundary') ?? '';
+	const boundary = boundaryOf(contentType);
 	const isMultipart = head.replace(/^(\r\n)+/, '').startsWith(`--${boundary}\r\n`);
 	if (MULTIPART.test(contentType) && isMultipart) {
-		return `multipart/form-data; boundary="${boundary}"${suffix}`;
+		return `multipart/form-data; boundary="${boundary}"`;
 	}
 	if (URL_ENCODED.test(contentType) && isUrlEncoded(bytes)) {
 		return `application/x-www-form-urlencoded${suffix}`;

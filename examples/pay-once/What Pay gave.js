@@ -1,0 +1,15 @@
+// The items of Pay, not those of PostgreSQL. What the table does not have is told: it ended so all the same.
+const written = $input.all().map(({ json }) => json);
+const claimed = $('Claimed?').all();
+return $('Pay')
+	.all()
+	.map(({ json }, index) => {
+		const { position } = claimed[index].json.line;
+		const { error, done } = written[index];
+		if (error === undefined && done === true) return { json: { position, item: json } };
+		const why =
+			error === undefined
+				? 'another execution has the row, or a person decided'
+				: 'the outcome could not be written';
+		return { json: { position, item: { ...json, notWritten: `Table pay_once: ${why}` } } };
+	});

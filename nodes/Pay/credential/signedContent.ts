@@ -1,0 +1,203 @@
+import { isHeaderName } from './headerName';
+import { wrongInCredential } from './wrongField';
+
+/*
+ * What a service signs: a template of texts and placeholders. Whoever moves a border between two of them
+ * keeps the signature genuine, so each border has to be found where the service put it.
+ */
+
+/** A part of what is signed: a text, or something of the request. */
+type SignedPart =
+	| { is: 'text'; text: string }
+	| { is: 'timestamp' | 'body' | 'method' | 'path' }
+	/** Its name in small letters. */
+	| { is: 'header'; name: string };
+
+/** What a service signs, part by part. */
+export type SignedContent = SignedPart[];
+
+/** What is signed of a request beside its body. */
+export interface SignedRequest {
+	/** By their names in small letters. */
+	headers: Readonly<Record<string, unknown>>;
+	method: string;
+	/** Of the URL as it was given out: a proxy on the way may cut it. */
+	path: string;
+}
+
+/** The text of a header, which Node gives as a list where it came several times. */
+export function headerText(value: unknown): string {
+	return Array.isArray(value) ? value.join(',') : String(value ?? '');
+}
+
+const wrongTemplate = (what: string) =>
+	wrongInCredential(
+		'signedTemplate',
+		what,
+		'Write what the service signs, such as {timestamp}.{header:X-Nonce}.{body}. It may hold {body}, {timestamp}, {header:…}, {method} and {path}.',
+	);
+
+/** The part that a placeholder stands for. Throws an InputError. */
+function placeholder(name: string): SignedPart {
+	if (name === 'timestamp' || name === 'body' || name === 'method' || name === 'path') {
+		return { is: name };
+	}
+	const header = name.startsWith('header:') ? name.slice('header:'.length).trim() : '';
+	if (isHeaderName(header)) return { is: 'header', name: header.toLowerCase() };
+	throw wrongTemplate(`holds {${name}}, which is none of its placeholders`);
+}
+
+/**
+ * Reads a template. Throws an InputError.
+ * @param hasTimestamp whether a header with the time is known
+ */
+export function readTemplate(template: unknown, hasTimestamp: boolean): SignedContent {
+	if (typeof template !== 'string' || template.trim() === '') throw wrongTemplate('is empty');
+	const content: SignedContent = [];
+	// Every second piece stood in braces.
+	const pieces = template.replaceAll('\r\n', '\n').split(/\{([^{}]*)\}/);
+	for (const [index, piece] of pieces.entries()) {
+		if (index % 2 === 1) content.push(placeholder(piece));
+		else if (/[{}]/.test(piece)) throw wrongTemplate('has a brace without its counterpart');
+		else if (piece !== '') content.push({ is: 'text', text: piece });
+	}
+	checkTemplate(content, hasTimestamp);
+	return content;
+}
+
+/** Refuses a template whose parts could not be told apart, or that does not hold what it must. */
+function checkTemplate(content: SignedContent, hasTimestamp: boolean): void {
+	const count = (is: SignedPart['is']) => content.filter((part) => part.is === is).length;
+	if (count('body') !== 1) throw wrongTemplate('must hold {body} once');
+	if (hasTimestamp && count('timestamp') !== 1) {
+		throw wrongTemplate('must hold {timestamp} once, because there is a Timestamp Header');
+	}
+	if (!hasTimestamp && count('timestamp') > 0) {
+		throw wrongTemplate('holds {timestamp}, but there is no Timestamp Header');
+	}
+	for (const [index, part] of content.entries()) {
+		const next = content[index + 1];
+		if (part.is === 'text' || next === undefined || next.is === 'text') continue;
+		throw wrongTemplate(
+			'has two placeholders side by side: a text has to stand between them, or nobody can tell where one ends',
+		);
+	}
+}
+
+/** The headers that are signed, by their names in small letters. */
+export function signedHeadersOf(content: SignedContent): string[] {
+	const names: string[] = [];
+	for (const part of content) {
+		if (part.is === 'header') names.push(part.name);
+	}
+	return names;
+}
+
+/** The text between a part and the next one in some direction; undefined where there is no other part. */
+function borderOf(content: SignedContent, index: number, step: 1 | -1): string | undefined {
+	const part = content[index + step];
+	const isBetween = content[index + 2 * step] !== undefined;
+	return part?.is === 'text' && isBetween ? part.text : undefined;
+}
+
+/** Whether a value holds a border of its own part, or makes one together with it. */
+function holdsBorder(
+	value: string,
+	before: string | undefined,
+	after: string | undefined,
+): boolean {
+	if (after !== undefined && `${value}${after}`.indexOf(after) !== value.length) return true;
+	return before !== undefined && `${before}${value}`.lastIndexOf(before) !== 0;
+}
+
+/** How far a signed time may be off, in milliseconds. */
+const MOST_OFF = 5 * 60_000;
+
+/** Whole times, with their zone: of ISO 8601, and of HTTP's own Date. They say by themselves where they end. */
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
+const HTTP_TIME = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+const isWholeTime = (text: string) => ISO_TIME.test(text) || HTTP_TIME.test(text);
+
+/** Milliseconds since 1970 of a time in seconds, in milliseconds, or as ISO 8601 or HTTP write it. */
+function timeOf(timestamp: string): number {
+	if (isWholeTime(timestamp)) return Date.parse(timestamp);
+	if (!/^\d+$/.test(timestamp)) return NaN;
+	const number = Number(timestamp);
+	return number < 100_000_000_000 ? number * 1000 : number;
+}
+
+/** A time of a header: alone, or as `t=` or `ts=` among other values (as in the signature's own header). */
+function timestampIn(header: string): string {
+	const [, marked] = /(?:^|[,;\s])ts?=([^,;\s]+)/.exec(header) ?? [];
+	return marked ?? header.trim();
+}
+
+/** The end of a time, without what stands between time and body. */
+const END_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?/;
+
+/**
+ * Whether a body begins with the end of a time: somebody moved the border. Of the signed `1700.{…}` they
+ * send the time `17` and the body `00.{…}`, and the signature is still genuine.
+ */
+function beginsWithEndOfTime(body: Buffer, border: string): boolean {
+	const text = body.toString('latin1', 0, 40 + border.length);
+	const [end] = END_OF_TIME.exec(text) ?? [];
+	return end !== undefined && text.startsWith(border, end.length);
+}
+
+/** The bytes of a header's text as they came: Node reads them as Latin-1. */
+const bytesOf = (text: string) => Buffer.from(text, 'latin1');
+
+/** The bytes that are signed, or why these cannot be those that the service signed. */
+export function signedBytes(
+	content: SignedContent,
+	timestampHeader: string | undefined,
+	request: SignedRequest,
+	body: Buffer,
+): { bytes: Buffer[] } | { fault: string } {
+	const bytes: Buffer[] = [];
+	for (const [index, part] of content.entries()) {
+		const before = borderOf(content, index, -1);
+		const after = borderOf(content, index, 1);
+		switch (part.is) {
+			case 'text':
+				bytes.push(Buffer.from(part.text));
+				break;
+			case 'body':
+				bytes.push(body);
+				break;
+			case 'method':
+			case 'path':
+				bytes.push(Buffer.from(request[part.is]));
+				break;
+			case 'header': {
+				const value = headerText(request.headers[part.name]);
+				if (value.trim() === '') return { fault: `the header ${part.name} is missing` };
+				if (holdsBorder(value, before, after)) {
+					return {
+						fault: `the header ${part.name} holds what stands beside it in Signed Template`,
+					};
+				}
+				bytes.push(bytesOf(value));
+				break;
+			}
+			case 'timestamp': {
+				const header = timestampHeader ?? '';
+				const timestamp = timestampIn(headerText(request.headers[header]));
+				if (timestamp === '') return { fault: `the header ${header} is missing` };
+				// A time that cannot be read is as good as none: NaN compares as false.
+				const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
+				if (!isRecent) return { fault: `the time in the header ${header} is not now` };
+				if (!isWholeTime(timestamp) && holdsBorder(timestamp, before, after)) {
+					return { fault: `the time in the header ${header} holds what stands beside it` };
+				}
+				const isBeforeBody = content[index + 2]?.is === 'body';
+				if (isBeforeBody && beginsWithEndOfTime(body, after ?? '')) {
+					return { fault: 'the body begins with a part of a time' };
+				}
+				bytes.push(bytesOf(timestamp));
+			}
+		}
+	}
+	return { bytes };
+}

@@ -1,0 +1,70 @@
+import type { IWebhookFunctions } from 'n8n-workflow';
+import { headerFault, knownOfSender, signatureFault, type SenderRule } from '../credential/sender';
+import type { PostbackMatch } from '../parameters/condition';
+import type { StatusWords } from '../service/postbackState';
+import { judgePostback, whyNotAwaited, type JudgedPostback } from './match';
+import type { Reference } from './proof';
+import { refuseUnproven, refuseWrongSender } from './refuse';
+import { headersOf, readContent, readPostback } from './request';
+
+/** What is asked of a postback. */
+export interface PostbackTerms {
+	/** Whether its URL must prove what it is about. */
+	needsProof: boolean;
+	/** How long its body may take, in milliseconds. */
+	bodyTime: number;
+	/** How the service shows that it sent it; undefined where that is not checked. */
+	sender: SenderRule | undefined;
+	/** The URL as the service has it: a proxy on the way may cut what n8n gets of it. */
+	urlGivenOut: string;
+	/** What it must hold for the workflow to go on; undefined where any will do. */
+	match: PostbackMatch | undefined;
+	/** The words of the account, if it has any. */
+	statusWords: StatusWords | undefined;
+	/** n8n's own token, which the query of a resume URL holds. */
+	resumeToken?: string;
+}
+
+/** A genuine postback, judged. */
+export interface TakenPostback extends JudgedPostback {
+	/** Why the workflow does not go on with it, in words for a log; undefined where it does. */
+	mismatch: string | undefined;
+}
+
+/** Why a body is not what its service signed, in words for a log; undefined where it is, or is not signed. */
+function faultOfBody(
+	context: IWebhookFunctions,
+	{ sender, urlGivenOut }: PostbackTerms,
+	content: object,
+): string | undefined {
+	if (sender === undefined) return undefined;
+	const request = {
+		headers: headersOf(context),
+		method: context.getRequestObject().method,
+		path: URL.canParse(urlGivenOut) ? new URL(urlGivenOut).pathname : '',
+	};
+	return signatureFault(sender, request, content);
+}
+
+/**
+ * The one way in for a postback: proof, sender, body, match. Nothing of an unproven request is read, and
+ * nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
+ * @param reference what its URL proves
+ * @returns n8n's value for a request that was refused and has its response
+ */
+export async function take(
+	context: IWebhookFunctions,
+	reference: Reference | null,
+	terms: PostbackTerms,
+): Promise<TakenPostback | { noWebhookResponse: true }> {
+	if (terms.needsProof && reference === null) return refuseUnproven(context);
+	const { sender, match, statusWords, resumeToken } = terms;
+	const wrongHeader = sender && headerFault(sender, headersOf(context));
+	if (wrongHeader !== undefined) return refuseWrongSender(context, wrongHeader);
+	const content = await readContent(context, terms.bodyTime);
+	const wrongBody = faultOfBody(context, terms, content);
+	if (wrongBody !== undefined) return refuseWrongSender(context, wrongBody);
+	const postback = await readPostback(context, content, { ...knownOfSender(sender), resumeToken });
+	const judged = judgePostback(postback, reference, statusWords);
+	return { ...judged, mismatch: whyNotAwaited(match, judged) };
+}

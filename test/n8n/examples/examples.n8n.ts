@@ -1,0 +1,1063 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import AxeBuilder from '@axe-core/playwright';
+import express from 'express';
+import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
+import { example, runDemo, setUpDemo } from '../../../dev/demo';
+import {
+	itemsOf,
+	until,
+	webhookPath,
+	type Execution,
+	type N8n,
+	type Workflow,
+} from '../../../dev/n8n';
+import type { N8nVersion } from '../../../dev/versions';
+import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
+import type { Sandbox } from '../../../sandbox/service';
+import { makeTable } from './book';
+import { ended, firstExecution, waits } from '../chargeAndWait';
+import { launch } from '../editorPage';
+import { reachesLastNodes } from './lastNodes';
+import { startModel } from '../model';
+import { allFinished, newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
+import { chatModel, toAgent } from '../otherNodes';
+
+let n8n: N8n;
+let sandbox: Sandbox;
+let credentials: { payApi: Credential };
+
+/** The parameters of a node of a workflow. */
+function parametersOf(workflow: Workflow, name: string): Record<string, unknown> {
+	return nodeOf(workflow, name).parameters as Record<string, unknown>;
+}
+
+async function errorOf(executionId: string): Promise<{ message: string }> {
+	return await until(
+		`the error of execution ${executionId}`,
+		async () => (await n8n.execution(executionId)).data.resultData.error,
+	);
+}
+
+const APPROVER = { user: 'approver', password: 'a password' };
+const basicAuth = (user: string, password: string) => ({
+	Authorization: `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`,
+});
+const ALLOWED = basicAuth('approver', 'a password');
+
+/** A payout that waits for a person's decision. */
+interface Decision {
+	workflowId: string;
+	executionId: string;
+	/** Where the person decides. */
+	page: string;
+}
+
+/**
+ * Runs "approval" until it waits.
+ * @param limit parameters of its wait
+ */
+async function askForDecision(limit: object = {}): Promise<Decision> {
+	const workflow = example('approval');
+	const wait = nodeOf(workflow, 'Wait for the decision');
+	// What a person does after the import, as the note says.
+	wait.credentials = {
+		httpBasicAuth: await n8n.createCredential(APPROVER, 'httpBasicAuth', 'Approver'),
+	};
+	Object.assign(wait.parameters as object, limit);
+	return await askAgain(await n8n.importWorkflow(workflow, credentials));
+}
+
+async function askAgain(workflowId: string): Promise<Decision> {
+	const executionId = await n8n.run(workflowId, 'Start');
+	await waits(n8n, executionId);
+	const [payout] = itemsOf(await n8n.execution(executionId), 'Payout');
+	return { workflowId, executionId, page: payout?.page as string };
+}
+
+/** Submits a page's form as a browser does. */
+async function decide(
+	page: string,
+	decision: string,
+	headers: Record<string, string> = ALLOWED,
+): Promise<number> {
+	const body = new FormData();
+	body.append('field-0', decision);
+	return (await fetch(page, { method: 'POST', headers, body })).status;
+}
+
+function approval(version: N8nVersion) {
+	const payments = () => sandbox.bodies('payment');
+	const PAYOUT = {
+		amount: 250,
+		external_id: 'invoice-2061',
+		creditParty: { key: 'partner@example.com' },
+	};
+
+	test('its page shows amount, recipient, Approve and Decline', async () => {
+		const { page } = await askForDecision();
+		const shown = await (await fetch(page, { headers: ALLOWED })).text();
+		expect(shown).toContain('Pay 250 to partner@example.com?');
+		expect(shown).toContain('invoice-2061');
+		const options = [...shown.matchAll(/<option value='(\w+)'/g)].map(([, value]) => value);
+		expect(options).toStrictEqual(['Approve', 'Decline']);
+	});
+
+	test('to open its page pays nothing, as link previews and virus scanners do', async () => {
+		const { page, executionId } = await askForDecision();
+		const headers = { ...ALLOWED, 'User-Agent': 'Slackbot-LinkExpanding' };
+		for (const method of ['GET', 'HEAD', 'GET']) {
+			await fetch(page, { method, headers });
+			await fetch(page.replace('/form-waiting/', '/webhook-waiting/'), { method });
+		}
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		expect(payments()).toStrictEqual([]);
+	});
+
+	test('Approve pays exactly what was shown, once, also at a double click and in another run', async () => {
+		const { page, executionId, workflowId } = await askForDecision();
+		const [first, second] = await Promise.all([decide(page, 'Approve'), decide(page, 'Approve')]);
+		expect([first, second]).toContain(200);
+		// n8n 1 may resume twice; then the second payment is refused, and may be what is stored.
+		const { data } = await until('the end', async () => {
+			const execution = await n8n.execution(executionId);
+			return ['success', 'error'].includes(execution.status) && execution;
+		});
+		expect(data.resultData.runData).not.toHaveProperty('Not paid');
+		await until('the payment', async () => payments().length > 0);
+		await decide(page, 'Approve');
+		expect(payments()).toStrictEqual([expect.objectContaining(PAYOUT)]);
+
+		const again = await askAgain(workflowId);
+		await decide(again.page, 'Approve');
+		expect((await errorOf(again.executionId)).message).toContain('was not sent again');
+		expect(payments()).toHaveLength(1);
+	});
+
+	test.each([
+		{ how: 'without a password', headers: {} },
+		{ how: 'with a wrong one', headers: basicAuth('approver', 'guess') },
+	])('nobody sees its page or decides $how', async ({ headers }) => {
+		const { page, executionId } = await askForDecision();
+		expect((await fetch(page, { headers })).status).toBe(401);
+		expect(await decide(page, 'Approve', headers)).toBe(401);
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		expect(payments()).toStrictEqual([]);
+	});
+
+	test.each([
+		{ when: 'Decline is chosen', decision: 'Decline' },
+		{ when: 'nothing is chosen', decision: '' },
+	])('nothing is paid when $when', async ({ decision }) => {
+		const { page, executionId } = await askForDecision();
+		await decide(page, decision);
+		const execution = await ended(n8n, executionId, 'Not paid');
+		expect(itemsOf(execution, 'Not paid')).toStrictEqual([{ payoutId: 'invoice-2061', decision }]);
+		expect(payments()).toStrictEqual([]);
+	});
+
+	describe('what comes with the password but is no form pays nothing', () => {
+		let asked: Decision;
+		beforeEach(async () => {
+			asked = await askForDecision();
+			const answer = await fetch(asked.page, {
+				method: 'POST',
+				headers: { ...ALLOWED, 'Content-Type': 'application/json' },
+				body: '{"Decision":"Approve","data":{"field-0":"Approve"}}',
+			});
+			expect(answer.status).toBeGreaterThanOrEqual(400);
+		});
+
+		(version === 'n8n2' ? test : test.skip)('and n8n 2 still waits for the form', async () => {
+			await decide(asked.page, 'Decline');
+			await ended(n8n, asked.executionId, 'Not paid');
+			expect(payments()).toStrictEqual([]);
+		});
+
+		(version === 'n8n1' ? test : test.skip)(
+			'and n8n 1 resumes the execution with an empty item, without what ran before',
+			async () => {
+				await errorOf(asked.executionId);
+				const { data } = await n8n.execution(asked.executionId);
+				expect(data.resultData.runData).not.toHaveProperty('Pay');
+				expect(payments()).toStrictEqual([]);
+			},
+		);
+	});
+}
+
+/** An order whose page a customer has opened. */
+interface Order {
+	workflowId: string;
+	/** The execution that waits for the money. */
+	executionId: string;
+	page: string;
+	order: string;
+	/** What the page was given to show. */
+	facts: Record<string, string>;
+}
+
+/** The charge that the sandbox was asked for last. */
+const newestCharge = () => sandbox.transactions.at(-1)!;
+
+/** Publishes "checkout" at a path of its own, changed as told, with an account; gives the address of its page. */
+async function publishCheckout(
+	version: N8nVersion,
+	change: (workflow: Workflow) => void = () => {},
+	account = credentials,
+) {
+	const workflow = example('checkout');
+	const path = randomUUID();
+	// What a person does before it is published, as the notes say.
+	const pageNode = nodeOf(workflow, 'Customer opens the page');
+	Object.assign(pageNode.parameters as object, { path });
+	delete pageNode.disabled;
+	const stateNode = nodeOf(workflow, 'Page asks');
+	Object.assign(stateNode.parameters as object, { path: `${path}/state` });
+	delete stateNode.disabled;
+	// n8n 2 makes its book; on n8n 1 a person does, from the example's file.
+	if (version === 'n8n1') {
+		const file = join(__dirname, '..', '..', '..', 'examples', 'book-of-orders.csv');
+		const [header = ''] = readFileSync(file, 'utf8').split('\n');
+		const columns = header.split(',').map((name) => ({ name, type: 'string' }));
+		(await makeTable(n8n, columns)).chooseIn(workflow, 'Open the book');
+	}
+	change(workflow);
+	const workflowId = await n8n.importWorkflow(workflow, account);
+	await n8n.activate(workflowId);
+	return { workflowId, page: `${n8n.url}/webhook/${path}` };
+}
+
+/** What a page was given to show; what it shows as text is made from it. */
+async function lookAt(page: string, order: string) {
+	const response = await fetch(`${page}?order=${order}`);
+	const html = await response.text();
+	const [, facts = 'null'] = /type="application\/json">(.*?)<\/script>/s.exec(html) ?? [];
+	return { response, html, facts: JSON.parse(facts) as Record<string, string> };
+}
+
+/** What the page is told of its order as it asks again and again. */
+async function stateOf(page: string, order: string) {
+	const answer = await fetch(`${page}/state?id=order-${order}`, {
+		headers: { Origin: 'null' },
+	});
+	// n8n's pages have no origin: a browser lets them read only what says so.
+	expect(answer.headers.get('access-control-allow-origin')).toBe('null');
+	return (await answer.json()) as unknown;
+}
+
+/** A customer opens the page of an order. */
+async function openOrder(
+	version: N8nVersion,
+	change?: (workflow: Workflow) => void,
+	account = credentials,
+): Promise<Order> {
+	const { workflowId, page } = await publishCheckout(version, change, account);
+	const order = randomUUID().slice(0, 8);
+	const { response, facts } = await lookAt(page, order);
+	expect(response.status).toBe(200);
+	expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+	const executionId = await firstExecution(n8n, workflowId);
+	await waits(n8n, executionId);
+	return { workflowId, executionId, page, order, facts };
+}
+
+/** The nodes at which an execution of "checkout" ended, of those that end it. */
+async function endOf(executionId: string, seconds = 60): Promise<string[]> {
+	return await until(
+		`the end of execution ${executionId}`,
+		async () => {
+			const { status, data } = await n8n.execution(executionId);
+			const ends = [
+				'Fulfil the order',
+				'Offer another try',
+				'Cancel the order',
+				'Look at the postback',
+			].filter((name) => name in data.resultData.runData);
+			return status === 'success' && ends.length > 0 && ends;
+		},
+		seconds,
+	);
+}
+
+function checkout(version: N8nVersion) {
+	beforeAll(async () => {
+		const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
+		await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer as ArrayBuffer } });
+	});
+
+	test('its page shows order, amount and the QR code of the charge', async () => {
+		const { page, order, facts } = await openOrder(version);
+		const { qrCode } = newestCharge();
+		expect(newestCharge()).toMatchObject({ external_id: `order-${order}`, amount: 49.9 });
+		expect(facts).toMatchObject({ order: `order-${order}`, state: 'open', code: qrCode });
+		expect(Number(facts.amount)).toBe(49.9);
+		const image = new Uint8Array(Buffer.from(facts.image!, 'base64'));
+		const [found] = await readBarcodes(image, { formats: ['QRCode'] });
+		expect(found!.text).toBe(qrCode);
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
+	});
+
+	test('a paid charge fulfils the order; a status on the way and a forged "paid" do not', async () => {
+		const { executionId, page, order } = await openOrder(version);
+		const { id, postbackUrl } = newestCharge();
+		// "waiting" is a status too, and none that ends the wait.
+		await sandbox.settle(id, 'waiting');
+		const forged = new URL(postbackUrl!);
+		forged.searchParams.delete('pay_proof');
+		const answer = await fetch(forged, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: '{"status":"paid"}',
+		});
+		expect(answer.status).toBe(401);
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
+		await sandbox.settle(id, 'paid');
+		expect(await endOf(executionId)).toStrictEqual(['Fulfil the order']);
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'paid' });
+	});
+
+	test('a reload is not a second charge: it shows the same code, then "paid"', async () => {
+		const { executionId, page, order, facts } = await openOrder(version);
+		expect((await lookAt(page, order)).facts).toStrictEqual(facts);
+		await sandbox.settle(newestCharge().id, 'paid');
+		await endOf(executionId);
+		const paid = { order: `order-${order}`, amount: '49.9', state: 'paid' };
+		expect((await lookAt(page, order)).facts).toStrictEqual(paid);
+		expect((await lookAt(page, order)).facts).toStrictEqual(paid);
+		expect(sandbox.bodies('qrcode')).toHaveLength(1);
+	});
+
+	test('no secret is on its page', async () => {
+		const { page, order } = await openOrder(version);
+		const { html } = await lookAt(page, order);
+		// The control: what is shown is found.
+		expect(html).toContain(newestCharge().qrCode);
+		expect(html).not.toContain('pay_proof');
+		expect(html).not.toContain('webhook-waiting');
+		expect(html).not.toContain('signature');
+	});
+
+	test('another order is another charge, and knows nothing of this one', async () => {
+		const { page, order, facts } = await openOrder(version);
+		await sandbox.settle(newestCharge().id, 'paid');
+		const another = `${order}2`;
+		expect(await stateOf(page, another)).toStrictEqual({ state: 'moment' });
+		const other = await lookAt(page, another);
+		expect(other.facts).toMatchObject({ state: 'open', code: newestCharge().qrCode });
+		expect(other.facts.code).not.toBe(facts.code);
+		expect(await stateOf(page, another)).toStrictEqual({ state: 'open' });
+		await until('the first one to be paid', async () => {
+			const { state } = (await stateOf(page, order)) as { state: string };
+			return state === 'paid';
+		});
+	});
+
+	test('on a phone the page shows the code, copies it, becomes "paid" by itself, and can be read by all', async () => {
+		const { page, order } = await openOrder(version);
+		const browser = await launch();
+		const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
+		const phone = await context.newPage();
+		await phone.goto(`${page}?order=${order}`);
+		const expectReadable = async (name: string) => {
+			const folder = join(__dirname, '..', '..', '..', '.cache', 'screenshots', version);
+			await phone.screenshot({ path: join(folder, `order-${name}.png`), fullPage: true });
+			const { violations } = await new AxeBuilder({ page: phone }).analyze();
+			expect(violations).toStrictEqual([]);
+		};
+		expect(await phone.locator('h1').innerText()).toBe(`Order ${order}`);
+		expect(await phone.locator('#amount').innerText()).toBe('49.90');
+		const image = phone.locator('#image');
+		expect(await image.getAttribute('src')).toMatch(/^data:image\/png/);
+		expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(360);
+		await phone.getByRole('button', { name: 'Copy the code' }).click();
+		await phone.getByRole('button', { name: 'Copied' }).waitFor();
+		await expectReadable('open');
+		// What was copied is what a person pastes.
+		await phone.locator('#code').evaluate((field) => field.removeAttribute('readonly'));
+		await phone.locator('#code').fill('');
+		await phone.keyboard.press('Control+v');
+		expect(await phone.locator('#code').inputValue()).toBe(newestCharge().qrCode);
+
+		await sandbox.settle(newestCharge().id, 'paid');
+		await phone.getByText('Paid. Thank you!').waitFor();
+		expect(await image.isVisible()).toBe(false);
+		await expectReadable('paid');
+		await phone.reload();
+		await phone.getByText('Paid. Thank you!').waitFor();
+		expect(sandbox.bodies('qrcode')).toHaveLength(1);
+		await browser.close();
+	});
+
+	test('several openings in the same moment are one charge: the others wait a moment and see its code', async () => {
+		const { page } = await publishCheckout(version);
+		// The book is made by the first run; n8n's note asks for one.
+		await lookAt(page, 'first');
+		for (let round = 1; round <= 3; round++) {
+			const before = sandbox.bodies('qrcode').length;
+			const opened = await Promise.all(
+				Array.from({ length: 6 }, async () => await lookAt(page, `at-once-${round}`)),
+			);
+			expect(sandbox.bodies('qrcode').slice(before)).toHaveLength(1);
+			const states = new Set(opened.map(({ facts }) => facts.state));
+			states.delete('moment');
+			expect([...states]).toStrictEqual(['open']);
+			const { facts } = await lookAt(page, `at-once-${round}`);
+			expect(facts).toMatchObject({ state: 'open', code: newestCharge().qrCode });
+		}
+	});
+
+	test('a total that changed is not paid with the code of before', async () => {
+		const { page, order } = await openOrder(version, (workflow) => {
+			const { assignments } = parametersOf(workflow, 'Order').assignments as {
+				assignments: Array<{ name: string; value: unknown }>;
+			};
+			assignments.find(({ name }) => name === 'total')!.value =
+				'={{ $json.query.total ? 10 : 49.9 }}';
+		});
+		const { facts } = await lookAt(page, `${order}&total=changed`);
+		expect(facts).toStrictEqual({ order: `order-${order}`, amount: 10, state: 'changed' });
+		expect((await lookAt(page, order)).facts.state).toBe('open');
+		expect(sandbox.bodies('qrcode')).toHaveLength(1);
+	});
+
+	test('without one order there is no charge', async () => {
+		const { page } = await publishCheckout(version, (workflow) => {
+			Object.assign(parametersOf(workflow, 'Order'), {
+				mode: 'raw',
+				jsonOutput:
+					"={{ $json.query.order === 'none' ? {} : { orderId: 'order-' + $json.query.order, total: 1 } }}",
+			});
+		});
+		for (const query of ['?order=none', '?order=', '?order=1&order=2', '']) {
+			const { status } = await fetch(`${page}${query}`);
+			expect({ query, status }).toStrictEqual({ query, status: 404 });
+		}
+		expect((await lookAt(page, 'none')).facts.state).toBe('unknown');
+		expect(sandbox.bodies('qrcode')).toStrictEqual([]);
+	});
+
+	test('without its book a customer gets no code, and who runs it by hand does', async () => {
+		const { workflowId, page } = await publishCheckout(version, (workflow) => {
+			Object.assign(parametersOf(workflow, 'Open the book'), {
+				dataTableId: { __rl: true, mode: 'id', value: 'none' },
+			});
+		});
+		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'problem' });
+		expect(sandbox.bodies('qrcode')).toStrictEqual([]);
+		const executionId = await n8n.run(workflowId, 'Start');
+		await waits(n8n, executionId);
+		await sandbox.settle(newestCharge().id, 'paid');
+		expect(await endOf(executionId)).toStrictEqual(['Fulfil the order']);
+	});
+
+	test('HTML in an order or a code is text on the page', async () => {
+		const { page } = await publishCheckout(version);
+		const evil = '</script><img src=x onerror=alert(1)>{{ 1 + 1 }}';
+		const { html, facts } = await lookAt(page, encodeURIComponent(evil));
+		expect(facts.order).toBe(`order-${evil}`);
+		expect(html).not.toContain('<img src=x');
+	});
+
+	test('"paid" with another amount does not fulfil the order: a person looks', async () => {
+		const { executionId, page, order } = await openOrder(version);
+		const { postbackUrl = '' } = newestCharge();
+		const answer = await fetch(postbackUrl, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: '{"status":"paid","amount":0.01}',
+		});
+		expect(answer.status).toBe(200);
+		expect(await endOf(executionId)).toStrictEqual(['Look at the postback']);
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
+	});
+
+	describe('where the credential has the words of the service and its Amount Field', () => {
+		let described: typeof credentials;
+		beforeAll(async () => {
+			const payApi = await n8n.createCredential({
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				describeService: true,
+				statusField: 'data.state',
+				paidValues: 'settled',
+				failedValues: 'refused',
+				amountField: 'data.value',
+			});
+			described = { payApi };
+		});
+
+		/** What a person does once the credential has the words. */
+		function chooseWhenPaidOrFailed(workflow: Workflow): void {
+			parametersOf(workflow, 'Wait for the postback').resumeWhen = 'paidOrFailed';
+		}
+
+		/** Tells the newest charge's order what the service says. */
+		async function say(data: object): Promise<void> {
+			const { status } = await fetch(newestCharge().postbackUrl ?? '', {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json' },
+				body: JSON.stringify({ status: 'paid', data }),
+			});
+			expect(status).toBe(200);
+		}
+
+		test.each([
+			{
+				what: 'paid',
+				data: { state: 'settled', value: 49.9 },
+				end: 'Fulfil the order',
+				state: 'paid',
+			},
+			{
+				what: 'another amount',
+				data: { state: 'settled', value: 4.99 },
+				end: 'Look at the postback',
+				state: 'other',
+			},
+			{
+				what: 'no amount',
+				data: { state: 'settled' },
+				end: 'Look at the postback',
+				state: 'other',
+			},
+			{
+				what: 'failed',
+				data: { state: 'refused' },
+				end: 'Offer another try',
+				state: 'failed',
+			},
+		])(
+			'$what ends the wait at once, and only "paid" fulfils the order',
+			async ({ data, end, state }) => {
+				const order = await openOrder(version, chooseWhenPaidOrFailed, described);
+				await say({ state: 'on its way', value: 49.9 });
+				expect((await n8n.execution(order.executionId)).status).toBe('waiting');
+				await say(data);
+				expect(await endOf(order.executionId)).toStrictEqual([end]);
+				expect(await stateOf(order.page, order.order)).toStrictEqual({ state });
+			},
+		);
+	});
+
+	test('a failed charge does not fulfil the order, and goes its own way', async () => {
+		const { executionId, page, order } = await openOrder(version);
+		await sandbox.settle(newestCharge().id, 'failed');
+		expect(await endOf(executionId)).toStrictEqual(['Offer another try']);
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'failed' });
+		expect((await lookAt(page, order)).facts.state).toBe('failed');
+		expect(sandbox.bodies('qrcode')).toHaveLength(1);
+	});
+
+	test('a word that only the wait knows does not fulfil the order: a person looks', async () => {
+		const { executionId, page, order } = await openOrder(version, (workflow) => {
+			parametersOf(workflow, 'Wait for the postback').matchValues = ['waiting'];
+		});
+		await sandbox.settle(newestCharge().id, 'waiting');
+		expect(await endOf(executionId)).toStrictEqual(['Look at the postback']);
+		expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
+	});
+
+	test.each([
+		{
+			what: 'an answer without a code',
+			order: '1042',
+			answer: { kind: 'status', status: 201, body: '{"ok":true}' } as const,
+			words: "No QR code was found in the service's answer for order-1042. ",
+		},
+		{
+			what: 'a charge that is unknown',
+			order: '1043',
+			answer: { kind: 'status', status: 503, body: '{}' } as const,
+			words: 'It is not known whether QR code "order-1043" was created',
+		},
+	])('$what ends in words that say so, and the next opening tries again', async (row) => {
+		sandbox.faultFor = () => row.answer;
+		const { workflowId, page } = await publishCheckout(version);
+		expect((await lookAt(page, row.order)).facts).toMatchObject({ state: 'no code' });
+		const [execution] = await allFinished(n8n, workflowId, 1);
+		expect(execution!.data.resultData.error!.message).toContain(row.words);
+		sandbox.faultFor = undefined;
+		expect((await lookAt(page, row.order)).facts).toMatchObject({ state: 'open' });
+	});
+}
+
+/** "postbacks-without-repeats", published with a data table of its own. */
+class CreditedOrders {
+	private constructor(
+		private readonly workflowId: string,
+		/** The address of its trigger, without a proof. */
+		private readonly url: string,
+		private readonly table: Awaited<ReturnType<typeof makeTable>>,
+	) {}
+
+	static async publish(columns: object[]): Promise<CreditedOrders> {
+		const table = await makeTable(n8n, columns);
+		const workflow = example('postbacks-without-repeats');
+		table.chooseIn(workflow, 'Not credited yet?');
+		table.chooseIn(workflow, 'Credit the order');
+		const workflowId = await n8n.importWorkflow(workflow, credentials);
+		await n8n.activate(workflowId);
+		const path = (await n8n.workflow(workflowId)).nodes.map(webhookPath).find(Boolean);
+		return new CreditedOrders(workflowId, `${n8n.url}${path}`, table);
+	}
+
+	/** Delivers a signed postback; gives the status that it is answered with. */
+	async deliver(reference: Reference, body: object, secret = SECRET): Promise<number> {
+		const answer = await fetch(signUrl(this.url, reference, secret), {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+		return answer.status;
+	}
+
+	/** The executions that the postbacks started: the trigger responds when each has ended. */
+	async executions(): Promise<Execution[]> {
+		const ids = await n8n.executionIds(this.workflowId);
+		return await Promise.all(ids.map(async (id) => await n8n.finished(id)));
+	}
+
+	async addColumn(column: object) {
+		await n8n.rest('POST', `${this.table.path}/columns`, column);
+	}
+
+	async rows() {
+		return (await this.table.rows()).map(({ external_id, amount }) => ({ external_id, amount }));
+	}
+
+	/** The orders whose goods were sent, sorted; more often, if they were sent more often. */
+	async sentOrders(): Promise<unknown[]> {
+		const ids: unknown[] = [];
+		for (const execution of await this.executions()) {
+			for (const { external_id } of itemsOf(execution, 'Send the goods')) ids.push(external_id);
+		}
+		return ids.sort();
+	}
+}
+
+function postbacksWithoutRepeats() {
+	const ID_COLUMN = { name: 'external_id', type: 'string' };
+	const AMOUNT_COLUMN = { name: 'amount', type: 'number' };
+	const COLUMNS = [ID_COLUMN, AMOUNT_COLUMN];
+	const qrCodeOf = (external_id: string, amount = 49.9): Reference => ({
+		external_id,
+		kind: 'qrCode',
+		amount,
+	});
+
+	test('an order is credited once, with the amount that was asked for, whatever a redelivered body says', async () => {
+		const orders = await CreditedOrders.publish(COLUMNS);
+		for (const body of [
+			{ status: 'waiting' },
+			{ status: 'paid', id: 1 },
+			{ status: 'PAID', id: 1 },
+			{ status: 'paid', id: 2, at: 'later', amount: 9999, external_id: 'order-2' },
+			{ status: 'failed' },
+		]) {
+			expect(await orders.deliver(qrCodeOf('order-1'), body)).toBe(200);
+		}
+		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-1', amount: 49.9 }]);
+		expect(await orders.sentOrders()).toStrictEqual(['order-1']);
+	});
+
+	test('only a paid charge with a genuine proof credits its order', async () => {
+		const orders = await CreditedOrders.publish(COLUMNS);
+		const paid = { status: 'paid' };
+		const payment: Reference = { external_id: 'order-3', kind: 'payment', amount: 49.9 };
+		expect(await orders.deliver(payment, paid)).toBe(200);
+		expect(await orders.deliver(qrCodeOf('order-4'), { status: 'failed' })).toBe(200);
+		expect(await orders.deliver(qrCodeOf('order-5'), paid, 'another secret')).toBe(401);
+		expect(await orders.deliver(qrCodeOf('order-6', 12), paid)).toBe(200);
+		const statuses = (await orders.executions()).map(({ status }) => status);
+		expect(statuses).toStrictEqual(['success', 'success', 'success']);
+		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-6', amount: 12 }]);
+		expect(await orders.sentOrders()).toStrictEqual(['order-6']);
+	});
+
+	test('an order whose row could not be written is credited by the next delivery', async () => {
+		const orders = await CreditedOrders.publish([ID_COLUMN]);
+		expect(await orders.deliver(qrCodeOf('order-8'), { status: 'paid' })).toBe(500);
+		const [failed] = await orders.executions();
+		expect(failed!.status).toBe('error');
+		expect(await orders.rows()).toStrictEqual([]);
+		expect(await orders.sentOrders()).toStrictEqual([]);
+		await orders.addColumn(AMOUNT_COLUMN);
+		expect(await orders.deliver(qrCodeOf('order-8'), { status: 'paid' })).toBe(200);
+		await orders.executions();
+		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-8', amount: 49.9 }]);
+		expect(await orders.sentOrders()).toStrictEqual(['order-8']);
+	});
+
+	test('of 20 pairs at once, the first that it ever gets, each order is credited and sent once', async () => {
+		const orders = await CreditedOrders.publish(COLUMNS);
+		const ids = newIds(20).sort();
+		const statuses = await Promise.all(
+			ids.flatMap((id) => {
+				const paid = { status: 'paid', id };
+				return [orders.deliver(qrCodeOf(id), paid), orders.deliver(qrCodeOf(id), paid)];
+			}),
+		);
+		// A service sends again what got 409.
+		const others = statuses.filter((status) => status !== 200);
+		expect(others.filter((status) => status !== 409)).toStrictEqual([]);
+		const again = ids.map(async (id) => await orders.deliver(qrCodeOf(id), { status: 'paid', id }));
+		expect(await Promise.all(again)).toStrictEqual(ids.map(() => 200));
+		const rows = (await orders.rows()).map(({ external_id }) => external_id);
+		expect(rows.sort()).toStrictEqual(ids);
+		expect(await orders.sentOrders()).toStrictEqual(ids);
+	});
+}
+
+/** A service that sells tokens for a key, and what it was asked. */
+async function startLogin() {
+	const requests: string[] = [];
+	const app = express();
+	app.post('/login', (request, response) => {
+		requests.push(`${request.method} ${request.headers['x-api-key']}`);
+		response.json({ token: `token-${requests.length}`, validForSeconds: 60 });
+	});
+	const server = app.listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
+	return { url: `http://127.0.0.1:${port}/login`, requests, close: () => server.close() };
+}
+
+function shortLivedToken() {
+	test('short-lived-token: each run gets one token, and all its payments go with it', async () => {
+		const login = await startLogin();
+		const workflow = example('short-lived-token');
+		// What a person does after the import, as the notes say.
+		const tokenNode = nodeOf(workflow, 'Get a token');
+		Object.assign(tokenNode.parameters as object, { url: login.url });
+		const key = { name: 'X-Api-Key', value: 'the key' };
+		tokenNode.credentials = {
+			httpHeaderAuth: await n8n.createCredential(key, 'httpHeaderAuth', 'Key'),
+		};
+		const note = parametersOf(workflow, 'Note on the account').content as string;
+		const [, expression] = /`({{ .* }})`/.exec(note)!;
+		const payApi = await n8n.createCredential(
+			{ baseUrl: sandbox.url, accessToken: `=${expression}` },
+			'payApi',
+			'Pay API with a short-lived token',
+		);
+		const id = await n8n.importWorkflow(workflow, { payApi });
+
+		const first = await n8n.finished(await n8n.run(id, 'Start'));
+		expect(first.status).toBe('success');
+		const second = await n8n.finished(await n8n.run(id, 'Start'));
+		expect(second.status).toBe('success');
+		login.close();
+
+		expect(login.requests).toStrictEqual(['POST the key', 'POST the key']);
+		expect(sandbox.received.map(({ headers }) => headers.authorization)).toStrictEqual([
+			'Bearer token-1',
+			'Bearer token-1',
+			'Bearer token-2',
+			'Bearer token-2',
+		]);
+	});
+}
+
+/** What a person does after the import: connects a model to the agent. */
+async function connectModel(workflow: Workflow, { url }: { url: string }) {
+	workflow.nodes.push(await chatModel(n8n, url));
+	workflow.connections.Model = toAgent('ai_languageModel');
+}
+
+function allowPayments(workflow: Workflow) {
+	parametersOf(workflow, 'Make payment').options = { allowAiPayments: true };
+}
+
+/** A message to the agent, in a conversation of its own. */
+const newMessage = () => ({
+	chatInput: 'Do it',
+	sessionId: randomUUID(),
+	action: 'sendMessage',
+});
+
+/** "agent" as a person leaves it on n8n 1, which does not know the gate. */
+function agentExampleWithoutGate(): Workflow {
+	const GATE = 'Approve the payment';
+	const { nodes, connections, ...rest } = example('agent');
+	delete connections[GATE];
+	delete connections['Make payment'];
+	return { ...rest, nodes: nodes.filter(({ name }) => name !== GATE), connections };
+}
+
+function agentWithoutGate() {
+	/** What a model may invent: the identifier is not the model's to choose. */
+	const INVENTED = { amount: 5, external_id: 'invented', key: 'someone@example.com' };
+
+	interface Chat {
+		/** The version of the agent. */
+		version: number;
+		/** The tools that the model calls. */
+		calls: RegExp;
+		/** How often it calls one. */
+		times?: number;
+		mayPay?: boolean;
+	}
+
+	/** Lets an agent, changed as told, take one message, with a model that calls a tool. */
+	async function chat(workflow: Workflow, { version, calls, times = 1, mayPay = false }: Chat) {
+		const model = await startModel(calls, INVENTED, times);
+		nodeOf(workflow, 'Agent').typeVersion = version;
+		if (mayPay) allowPayments(workflow);
+		await connectModel(workflow, model);
+		const id = await n8n.importWorkflow(workflow, credentials);
+		const message = newMessage();
+		const execution = await n8n.finished(await n8n.run(id, 'Chat', message));
+		model.close();
+		expect(execution.status).toBe('success');
+		return { executionId: execution.id, model, sessionId: message.sessionId };
+	}
+
+	/** The payment tool connected to the agent by a person, in place of the gate. */
+	function withPaymentTool(): Workflow {
+		const workflow = agentExampleWithoutGate();
+		workflow.connections['Make payment'] = toAgent('ai_tool');
+		return workflow;
+	}
+
+	describe.each([2, 3])('agent version %d', (version) => {
+		test('the model sees the charge alone', async () => {
+			const { model } = await chat(agentExampleWithoutGate(), { version, calls: /QR/ });
+			expect(model.offered).toStrictEqual([{ name: 'Create_QR_code', parameters: ['amount'] }]);
+		});
+
+		test('the model sees the payment too where a person connects it, and no identifier to choose', async () => {
+			const { model } = await chat(withPaymentTool(), { version, calls: /QR/ });
+			const offered: Record<string, string[]> = {};
+			for (const { name, parameters } of model.offered) offered[name] = parameters;
+			expect(Object.keys(offered).sort()).toStrictEqual(['Create_QR_code', 'Make_payment']);
+			expect(offered.Create_QR_code).toStrictEqual(['amount']);
+			expect(offered.Make_payment).toStrictEqual(expect.arrayContaining(['amount', 'key']));
+			expect(offered.Make_payment).not.toContain('external_id');
+		});
+
+		test('each QR code gets an identifier that is not the model’s', async () => {
+			const { executionId, model } = await chat(agentExampleWithoutGate(), {
+				version,
+				calls: /QR/,
+				times: 2,
+			});
+			const ids = sandbox.bodies('qrcode').map(({ external_id }) => external_id);
+			const given = expect.stringMatching(new RegExp(`^charge-${executionId}-\\w{5,}$`));
+			expect(ids).toStrictEqual([given, given]);
+			expect(ids[0]).not.toBe(ids[1]);
+			expect(model.heard.join()).toContain('accepted');
+		});
+
+		test('a payment is refused, and the model is told', async () => {
+			const { model } = await chat(withPaymentTool(), { version, calls: /payment/ });
+			expect(sandbox.received).toStrictEqual([]);
+			expect(model.heard.join()).toContain(
+				'An AI agent asked for a payment, which this node does not allow',
+			);
+		});
+
+		test('where payments are allowed, a conversation leads to one at most, however often the model asks', async () => {
+			const { sessionId, model } = await chat(withPaymentTool(), {
+				version,
+				calls: /payment/,
+				times: 3,
+				mayPay: true,
+			});
+			expect(sandbox.bodies('payment')).toStrictEqual([
+				expect.objectContaining({ amount: 5, external_id: `payment-${sessionId}` }),
+			]);
+			expect(model.heard).toHaveLength(3);
+			expect(model.heard[1]).not.toContain('"outcome":"accepted"');
+			expect(model.heard[2]).not.toContain('"outcome":"accepted"');
+		});
+	});
+}
+
+function agentOnN8n1() {
+	test('agent, as it is pasted, does nothing on n8n 1: it does not know the gate', async () => {
+		const id = await n8n.importWorkflow(example('agent'), credentials);
+		await expect(n8n.run(id, 'Chat', newMessage())).rejects.toThrow('Unrecognized node type');
+		expect(sandbox.received).toStrictEqual([]);
+	});
+}
+
+function agentWithGate() {
+	/** What the model asks for; the gate gets the tool's own fields, so no identifier. */
+	const toolParameters = { amount: 5, key: 'someone@example.com', external_id: 'invented' };
+
+	/** A payment that the agent asked a person for. */
+	interface AskedPayment {
+		executionId: string;
+		sessionId: string;
+		/** What the chat shows to click on. */
+		approveUrl: string;
+		declineUrl: string;
+		model: Awaited<ReturnType<typeof startModel>>;
+	}
+
+	/** Lets the model ask for a payment. */
+	async function askForPayment(
+		{ payApi } = credentials,
+		change: (workflow: Workflow) => void = allowPayments,
+	): Promise<AskedPayment> {
+		const model = await startModel(/payment/i, { toolParameters, hitlParameters: {} });
+		const workflow = example('agent');
+		change(workflow);
+		await connectModel(workflow, model);
+		const id = await n8n.importWorkflow(workflow, { payApi });
+		const message = newMessage();
+		const executionId = await n8n.run(id, 'Chat', message);
+		await waits(n8n, executionId);
+		const shown = JSON.stringify(await n8n.execution(executionId));
+		expect(shown).toContain('"text":"Pay 5 to someone@example.com?"');
+		expect(sandbox.received).toStrictEqual([]);
+		const urlOf = (choice: string) =>
+			new RegExp(`"(http[^"]+webhook-waiting[^"]+approved=${choice}[^"]*)"`).exec(shown)![1]!;
+		return {
+			executionId,
+			sessionId: message.sessionId,
+			approveUrl: urlOf('true'),
+			declineUrl: urlOf('false'),
+			model,
+		};
+	}
+
+	/** Clicks as a browser does; gives what the model heard then. */
+	async function click(url: string, { executionId, model }: AskedPayment): Promise<string> {
+		await fetch(url, { headers: { 'User-Agent': 'Mozilla/5.0 Firefox/140.0' } });
+		await ended(n8n, executionId, 'Agent');
+		model.close();
+		return model.heard.join();
+	}
+
+	test('a payment waits until a person approves it, and is then what was shown', async () => {
+		const asked = await askForPayment();
+		expect(await click(asked.approveUrl, asked)).toContain('"outcome":"accepted"');
+		expect(sandbox.bodies('payment')).toStrictEqual([
+			{
+				amount: 5,
+				external_id: `payment-${asked.sessionId}`,
+				creditParty: { key: 'someone@example.com' },
+			},
+		]);
+	});
+
+	test('a link preview and an unsigned click approve nothing', async () => {
+		const { approveUrl, executionId, model } = await askForPayment();
+		await fetch(approveUrl, { headers: { 'User-Agent': 'Slackbot-LinkExpanding 1.0' } });
+		await fetch(approveUrl.replace(/&signature=.*/, ''));
+		expect((await n8n.execution(executionId)).status).toBe('waiting');
+		expect(sandbox.received).toStrictEqual([]);
+		model.close();
+	});
+
+	test('a QR code needs no approval', async () => {
+		const model = await startModel(/QR/, { amount: 5 });
+		const workflow = example('agent');
+		await connectModel(workflow, model);
+		const id = await n8n.importWorkflow(workflow, credentials);
+		const execution = await n8n.finished(await n8n.run(id, 'Chat', newMessage()));
+		model.close();
+		expect(execution.status).toBe('success');
+		expect(sandbox.bodies('qrcode')).toMatchObject([{ amount: 5 }]);
+	});
+
+	test('what is declined is not paid, and the model is told', async () => {
+		const asked = await askForPayment();
+		expect(await click(asked.declineUrl, asked)).toContain('rejected the tool call');
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test('what a person approves is refused where agents may not pay', async () => {
+		const asked = await askForPayment(credentials, () => undefined);
+		const heard = await click(asked.approveUrl, asked);
+		expect(heard).toContain('which this node does not allow');
+		expect(sandbox.received).toStrictEqual([]);
+	});
+
+	test('what a person approves is refused above the limits of the account', async () => {
+		const payApi = await n8n.createCredential({
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			limitPayments: true,
+			highestPayment: '4.99',
+		});
+		const asked = await askForPayment({ payApi });
+		expect(await click(asked.approveUrl, asked)).toContain('above the Highest Payment');
+		expect(sandbox.received).toStrictEqual([]);
+	});
+}
+
+describe.each(VERSIONS)('n8n %s', (version) => {
+	withN8n(
+		version,
+		(running) => {
+			({ n8n, sandbox } = running);
+			credentials = { payApi: running.payApi };
+		},
+		{ settlePaymentsAfter: 100 },
+		// As the notes say where an example keeps a data table.
+		version === 'n8n1' ? { DB_SQLITE_POOL_SIZE: '2' } : {},
+	);
+	beforeEach(() => {
+		sandbox.received.length = 0;
+		sandbox.faultFor = undefined;
+	});
+
+	test('the demo: a QR code, a payment and both postbacks', async () => {
+		const report = await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox));
+		expect(report.filter((line) => line.includes('accepted (HTTP 201)'))).toHaveLength(2);
+		expect(report.filter((line) => line.startsWith('postback: '))).toHaveLength(2);
+	});
+
+	// n8n looks about once a minute whose limit has passed: these begin first, and are looked at last.
+	describe('with time limits that pass while the other tests run,', () => {
+		let undecided: Decision;
+		let unpaid: Order;
+		beforeAll(async () => {
+			undecided = await askForDecision({ resumeAmount: 1, resumeUnit: 'seconds' });
+			unpaid = await openOrder(version, (workflow) => {
+				const limit = { resumeAmount: 1, resumeUnit: 'seconds' };
+				Object.assign(parametersOf(workflow, 'Wait for the postback'), limit);
+			});
+		});
+
+		describe('approval', () => approval(version));
+		describe('checkout', () => checkout(version));
+		describe('postbacks-without-repeats', () => postbacksWithoutRepeats());
+		shortLivedToken();
+		describe('agent without its gate', agentWithoutGate);
+		if (version === 'n8n1') agentOnN8n1();
+		else describe('agent', agentWithGate);
+
+		test('approval: nothing is paid when nobody decides in time', async () => {
+			const execution = await ended(n8n, undecided.executionId, 'Not paid', 120);
+			expect(itemsOf(execution, 'Not paid')).toMatchObject([{ decision: 'none' }]);
+			expect(execution.data.resultData.runData).not.toHaveProperty('Pay');
+		});
+
+		test('checkout: an order that nobody pays in time is not fulfilled, and goes its own way', async () => {
+			const { executionId, page, order } = unpaid;
+			expect(await endOf(executionId, 120)).toStrictEqual(['Cancel the order']);
+			expect(await stateOf(page, order)).toStrictEqual({ state: 'time is up' });
+			// A reload makes no second charge.
+			expect((await lookAt(page, order)).facts.code).toBeUndefined();
+			expect(sandbox.bodies('qrcode')).toStrictEqual([]);
+		});
+	});
+
+	for (const name of [
+		'approval',
+		'checkout',
+		'postbacks-without-repeats',
+		'short-lived-token',
+		'agent',
+	]) {
+		reachesLastNodes(name, () => n8n);
+	}
+});

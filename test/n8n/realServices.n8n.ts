@@ -1,0 +1,143 @@
+import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
+import { itemsOf, pause, webhookPath, type N8n } from '../../dev/n8n';
+import { chain, noOp, payTrigger } from '../../dev/workflow';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { inventedService } from '../inventedService';
+import { allFinished, SECRET, startN8n, VERSIONS } from './nodes';
+
+const HEADER_SECRET = 'k7-short';
+const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
+
+/*
+ * Services as public documents show them: lists, refunds, cents, a secret in a header, signatures. The
+ * credentials are those of docs/connect.md.
+ */
+describe.each(VERSIONS)('n8n %s', (version) => {
+	let n8n: N8n;
+	beforeAll(async () => (n8n = await startN8n(version)));
+	afterAll(async () => await n8n?.stop());
+
+	/** A trigger with a credential, not yet published. */
+	async function imported(credential: object, parameters: object) {
+		const payApi = await n8n.createCredential({
+			baseUrl: 'https://api.example.com',
+			accessToken: 'token',
+			postbackSecret: SECRET,
+			...credential,
+		});
+		const node = payTrigger(parameters);
+		const workflow = chain('Trigger', [node, noOp('After')]);
+		return { id: await n8n.importWorkflow(workflow, { payApi }), node };
+	}
+
+	/** Publishes a trigger with a credential; posts to it, and gives what started. */
+	async function trigger(credential: object, parameters: object) {
+		const { id, node } = await imported(credential, parameters);
+		await n8n.activate(id);
+		const url = n8n.url + webhookPath(node);
+		return {
+			url,
+			signed: signUrl(url, CHARGE, SECRET),
+			post: async (to: string, body: string, headers: Record<string, string> = {}) => {
+				const all = { 'Content-Type': 'application/json', ...headers };
+				const response = await fetch(to, { method: 'POST', headers: all, body });
+				return `${response.status} ${await response.text()}`;
+			},
+			started: async (count: number) => {
+				const executions = await allFinished(n8n, id, count);
+				return executions.map((execution) => itemsOf(execution, node.name));
+			},
+			nothingStarted: async () => {
+				await pause(1000);
+				expect(await n8n.executionIds(id)).toStrictEqual([]);
+			},
+		};
+	}
+
+	test('Listed: paid in the second entry of a list starts Paid, a refund does not', async () => {
+		const { credential, bodies } = inventedService('Listed');
+		const { post, signed, started } = await trigger(credential, { startWhen: 'paid' });
+		const [paid, refunded] = bodies.map((body) => JSON.stringify(body));
+		expect(await post(signed, refunded!)).toBe(
+			'200 The workflow does not go on with it: the field "payments[].refunds" says that the money went back',
+		);
+		const pair = { payments: [{ reference: 'order-1042', amount: '49.90' }, { reference: 'x' }] };
+		expect(await post(signed, JSON.stringify(pair))).toMatch(
+			/^200 .*"payments\[\]\.endToEndId" is missing/,
+		);
+		expect(await post(signed, paid!)).toBe('200 ');
+		expect(await started(1)).toMatchObject([[{ state: 'paid', reference: CHARGE }]]);
+		expect(n8n.log).toContain('It has: payments[].reference, payments[].amount');
+	});
+
+	test('Cents: only who knows the secret header starts it, which no item and no log shows', async () => {
+		const { credential, bodies } = inventedService('Cents');
+		const withSecret = { ...credential, secretHeaderValue: `old-one\n${HEADER_SECRET}` };
+		const { post, url, started, nothingStarted } = await trigger(withSecret, {
+			authentication: 'sender',
+			startWhen: 'paidOrFailed',
+		});
+		const body = JSON.stringify(bodies[0]);
+		const event = { 'X-Event': 'charge.paid' };
+		expect(await post(url, body, event)).toMatch(/^401 /);
+		expect(await post(url, body, { ...event, 'X-Cents-Token': 'wrong' })).toMatch(/^401 /);
+		const genuine = { ...event, 'X-Cents-Token': HEADER_SECRET };
+		const noAmount = JSON.stringify({ charge: { code: 'order-1042' } });
+		expect(await post(url, noAmount, genuine)).toMatch(/^200 .*"charge.paidCents" is missing/);
+		await nothingStarted();
+		expect(await post(url, body, genuine)).toBe('200 ');
+		const [items] = await started(1);
+		expect(items).toMatchObject([
+			{
+				reference: null,
+				claimed: { external_id: 'order-1042', amount: 49.9 },
+				state: 'paid',
+				headers: { 'x-cents-token': '***' },
+			},
+		]);
+		expect(JSON.stringify(items)).not.toContain(HEADER_SECRET);
+		expect(n8n.log).not.toContain(HEADER_SECRET);
+	});
+
+	test('a template with a path and RSA: what is signed starts it, and a moved border does not', async () => {
+		const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+		const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));
+		const { post, url, started, nothingStarted } = await trigger(
+			{
+				senderCheck: 'signature',
+				signatureHeader: 'X-Sig',
+				signatureAlgorithm: 'rsaSha256',
+				signaturePublicKey: pem.replaceAll('\n', ' '),
+				signedContent: 'template',
+				signedTemplate: '{method} {path}\n{timestamp}\n{header:X-Nonce}\n{body}\n',
+				timestampHeader: 'X-Time',
+			},
+			{ authentication: 'sender' },
+		);
+		const body = '{"status":"paid"}';
+		const time = String(Math.floor(Date.now() / 1000));
+		const content = `POST ${new URL(url).pathname}\n${time}\nn-1\n${body}\n`;
+		const signature = createSign('RSA-SHA256').update(content).sign(privateKey, 'base64');
+		const hmac = createHmac('sha256', pem).update(content).digest('hex');
+		const headers = { 'X-Time': time, 'X-Nonce': 'n-1', 'X-Sig': signature };
+		expect(await post(url, body, { ...headers, 'X-Sig': hmac })).toMatch(/^401 .*HMAC-SHA256/);
+		expect(await post(url, body, { ...headers, 'X-Nonce': 'n-2' })).toMatch(/^401 /);
+		expect(await post(url, '{"status":"paid" }', headers)).toMatch(/^401 /);
+		await nothingStarted();
+		expect(await post(url, body, headers)).toBe('200 ');
+		expect(await started(1)).toMatchObject([[{ claimed: {}, body: { status: 'paid' } }]]);
+	});
+
+	test('a trigger with Sender is not published without a check of the sender, nor with a header that nobody signs', async () => {
+		const words = { describeService: true, statusField: 'headers.x-event', paidValues: 'paid' };
+		const signature = { senderCheck: 'signature', signatureHeader: 'X', signatureSecret: 'abc' };
+		for (const credential of [{}, { ...words, ...signature }]) {
+			const { id, node } = await imported(credential, { authentication: 'sender' });
+			// n8n 1 says no at once; n8n 2 says yes, and registers no webhook.
+			await n8n.publish(id).catch(() => undefined);
+			await pause(3000);
+			const answer = await fetch(n8n.url + webhookPath(node), { method: 'POST', body: '{}' });
+			expect(answer.status).toBe(404);
+		}
+	});
+});

@@ -1,0 +1,68 @@
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { NpmVersion } from '../../dev/versions';
+
+/*
+ * When which test on a running n8n is run: `npm run test:n8n` is the gate, `-- nightly` and `-- weekly` the
+ * others, and `-- money` one file by itself. Within a file of the gate, `nightly.test` marks what the gate
+ * leaves out.
+ */
+
+/** The gate: every promise of docs/safety.md once. Its two lanes run beside each other. */
+export const GATE = {
+	/** One file after the other, all on one n8n 2. */
+	shared: [
+		'agents',
+		'answers',
+		'hostile',
+		'money',
+		'previousNodes',
+		'realServices',
+		'triggers',
+		'waits',
+		'waitsBegin',
+		'workflowJson',
+	],
+	/** Each starts its own: it kills n8n, opens the editor, needs queue mode or n8n 1. */
+	alone: ['crash', 'editor', 'queue', 'smoke'],
+};
+
+/** Weekly and before a release, with all of parts/: what takes hours. `PAY_QUEUE` makes it long. */
+export const WEEKLY = ['payOnce', 'queueLong'];
+
+/** Only in the gate: at night all the others run on n8n 1 too. */
+const GATE_ALONE = ['smoke'];
+
+export type Tier = 'gate' | 'nightly' | 'weekly';
+
+export const isTier = (word: string | undefined): word is Tier =>
+	word === 'gate' || word === 'nightly' || word === 'weekly';
+
+const ENDING = '.n8n.ts';
+
+/** The paths of the tests on a running n8n below a folder. */
+function testsBelow(folder: string): string[] {
+	const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+	return names.filter((name) => name.endsWith(ENDING)).map((name) => join(folder, name));
+}
+
+/** Those of these names, wherever they stand below this folder. */
+function testsNamed(names: string[]): string[] {
+	return testsBelow(__dirname).filter((path) => names.includes(basename(path, ENDING)));
+}
+
+/** The files of each run of a tier; those of one tier run beside each other. */
+export function runsOf(tier: Tier): Record<string, string[]> {
+	if (tier === 'gate') return { shared: testsNamed(GATE.shared), alone: testsNamed(GATE.alone) };
+	if (tier === 'weekly') {
+		return { weekly: [...testsNamed(WEEKLY), ...testsBelow(join(__dirname, '..', 'parts'))] };
+	}
+	const others = testsNamed([...GATE_ALONE, 'queueLong']);
+	return { nightly: testsBelow(__dirname).filter((path) => !others.includes(path)) };
+}
+
+/** n8n 2 alone by day, both at night; or the one that the environment names. */
+export function versionsOf({ N8N_TRY_VERSION, PAY_TIER }: NodeJS.ProcessEnv): NpmVersion[] {
+	if (N8N_TRY_VERSION) return [N8N_TRY_VERSION as NpmVersion];
+	return PAY_TIER === 'nightly' || PAY_TIER === 'weekly' ? ['n8n2', 'n8n1'] : ['n8n2'];
+}

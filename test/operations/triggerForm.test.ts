@@ -1,0 +1,52 @@
+import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
+import { refusalOf } from '../refusal';
+
+describe('Authentication', () => {
+	test.each(['signedUrl', 'sender', 'none'])('%s is read', (chosen) => {
+		expect(readAuthentication(chosen, chosen)).toBe(chosen);
+	});
+
+	test('one that the form has by default is read, of which n8n stores nothing', () => {
+		expect(readAuthentication(undefined, 'signedUrl')).toBe('signedUrl');
+	});
+
+	test.each([
+		{ what: 'gives what the list has', typed: '={{ "signedUrl" }}', value: 'signedUrl' },
+		{ what: 'gives "none"', typed: '={{ $json.query.authentication }}', value: 'none' },
+	])('an expression that $what is refused: a request could choose', ({ typed, value }) => {
+		expect(refusalOf(() => readAuthentication(typed, value))?.message).toBe(
+			'Authentication is an expression, so a request could choose it',
+		);
+	});
+
+	test('what the list does not have is refused', () => {
+		expect(refusalOf(() => readAuthentication('off', 'off'))).toBeDefined();
+	});
+});
+
+describe('the response to postbacks', () => {
+	test.each([
+		{ options: undefined },
+		{ options: {} },
+		{ options: { respond: 'lastNode' } },
+		{ options: { responseCode: 200 } },
+		{ options: { responseCode: 299 } },
+		{ options: { responseCode: '204' } },
+	])('$options can be given', ({ options }) => {
+		expect(refusalOf(() => refuseWrongResponse(options))).toBeUndefined();
+	});
+
+	test.each([199, 300, 204.5, 'abc', 500])(
+		'the code %s is refused: the service repeats',
+		(code) => {
+			const shown = typeof code === 'string' ? `"${code}"` : String(code);
+			expect(refusalOf(() => refuseWrongResponse({ responseCode: code }))?.message).toBe(
+				`Response Code (responseCode) must be a whole number from 200 to 299, but is ${shown}`,
+			);
+		},
+	);
+
+	test('a time to respond that the list does not have is refused', () => {
+		expect(refusalOf(() => refuseWrongResponse({ respond: 'never' }))).toBeDefined();
+	});
+});
