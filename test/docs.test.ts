@@ -135,7 +135,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	reference.external_id pay_proof data.0.status main upstream webhooks nodes
-	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
+	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
 	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
 	.trim()

@@ -91,6 +91,7 @@ test('an operation without an External ID, or with limits and no amount, is a ty
 	const { words } = OPERATIONS.payment;
 	const common = {
 		kind: 'transfer',
+		sections: { members: '2.2', path: '4.2' },
 		path: 'payment',
 		identifier: 'its own',
 		words,

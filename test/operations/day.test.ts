@@ -29,6 +29,7 @@ const { kind, path, policy, words } = OPERATIONS.payment;
 function operationWith(member: BodyMember) {
 	return defineOperation({
 		kind,
+		sections: { members: '2.2', path: '4.2' },
 		path,
 		policy: { ...policy, countsAgainstLimits: false },
 		words,

@@ -65,6 +65,8 @@ type Definition<Kind extends string, Form extends readonly FormPart[]> = Contrac
 	BodyOf<Form>
 > & {
 	kind: Kind;
+	/** The sections of docs/service.md that say its members and its path. */
+	sections: { members: string; path: string };
 	resource: string;
 	option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
@@ -185,6 +187,7 @@ export function defineOperation<
 	return {
 		resource,
 		option,
+		sections: definition.sections,
 		requestOperation,
 		readRequest,
 		description,

@@ -35,6 +35,8 @@ interface SilentOperation extends NodeOperation {
 /** One that sends requests to the service. */
 interface SendingOperation extends NodeOperation {
 	resource: string;
+	/** The sections of docs/service.md that say its members and its path. */
+	sections: { members: string; path: string };
 	requestOperation: RequestOperation;
 	/** What its items hold beside what all have. */
 	ownOutput: Readonly<Record<string, 'string' | 'number'>>;

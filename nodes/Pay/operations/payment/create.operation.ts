@@ -41,6 +41,7 @@ function hintAtNumberKey(read: ReadParameter): string | undefined {
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = defineOperation({
 	kind: 'payment',
+	sections: { members: '2.2', path: '4.2' },
 	path: 'payment',
 	identifier: 'its own',
 	words: {

@@ -139,6 +139,7 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
 export const createQrCode = defineOperation({
 	kind: 'qrCode',
+	sections: { members: '2.1', path: '4.1' },
 	path: 'qrcode',
 	identifier: 'its own',
 	words: {
