@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import {
 	createServer,
 	type IncomingHttpHeaders,
@@ -11,6 +12,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { middleware as openApi } from 'express-openapi-validator';
+import { parse } from 'yaml';
 import type { OperationContract } from '../nodes/Pay/service/contract';
 import { brCode } from './brCode';
 import { parseFault, playFault, wordsOf, type Fault } from './faults';
@@ -28,6 +30,11 @@ interface Received {
 	headers: IncomingHttpHeaders;
 	/** The body's text; empty when the connection was cut before it was read. */
 	body: string;
+}
+
+/** What the sandbox uses of an operation in openapi.yaml. */
+interface ContractOperation {
+	operationId: Transaction['kind'];
 }
 
 /** What the sandbox uses of a body that the contract allowed. */
@@ -82,10 +89,18 @@ interface ApplicationLocals {
 	takesToken: (request: Request) => boolean;
 }
 
+const CONTRACT = join(__dirname, 'openapi.yaml');
+
+/** The operations of the contract: the path of each, and its kind. */
+const OPERATIONS = Object.entries(
+	(parse(readFileSync(CONTRACT, 'utf8')) as { paths: Record<string, { post: ContractOperation }> })
+		.paths,
+).map(([path, { post }]) => [path, post.operationId] as const);
+
 /** Rejects what openapi.yaml does not allow. */
 function contractMiddleware() {
 	return openApi({
-		apiSpec: join(__dirname, 'openapi.yaml'),
+		apiSpec: CONTRACT,
 		// A test does, once: it would take most of the time of a start.
 		validateApiSpec: false,
 		validateResponses: false,
@@ -300,8 +315,9 @@ export class Sandbox {
 		app.use(this.checkScheme);
 		app.use((contract ??= contractMiddleware()));
 		// A rehearsal of the page or of an amount is for a request that came this far.
-		app.post('/v2/pay/qrcode', (request, response) => this.carryOut('qrCode', request, response));
-		app.post('/v2/pay/payment', (request, response) => this.carryOut('payment', request, response));
+		for (const [path, kind] of OPERATIONS) {
+			app.post(path, (request, response) => this.carryOut(kind, request, response));
+		}
 		app.use(this.explainRejection);
 		return app;
 	}

@@ -24,6 +24,15 @@ function byKind<Value>(valueOf: (each: (typeof REGISTERED)[number]) => Value) {
 /** The operations of the service by their kind. */
 export const OPERATIONS = byKind<RequestOperation>(({ operation }) => operation);
 
+/**
+ * The same with the words that they have where no form can move the day. Tests quote these;
+ * operations/day.test.ts has what is said besides where one can.
+ */
+export const OPERATIONS_OF_TODAY = byKind<RequestOperation>(({ operation }) => ({
+	...operation,
+	words: { ...operation.words, stillToCome: undefined },
+}));
+
 export const KINDS = Object.keys(OPERATIONS) as Kind[];
 
 /** How each reads the body of an item. */

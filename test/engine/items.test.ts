@@ -19,7 +19,7 @@ import {
 	type Faults,
 } from '../faultCases';
 import { slowness } from '../busy';
-import { FULL_FORMS, KINDS, OPERATIONS, READ_REQUEST } from '../serviceOperations';
+import { FULL_FORMS, KINDS, READ_REQUEST } from '../serviceOperations';
 import {
 	CHARGE,
 	errorOf,
@@ -110,17 +110,6 @@ describe('what goes over the wire', () => {
 	test('a minimal request holds the two required fields only', async () => {
 		await run({ payerQuestion: '', payer: { name: '' }, split: {} });
 		expect(sandbox.bodies('qrcode')).toStrictEqual([{ amount: 10.5, external_id: 'order-1' }]);
-	});
-
-	test('a full payment request is the body of section 2.2', async () => {
-		const creditParty = { key: 'k', keyType: 't', document: '1', name: 'N' };
-		const members = { payerQuestion: 'Payout', creditParty, postbackUrl: 'https://a.example/b' };
-		await run({ resource: 'payment', postback: 'url', ...members });
-		expect(sandbox.bodies('payment')).toStrictEqual([
-			{ amount: 10.5, external_id: 'order-1', ...members },
-		]);
-		const sent = ['amount', 'external_id', ...Object.keys(members)];
-		expect(sent.sort()).toStrictEqual(Object.keys(OPERATIONS.payment.members).sort());
 	});
 
 	test.each([

@@ -364,8 +364,8 @@ describe('the duplicate check across executions', () => {
 			expect(errorOf(again)?.message).toContain(
 				`The payment "${id}" may well have been made already`,
 			);
-			expect(errorOf(again)?.description).toBe(
-				'This item was not sent now. Look under Executions for the run that sent it. Ask the service: only if it says that this payment was not made, send it with a new External ID. The earlier try says what became of it. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.',
+			expect(errorOf(again)?.description).toContain(
+				'Ask the service: only if it says that this payment was not made, send it with a new External ID. The earlier try says what became of it. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.',
 			);
 		}
 		expect(arrived()).toStrictEqual(['paid', 'lost']);

@@ -15,7 +15,7 @@ import { failuresInWords } from '../../nodes/Pay/execution/words/run';
 import { addResults, openTally, throwIfFailed } from '../../nodes/Pay/execution/tally';
 import { InputError } from '../../nodes/Pay/inputError';
 import type { RequestResult } from '../../nodes/Pay/service/client';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+import { OPERATIONS_OF_TODAY as OPERATIONS, type Kind } from '../serviceOperations';
 
 const NODE: INode = {
 	id: '1',

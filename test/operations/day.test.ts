@@ -10,7 +10,7 @@ import { resultOfAttempt } from '../../nodes/Pay/execution/itemResult';
 import type { Attempt } from '../../nodes/Pay/execution/ledger';
 import { amount, externalId, textMember, type BodyMember } from '../../nodes/Pay/parameters/member';
 import { defineOperation } from '../../nodes/Pay/operations/defineOperation';
-import { OPERATIONS } from '../serviceOperations';
+import { OPERATIONS_OF_TODAY as OPERATIONS } from '../serviceOperations';
 
 // An operation whose form can move the day: what is not done yet may be done on a later day.
 
