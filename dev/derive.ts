@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { buildSync } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { sendingOperations } from '../nodes/Pay/operations';
+import type { PlayedOperation } from '../sandbox/play';
 import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
 
 /*
@@ -178,11 +180,42 @@ function workflowJson(): string {
 	return text;
 }
 
+/**
+ * The source of the practice service's Code node: the sandbox's pure part as one readable file. n8n's Code
+ * node imports nothing.
+ */
+function practiceService(): string {
+	const { outputFiles } = buildSync({
+		entryPoints: [join(ROOT, 'sandbox/play.ts')],
+		bundle: true,
+		write: false,
+		format: 'iife',
+		globalName: 'service',
+		target: 'node20',
+		charset: 'utf8',
+		logLevel: 'error',
+	});
+	const operations = sendingOperations.map((operation): PlayedOperation => {
+		const { kind, path, leaves } = operation.requestOperation;
+		const required = requiredOf(operation).map((name) => {
+			const leaf = leaves.find((each) => each.path === name);
+			return [name, leaf?.type ?? 'string'] as const;
+		});
+		return { kind, path, required };
+	});
+	return `// Derived from sandbox/play.ts: npm run derive
+// What is asked must be as the service's document says; what is answered is made up.
+${outputFiles[0]!.text}
+return service.play($json, $execution.id, ${JSON.stringify(operations)});
+`;
+}
+
 /** What is derived, by its path, as it is to be. */
 export async function derived(): Promise<Map<string, string>> {
 	const texts = new Map([
 		['sandbox/openapi.yaml', openApi()],
 		[WORKFLOW_JSON, workflowJson()],
+		['examples/practice-service/What the service does.js', practiceService()],
 	]);
 	for (const operation of sendingOperations) {
 		const { resource, option } = operation;

@@ -14,13 +14,13 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { middleware as openApi } from 'express-openapi-validator';
 import { parse } from 'yaml';
 import type { OperationContract } from '../nodes/Pay/service/contract';
-import { brCode } from './brCode';
 import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
 import { pageRoutes } from './page';
 import { nested, pause, sendUntilTaken, type Postback, type PostbackBody } from './postbacks';
-import { REHEARSALS, SEQUELS, type Ending, type Rehearsal, type ResponseBody } from './rehearsals';
+import { postbackBodyOf, qrCodeOf, rehearsalOf, responseBodyOf, sequelOf } from './play';
+import type { Ending, Rehearsal } from './rehearsals';
 import { Tokens, type ClientCredentials, type TokenResponse } from './tokens';
 import type { Status, Transaction } from './transaction';
 
@@ -224,15 +224,7 @@ export class Sandbox {
 	 * @throws what `postbackBody` throws; the status is then as before
 	 */
 	changeStatus(transaction: Transaction, status: Status, paid = transaction.amount): string {
-		const { id, kind, external_id } = transaction;
-		const flat: PostbackBody = {
-			event: `${kind}.${status}`,
-			id,
-			external_id,
-			amount: paid,
-			status,
-		};
-		const body = JSON.stringify(this.inItsForm(flat));
+		const body = JSON.stringify(this.inItsForm(postbackBodyOf(transaction, status, paid)));
 		transaction.status = status;
 		transaction.changes.push({ at: new Date().toISOString(), status });
 		this.changed();
@@ -455,12 +447,12 @@ export class Sandbox {
 
 	private rehearsalOf(amount: number): Rehearsal | undefined {
 		if (!this.options.amountsAct) return undefined;
-		return REHEARSALS.find((rehearsal) => rehearsal.amount === amount);
+		return rehearsalOf(amount);
 	}
 
 	private endingOf({ kind, amount }: Transaction): Ending {
 		const { amountsAct, settlePaymentsAfter } = this.options;
-		const sequel = SEQUELS.find((known) => known.amount === amount);
+		const sequel = sequelOf(amount);
 		if (amountsAct && sequel !== undefined) return this.withSilence(sequel.ending);
 		if (kind !== 'payment' || settlePaymentsAfter === undefined) return { reported: 'never' };
 		return { reported: { afterMs: settlePaymentsAfter }, status: 'paid', times: 1 };
@@ -486,22 +478,15 @@ export class Sandbox {
 	}
 
 	private respond(
-		{ id, external_id, amount, status, qrCode }: Transaction,
+		transaction: Transaction,
 		rehearsal: Rehearsal | undefined,
 		request: Request,
 		response: Response,
 	): void {
-		// What is undefined is not in the JSON.
-		const body: ResponseBody = {
-			success: this.options.saysSuccess ? true : undefined,
-			id,
-			external_id,
-			amount,
-			status,
-			qrCode,
-		};
+		const { status, qrCode } = transaction;
+		const success = this.options.saysSuccess ? { success: true } : {};
+		const body = { ...success, ...responseBodyOf(transaction, status, qrCode, rehearsal) };
 		const effect = rehearsal?.effect;
-		if (effect?.kind === 'misreported') effect.falsify(body);
 		const respond = () => response.status(201).json(body);
 		if (effect?.kind !== 'carriedOut') return void respond();
 		const { silence } = this.options;
@@ -527,7 +512,7 @@ export class Sandbox {
 			status: 'waiting',
 			changes: [],
 			postbackUrl,
-			qrCode: kind === 'qrCode' ? brCode(id, amount) : undefined,
+			qrCode: qrCodeOf({ kind, id, external_id, amount }),
 			postbacks: [],
 			exchange,
 			occurrence,
