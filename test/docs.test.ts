@@ -543,7 +543,8 @@ test('every placeholder begins with "e.g.", as n8n asks for, but for the command
 });
 
 test('the actions are named without articles, as n8n asks for', () => {
-	expect(ACTIONS.sort()).toStrictEqual(['Create QR code', 'Make payment', 'Wait for postback']);
+	expect(ACTIONS).toContain('Make payment');
+	expect(ACTIONS.filter((action) => /\b(?:an?|the)\b/i.test(action))).toStrictEqual([]);
 });
 
 test.each(['package.json', 'nodes/Pay/Pay.node.json'])(
