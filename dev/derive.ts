@@ -4,6 +4,7 @@ import type { IDataObject, INodeProperties, INodePropertyCollection } from 'n8n-
 import { buildSync } from 'esbuild';
 import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
+import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
 import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
@@ -15,6 +16,7 @@ import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/servi
 
 const ROOT = join(__dirname, '..');
 const WORKFLOW_JSON = 'docs/workflow-json.md';
+const REPORT = 'examples/payouts/Report.js';
 
 type Operation = (typeof sendingOperations)[number];
 
@@ -210,12 +212,25 @@ return service.play($json, $execution.id, ${JSON.stringify(operations)});
 `;
 }
 
+/** The report of the payouts, with each outcome in the word of the product. @throws where it lacks one */
+function reportOfPayouts(): string {
+	let text = readFileSync(join(ROOT, REPORT), 'utf8');
+	for (const outcome of ['accepted', 'unknown', 'rejected', 'notSent'] as const) {
+		const line = new RegExp(`^(\\t+${outcome}: )'.*',$`, 'm');
+		if (!line.test(text)) throw new Error(`${REPORT} has no word for "${outcome}"`);
+		const word = OUTCOME_WORDS[outcome];
+		text = text.replace(line, `$1'${word.charAt(0).toUpperCase()}${word.slice(1)}',`);
+	}
+	return text;
+}
+
 /** What is derived, by its path, as it is to be. */
 export async function derived(): Promise<Map<string, string>> {
 	const texts = new Map([
 		['sandbox/openapi.yaml', openApi()],
 		[WORKFLOW_JSON, workflowJson()],
 		['examples/practice-service/What the service does.js', practiceService()],
+		[REPORT, reportOfPayouts()],
 	]);
 	for (const operation of sendingOperations) {
 		const { resource, option } = operation;

@@ -1,3 +1,4 @@
+import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import {
 	arrived,
@@ -34,7 +35,7 @@ describe('validation of all items comes first', () => {
 		const run = await pay([...itemsFor(...ids(3)), { id: 'bad', amount: '10,50' }]);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
 		expect(errorOf(run)?.description).toContain(
-			'Of 4 payments: 1 not sent, 3 not reached in this run.',
+			`Of 4 payments: 1 ${OUTCOME_WORDS.notSent}, 3 not reached in this run.`,
 		);
 		expect(arrived()).toStrictEqual([]);
 	});
