@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import { PICTURES } from './pictures';
+import { SIGNED_TEMPLATE } from './senders';
 import { Sandbox, type SandboxOptions } from './service';
 
 export const HELP = `The sandbox: a stand-in for the service, on this machine only.
@@ -15,15 +17,24 @@ What the service's document leaves open, off unless named; each an illustration:
   --oauth                tokens come from /oauth/token (OAuth 2.0 client credentials)
   --client-id TEXT       (sandbox-client)
   --client-secret TEXT   (SANDBOX_CLIENT_SECRET; sandbox-secret)
-  --client-auth WAY      header, body or json alone; header and body are taken without it
+  --client-auth WAY      header, body, json or headerJson alone; header and body are taken without it
   --token-life SECONDS   (3600)
   --wrap-token           tokens come as { data: { accessToken: … } }
   --one-token            a new token ends the one before it
   --scope TEXT           the only scope that is given
   --allow ADDRESS        rejects requests from other IP addresses with 403; may be repeated
   --success-field        responses have "success"; a body that breaks the contract gets false in a 200
-  --nested-postback      postbacks are { event, data: { … } }
+  --qr-code-as WHAT      responses have a picture of the code: svg, png, or its address
+  --postback-as FORM     postbacks are nested, { event, data: { … } }, or a list, { event, entries: [ … ] }
+  --hundredths           the amounts of postbacks are hundredths: 1250 is 12.50
+  --refund-after MS      so long after "paid" it comes again, beside "refund": the money went back
   --sign SECRET          postbacks have X-Signature: sha256= and the HMAC-SHA256 of the body
+  --sign-rsa             X-Signature is RSA-SHA256; the public key is shown at the start
+  --sign-template        signed is ${SIGNED_TEMPLATE}, with X-Timestamp
+  --secret-header TEXT   postbacks have this header, "Name: value"
+  --notify URL           all postbacks go there, as if entered in a dashboard
+  --challenge            that address gets them once it gave back ?challenge=…
+  --expect TEXT          postbacks are sent again until this is the response's body
 `;
 
 /** @param orElse the word that may stand in place of the number, for the error */
@@ -36,6 +47,27 @@ function wholeNumber(name: string, text: string, orElse = ''): number {
 
 function settleAfter(text: string): number | undefined {
 	return text === 'off' ? undefined : wholeNumber('settle-after', text, ' or off');
+}
+
+const WAYS = ['header', 'body', 'json', 'headerJson'] as const;
+const FORMS = ['nested', 'list'] as const;
+
+/** A text of some; undefined where the option is not there. */
+function oneOf<Choice extends string>(
+	name: string,
+	choices: readonly Choice[],
+	text: string | undefined,
+): Choice | undefined {
+	const choice = choices.find((each) => each === text);
+	if (text === undefined || choice !== undefined) return choice;
+	throw new Error(`--${name} is one of ${choices.join(', ')}, not "${text}"`);
+}
+
+function header(text: string | undefined): SandboxOptions['secretHeader'] {
+	if (text === undefined) return undefined;
+	const [, name, value] = /^([\w-]+): *(\S.*)$/.exec(text) ?? [];
+	if (name !== undefined && value !== undefined) return { name, value };
+	throw new Error(`--secret-header needs "Name: value", not "${text}"`);
 }
 
 /** Reads the options of the command line; undefined when only the help was asked for. */
@@ -61,13 +93,23 @@ export function readOptions(
 			scope: { type: 'string' },
 			allow: { type: 'string', multiple: true },
 			'success-field': { type: 'boolean' },
-			'nested-postback': { type: 'boolean' },
+			'qr-code-as': { type: 'string' },
+			'postback-as': { type: 'string' },
+			hundredths: { type: 'boolean' },
+			'refund-after': { type: 'string' },
+			'sign-rsa': { type: 'boolean' },
+			'sign-template': { type: 'boolean' },
+			'secret-header': { type: 'string' },
+			notify: { type: 'string' },
+			challenge: { type: 'boolean' },
+			expect: { type: 'string' },
 		},
 	});
 	if (values.help) return undefined;
-	const way = values['client-auth'];
-	if (way !== undefined && way !== 'header' && way !== 'body' && way !== 'json') {
-		throw new Error(`--client-auth is header, body or json, not "${way}"`);
+	const way = oneOf('client-auth', WAYS, values['client-auth']);
+	const refundAfter = values['refund-after'];
+	if (values.challenge && values.notify === undefined) {
+		throw new Error('--challenge needs --notify');
 	}
 	return {
 		port: wholeNumber('port', values.port),
@@ -87,8 +129,17 @@ export function readOptions(
 			: undefined,
 		allowedAddresses: values.allow,
 		saysSuccess: values['success-field'],
-		postbackBody: values['nested-postback'] ? 'nested' : undefined,
+		qrCodeAs: oneOf('qr-code-as', PICTURES, values['qr-code-as']),
+		postbackBody: oneOf('postback-as', FORMS, values['postback-as']),
+		reportsHundredths: values.hundredths,
+		refundAfter: refundAfter === undefined ? undefined : wholeNumber('refund-after', refundAfter),
 		signatureSecret: values.sign,
+		signsWithRsa: values['sign-rsa'],
+		signsTemplate: values['sign-template'],
+		secretHeader: header(values['secret-header']),
+		notificationUrl: values.notify,
+		asksChallenge: values.challenge,
+		expectedResponse: values.expect,
 	};
 }
 
@@ -101,6 +152,8 @@ async function main() {
 	const sandbox = await Sandbox.start(options);
 	const token = options.clientCredentials ? `tokens from ${sandbox.tokenUrl}` : 'any access token';
 	console.log(`Sandbox service: ${sandbox.url} (${token}; its responses are illustrations)`);
+	const { publicKey } = sandbox.sender;
+	if (publicKey !== undefined) console.log(`Signature Public Key:\n${publicKey}`);
 	console.log(
 		`Open it in a browser, or order a fault by the base URL: ${sandbox.url}/fault/status-500`,
 	);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** One try to send a postback. */
@@ -28,12 +29,28 @@ export interface PostbackBody {
 	external_id: string;
 	amount: number;
 	status: string;
+	/** Only once the money went back: the status then says "paid" still. */
+	refund?: { amount: number };
 }
 
 /** A postback whose facts are nested one level deep, as many services have it. */
 export function nested({ event, ...data }: PostbackBody) {
 	return { event, data };
 }
+
+/** A postback as one entry of a list; the other one is about another charge. */
+export function listed({ event, ...data }: PostbackBody) {
+	const other = {
+		id: 'another',
+		external_id: 'another-order',
+		amount: data.amount,
+		status: 'paid',
+	};
+	return { event, entries: [other, data] };
+}
+
+/** The forms of postbacks beside the flat one. */
+export const POSTBACK_FORMS = { nested, list: listed };
 
 /** Pauses between tries, in milliseconds. The service's own retries are not documented. */
 const PAUSES = [500, 1000, 2000, 4000];
@@ -52,7 +69,7 @@ async function sendOnce(
 	body: string,
 	headers: Record<string, string>,
 	closed: AbortSignal,
-): Promise<PostbackTry> {
+): Promise<PostbackTry & { whole?: string }> {
 	try {
 		const response = await fetch(url, {
 			method: 'POST',
@@ -61,17 +78,33 @@ async function sendOnce(
 			redirect: 'manual',
 			signal: AbortSignal.any([closed, AbortSignal.timeout(LONGEST_RESPONSE)]),
 		});
-		const text = (await response.text()).slice(0, TEXT_KEPT);
-		return { at: new Date().toISOString(), response: response.status, text };
+		const whole = await response.text();
+		const text = whole.slice(0, TEXT_KEPT);
+		return { at: new Date().toISOString(), response: response.status, text, whole };
 	} catch (error) {
 		const { cause, message } = error as Error & { cause?: { code?: string } };
 		return { at: new Date().toISOString(), response: cause?.code ?? message };
 	}
 }
 
+/** Whether an address gives back a text that it is sent, as services ask before they send postbacks. Never rejects. */
+export async function passesChallenge(url: string, closed: AbortSignal): Promise<boolean> {
+	const challenge = randomUUID();
+	try {
+		const address = new URL(url);
+		address.searchParams.set('challenge', challenge);
+		const signal = AbortSignal.any([closed, AbortSignal.timeout(LONGEST_RESPONSE)]);
+		const response = await fetch(address, { redirect: 'manual', signal });
+		return response.status === 200 && (await response.text()) === challenge;
+	} catch {
+		return false;
+	}
+}
+
 /**
  * Sends a postback until the receiver responds with 2xx, a few times at most. Never rejects.
  * @param onTry is called after every try
+ * @param expected the only body of a response that counts; any, when undefined
  */
 export async function sendUntilTaken(
 	url: string,
@@ -79,12 +112,14 @@ export async function sendUntilTaken(
 	headers: Record<string, string>,
 	closed: AbortSignal,
 	onTry: (postbackTry: PostbackTry) => void,
+	expected?: string,
 ): Promise<void> {
 	for (const wait of [0, ...PAUSES]) {
 		if (wait > 0 && !(await pause(wait, closed))) return;
-		const postbackTry = await sendOnce(url, body, headers, closed);
+		const { whole, ...postbackTry } = await sendOnce(url, body, headers, closed);
 		onTry(postbackTry);
 		const { response } = postbackTry;
-		if (typeof response === 'number' && response >= 200 && response <= 299) return;
+		const isSuccess = typeof response === 'number' && response >= 200 && response <= 299;
+		if (isSuccess && (expected === undefined || whole === expected)) return;
 	}
 }

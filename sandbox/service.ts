@@ -1,4 +1,4 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {
@@ -18,9 +18,19 @@ import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
 import { pageRoutes } from './page';
-import { nested, pause, sendUntilTaken, type Postback, type PostbackBody } from './postbacks';
+import { pictureOf, type Picture } from './pictures';
 import { postbackBodyOf, qrCodeOf, rehearsalOf, responseBodyOf, sequelOf } from './play';
+import {
+	passesChallenge,
+	pause,
+	POSTBACK_FORMS,
+	sendUntilTaken,
+	type Postback,
+	type PostbackBody,
+	type PostbackTry,
+} from './postbacks';
 import type { Ending, Rehearsal } from './rehearsals';
+import { Sender, type SenderOptions } from './senders';
 import { Tokens, type ClientCredentials, type TokenResponse } from './tokens';
 import type { Status, Transaction } from './transaction';
 
@@ -46,7 +56,7 @@ interface RequestBody {
 }
 
 /** What the service's document leaves open is off by default, and an illustration when it is on. */
-export interface SandboxOptions {
+export interface SandboxOptions extends SenderOptions {
 	/** 0 takes a free port. */
 	port?: number;
 	/** Milliseconds until a payment is reported as paid; never, when undefined. */
@@ -63,10 +73,20 @@ export interface SandboxOptions {
 	allowedAddresses?: string[];
 	/** Responses have a `success`, and a body that breaks the contract gets a 200 with `false`. */
 	saysSuccess?: boolean;
-	/** The form of postbacks: nested one level deep, or whatever the function makes of one. */
-	postbackBody?: 'nested' | ((body: PostbackBody) => unknown);
-	/** Postbacks are signed with it: `X-Signature: sha256=` and the HMAC-SHA256 of the body. */
-	signatureSecret?: string;
+	/** The form of postbacks: nested one level deep, a list, or whatever the function makes of one. */
+	postbackBody?: keyof typeof POSTBACK_FORMS | ((body: PostbackBody) => unknown);
+	/** The amounts of postbacks are hundredths: 1250 is 12.50. */
+	reportsHundredths?: boolean;
+	/** Milliseconds after which what was paid goes back: "paid" comes again, beside a refund. */
+	refundAfter?: number;
+	/** Where all postbacks go, as if it was entered in a dashboard; where each request says, when absent. */
+	notificationUrl?: string;
+	/** That address gets postbacks only once it gave back a text, `?challenge=…`. */
+	asksChallenge?: boolean;
+	/** The only body of a response that counts; else a postback is sent again. */
+	expectedResponse?: string;
+	/** Responses have a picture of the code in place of its text. */
+	qrCodeAs?: Picture;
 }
 
 /** What the stages of one request leave to each other in `response.locals`. */
@@ -134,7 +154,10 @@ export class Sandbox {
 
 	readonly journal = new Journal(() => this.changed());
 	readonly tokens?: Tokens;
+	readonly sender: Sender;
 	private readonly server: Server;
+	/** Whether the notification URL has passed its challenge. */
+	private isAddressTaken = false;
 	private readonly watchers = new Set<() => void>();
 	private readonly closing = new AbortController();
 	/** How often each external_id came, per kind. */
@@ -143,6 +166,7 @@ export class Sandbox {
 	private constructor(readonly options: SandboxOptions) {
 		const { clientCredentials } = options;
 		if (clientCredentials !== undefined) this.tokens = new Tokens(clientCredentials);
+		this.sender = new Sender(options);
 		this.server = createServer(this.application());
 		// Responses that never come are ordered by tests, which then close the sandbox.
 		this.server.requestTimeout = 0;
@@ -224,11 +248,23 @@ export class Sandbox {
 	 * @throws what `postbackBody` throws; the status is then as before
 	 */
 	changeStatus(transaction: Transaction, status: Status, paid = transaction.amount): string {
-		const body = JSON.stringify(this.inItsForm(postbackBodyOf(transaction, status, paid)));
+		const shown = this.options.reportsHundredths ? Math.round(paid * 100) : paid;
+		const flat = postbackBodyOf(transaction, status, shown);
+		const body = JSON.stringify(this.inItsForm(flat));
 		transaction.status = status;
 		transaction.changes.push({ at: new Date().toISOString(), status });
 		this.changed();
+		if (status === 'paid') void this.refund(transaction, flat);
 		return body;
+	}
+
+	/** Reports later, where the sandbox was started so, that what was paid went back. Never rejects. */
+	private async refund(transaction: Transaction, paid: PostbackBody): Promise<void> {
+		const { refundAfter } = this.options;
+		if (refundAfter === undefined) return;
+		if (!(await pause(refundAfter, this.closing.signal))) return;
+		const refunded = { ...paid, refund: { amount: paid.amount } };
+		await this.sendPostback(transaction, JSON.stringify(this.inItsForm(refunded)));
 	}
 
 	/**
@@ -249,13 +285,21 @@ export class Sandbox {
 		postbacks.push(postback);
 		this.changed();
 		if (wait > 0 && !(await pause(wait, this.closing.signal))) return;
-		const { signatureSecret } = this.options;
-		const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-		if (signatureSecret !== undefined) headers['X-Signature'] = signatureOf(body, signatureSecret);
-		await sendUntilTaken(postbackUrl, body, headers, this.closing.signal, (postbackTry) => {
+		const addTry = (postbackTry: PostbackTry) => {
 			postback.tries.push(postbackTry);
 			this.changed();
-		});
+		};
+		const { signal } = this.closing;
+		if (this.options.asksChallenge && !this.isAddressTaken) {
+			this.isAddressTaken = await passesChallenge(postbackUrl, signal);
+			if (!this.isAddressTaken) {
+				addTry({ at: new Date().toISOString(), response: 'The challenge did not come back' });
+				return;
+			}
+		}
+		const headers = { 'Content-Type': 'application/json', ...this.sender.headersFor(body) };
+		const { expectedResponse } = this.options;
+		await sendUntilTaken(postbackUrl, body, headers, signal, addTry, expectedResponse);
 	}
 
 	private changed(): void {
@@ -265,7 +309,8 @@ export class Sandbox {
 	private inItsForm(flat: PostbackBody): unknown {
 		const { postbackBody } = this.options;
 		if (postbackBody === undefined) return flat;
-		return postbackBody === 'nested' ? nested(flat) : postbackBody(flat);
+		const inForm = typeof postbackBody === 'function' ? postbackBody : POSTBACK_FORMS[postbackBody];
+		return inForm(flat);
 	}
 
 	/** The stages of a request, in this order. */
@@ -483,9 +528,10 @@ export class Sandbox {
 		request: Request,
 		response: Response,
 	): void {
-		const { status, qrCode } = transaction;
+		const { id, status, qrCode } = transaction;
 		const success = this.options.saysSuccess ? { success: true } : {};
-		const body = { ...success, ...responseBodyOf(transaction, status, qrCode, rehearsal) };
+		const code = this.shownCode(id, qrCode);
+		const body = { ...success, ...responseBodyOf(transaction, status, code, rehearsal) };
 		const effect = rehearsal?.effect;
 		const respond = () => response.status(201).json(body);
 		if (effect?.kind !== 'carriedOut') return void respond();
@@ -493,6 +539,13 @@ export class Sandbox {
 		const isSlow = effect.fault.kind === 'delay' && silence !== undefined;
 		const fault: Fault = isSlow ? { kind: 'delay', ms: silence } : effect.fault;
 		this.play(fault, request, response, respond);
+	}
+
+	/** A code as responses have it. */
+	private shownCode(id: string, qrCode: string | undefined): string | undefined {
+		const { qrCodeAs } = this.options;
+		if (qrCode === undefined || qrCodeAs === undefined) return qrCode;
+		return pictureOf(qrCode, qrCodeAs, `${this.url}/transactions/${id}/qr.svg`);
 	}
 
 	private remember(
@@ -511,7 +564,7 @@ export class Sandbox {
 			payerQuestion,
 			status: 'waiting',
 			changes: [],
-			postbackUrl,
+			postbackUrl: this.options.notificationUrl ?? postbackUrl,
 			qrCode: qrCodeOf({ kind, id, external_id, amount }),
 			postbacks: [],
 			exchange,
@@ -538,10 +591,6 @@ export class Sandbox {
 		const status = breaksContract ? 422 : (error.status ?? 500);
 		response.status(status).json({ message, errors });
 	};
-}
-
-function signatureOf(body: string, secret: string): string {
-	return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 }
 
 function rewrite(request: Request, url: string): void {

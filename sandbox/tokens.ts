@@ -12,12 +12,20 @@ export interface ClientCredentials {
 	/** A new token ends the one before it. */
 	oneActiveToken?: boolean;
 	/** The only way of client authentication that is taken; header and body, when absent. */
-	clientAuthentication?: 'header' | 'body' | 'json';
+	clientAuthentication?: 'header' | 'body' | 'json' | 'headerJson';
 	/** Tokens come as `accessToken` within `data`, of another type than Bearer. */
 	wrapsTokens?: boolean;
 	/** The only scope that is given. */
 	scope?: string;
 }
+
+/** Where each way has the client. */
+const PLACE_OF_CLIENT = {
+	header: 'header',
+	body: 'body',
+	json: 'body',
+	headerJson: 'header',
+} as const;
 
 export interface TokenResponse {
 	status: number;
@@ -40,14 +48,18 @@ function decoded(text: string): string {
 	return decodeURIComponent(text.replaceAll('+', ' '));
 }
 
-/** Reads the client's name and secret from HTTP Basic, form-encoded as RFC 6749, 2.3.1 has it. */
-function clientInHeader(authorization: string): [string, string] {
+/**
+ * Reads the client's name and secret from HTTP Basic.
+ * @param isEncoded whether they are form-encoded in it, as RFC 6749, 2.3.1 has it
+ */
+function clientInHeader(authorization: string, isEncoded: boolean): [string, string] {
 	const [, base64] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(authorization) ?? [];
 	const [, id, secret] =
 		/^([^:]*):(.*)$/s.exec(Buffer.from(base64 ?? '', 'base64').toString()) ?? [];
 	if (id === undefined || secret === undefined) {
 		throw new Rejection(401, 'invalid_client', 'The Authorization header is not HTTP Basic');
 	}
+	if (!isEncoded) return [id, secret];
 	try {
 		return [decoded(id), decoded(secret)];
 	} catch {
@@ -91,6 +103,11 @@ export class Tokens {
 
 	constructor(private readonly options: ClientCredentials) {}
 
+	private get takesJson(): boolean {
+		const { clientAuthentication } = this.options;
+		return clientAuthentication === 'json' || clientAuthentication === 'headerJson';
+	}
+
 	isActive(token: string): boolean {
 		return (this.expiries.get(token) ?? 0) > Date.now();
 	}
@@ -129,10 +146,9 @@ export class Tokens {
 	): TokenResponse {
 		const responseHeaders: Record<string, string> = { 'Cache-Control': 'no-store' };
 		try {
-			const parameters =
-				this.options.clientAuthentication === 'json'
-					? parametersOfJson(headers, body)
-					: parametersOfForm(headers, body);
+			const parameters = this.takesJson
+				? parametersOfJson(headers, body)
+				: parametersOfForm(headers, body);
 			this.authenticate(headers, parameters);
 			return { status: 200, body: work(parameters), headers: responseHeaders };
 		} catch (error) {
@@ -179,19 +195,15 @@ export class Tokens {
 			throw new Rejection(400, 'invalid_request', 'The client authenticates in two ways at once');
 		}
 		const usedWay = authorization === undefined ? 'body' : 'header';
-		// The parameters of a JSON body are those of a form by now: both are in the body.
-		const requiredWay = clientAuthentication === 'json' ? 'body' : clientAuthentication;
+		// The parameters of a JSON body are those of a form by now.
+		const requiredWay = clientAuthentication && PLACE_OF_CLIENT[clientAuthentication];
 		if (requiredWay !== undefined && usedWay !== requiredWay) {
-			throw new Rejection(
-				401,
-				'invalid_client',
-				`Send ID and secret in the ${clientAuthentication}`,
-			);
+			throw new Rejection(401, 'invalid_client', `Send ID and secret in the ${requiredWay}`);
 		}
 		const [id, secret] =
 			authorization === undefined
 				? [parameters.get('client_id'), parameters.get('client_secret')]
-				: clientInHeader(authorization);
+				: clientInHeader(authorization, clientAuthentication !== 'headerJson');
 		if (id !== clientId || secret !== clientSecret) {
 			throw new Rejection(401, 'invalid_client', 'No client has this ID and secret');
 		}

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PayApi } from '../credentials/PayApi.credentials';
@@ -6,6 +7,7 @@ import { exampleNames, withSources } from '../dev/examples';
 import { obstacles } from '../dev/release';
 import { Pay } from '../nodes/Pay/Pay.node';
 import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
+import { verify } from '../nodes/Pay/postback/proof';
 import { fieldsIn } from './fields';
 import { jsonBlocksOf } from './jsonBlocks';
 import { GATE } from './n8n/tiers';
@@ -134,7 +136,7 @@ const OTHER_NAMES = `
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
-	reference.external_id pay_proof data.0.status main upstream webhooks nodes
+	query.challenge headers.x-challenge body.challenge reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
 	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
@@ -329,11 +331,9 @@ describe('docs/safety.md', () => {
 		}
 	});
 
-	/** What an example promises is tried at night, with the example. */
-	const isOfExample = (promise: string) => promise.includes('`pay-once`');
 	const inGate = [...GATE.shared, ...GATE.alone].map((name) => `n8n/${name}.n8n.ts`);
 
-	test.each(promises.filter(({ promise }) => !isOfExample(promise)))(
+	test.each(promises)(
 		'"$promise" is tried on a running n8n before a change goes in: $tests',
 		({ tests }) => {
 			const files = allIn(tests, /`([^`]+)`/g);
@@ -446,6 +446,24 @@ const FOR_A_READER = DOCUMENTS.filter(
 test.each(FOR_A_READER)('%s says first whom it is for', (path) => {
 	const [, first] = proseOf(path).split(/\n\n+/);
 	expect(first!.startsWith('For ')).toBe(true);
+});
+
+test('the line of know-when-paid that sends a postback makes a proof that a trigger takes', () => {
+	const line = /^SECRET=.*$/m.exec(read('docs/know-when-paid.md'))![0];
+	const secret = 'a secret of some length, with $ and "';
+	const typed = line
+		.replace('your Postback Secret', secret)
+		.replace('https://n8n.example.com/webhook/…/postback', 'https://a.test/postback');
+	const url = execFileSync('bash', ['-c', `curl() { printf %s "\${@: -1}"; }; ${typed}`], {
+		encoding: 'utf8',
+	});
+	const { origin, pathname, searchParams } = new URL(url);
+	expect(origin + pathname).toBe('https://a.test/postback');
+	expect(verify(Object.fromEntries(searchParams), [secret])).toStrictEqual({
+		external_id: 'order-1044',
+		kind: 'qrCode',
+		amount: 49.9,
+	});
 });
 
 describe('docs/workflow-json.md', () => {

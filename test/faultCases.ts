@@ -337,14 +337,6 @@ export const CASES: FaultCase[] = [
 		fault: { kind: 'status', status: 422 },
 	},
 	{
-		name: '429',
-		outcome: 'rejected',
-		arrives: true,
-		statusCode: 429,
-		// Without it nothing more goes out in that execution.
-		fault: { kind: 'status', status: 429, retryAfter: '0' },
-	},
-	{
 		name: '407, a proxy',
 		outcome: 'notSent',
 		arrives: true,

@@ -234,6 +234,7 @@ test('every field takes an expression, but for a choice of resource or operation
 	expect([...new Set(fixed)].filter((name) => !permissions.includes(name)).sort()).toStrictEqual([
 		'allowNoKey',
 		'authentication',
+		'challengeField',
 		'decimalSign',
 		'matchField',
 		'matchValues',
@@ -353,7 +354,7 @@ describe("n8n's insides that CONTRIBUTING lists", () => {
 describe('the lowest n8n is the same', () => {
 	const [lowest = ''] = /^\d+\.\d+/.exec(MATRIX[0]!.version) ?? [];
 
-	test.each(['README.md', 'CHANGELOG.md', 'docs/install.md', 'nodes/Pay/n8nVersion.ts'])(
+	test.each(['README.md', 'CHANGELOG.md', 'docs/install.md', 'nodes/Pay/n8n1/version.ts'])(
 		'in %s',
 		(file) => expect(read(file)).toContain(`n8n ${lowest}`),
 	);

@@ -1,7 +1,6 @@
-import { isN8n1 } from './n8nVersion';
+import './n8n1/version';
 import {
 	NodeConnectionTypes,
-	NodeOperationError,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 	type INodeType,
@@ -10,20 +9,11 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 import { testPayCredential } from './credential/credentialTest';
+import { onMessage } from './n8n1/chatMessage';
 import { credentials, executeChosen, findOperation, properties } from './operations';
 import { subtitle } from './operations/subtitle';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
 import { refuseOnError, refusePostback } from './postback/refuse';
-
-/**
- * On n8n 1 anyone who opens its /chat resumes any waiting execution, unless the node has this and it
- * throws (measured on 1.123). n8n 2.41 takes chat messages only for nodes that have it.
- */
-const onMessage = isN8n1
-	? async (context: IExecuteFunctions): Promise<never> => {
-			throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
-		}
-	: undefined;
 
 /** The Pay node: all operations, each described in operations/. */
 export class Pay implements INodeType {

@@ -1,3 +1,4 @@
+import './n8n1/version';
 import {
 	NodeConnectionTypes,
 	type IHookFunctions,
@@ -12,6 +13,7 @@ import { publish } from './operations/trigger/publish';
 import { receive } from './operations/trigger/receive';
 import { refuseOnError } from './postback/refuse';
 import { POSTBACK_METHODS } from './postback/request';
+import { RESPONSE_CODE } from './postback/response';
 
 /** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {
@@ -42,7 +44,7 @@ export class PayTrigger implements INodeType {
 				httpMethod: POSTBACK_METHODS,
 				// At once, n8n 2 responds when the execution is stored, n8n 1 a moment before.
 				responseMode: '={{ $parameter["options"]["respond"] || "onReceived" }}',
-				responseCode: '={{ Number($parameter["options"]["responseCode"]) || 200 }}',
+				responseCode: RESPONSE_CODE,
 				// Without a text here, n8n responds with what webhook() gives, whatever text that is.
 				responseData: '={{ $parameter["options"]["respond"] === "lastNode" ? "noData" : "" }}',
 				path: 'postback',

@@ -482,15 +482,34 @@ describe('failures', () => {
 		const got = bearerToken(account(), endpoint(() => ({ statusCode: 415, body })).post);
 		const failure = (await got.catch((error: unknown) => error)) as InputError;
 		expect(failure.advice).toBe(
-			`The endpoint said: ${words}. Check Client Authentication of the Pay API credential: some services take a JSON body only.`,
+			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".`,
 		);
-		expect(failure.message).not.toMatch(/Client ID/);
+	});
+
+	test.each<{ statusCode: number; sendIn: ClientCredentials['sendIn']; others: string }>([
+		{ statusCode: 400, sendIn: 'body', others: '"Header", "Header and JSON Body" or "JSON Body"' },
+		{ statusCode: 401, sendIn: 'headerJson', others: '"Body", "Header" or "JSON Body"' },
+		{ statusCode: 415, sendIn: 'json', others: '"Body", "Header" or "Header and JSON Body"' },
+	])('$statusCode: the other choices are named', async ({ statusCode, sendIn, others }) => {
+		const { post } = endpoint(() => ({ statusCode, body: '' }));
+		const got = bearerToken(account({ sendIn }), post);
+		const failure = (await got.catch((error: unknown) => error)) as InputError;
+		expect(failure.advice).toContain(`If they are right, choose another one: ${others}.`);
+	});
+
+	test('what no other choice mends names none', async () => {
+		for (const statusCode of [302, 404, 429, 500]) {
+			const { post } = endpoint(() => ({ statusCode, body: '' }));
+			const got = bearerToken(account(), post);
+			const failure = (await got.catch((error: unknown) => error)) as InputError;
+			expect(failure.advice).not.toContain('Client Authentication');
+		}
 	});
 
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
 		// The positive control: what it repeats is there to be found.
 		const messages: string[] = [];
-		for (const sendIn of ['header', 'body', 'json'] as const) {
+		for (const sendIn of ['header', 'body', 'json', 'headerJson'] as const) {
 			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
 				const repeating = async (_url: string, headers: object, body: string) => {
 					const echo = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
@@ -521,12 +540,15 @@ describe('failures', () => {
 	});
 });
 
+const btoaUtf8 = (text: string) => Buffer.from(text).toString('base64');
+
 function secretsOf({ token }: Account): string[] {
 	if (!('clientCredentials' in token)) return [];
 	const { clientId, clientSecret } = token.clientCredentials;
 	const encoded = new URLSearchParams({ '': clientSecret }).toString().slice(1);
 	const pair = `${new URLSearchParams({ '': clientId }).toString().slice(1)}:${encoded}`;
-	return [clientSecret, encoded, Buffer.from(pair).toString('base64')];
+	const plainPair = `${clientId}:${clientSecret}`;
+	return [clientSecret, encoded, ...[pair, plainPair].map((each) => btoaUtf8(each))];
 }
 
 describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
@@ -564,6 +586,23 @@ describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
 			client_id: 'a&b=c',
 			client_secret: SECRET,
 		});
+	});
+
+	test('in the header beside JSON: ID and secret as they are, the grant as JSON', async () => {
+		const { post, posted } = endpoint();
+		const client = { clientId: 'a b', sendIn: 'headerJson' } as const;
+		await bearerToken(account(client), post);
+		await bearerToken(account({ ...client, scope: 'one two' }), post);
+		const headers = {
+			'Content-Type': 'application/json',
+			Accept: 'application/json',
+			Authorization: `Basic ${btoaUtf8(`a b:${SECRET}`)}`,
+		};
+		expect(posted.map((each) => each.headers)).toStrictEqual([headers, headers]);
+		expect(posted.map(({ body }) => body)).toStrictEqual([
+			'{"grant_type":"client_credentials"}',
+			'{"grant_type":"client_credentials","scope":"one two"}',
+		]);
 	});
 
 	test('in the body: ID and secret are form members, and no header holds them', async () => {

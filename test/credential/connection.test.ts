@@ -347,7 +347,8 @@ test.each<{ what: string; credential: object; field: string; message: string }>(
 		what: 'secrets in the query',
 		credential: IN_QUERY,
 		field: 'clientAuthentication',
-		message: 'The Client Authentication of the Pay API credential must be header, body or json',
+		message:
+			'The Client Authentication of the Pay API credential must be body, header, headerJson or json',
 	},
 	{
 		what: 'a token URL with a password',

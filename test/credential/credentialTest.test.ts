@@ -148,7 +148,7 @@ test('a token that is kept is not what is tested: a client that is refused by no
 	expect(await verdict(client)).toBe('OK: The service accepts the access token');
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });
 	expect(await verdict(client)).toBe(
-		'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+		'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
 	);
 	sandbox.tokenFaultFor = undefined;
 	sandbox.revokeTokens();
@@ -331,7 +331,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a wrong secret',
 		change: { clientSecret: 'wrong' },
 		expected:
-			'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). The endpoint said: "No client has this ID and secret". Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+			'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). The endpoint said: "No client has this ID and secret". Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
 	},
 	{
 		what: 'no secret',

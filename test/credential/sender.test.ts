@@ -392,6 +392,12 @@ describe('a signature with a public key', () => {
 			message: /is a key, not a secret/,
 		},
 		{
+			what: 'a key as JSON writes it, as the secret of an HMAC',
+			credential: { ...SIGNED, signatureSecret: JSON.stringify(PEM) },
+			field: 'signatureSecret',
+			message: /is a key, not a secret/,
+		},
+		{
 			what: 'a key of another kind',
 			credential: {
 				...RSA_SIGNED,

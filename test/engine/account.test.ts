@@ -628,6 +628,16 @@ describe('an account that is refused is asked once', () => {
 			retryAfter: () => undefined,
 			said: /^The service.+ before this execution's next wait$/,
 		},
+		{
+			what: 'a date that is over by the clock of n8n',
+			retryAfter: () => new Date(Date.now() - 40_000).toUTCString(),
+			said: /^The service.+ before this execution's next wait$/,
+		},
+		{
+			what: '0 s, as some say who count down',
+			retryAfter: () => '0',
+			said: /^The service.+ for 1 s$/,
+		},
 	])('30 payments of which the third gets 429, with $what', async ({ retryAfter, said }) => {
 		let asked = 0;
 		sandbox.faultFor = () =>
@@ -748,6 +758,26 @@ describe('an account that is refused is asked once', () => {
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
+	test('items that are in flight at once share the failure of one token request', async () => {
+		let asked = 0;
+		const endpoint = createServer((_request, response) => {
+			asked++;
+			response.writeHead(500).end();
+		});
+		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
+		const { port } = endpoint.address() as AddressInfo;
+		const credential = {
+			authentication: 'clientCredentials',
+			tokenUrl: `http://127.0.0.1:${port}/`,
+			clientId: 'a',
+			clientSecret: randomUUID(),
+		};
+		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(10));
+		endpoint.close();
+		expect(asked).toBe(3);
+		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	});
+
 	test('a service that takes JSON only and wraps its tokens is paid with', async () => {
 		const service = await startSandbox({
 			clientCredentials: {
@@ -771,7 +801,7 @@ describe('an account that is refused is asked once', () => {
 			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
 		);
 		expect(errorOf(run)?.description).toBe(
-			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
 		);
 	});
 

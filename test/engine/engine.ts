@@ -54,6 +54,8 @@ class Source implements INodeType {
 }
 
 let changeContext: RunOptions['context'];
+/** The Pay node of another release, where a run has one. */
+let otherPay: INodeType | undefined;
 
 /** The Pay node, in a context that a test may change. */
 class PayInContext extends Pay {
@@ -79,9 +81,14 @@ const TYPES: Record<string, INodeType> = {
 	'n8n-nodes-pay.payTool': new PayInContext(),
 };
 
+function nodeType(type: string): INodeType {
+	if (type === 'n8n-nodes-pay.pay' && otherPay !== undefined) return otherPay;
+	return TYPES[type]!;
+}
+
 const nodeTypes: INodeTypes = {
-	getByName: (type) => TYPES[type]!,
-	getByNameAndVersion: (type) => TYPES[type]!,
+	getByName: nodeType,
+	getByNameAndVersion: nodeType,
 	getKnownTypes: () => ({}),
 };
 
@@ -144,6 +151,8 @@ export interface RunOptions {
 	previous?: IRun;
 	/** The context as another version of n8n, or a failing one, would give it to the Pay node. */
 	context?: (context: IExecuteFunctions) => Partial<IExecuteFunctions>;
+	/** The Pay node of another release. */
+	pay?: INodeType;
 	/** Is handed what cancels the execution. */
 	onStart?: (cancel: () => void) => void;
 	/** Nodes and connections of its own, instead of Source -> Pay. */
@@ -260,6 +269,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 /** Runs a workflow through n8n's own engine. */
 export async function runWorkflow(options: RunOptions): Promise<IRun> {
 	changeContext = options.context;
+	otherPay = options.pay;
 	prepared ??= DataDeduplicationService.init(store);
 	await prepared;
 	const standard = {

@@ -21,7 +21,6 @@ import {
 	resultsOf,
 	sandbox,
 	sourceNode,
-	store,
 	storeHooks,
 	to,
 	withSandbox,
@@ -348,24 +347,6 @@ test('the pause between two batches ends when the execution is cancelled', async
 	pay(itemsFor('a', 'b'), { context, onStart }, { batching }).catch(() => undefined);
 	await ended;
 	expect(arrived()).toStrictEqual(['a']);
-});
-
-test('the claim of a run that fails while it reads is made to last like any other', async () => {
-	const executionId = 'execution-that-has-waited';
-	const attempts = {};
-	Object.defineProperty(attempts, 'payment a', {
-		get() {
-			// Another process writes over the list, as it may between the claim and the look.
-			store.clear();
-			throw new Error('the stored attempt cannot be read');
-		},
-	});
-	const wait = { external_id: 'a', executionId, node: 'Wait', run: 0 };
-	const flow = { attempts, postbacks: [wait] };
-	const context: RunOptions['context'] = () => ({ getContext: () => flow });
-	const run = await pay(itemsFor('a'), { context, executionId });
-	expect(errorOf(run)?.message).toBe('the stored attempt cannot be read');
-	expect(store.has(`n8n-nodes-pay:passage:${executionId} 1`)).toBe(true);
 });
 
 test('a run that nobody cancels logs nothing, nor does one that is cancelled when it has ended', async () => {

@@ -330,6 +330,21 @@ describe('the QR image', () => {
 		expect(hintsOf(done)).toStrictEqual([]);
 	});
 
+	test('an SVG of the service is a file of its own type, byte for byte, and no text to copy', async () => {
+		const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+		respond(201, JSON.stringify({ data: { image: svg } }));
+		const done = await run({ ...image, external_id: 'order/7' });
+		const [item] = outputOf(done, 'Pay');
+		expect(item?.binary?.qr).toMatchObject({
+			mimeType: 'image/svg+xml',
+			fileName: 'order_7.svg',
+			fileExtension: 'svg',
+			data: Buffer.from(svg).toString('base64'),
+		});
+		expect(item?.json).not.toHaveProperty('qrCode');
+		expect(hintsOf(done)).toStrictEqual([]);
+	});
+
 	const NOWHERE = { qrCodePath: 'data.code' };
 	const TOO_LONG = JSON.stringify({ id: 'z'.repeat(5000) });
 	test.each([

@@ -191,7 +191,7 @@ describe('a re-run of the node', () => {
 
 	test('stands in the ledger before its request is answered, without an outcome', async () => {
 		const written: unknown[] = [];
-		let flow = () => ({}) as { attempts?: Record<string, object> };
+		let flow = () => ({}) as { attempts?: object[] };
 		sandbox.faultFor = () => {
 			written.push(structuredClone(flow().attempts));
 			return undefined;
@@ -210,10 +210,8 @@ describe('a re-run of the node', () => {
 			fingerprint: expect.any(String),
 			executionId: expect.any(String),
 		};
-		expect(written).toStrictEqual([{ 'payment a': attempt }]);
-		expect(flow().attempts).toStrictEqual({
-			'payment a': { ...attempt, outcome: 'accepted', reason: undefined },
-		});
+		expect(written).toStrictEqual([[attempt]]);
+		expect(flow().attempts).toStrictEqual([{ ...attempt, outcome: 'accepted', reason: undefined }]);
 	});
 
 	describe('an External ID that changes with each try', () => {

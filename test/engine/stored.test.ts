@@ -1,202 +1,175 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type IDataObject, type INodeType, type IRun } from 'n8n-workflow';
+import { Pay as PayNow } from '../../nodes/Pay/Pay.node';
+import { unpack } from '../versions/unpack';
 import {
-	createRunExecutionData,
-	NodeHelpers,
-	type IDataObject,
-	type IExecuteFunctions,
-	type IHttpRequestOptions,
-	type INodeParameters,
-	type INodeProperties,
-	type IRun,
-} from 'n8n-workflow';
-import { PayApi } from '../../credentials/PayApi.credentials';
-import { Pay } from '../../nodes/Pay/Pay.node';
-import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
-import {
+	arrived,
 	CONTINUE,
 	errorOf,
+	FIELDS,
+	itemsFor,
 	outcomes,
+	outputOf,
+	pay,
 	payNode,
 	runWorkflow,
 	sandbox,
 	sourceNode,
-	store,
 	to,
 	withSandbox,
-	workflowId,
-	resultsOf,
 } from './engine';
 import { webhookNode } from './webhook';
 
 /*
- * What n8n keeps of each release, as text that is never rewritten, read with the code at hand: nobody
- * stores a workflow again because the package was upgraded.
+ * What n8n keeps of a release is read by the code at hand: an older package writes it, and this one goes on
+ * with it. Nobody stores a workflow again because the package was upgraded. Each tarball in test/stored is a
+ * release. Before the first one the code at hand is read by a second copy of itself, in another process's place.
  */
 
-/** The flow context of an execution, by n8n's name for it. */
-type Context = Record<'flow', IDataObject>;
+const FOLDER = join(__dirname, '..', 'stored');
+const CACHE = join(__dirname, '..', '..', '.cache', 'releases');
+const TARBALLS = readdirSync(FOLDER).filter((file) => file.endsWith('.tgz'));
 
-interface Stored {
-	credential: { baseUrl: string; postbackUrl: string; postbackSecret: string };
-	/** By class: what is stored where all is left out that has its default, and what is read then. */
-	defaults: Record<string, Array<{ stored: INodeParameters; read: INodeParameters }>>;
-	/** Parameters of a Pay node as stored, and the request that they make. */
-	workflows: Record<string, { parameters: INodeParameters; path: string; body: string }>;
-	/** An execution that is run again, by kind: what of its items is sent, and what each comes to. */
-	ledger: Record<
-		string,
-		{
-			context: Context;
-			parameters: INodeParameters;
-			items: string[];
-			sends: string[];
-			outcomes: string[];
-		}
-	>;
-	/** What was handed to n8n's duplicate store for a payment "paid". */
-	remembered: Record<'scope' | 'options' | 'values', never>;
-	/** Signed URLs, and some with a longer list, as a later release may sign it. */
-	postbacks: {
-		reference: IDataObject;
-		trigger: Record<string, string>;
-		wait: { context: Context; awaited: IDataObject; urls: Record<string, string> };
-	};
+/** The Pay node of a release, with a memory of its own. */
+function payOf(folder: string): INodeType {
+	const loaded: INodeType[] = [];
+	jest.isolateModules(() => {
+		const { Pay } = jest.requireActual<{ Pay: new () => INodeType }>(folder);
+		loaded.push(new Pay());
+	});
+	return loaded[0]!;
 }
 
-const FOLDER = join(__dirname, '..', 'stored');
-const FILES = readdirSync(FOLDER).filter((file) => file.endsWith('.json'));
-const RELEASES = FILES.map((file): [string, Stored] => [
-	file.replace('.json', ''),
-	JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Stored,
-]);
+const RELEASES = TARBALLS.map((file) => {
+	const release = file.replace('.tgz', '');
+	// Below this folder, so that the release finds the n8n-workflow of these tests.
+	const folder = join(CACHE, release);
+	return {
+		release,
+		load: () => payOf(join(unpack(join(FOLDER, file), '0.0.1', folder), 'dist/nodes/Pay/Pay.node')),
+	};
+});
+RELEASES.push({
+	release: 'the code at hand',
+	load: () => payOf('../../nodes/Pay/Pay.node'),
+});
 
 withSandbox();
 
-describe.each(RELEASES)('of %s', (_release, stored) => {
-	const { credential, defaults, workflows, ledger, remembered, postbacks } = stored;
+/** As n8n stores an execution, and reads it again. */
+const throughDatabase = (run: IRun) => JSON.parse(JSON.stringify(run)) as IRun;
 
-	/** Sends what goes to the stored address to the sandbox: fingerprints hold that address. */
-	const context = ({ helpers }: IExecuteFunctions) => ({
-		helpers: {
-			...helpers,
-			httpRequest: async (request: IHttpRequestOptions) =>
-				(await helpers.httpRequest({
-					...request,
-					url: request.url.replace(credential.baseUrl, sandbox.url),
-				})) as unknown,
-		},
-	});
+describe.each(RELEASES)('of $release', ({ load }) => {
+	const earlier = load();
 
-	/** Runs a Pay node with parameters as they are stored, in an execution that may have begun. */
-	async function run(
-		parameters: INodeParameters,
-		items: IDataObject[],
-		contextData = {},
-		executionId?: string,
-	) {
-		const source = sourceNode('Source', items);
-		const pay = { ...payNode('Pay', {}, CONTINUE), parameters };
-		const data = createRunExecutionData({
-			executionData: {
-				contextData: structuredClone(contextData),
-				nodeExecutionStack: [{ node: source, data: { main: [[{ json: {} }]] }, source: null }],
-			},
-		});
-		return await runWorkflow({
-			executionId,
-			parameters: {},
-			credential,
-			context,
-			previous: { data } as IRun,
-			workflow: { nodes: [source, pay], connections: { Source: to(['Pay']) } },
-		});
+	/** Has the earlier node run some items, meeting these faults; gives what n8n stores. */
+	async function runEarlier(parameters: IDataObject, items: IDataObject[]): Promise<IRun> {
+		sandbox.faultFor = ({ body }) => {
+			if (body.includes('"unknown"')) return { kind: 'status', status: 503 };
+			if (body.includes('"rejected"')) return { kind: 'status', status: 422 };
+			return undefined;
+		};
+		const settings = { onError: 'stopWorkflow' } as const;
+		const run = await pay(items, { parameters, settings, pay: earlier });
+		sandbox.faultFor = undefined;
+		sandbox.received.length = 0;
+		return throughDatabase(run);
 	}
 
-	const sent = () =>
-		sandbox.received.map(({ body }) => (JSON.parse(body) as IDataObject).external_id);
-
-	// A hidden field hands a collection on as it was typed: its readers know the defaults inside.
-	const shown = ({ description }: Pay | PayTrigger) =>
-		description.properties.filter(({ type }) => type !== 'hidden');
-	const forms: Record<string, INodeProperties[]> = {
-		Pay: shown(new Pay()),
-		PayTrigger: shown(new PayTrigger()),
-		PayApi: new PayApi().properties,
-	};
-	test.each(
-		Object.entries(defaults).flatMap(([name, rows]) =>
-			rows.map((row) => ({ name, ...row, what: JSON.stringify(row.stored) })),
-		),
-	)('$name: what is left out of $what has the default that it had', (row) => {
-		const node = { typeVersion: 1 } as never;
-		const form = { properties: forms[row.name] } as never;
-		// Fields that the credential's switches hide keep their defaults too.
-		const withHidden = row.name === 'PayApi';
-		const all = NodeHelpers.getNodeParameters(
-			forms[row.name]!,
-			row.stored,
-			true,
-			withHidden,
-			node,
-			form,
-		);
-		expect(all).toMatchObject(row.read);
-	});
-
-	const { 'a payment, nothing but what is required': keyless, ...others } = workflows;
-
-	test('a payment without a Key, which 0.1.0 sent, is refused', async () => {
-		const execution = await run(keyless!.parameters, [{ id: 'order-1', amount: 49.9 }]);
-		expect(resultsOf(execution)).toMatchObject([{ outcome: 'notSent', field: 'creditParty.key' }]);
-		expect(sandbox.received).toStrictEqual([]);
-	});
-
-	test.each(Object.entries(others))('%s sends what it sent', async (_name, workflow) => {
-		const execution = await run(workflow.parameters, [{ id: 'order-1', amount: 49.9 }]);
-		expect(outcomes(execution)).toStrictEqual(['accepted']);
-		expect(sandbox.received.map(({ path, body }) => ({ path, body }))).toStrictEqual([
-			{ path: workflow.path, body: workflow.body },
-		]);
-	});
-
-	test.each(Object.entries(ledger))(
-		'an execution that is run again (%s) sends only what it may',
-		async (_kind, { context: begun, parameters, items, sends, outcomes: expected }) => {
-			const execution = await run(
-				parameters,
-				items.map((id) => ({ id })),
-				begun,
-			);
-			expect(outcomes(execution)).toStrictEqual(expected);
-			expect(sent()).toStrictEqual(sends);
+	test.each<{ kind: string; parameters: IDataObject; sends: string[]; becomes: string[] }>([
+		{
+			kind: 'payments',
+			parameters: { options: { batching: { batch: { batchSize: 3 } } } },
+			sends: ['rejected'],
+			becomes: ['accepted', 'unknown', 'accepted'],
 		},
-	);
+		{
+			kind: 'QR codes',
+			parameters: { resource: 'qrCode' },
+			sends: ['unknown', 'rejected'],
+			becomes: ['accepted', 'accepted', 'accepted'],
+		},
+	])('an execution with $kind that is run again sends only what it may', async (row) => {
+		const items = itemsFor('accepted', 'unknown', 'rejected');
+		const previous = await runEarlier(row.parameters, items);
+		expect(errorOf(previous)).toBeDefined();
+		const { parameters } = row;
+		const again = await pay(items, { parameters, previous, settings: CONTINUE });
+		expect(outcomes(again)).toStrictEqual(row.becomes);
+		const sent = sandbox.received.map(({ body }) => (JSON.parse(body) as IDataObject).external_id);
+		expect(sent.sort()).toStrictEqual(row.sends.sort());
+	});
 
-	test('a payment that is remembered is not sent again, and one that is not goes out', async () => {
-		const at = { workflow: { id: workflowId() }, node: payNode('Pay', {}) };
-		const { scope, options, values } = remembered;
-		await store.checkProcessedAndRecord(values, scope, at as never, options);
-		const { parameters } = ledger.payment!;
-		const execution = await run(parameters, [{ id: 'paid' }, { id: 'new' }]);
+	test('a payment that was recorded is not sent again, and one that was not goes out', async () => {
+		await runEarlier({}, itemsFor('accepted'));
+		const execution = await pay(itemsFor('accepted', 'new'), { settings: CONTINUE });
 		expect(outcomes(execution)).toStrictEqual(['duplicate', 'accepted']);
-		expect(sent()).toStrictEqual(['new']);
+		expect(arrived()).toStrictEqual(['new']);
 	});
 
-	const deliver = async (url: string, more: Parameters<typeof webhookNode>[0] = {}) =>
-		await webhookNode({ ...more, credential: () => credential }).post(url);
-
-	test.each(Object.entries(postbacks.trigger))('a trigger takes %s', async (_name, url) => {
-		const { result } = await deliver(url);
-		expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({ reference: postbacks.reference });
+	test('a trigger takes the signed URL that it gave out', async () => {
+		const credential = {
+			postbackUrl: 'https://n8n.example.com/webhook/a/postback',
+			postbackSecret: 'thirty characters of the test',
+		};
+		await pay(itemsFor('order-1'), {
+			credential,
+			parameters: { resource: 'qrCode' },
+			pay: earlier,
+		});
+		const url = String(sandbox.bodies('qrcode')[0]!.postbackUrl);
+		const { result } = await webhookNode({ credential: () => credential }).post(url);
+		expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({
+			reference: { kind: 'qrCode', amount: 1, external_id: 'order-1' },
+		});
 	});
 
-	test('an execution that asked for its postback begins to wait', async () => {
-		const { external_id } = postbacks.reference;
-		const parameters = { resource: 'postback', operation: 'wait' };
-		const execution = await run(parameters, [{ external_id }], postbacks.wait.context, '42');
-		expect(errorOf(execution)).toBeUndefined();
-		expect(execution.waitTill).toBeInstanceOf(Date);
-		expect((await run(parameters, [{ external_id }], {}, '42')).waitTill).toBeUndefined();
+	test('a wait that began takes its postback, and goes on with "paid" alone', async () => {
+		const credential = {
+			baseUrl: sandbox.url,
+			describeService: true,
+			statusField: 'status',
+			paidValues: 'paid',
+		};
+		const charge = payNode('Charge', { resource: 'qrCode', ...FIELDS, postback: 'resume' });
+		const wait = payNode('Wait', {
+			resource: 'postback',
+			operation: 'wait',
+			external_id: '={{ $json.external_id }}',
+			resumeWhen: 'paid',
+		});
+		const waiting = await runWorkflow({
+			parameters: {},
+			credential,
+			pay: earlier,
+			executionId: '42',
+			workflow: {
+				nodes: [sourceNode('Source', itemsFor('order-1')), charge, wait],
+				connections: { Source: to(['Charge']), Charge: to(['Wait']) },
+			},
+		});
+		expect(waiting.waitTill).toBeInstanceOf(Date);
+		const { executionData } = throughDatabase(waiting).data;
+		const { awaited } = executionData!.contextData['node:Wait'] as { awaited: IDataObject };
+		const [item] = outputOf(waiting, 'Charge');
+		const url = String(sandbox.bodies('qrcode')[0]!.postbackUrl);
+		const node = webhookNode({ item, awaited, credential: () => credential });
+		const pending = await node.post(url, { status: 'pending' });
+		expect(pending.result.workflowData).toBeUndefined();
+		const paid = await node.post(url, { status: 'paid' });
+		expect(paid.result.workflowData?.[0]?.[0]?.json).toMatchObject({
+			postback: { reference: { external_id: 'order-1' }, state: 'paid' },
+		});
+	});
+
+	test('what a workflow leaves out has the default that it had', () => {
+		const { properties } = new PayNow().description;
+		const missing = earlier.description.properties.filter(({ type, name, default: value }) => {
+			if (type === 'hidden' || type === 'notice') return false;
+			const now = properties.filter((property) => property.name === name);
+			return !now.some((property) => JSON.stringify(property.default) === JSON.stringify(value));
+		});
+		expect(missing).toStrictEqual([]);
 	});
 });

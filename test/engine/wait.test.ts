@@ -1,12 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type {
-	IConnections,
-	IDataObject,
-	IExecuteFunctions,
-	INode,
-	INodeExecutionData,
-	IRun,
-} from 'n8n-workflow';
+import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedHashes,
@@ -657,13 +650,16 @@ describe('the charge before it', () => {
 		},
 	);
 
-	test('whose credential has an expression in what the signature needs does not begin', async () => {
+	test('whose credential has an expression in what the signature needs: the charge is not sent', async () => {
 		const words = { senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' };
 		const run = await chargeAndWait([{ id: 'a' }], undefined, { words });
 		expect(errorOf(run)?.message).toBe(
-			'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
+			'"Wait", which waits for this postback, could not begin: The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
 		);
-		expect(run.waitTill).toBeUndefined();
+		expect(errorOf(run)?.description).toBe(
+			'Nothing was sent for this item. Enter it as text, select another credential in the wait, or use a Pay Trigger.',
+		);
+		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test('whose account has no words: what comes out has no state', async () => {
@@ -761,6 +757,29 @@ describe('the waits behind a charge', () => {
 		return { sent: sandbox.received.length, error: errorOf(run)?.message ?? '', hints };
 	}
 
+	test.each<{ what: string; options: unknown; why: string }>([
+		{
+			what: 'an expression as its response',
+			options: { responseBody: '={{ $json.id }}' },
+			why: 'Response Body (responseBody) is an expression, and there is no item yet that it could read',
+		},
+		{
+			what: 'a code that asks for repeats',
+			options: { responseCode: 500 },
+			why: 'Response Code (responseCode) must be a whole number from 200 to 299, but is 500',
+		},
+		{
+			what: 'options that are one expression',
+			options: '={{ {} }}',
+			why: 'Options must be filled in field by field, not as one expression',
+		},
+	])('one with $what could not begin: nothing is sent', async ({ options, why }) => {
+		const nodes = [charge('Charge'), waiting('Wait', { ...GOOD, options } as IDataObject)];
+		const { sent, error } = await played(nodes, { Charge: to(['Wait']) });
+		expect(sent).toBe(0);
+		expect(error).toContain(why);
+	});
+
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
 		{
 			what: 'directly',
@@ -824,6 +843,19 @@ describe('the waits behind a charge', () => {
 	])('one that cannot begin, $what: nothing is sent', async ({ nodes, connections }) => {
 		const { sent, error } = await played([charge('Charge'), ...nodes], connections);
 		expect(error).toMatch(/^"Wait", which waits for this postback, could not begin: \S/);
+		expect(sent).toBe(0);
+	});
+
+	test('one that looks at what the service does not sign: nothing is sent', async () => {
+		const match = { resumeWhen: 'match', matchField: 'query.status', matchValues: 'paid' };
+		const { sent, error } = await played(
+			[charge('Charge'), waiting('Wait', match)],
+			{ Charge: to(['Wait']) },
+			{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: 'of the service' },
+		);
+		expect(error).toBe(
+			'"Wait", which waits for this postback, could not begin: Field (matchField) has "query.status", which reads a header or the query, which the service does not sign: anybody could add it',
+		);
 		expect(sent).toBe(0);
 	});
 
@@ -922,48 +954,26 @@ describe('the waits behind a charge', () => {
 		},
 	);
 
+	test.each([
+		['without a credential', undefined],
+		['with another one', { payApi: { id: '2', name: 'Pay API 2' } }],
+	])(
+		'one %s: an expression in what the credential of the charge checks stops nothing',
+		async (_, credentials) => {
+			const { sent } = await played(
+				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
+				{ Charge: to(['Wait']) },
+				{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' },
+			);
+			expect(sent).toBe(1);
+		},
+	);
+
 	test('of a charge that asks for no postback here are not looked at', async () => {
 		const { sent } = await played(
 			[charge('Charge', undefined, { postback: 'none' }), waiting('Wait', GUESSED)],
 			{ Charge: to(['Wait']) },
 		);
 		expect(sent).toBe(1);
-	});
-});
-
-describe('a claim that was lost', () => {
-	withSandbox();
-
-	test('a run that has lost its claim behind a wait to another process sends nothing in its retries either', async () => {
-		const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 0 };
-		const flow = { postbacks: [wait] };
-		const known = new Set(['n8n-nodes-pay:passage:42 1']);
-		const checkProcessedAndRecord = async (keys: string[]) => {
-			const processed = keys.filter((key) => known.has(key));
-			for (const key of keys) known.add(key);
-			return { new: keys.filter((key) => !processed.includes(key)), processed };
-		};
-		const helpers = (real: IExecuteFunctions) => ({ ...real.helpers, checkProcessedAndRecord });
-		const run = await runWorkflow({
-			executionId: '42',
-			items: [{ id: 'pay-1' }],
-			credential: { baseUrl: sandbox.url },
-			parameters: {
-				resource: 'payment',
-				operation: 'create',
-				amount: '1',
-				external_id: '={{ $json.id }}',
-				creditParty: { key: 'k' },
-			},
-			settings: { retryOnFail: true, maxTries: 3 },
-			context: (real) => ({
-				getContext: () => flow as unknown as IDataObject,
-				helpers: helpers(real) as unknown as IExecuteFunctions['helpers'],
-			}),
-		});
-		expect(errorOf(run)?.message).toBe(
-			'n8n runs this execution a second time, so no payment is sent',
-		);
-		expect(sandbox.received).toHaveLength(0);
 	});
 });

@@ -34,6 +34,10 @@ export interface Called {
 	result: IWebhookResponseData;
 	/** The status that the node itself wrote, if it did. */
 	status?: number;
+	/** The text that it wrote itself. */
+	text?: string;
+	/** The headers that it set. */
+	headers: Record<string, string>;
 	log: string[];
 }
 
@@ -77,6 +81,7 @@ function nodeWith(type: INodeType, typeName: string, parameters: INodeParameters
 	const shown = Object.fromEntries(properties.map(({ name, default: value }) => [name, value]));
 	return {
 		id: 'node-1',
+		webhookId: 'webhook-1',
 		name: NODE_NAME,
 		type: typeName,
 		typeVersion: 1,
@@ -126,12 +131,19 @@ export function webhookNode(setting: Setting): Callee {
 			resultData: { ...run.resultData, lastNodeExecuted: node.name },
 		},
 		async call(request) {
-			const called: Omit<Called, 'result'> = { log: [] };
+			const called: Omit<Called, 'result'> = { log: [], headers: {} };
 			let finish = () => {};
 			const response = {
 				headersSent: false,
 				statusCode: 200,
-				setHeader: () => response,
+				setHeader(name: string, value: string) {
+					called.headers[name.toLowerCase()] = value;
+					return response;
+				},
+				end(text: string) {
+					called.text = text;
+					return response;
+				},
 				once: (_event: 'finish', listener: () => void) => {
 					finish = listener;
 					return response;
@@ -151,6 +163,8 @@ export function webhookNode(setting: Setting): Callee {
 			}) as Readable & { rawBody?: Buffer };
 			const additional = {
 				executionId: item ? executionId : undefined,
+				webhookBaseUrl: 'https://n8n.example.com/webhook',
+				webhookTestBaseUrl: 'https://n8n.example.com/webhook-test',
 				webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 				formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 				variables: {},

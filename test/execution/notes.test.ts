@@ -1,6 +1,6 @@
 import type { INode } from 'n8n-workflow';
-import { compareResponse } from '../../nodes/Pay/execution/notes';
-import { openTally } from '../../nodes/Pay/execution/tally';
+import { compareResponse } from '../../nodes/Pay/execution/report/notes';
+import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { OPERATIONS } from '../serviceOperations';
 
 const TRIGGER = 'https://n8n.example.com/webhook/pay/postback';
@@ -22,6 +22,7 @@ test.each<[string, unknown]>([
 	['nothing', {}],
 	['a text', 'accepted'],
 	['what the request said', { ...REQUEST }],
+	['an empty amount and identifier', { amount: '', external_id: ' ' }],
 	['the amount as text', { amount: '41.00' }],
 	['an amount with a currency', { amount: { value: 4100, currency: 'EUR' } }],
 	['no amount', { amount: null, external_id: null, postbackUrl: null }],
@@ -61,6 +62,14 @@ test.each<[string, unknown, string]>([
 	],
 ])('a response with %s: one doubt names both', (_, response, doubt) => {
 	expect(doubtsAbout(response)).toStrictEqual([doubt]);
+});
+
+test('what is named may be as long as a response: a doubt has its beginning', () => {
+	const long = '9'.repeat(300_000);
+	const address = `https://shop.example.com/${long}`;
+	const doubts = doubtsAbout({ amount: long, external_id: long, postbackUrl: address });
+	expect(doubts).toHaveLength(3);
+	for (const doubt of doubts) expect(doubt.length).toBeLessThan(600);
 });
 
 test('an older charge under the same External ID: what differs is told', () => {

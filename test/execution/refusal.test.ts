@@ -1,4 +1,4 @@
-import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import type { Attempt } from '../../nodes/Pay/execution/item';
 import * as refusals from '../../nodes/Pay/execution/words/refusal';
 import type { InputError } from '../../nodes/Pay/inputError';
 import { OPERATIONS } from '../serviceOperations';
@@ -12,6 +12,7 @@ const attempt = (outcome?: Attempt['outcome']): Attempt => ({
 	place: { isTool: false, node: 'Pay', run: '0', item: 1 },
 	amount: 12.5,
 	fingerprint: 'f',
+	executionId: '42',
 	outcome,
 });
 

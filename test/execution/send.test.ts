@@ -1,11 +1,12 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import type { Records } from '../../nodes/Pay/execution/memory/RunRecords';
-import { openLedger } from '../../nodes/Pay/execution/ledger';
-import { readSettings, type Ready } from '../../nodes/Pay/execution/read';
+import { openLedger } from '../../nodes/Pay/execution/ledger/ledger';
+import type { Ready } from '../../nodes/Pay/execution/item';
+import { readSettings } from '../../nodes/Pay/execution/read';
 import type { Run } from '../../nodes/Pay/execution/runState';
 import { sendBatch } from '../../nodes/Pay/execution/send';
-import { openTally } from '../../nodes/Pay/execution/tally';
+import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { AccountGate } from '../../nodes/Pay/credential/accountGate';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS, type Kind } from '../serviceOperations';

@@ -1,4 +1,4 @@
-import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import type { Attempt } from '../../nodes/Pay/execution/item';
 import type { Summary } from '../../nodes/Pay/execution/summary';
 import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import * as refusals from '../../nodes/Pay/execution/words/refusal';
@@ -29,6 +29,7 @@ function attempt(kind: Kind, outcome: Attempt['outcome'], run = '0'): Attempt {
 		place: { isTool: false, node: 'Pay', run, item: 2 },
 		amount: 12.5,
 		fingerprint: '',
+		executionId: '42',
 		outcome,
 	};
 }
@@ -156,7 +157,6 @@ const REASONS: Record<Reason['is'], Reason[]> = {
 		{ is: 'webPage', title: '' },
 	],
 	notJson: [{ is: 'notJson' }],
-	inWords: [{ is: 'inWords', words: 'words that 0.1.0 stored' }],
 };
 
 const ID = 'order-7';

@@ -5,7 +5,7 @@ import { chain, node, pay, type Node } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { startModel } from './model';
 import { allFinished, VERSIONS, withN8n, type Credential } from './nodes';
-import { agent, chatModel, set, toAgent } from './otherNodes';
+import { agent, callOf, chatModel, set, toAgent, whenCalled } from './otherNodes';
 
 const manualTrigger = () => node('Manual', 'n8n-nodes-base.manualTrigger');
 const fromAi = (name: string, type = 'string') => `={{ $fromAI('${name}', 'x', '${type}') }}`;
@@ -162,6 +162,23 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const runData = await runFirstNodes(id);
 		await runPart(id, {
 			destinationNode: previousNodesOf('Behind'),
+			runData,
+			dirtyNodeNames: [],
+		});
+		expect(sent()).toBe(1);
+	});
+
+	test('"Execute previous nodes" in a node that calls a sub-workflow: that pays, and docs/pay-people.md warns', async () => {
+		const payChild = pay('Pay', { amount: 1, external_id: '={{ $json.id }}' });
+		const child = await n8n.importWorkflow(chain('Child', [whenCalled(), payChild]), { payApi });
+		await n8n.activate(child);
+		const round = set('Round', `={{ { "id": "${randomUUID()}" } }}`);
+		const row = set('Row', '={{ {} }}');
+		const parent = chain('Parent', [manualTrigger(), row, round, callOf('Call', child)]);
+		const id = await n8n.importWorkflow({ ...parent, ...NO_PINS });
+		const runData = await runFirstNodes(id);
+		await runPart(id, {
+			destinationNode: previousNodesOf('Call'),
 			runData,
 			dirtyNodeNames: [],
 		});

@@ -1,4 +1,6 @@
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { itemsOf, pause, webhookPath, type N8n } from '../../dev/n8n';
 import { chain, noOp, payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
@@ -7,6 +9,16 @@ import { allFinished, SECRET, startN8n, VERSIONS } from './nodes';
 
 const HEADER_SECRET = 'k7-short';
 const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
+
+/** The status of the response to a request whose body never ends. */
+async function statusOfUnfinished(url: string): Promise<number | undefined> {
+	const headers = { 'Content-Type': 'application/json', 'Content-Length': '50' };
+	const request = httpRequest(url, { method: 'POST', headers });
+	request.write('{"hub":');
+	const [response] = (await once(request, 'response')) as [IncomingMessage];
+	request.destroy();
+	return response.statusCode;
+}
 
 /*
  * Services as public documents show them: lists, refunds, cents, a secret in a header, signatures. The
@@ -126,6 +138,44 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await nothingStarted();
 		expect(await post(url, body, headers)).toBe('200 ');
 		expect(await started(1)).toMatchObject([[{ claimed: {}, body: { status: 'paid' } }]]);
+	});
+
+	test('a challenge is given back as plain text and starts nothing; "paid" that holds it is not swallowed', async () => {
+		const responseBody = '{ "status": "received",  "n": 1.0 }';
+		const words = { describeService: true, statusField: 'status', paidValues: 'paid' };
+		const { url, signed, post, started, nothingStarted } = await trigger(words, {
+			options: { binaryData: true, challengeField: 'hub.challenge', responseBody },
+		});
+		const challenge = await fetch(`${url}?hub.mode=subscribe&hub.challenge=11_58=201`);
+		expect([challenge.status, await challenge.text()]).toStrictEqual([200, '11_58=201']);
+		expect(challenge.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+		expect(challenge.headers.get('x-content-type-options')).toBe('nosniff');
+
+		expect(await post(url, '{"hub":{"challenge":"a-1"}}')).toBe('200 a-1');
+		expect(await post(url, '{"hub":{"challenge":"<script>"}}')).toMatch(/^400 \{"message":/);
+		expect(await post(url, '{"hub":{"challenge":"a-1"},"status":"paid"}')).toMatch(/^401 /);
+		const long = JSON.stringify({ hub: { challenge: 'a-1' }, more: 'x'.repeat(8192) });
+		expect(await post(url, long)).toMatch(/^401 /);
+		const chunked = await fetch(url, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: new Blob(['{"hub":{"challenge":"a-1"}}']).stream(),
+			duplex: 'half',
+		} as RequestInit);
+		expect(chunked.status).toBe(401);
+		const begun = Date.now();
+		expect(await statusOfUnfinished(url)).toBe(401);
+		expect(Date.now() - begun).toBeLessThan(20_000);
+		await nothingStarted();
+
+		const paid = await fetch(signed, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json' },
+			body: '{"hub":{"challenge":"a-1"},"status":"paid"}',
+		});
+		expect([paid.status, await paid.text()]).toStrictEqual([200, responseBody]);
+		expect(paid.headers.get('content-type')).toBe('application/json; charset=utf-8');
+		expect(await started(1)).toMatchObject([[{ state: 'paid', reference: CHARGE }]]);
 	});
 
 	test('a trigger with Sender is not published without a check of the sender, nor with a header that nobody signs', async () => {

@@ -411,10 +411,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	test('a genuine proof at the resume URL itself, as it was given out earlier, resumes it', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliver(waiting.url.replace('/pay-postback', ''))).toBe(200);
-		expect(await itemAfter(waiting)).toHaveProperty('postback');
+	test('the service gets what the wait says, before and when its postback ends it', async () => {
+		const responseBody = '{ "status": "received",  "n": 1.0 }';
+		const options = { responseBody, responseCode: 202 };
+		const match = { resumeWhen: 'match', matchField: 'status', matchValues: ['paid'] };
+		const wait = { ...match, options: { binaryData: true, ...options } };
+		const waiting = await startWaiting(n8n, sandbox, payApi, { wait });
+		for (const status of ['pending', 'paid']) {
+			const response = await fetch(waiting.url, {
+				method: 'POST',
+				headers: { 'Content-Type': 'application/json' },
+				body: JSON.stringify({ status }),
+			});
+			expect([response.status, await response.text()]).toStrictEqual([202, responseBody]);
+			expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+		}
+		expect(await itemAfter(waiting)).toMatchObject({ postback: { body: { status: 'paid' } } });
 	});
 
 	test('a genuine proof at a segment that nothing listens at resumes nothing', async () => {

@@ -283,11 +283,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				/"Wait".* No credential says which words/,
 			],
 			[
-				'an option of once',
-				() => payment({ options: { acceptedWhen: { field: 'a', values: 'b' } } }),
-				/"acceptedWhen", which has moved/,
-			],
-			[
 				'a batch in words',
 				() => payment({ options: { batching: { batch: { batchSize: 'ten' } } } }),
 				/Items per Batch \(batchSize\)/,

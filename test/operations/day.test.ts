@@ -6,8 +6,8 @@ import {
 } from '../../nodes/Pay/execution/words/refusal';
 import { rejectedInWords, unknownInWords } from '../../nodes/Pay/execution/words/result';
 import { failuresInWords } from '../../nodes/Pay/execution/words/run';
-import { resultOfAttempt } from '../../nodes/Pay/execution/itemResult';
-import type { Attempt } from '../../nodes/Pay/execution/ledger';
+import { resultOfAttempt } from '../../nodes/Pay/execution/report/itemResult';
+import type { Attempt } from '../../nodes/Pay/execution/item';
 import { amount, externalId, textMember, type BodyMember } from '../../nodes/Pay/parameters/member';
 import { defineOperation } from '../../nodes/Pay/operations/defineOperation';
 import { OPERATIONS_OF_TODAY as OPERATIONS } from '../serviceOperations';
@@ -47,6 +47,7 @@ const UNKNOWN: Attempt = {
 	external_id: 'a',
 	place: { isTool: false, node: 'Pay', run: '0', item: 0 },
 	fingerprint: '',
+	executionId: '42',
 	outcome: 'unknown',
 };
 

@@ -1,10 +1,10 @@
 import type { INode } from 'n8n-workflow';
-import { fingerprintOf } from '../../nodes/Pay/execution/fingerprint';
+import { fingerprintOf } from '../../nodes/Pay/execution/ledger/fingerprint';
 import { externalId } from '../../nodes/Pay/parameters/member';
 import { refusalOf } from '../refusal';
-import { resultOfRefusal } from '../../nodes/Pay/execution/itemResult';
-import { compareResponse } from '../../nodes/Pay/execution/notes';
-import { openTally } from '../../nodes/Pay/execution/tally';
+import { resultOfRefusal } from '../../nodes/Pay/execution/report/itemResult';
+import { compareResponse } from '../../nodes/Pay/execution/report/notes';
+import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { notSentInWords, rejectedInWords } from '../../nodes/Pay/execution/words/result';
 import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
 import type { Identifier, MemberTree, Words } from '../../nodes/Pay/service/contract';

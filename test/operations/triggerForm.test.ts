@@ -1,4 +1,5 @@
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
+import { readAuthentication, refuseWrongTime } from '../../nodes/Pay/operations/trigger/form';
+import { refuseWrongResponse } from '../../nodes/Pay/postback/response';
 import { refusalOf } from '../refusal';
 
 describe('Authentication', () => {
@@ -34,6 +35,7 @@ describe('the response to postbacks', () => {
 		{ options: { responseCode: '204' } },
 	])('$options can be given', ({ options }) => {
 		expect(refusalOf(() => refuseWrongResponse(options))).toBeUndefined();
+		expect(refusalOf(() => refuseWrongTime(options))).toBeUndefined();
 	});
 
 	test.each([199, 300, 204.5, 'abc', 500])(
@@ -46,7 +48,14 @@ describe('the response to postbacks', () => {
 		},
 	);
 
+	test('an expression as the body is refused by name', () => {
+		const typed = { responseBody: '={{ $json.id }}' };
+		expect(refusalOf(() => refuseWrongResponse(typed, { responseBody: '7' }))?.message).toBe(
+			'Response Body (responseBody) is an expression, and there is no item yet that it could read',
+		);
+	});
+
 	test('a time to respond that the list does not have is refused', () => {
-		expect(refusalOf(() => refuseWrongResponse({ respond: 'never' }))).toBeDefined();
+		expect(refusalOf(() => refuseWrongTime({ respond: 'never' }))).toBeDefined();
 	});
 });

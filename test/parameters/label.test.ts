@@ -13,7 +13,9 @@ import {
 	resumeCondition,
 } from '../../nodes/Pay/parameters/condition';
 import { fieldAt, labelOf } from '../../nodes/Pay/parameters/label';
-import { readAuthentication, refuseWrongResponse } from '../../nodes/Pay/operations/trigger/form';
+import { readAuthentication, refuseWrongTime } from '../../nodes/Pay/operations/trigger/form';
+import { readChallengeField } from '../../nodes/Pay/postback/challenge';
+import { refuseWrongResponse } from '../../nodes/Pay/postback/response';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
 import {
@@ -122,8 +124,14 @@ test.each<WrongField>([
 test.each<WrongField>([
 	{ field: 'options.respond', wrong: { respond: 'x' } },
 	{ field: 'options.responseCode', wrong: { responseCode: 404 } },
+	{ field: 'options.responseBody', wrong: { responseBody: '={{ 1 }}' } },
+	{ field: 'options.challengeField', wrong: { challengeField: '={{ 1 }}' } },
 ])('an error of the response of a trigger calls $field as its form does', ({ field, wrong }) => {
-	expectLabel([triggerForm], field, () => refuseWrongResponse(wrong));
+	expectLabel([triggerForm], field, () => {
+		refuseWrongTime(wrong);
+		refuseWrongResponse(wrong);
+		readChallengeField(wrong);
+	});
 });
 
 test('an error of the authentication of a trigger calls it as its form does', () => {

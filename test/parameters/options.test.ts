@@ -1,9 +1,4 @@
-import {
-	batchingOption,
-	readBatching,
-	readTimeout,
-	refuseMovedOptions,
-} from '../../nodes/Pay/parameters/options';
+import { batchingOption, readBatching, readTimeout } from '../../nodes/Pay/parameters/options';
 import { refusalOf } from '../refusal';
 
 const HOUR = 3_600_000;
@@ -161,38 +156,4 @@ test('the form takes the same bounds, and the default that is given', () => {
 			],
 		},
 	]);
-});
-
-describe('options that have moved', () => {
-	test.each([
-		{
-			name: 'acceptedField',
-			place: 'Result Field in the Pay API credential, under Describe the Service',
-		},
-		{
-			name: 'acceptedValues',
-			place: 'Accepted Values in the Pay API credential, under Describe the Service',
-		},
-		{
-			name: 'qrCodePath',
-			place: 'QR Code Path in the Pay API credential, under Describe the Service',
-		},
-		{
-			name: 'startWhen',
-			place: 'the field Start, above the options',
-		},
-	])('$name is refused with its place', ({ name, place }) => {
-		expect(refusalOf(() => refuseMovedOptions({ timeout: 5, [name]: 'success' }))).toMatchObject({
-			field: `options.${name}`,
-			message: `The options hold "${name}", which has moved`,
-			advice: `Enter it as ${place}. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.`,
-		});
-	});
-
-	test.each([undefined, null, '', {}, { timeout: 5 }, '={{ $json }}'])(
-		'%j holds none of them',
-		(options) => {
-			expect(() => refuseMovedOptions(options)).not.toThrow();
-		},
-	);
 });

@@ -278,6 +278,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 		["={{ 'pay-' + $execution.id }}", '$execution.id'],
 		['={{ $now.toMillis() }}', '$now'],
 		['={{ Math.random() }}', 'random('],
+		['={{ $tool.parameters.id }}', '$tool'],
 	])('%s', (typed, part) => {
 		const refusal = refusalOf(() => refuseInventedId(typed, WORDS));
 		expect(refusal?.message).toBe(
@@ -288,6 +289,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 	test.each([
 		"={{ $('Order').first().json.orderId }}",
 		"={{ 'payment-' + $('Chat').first().json.sessionId }}",
+		"={{ $('Order').first().json.Date.slice(0, 10) }}",
 		'$fromAI as plain text',
 		'invoice-7',
 		undefined,
@@ -331,6 +333,14 @@ describe('a hint where an identifier changes with each try', () => {
 			part: 'DateTime.',
 		},
 		{
+			typed: '={{ Date?.now() }}',
+			part: 'Date?.',
+		},
+		{
+			typed: '={{ $execution?.["id"] }}',
+			part: '$execution?.["id',
+		},
+		{
 			typed: '=payout-{{ $execution.id }}',
 			part: '$execution.id',
 		},
@@ -368,6 +378,8 @@ describe('a hint where an identifier changes with each try', () => {
 		'Math.random() as plain text',
 		'={{ $json.orderId }}',
 		'={{ $json.Date }}',
+		'={{ $json.Date.slice(0, 10) }}-{{ $json.number }}',
+		'={{ $json?.Date.replaceAll("/", "-") }}',
 		'={{ $json["date"] }}',
 		'={{ $json.random_id }}',
 		'=order-date-{{ $json.id }}',

@@ -3,8 +3,6 @@ import {
 	confirmExpectation,
 	countWaits,
 	expectationOf,
-	recordContinuedElsewhere,
-	isContinuedElsewhere,
 	hashesOf,
 	otherStillAwaited,
 	recordExpectation,
@@ -260,18 +258,6 @@ test.each([
 
 test('in an empty store nothing has waited', () => {
 	expect(countWaits({}, '42')).toBe(0);
-});
-
-test('an execution has given way until its next wait, whatever others do', () => {
-	const store = mixedStore();
-	expect(isContinuedElsewhere(store, '43')).toBe(false);
-	recordContinuedElsewhere(store, '43');
-	expect(isContinuedElsewhere(store, '43')).toBe(true);
-	expect(isContinuedElsewhere(store, '42')).toBe(false);
-	recordWait(store, { external_id: 'a', executionId: '42', node: 'Wait', run: 0 });
-	expect(isContinuedElsewhere(store, '43')).toBe(true);
-	recordWait(store, { external_id: 'a', executionId: '43', node: 'Wait', run: 2 });
-	expect(isContinuedElsewhere(store, '43')).toBe(false);
 });
 
 test.each<{ hash: string; expected: object | undefined }>([

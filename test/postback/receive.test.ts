@@ -336,7 +336,7 @@ test('the header that says who sent it is in no item, however short its secret i
 		rawBody,
 	} = await parsePostback(request, body, {
 		isSignedByService: false,
-		secretHeader: 'x-hook',
+		provingHeader: 'x-hook',
 		secrets: ['abc', 'a secret of the service'],
 	});
 	expect(headers).toStrictEqual({ 'x-hook': '***', 'x-echo': 'abc', 'x-long': '***' });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { claimStart } from '../../nodes/Pay/postback/repeats';
+import { claimStarts } from '../../nodes/Pay/postback/repeats';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
 const SECRET = 'the secret of the test: repeats';
@@ -99,6 +99,71 @@ test('of a list each entry is asked for: one that started no workflow yet starts
 	expect(await post(first, { id: 'late', status: 'paid' })).toStrictEqual([]);
 });
 
+describe('of what postbacks claim', () => {
+	const HEADERS = { 'x-secret': 'what the service sends' };
+	/** A trigger for an address in a dashboard; gives what an item is about, and the log. */
+	function claims() {
+		const node = trigger({
+			parameters: {
+				authentication: 'sender',
+				startWhen: 'paid',
+				options: { skipRepeats: true },
+			},
+			credential: () => ({
+				...CREDENTIAL,
+				statusField: 'charges[].status\nstatus',
+				idField: 'charges[].id\nid',
+				amountField: 'charges[].amount\namount',
+				senderCheck: 'secretHeader',
+				secretHeaderName: 'x-secret',
+				secretHeaderValue: HEADERS['x-secret'],
+			}),
+		});
+		return async (body: object) => {
+			const rawBody = Buffer.from(JSON.stringify(body));
+			const { result, log } = await node.call({
+				method: 'POST',
+				query: {},
+				headers: HEADERS,
+				rawBody,
+			});
+			const items = result.workflowData?.[0] ?? [];
+			return { claimed: items.map(({ json }) => json.claimed), log };
+		};
+	}
+	const part = (amount: number, of = 'a') => ({ id: of, status: 'paid', amount });
+
+	test('two parts of a charge are two payments, and each is one once', async () => {
+		const post = claims();
+		expect((await post(part(4))).claimed).toStrictEqual([{ external_id: 'a', amount: 4 }]);
+		expect((await post(part(6))).claimed).toStrictEqual([{ external_id: 'a', amount: 6 }]);
+		expect((await post(part(6))).claimed).toStrictEqual([]);
+	});
+
+	test('the log names each that is skipped, beside others that start', async () => {
+		const post = claims();
+		await post(part(4));
+		const charges = [part(4), part(4, 'b'), part(4, 'b')];
+		const { claimed, log } = await post({ charges });
+		expect(claimed).toStrictEqual([{ external_id: 'b', amount: 4 }]);
+		expect(log).toHaveLength(2);
+		expect(log[0]).toMatch(/it repeats one of the last ten minutes .*"external_id":"a"/);
+		expect(log[1]).toMatch(/it repeats one of the last ten minutes .*"external_id":"b"/);
+	});
+});
+
+test('of a long list Node.js is asked once when the response is out: it warns at eleven times', async () => {
+	const once = jest.fn();
+	const context = {
+		getWorkflow: () => ({ id: randomUUID() }),
+		getNode: () => ({ id: 'node-1' }),
+		getResponseObject: () => ({ once }),
+	} as unknown as IWebhookFunctions;
+	const events = Array.from({ length: 11 }, (_, eventId) => ({ reference: null, eventId }));
+	expect(claimStarts(context, events)).toStrictEqual(Array(11).fill('first'));
+	expect(once).toHaveBeenCalledTimes(1);
+});
+
 test('the log names the charge', async () => {
 	const node = trigger({ workflowId: 'workflow-1' });
 	const url = urlOf('named');
@@ -187,7 +252,7 @@ test('a process remembers 50,000', () => {
 		getNode: () => ({ id: 'node-1' }),
 		getResponseObject: () => ({ once: () => undefined }),
 	} as unknown as IWebhookFunctions;
-	const claim = (eventId: number) => claimStart(context, { reference: null, eventId });
+	const claim = (eventId: number) => claimStarts(context, [{ reference: null, eventId }])[0];
 	for (let id = 0; id <= 50_000; id++) claim(id);
 	expect(claim(1)).toBe('ofUnanswered');
 	expect(claim(0)).toBe('first');

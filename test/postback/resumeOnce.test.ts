@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExecutionError, IDataObject, IRunExecutionData } from 'n8n-workflow';
+import type { ExecutionError, IDataObject, INodeParameters, IRunExecutionData } from 'n8n-workflow';
 import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
@@ -14,7 +14,7 @@ const about = { external_id: 'a', kind: 'qrCode', amount: 1 } as const;
 function waiting({
 	awaited = {},
 	...setting
-}: { awaited?: IDataObject; statusOfN8n?: number } = {}) {
+}: { awaited?: IDataObject; statusOfN8n?: number; parameters?: INodeParameters } = {}) {
 	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const match = { field: 'status', values: ['paid'] };
 	const node = webhookNode({
@@ -116,6 +116,19 @@ test('an execution that still waits is resumed by a late body, and not by "pendi
 	expect(resumes(await send('paid', pause))).toBe(true);
 });
 
+test('a wait responds as a person chose, to what does not end it too', async () => {
+	const responseBody = '{ "status": "received" }';
+	const { send } = waiting({ parameters: { options: { responseBody } } });
+	const pending = await send('pending');
+	expect(pending.result).toStrictEqual({ webhookResponse: responseBody });
+	const paid = await send('paid');
+	expect(paid.result).toMatchObject({ webhookResponse: responseBody });
+	expect(resumes(paid)).toBe(true);
+	for (const { headers } of [pending, paid]) {
+		expect(headers['content-type']).toBe('application/json');
+	}
+});
+
 test('a postback whose body ends after the time limit resumes nothing, and may come again (409)', async () => {
 	const { send } = waiting({ awaited: { until: Date.now() - 1 } });
 	const called = await send('paid');
@@ -145,14 +158,6 @@ test.each([
 		expect(resumes(await send('paid'))).toBe(may);
 	},
 );
-
-test('a wait that 0.1.0 began, without an id, is resumed once, and another postback may come again (409)', async () => {
-	const { send } = waiting({ awaited: { id: undefined } });
-	expect(resumes(await send('paid'))).toBe(true);
-	const second = await send('paid');
-	expect(resumes(second)).toBe(false);
-	expect(second.status).toBe(409);
-});
 
 test("where n8n's database fails, the sender is told so, and nothing is resumed", async () => {
 	const { node, send } = waiting();

@@ -412,9 +412,27 @@ describe('publishing it', () => {
 			why: 'The Failed Values of the Pay API credential have "ok", and the Paid Values have it too. Remove it from one of them: upper and lower case do not count.',
 		},
 		{
-			how: 'with its condition among the options, as once',
+			how: 'with an expression as Response Body',
+			credential: secret(ONE),
+			parameters: { options: { responseBody: '={{ $json.id }}' } },
+			why: 'Response Body (responseBody) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
+		},
+		{
+			how: 'with an expression as Challenge Field',
+			credential: secret(ONE),
+			parameters: { options: { challengeField: '={{ $json.id }}' } },
+			why: 'Challenge Field (challengeField) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
+		},
+		{
+			how: 'with a Challenge Field and no Status Field',
+			credential: secret(ONE),
+			parameters: { options: { challengeField: 'challenge' } },
+			why: 'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
+		},
+		{
+			how: 'with its condition among the options',
 			credential: signed,
-			why: 'The options hold "startWhen", which has moved. Enter it as the field Start, above the options. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.',
+			why: 'The node has "options.startWhen", which it does not read. Enter the condition as "startWhen" among its parameters, and remove "options.startWhen".',
 			parameters: AMONG_OPTIONS,
 		},
 		{
@@ -460,6 +478,21 @@ test.each<[string, IDataObject, unknown, string, boolean]>([
 		);
 	},
 );
+
+test.each([
+	{ text: '{ "ok": 1.0,  "id": 12345678901234567890 }', type: 'application/json' },
+	{ text: ' [] ', type: 'application/json' },
+	{ text: 'OK', type: undefined },
+	{ text: '1', type: undefined },
+	{ text: 'null', type: undefined },
+	{ text: '{ok}', type: undefined },
+])('$text as the response goes out as it is written, as $type', async ({ text, type }) => {
+	const options = { responseBody: text };
+	const node = webhookNode({ parameters: { authentication: 'none', options } });
+	const { result, headers } = await node.post('https://a.example/', { status: 'paid' });
+	expect(result.webhookResponse).toBe(text);
+	expect(headers['content-type']).toBe(type);
+});
 
 test.each([
 	{
@@ -609,6 +642,44 @@ describe('a postback with a genuine proof and signature of the service that is a
 	});
 });
 
+describe('a field of a list whose entries nothing tells apart', () => {
+	const credential = {
+		postbackSecret: ONE,
+		describeService: true,
+		statusField: 'pix[].status',
+		paidValues: 'paid',
+		amountField: 'pix[].amount',
+	};
+	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 10 };
+	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
+	const pending = { status: 'pending', amount: 10, sku: 1 };
+
+	async function post(matchField: string, ...pix: object[]) {
+		const parameters = { startWhen: 'match', matchField, matchValues: ['paid', '1'] };
+		const node = webhookNode({ parameters, credential: () => credential });
+		const { result } = await node.post(url, { pix, lines: [{ sku: 1 }, { sku: 2 }] });
+		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
+	}
+
+	test('"paid" with another amount is not what was paid, whatever stands beside it', async () => {
+		expect(await post('pix[].status', pending, { status: 'paid', amount: 0.01 })).toBe(
+			'The workflow does not go on with it: the field "pix[].amount" has another amount than the charge or payment',
+		);
+	});
+
+	test.each([
+		{
+			what: '"paid" with its amount',
+			field: 'pix[].status',
+			entry: { status: 'paid', amount: 10 },
+		},
+		{ what: 'what is not paid', field: 'pix[].sku', entry: { status: 'paid', amount: 0.01 } },
+		{ what: 'another list', field: 'lines[].sku', entry: { status: 'paid', amount: 0.01 } },
+	])('$what goes on', async ({ field, entry }) => {
+		expect(await post(field, pending, entry)).toBe('other');
+	});
+});
+
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;
@@ -652,7 +723,7 @@ test('a trigger that was published with its condition among the options starts n
 	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
 	expect(called.log).toStrictEqual([
 		lineInLog(
-			'Pay refused a postback (500): The postback could not be taken (InputError: The options hold "startWhen", which has moved)',
+			'Pay refused a postback (500): The postback could not be taken (InputError: The node has "options.startWhen", which it does not read)',
 		),
 	]);
 });
@@ -824,6 +895,38 @@ describe("the service's own signature", () => {
 			const pix = Array.from({ length: 1001 }, () => ({ txid: 'a', status: 'paid', cents: 1 }));
 			expect((await claim({ pix })).status).toBe(413);
 		});
+	});
+
+	test('no item shows it: with the body, who reads the execution could call again', async () => {
+		const parameters = { authentication: 'sender' };
+		const node = webhookNode({ parameters, credential: () => RULE });
+		const headers = { 'x-signature': mac(SERVICE), 'x-other': 'shown' };
+		const rawBody = Buffer.from(BODY);
+		const { result } = await node.call({ method: 'POST', query: {}, headers, rawBody });
+		const [item] = result.workflowData![0]!;
+		expect(item!.json.headers).toStrictEqual({ 'x-signature': '***', 'x-other': 'shown' });
+	});
+
+	test.each([
+		{ mode: 'webhook', path: '/webhook/webhook-1/postback' },
+		{ mode: 'manual', path: '/webhook-test/webhook-1/postback' },
+	] as const)('a signed path is that of the URL as it was given out: $path', async (row) => {
+		const template = { signedContent: 'template', signedTemplate: '{path}\n{body}' };
+		const node = webhookNode({
+			mode: row.mode,
+			parameters: { authentication: 'sender' },
+			credential: () => ({ ...RULE, ...template }),
+		});
+		const signature = (path: string) =>
+			createHmac('sha256', SERVICE).update(`${path}\n${BODY}`).digest('hex');
+		const statusOf = async (path: string) => {
+			const headers = { 'x-signature': signature(path) };
+			const rawBody = Buffer.from(BODY);
+			const { result, status } = await node.call({ method: 'POST', query: {}, headers, rawBody });
+			return result.workflowData === undefined ? status : 'started';
+		};
+		expect(await statusOf(row.path)).toBe('started');
+		expect(await statusOf('/webhook/another/postback')).toBe(401);
 	});
 
 	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {

@@ -97,5 +97,5 @@ test.each([
 		name: `${'x'.repeat(100)}.png`,
 	},
 ])('the image of $id is called $name', ({ id, name }) => {
-	expect(imageFileName(id)).toBe(name);
+	expect(imageFileName(id, 'png')).toBe(name);
 });

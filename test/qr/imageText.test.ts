@@ -45,8 +45,58 @@ test.each([
 		text: `data:image/,${BASE64}`,
 	},
 ])('a PNG in $how', ({ text }) => {
-	expect(imageIn(text)).toStrictEqual({ png: PNG });
+	expect(imageIn(text)).toStrictEqual({ bytes: PNG, mimeType: 'image/png', extension: 'png' });
 });
+
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><rect fill="#fff"/>é</svg>';
+test.each([
+	{
+		how: 'text',
+		text: SVG,
+		svg: SVG,
+	},
+	{
+		how: 'text behind declarations, comments and white space',
+		text: `\ufeff\n<?xml version="1.0"?>\n<!-- a - b --><!DOCTYPE svg PUBLIC "x" [ <!ENTITY a "b"> ]>${SVG}`,
+		svg: `\ufeff\n<?xml version="1.0"?>\n<!-- a - b --><!DOCTYPE svg PUBLIC "x" [ <!ENTITY a "b"> ]>${SVG}`,
+	},
+	{
+		how: 'base64',
+		text: Buffer.from(SVG).toString('base64'),
+		svg: SVG,
+	},
+	{
+		how: 'a data URI in base64',
+		text: `data:image/svg+xml;base64,${Buffer.from(SVG).toString('base64')}`,
+		svg: SVG,
+	},
+	{
+		how: 'a data URI as text',
+		text: `data:image/svg+xml;utf8,${SVG}`,
+		svg: SVG,
+	},
+	{
+		how: 'a data URI in percent-encoding',
+		text: `data:image/svg+xml,${encodeURIComponent(SVG)}`,
+		svg: SVG,
+	},
+	{
+		how: 'a data URI that calls itself a PNG',
+		text: `data:image/png;base64,${Buffer.from(SVG).toString('base64')}`,
+		svg: SVG,
+	},
+])('an SVG as $how is given as it is, as what it is', ({ text, svg }) => {
+	const expected = { bytes: Buffer.from(svg), mimeType: 'image/svg+xml', extension: 'svg' };
+	expect(imageIn(text)).toStrictEqual(expected);
+});
+
+test.each(['/9j/4AAQSkZJRg==', 'data:image/jpeg;base64,/9j/4AAQSkZJRg=='])(
+	'a JPEG is given as it is: %s',
+	(text) => {
+		const bytes = Buffer.from('/9j/4AAQSkZJRg==', 'base64');
+		expect(imageIn(text)).toStrictEqual({ bytes, mimeType: 'image/jpeg', extension: 'jpg' });
+	},
+);
 
 test.each([
 	{
@@ -56,10 +106,6 @@ test.each([
 	{
 		what: 'a data URI of nothing',
 		text: 'data:image/png;base64,',
-	},
-	{
-		what: 'a data URI of a JPEG',
-		text: 'data:image/jpeg;base64,/9j/4AAQSkZJRg==',
 	},
 	{
 		what: 'the address of an image',
@@ -74,18 +120,6 @@ test.each([
 		text: '\ufffdPNG\r\n\u001a\n',
 	},
 	{
-		what: 'an SVG',
-		text: '\n<svg>',
-	},
-	{
-		what: 'an SVG with attributes',
-		text: '<svg width="1">',
-	},
-	{
-		what: 'an SVG behind a comment',
-		text: '<?xml version="1.0"?>\n<!-- x -->\n<svg>',
-	},
-	{
 		what: 'a GIF as text',
 		text: 'GIF89a',
 	},
@@ -94,10 +128,34 @@ test.each([
 		text: 'R0lGODlhAQABAAAAACw=',
 	},
 	{
-		what: 'a JPEG in base64',
-		text: '/9j/4AAQSkZJRg==',
+		what: 'a data URI that calls itself an SVG',
+		text: 'data:image/svg+xml,<html><script>1</script><svg></html>',
 	},
-])('$what is an image, and no PNG that can be used', ({ text }) => {
+	{
+		what: 'an address whose query ends as a picture does',
+		text: 'https://a.test/?qr.png',
+	},
+	{
+		what: 'an address with a blank',
+		text: 'https://a.test/q r.png',
+	},
+	{
+		what: 'an address with a slash at its end',
+		text: 'https://a.test/qr.svg/',
+	},
+	{
+		what: 'an address without its beginning',
+		text: '//a.test/qr.bmp',
+	},
+	{
+		what: 'a path',
+		text: '/qr/1042.avif',
+	},
+	{
+		what: 'the name of a file',
+		text: 'qr.jfif',
+	},
+])('$what is an image that cannot be used', ({ text }) => {
 	expect(imageIn(text)).toBe('other');
 });
 
@@ -147,10 +205,6 @@ test.each([
 		text: 'https://a.test/qr.html',
 	},
 	{
-		what: 'an address with a blank',
-		text: 'https://a.test/q r.png',
-	},
-	{
 		what: 'an address within a text',
 		text: 'see https://a.test/qr.png',
 	},
@@ -159,8 +213,24 @@ test.each([
 		text: 'https://a.test/qr.pngs',
 	},
 	{
-		what: 'an address whose query names an image',
-		text: 'https://a.test/?qr.png',
+		what: 'an address that names a picture in its middle',
+		text: 'https://a.test/c/abc?logo=a.png&id=1',
+	},
+	{
+		what: 'a page that holds an SVG',
+		text: '<!DOCTYPE html><html><svg></svg></html>',
+	},
+	{
+		what: 'XML that holds an SVG',
+		text: '<?xml version="1.0"?><html><svg></svg></html>',
+	},
+	{
+		what: 'a comment that holds an SVG',
+		text: '<!-- <svg> --><p>',
+	},
+	{
+		what: 'a sentence that ends in the name of a file',
+		text: 'Payment for logo.png',
 	},
 	{
 		what: 'the name of PNG',
@@ -175,7 +245,7 @@ test('only the beginning of a text is looked at for an image that is no PNG', ()
 	expect(address(20_000)).toHaveLength(20_000);
 	expect(imageIn(address(20_000))).toBe('other');
 	expect(imageIn(address(20_001))).toBeUndefined();
-	const svg = (blanks: number) => `<?xml ${' '.repeat(blanks)}<svg>`;
-	expect(imageIn(svg(19_989))).toBe('other');
-	expect(imageIn(svg(19_990))).toBeUndefined();
+	const svg = (blanks: number) => `${' '.repeat(blanks)}<svg>`;
+	expect(imageIn(svg(19_995))).toMatchObject({ extension: 'svg' });
+	expect(imageIn(svg(19_996))).toBeUndefined();
 });

@@ -12,6 +12,7 @@ describe('finding the payload in a response of unknown form', () => {
 	const code = brCode('1', 10);
 	const png = qrPng(code);
 	const base64 = png.toString('base64');
+	const PNG = { bytes: png, mimeType: 'image/png', extension: 'png' };
 
 	test.each([
 		{
@@ -80,7 +81,7 @@ describe('finding the payload in a response of unknown form', () => {
 			response: { image: `data:image/png;base64,${png.toString('base64url')}` },
 		},
 	])('a PNG as $name', ({ response }) => {
-		expect(findQrSource(response, '')).toStrictEqual({ png });
+		expect(findQrSource(response, '')).toStrictEqual({ image: PNG });
 	});
 
 	test.each([
@@ -248,31 +249,34 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
+	const jpeg = '/9j/4AAQSkZJRgABAQAAAQABAAD';
 	test.each([
-		{
-			what: 'an SVG',
-			image: svg,
-		},
-		{
-			what: 'an SVG behind an XML declaration',
-			image: `<?xml version="1.0"?>\n${svg}`,
-		},
-		{
-			what: 'an SVG in base64',
-			image: Buffer.from(svg).toString('base64'),
-		},
-		{
-			what: 'a data URI of an SVG',
-			image: `data:image/svg+xml;utf8,${svg}`,
-		},
-		{
-			what: 'a data URI of a JPEG',
-			image: 'data:image/jpeg;base64,/9j/4AAQSkZJRgABAQAAAQABAAD',
-		},
-		{
-			what: 'a JPEG in base64',
-			image: '/9j/4AAQSkZJRgABAQAAAQABAAD',
-		},
+		{ what: 'an SVG', image: svg, mimeType: 'image/svg+xml' },
+		{ what: 'a JPEG', image: jpeg, mimeType: 'image/jpeg' },
+	])('$what of the service is given, named or not', ({ image, mimeType }) => {
+		for (const path of ['', 'image']) {
+			const source = findQrSource({ id: '1', image }, path);
+			expect(source).toMatchObject({ image: { mimeType } });
+		}
+	});
+
+	test('of a code and its pictures the code counts, of pictures the one that is easiest to show', () => {
+		expect(findQrSource({ svg, jpeg, base64, code }, '')).toStrictEqual({ text: code });
+		expect(findQrSource({ svg, jpeg, base64 }, '')).toStrictEqual({ image: PNG });
+		expect(findQrSource({ svg, jpeg }, '')).toMatchObject({ image: { extension: 'jpg' } });
+		expect(findQrSource({ svg, other: `${svg} ` }, '')).toStrictEqual({
+			hint: expect.stringMatching(/the response holds 2 possible payloads/),
+		});
+	});
+
+	test('a payment link that ends as a picture does is a payment link', () => {
+		const address = 'upi://pay?pa=shop@bank&tn=a.png';
+		for (const path of ['', 'address']) {
+			expect(findQrSource({ address }, path)).toStrictEqual({ text: address });
+		}
+	});
+
+	test.each([
 		{
 			what: 'a GIF in base64',
 			image: 'R0lGODlhAQABAAAAACw=',
@@ -293,9 +297,15 @@ describe('finding the payload in a response of unknown form', () => {
 			what: 'the address of an image',
 			image: 'https://api.example.com/qr/abc.png?size=300',
 		},
+		{
+			what: 'an address whose query ends as a picture does',
+			image: 'https://api.example.com/qr?file=abc.png',
+		},
 	])('$what is never drawn as a code', ({ image }) => {
 		expect(findQrSource({ id: '1', image }, 'image')).toStrictEqual({
-			hint: expect.stringMatching(/leads to an image or its address, and only a PNG.*: id \("1"\)/),
+			hint: expect.stringMatching(
+				/leads to the address of a picture, or to one that is no PNG, JPEG or SVG.*: id \("1"\)/,
+			),
 		});
 		expect(findQrSource({ id: '1', image }, '')).toStrictEqual({
 			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1").',
@@ -316,7 +326,7 @@ describe('finding the payload in a response of unknown form', () => {
 			what: 'a PNG in a list',
 			path: 'a.0.image',
 			response: { a: [{ image: base64 }] },
-			expected: { png },
+			expected: { image: PNG },
 		},
 		{
 			what: 'a link to a page with another ending',

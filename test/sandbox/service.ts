@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, request, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Sandbox } from '../../sandbox/service';
 
@@ -43,6 +43,8 @@ export interface Receiver {
 	url: string;
 	/** The bodies that came, oldest first, as text. */
 	came: string[];
+	/** Their headers. */
+	headers: IncomingHttpHeaders[];
 	/** Resolves when so many have come. */
 	count(number: number): Promise<void>;
 	close(): void;
@@ -51,11 +53,13 @@ export interface Receiver {
 /** Starts what takes postbacks. */
 export async function startReceiver(responseBody = '{"message":"Workflow was started"}') {
 	const came: string[] = [];
+	const headers: IncomingHttpHeaders[] = [];
 	const server = createServer((incoming, response) => {
 		let text = '';
 		incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
 		incoming.on('end', () => {
 			came.push(text);
+			headers.push(incoming.headers);
 			response.end(responseBody);
 			server.emit('came');
 		});
@@ -65,6 +69,7 @@ export async function startReceiver(responseBody = '{"message":"Workflow was sta
 	const receiver: Receiver = {
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/postback`,
 		came,
+		headers,
 		count: async (number) => {
 			while (came.length < number) await once(server, 'came');
 		},

@@ -1,4 +1,16 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { freePort } from '../../dev/n8n';
+import { readDescription } from '../../nodes/Pay/credential/description';
+import { CLIENT_AUTHENTICATIONS, type PayCredential } from '../../nodes/Pay/credential/fields';
+import { headerFault, readSenderRule, signatureFault } from '../../nodes/Pay/credential/sender';
+import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { Sources } from '../../nodes/Pay/service/fieldMatch';
+import { stateOf } from '../../nodes/Pay/service/postbackState';
+import { SIGNED_TEMPLATE } from '../../sandbox/senders';
+import { fetchToken } from '../../nodes/Pay/credential/tokenEndpoint';
+import type { TokenPost } from '../../nodes/Pay/service/client';
 import { HELP, readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
@@ -69,6 +81,166 @@ test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
 	await service.settle(id, 'paid');
 	expect(receiver.came.map((text) => JSON.parse(text) as unknown)).toStrictEqual([expected(id)]);
 	receiver.close();
+});
+
+describe('what a sandbox sends is what a credential describes', () => {
+	const WORDS = { statusField: 'status', paidValues: 'paid', describeService: true };
+	const IN_LIST = {
+		statusField: 'entries[].status',
+		amountField: 'entries[].amount',
+		idField: 'entries[].external_id',
+	};
+
+	/** The first postbacks of a payment of 12.5 that is paid, and what the credential says of them. */
+	async function reported(options: SandboxOptions, described: object, count = 1) {
+		const service = await start(options);
+		const receiver = await startReceiver();
+		const request = { amount: 12.5, external_id: 'a', postbackUrl: receiver.url };
+		await send(service, '/v2/pay/payment', request);
+		await service.settle(service.transactions[0]!.id, 'paid');
+		await receiver.count(count);
+		receiver.close();
+		const { statusWords } = readDescription({ ...WORDS, ...described });
+		const reference = { external_id: 'a', kind: 'payment', amount: 12.5 };
+		return receiver.came.map((text) => {
+			const body: unknown = JSON.parse(text);
+			return stateOf(statusWords!, reference, new Sources(body)).state;
+		});
+	}
+
+	test.each<{ what: string; options: SandboxOptions; described: object; states: string[] }>([
+		{
+			what: 'amounts in hundredths',
+			options: { reportsHundredths: true },
+			described: { amountField: 'amount', amountUnit: 'hundredths' },
+			states: ['paid'],
+		},
+		{
+			what: 'amounts in hundredths, of which the credential knows nothing',
+			options: { reportsHundredths: true },
+			described: { amountField: 'amount' },
+			states: ['otherAmount'],
+		},
+		{
+			what: 'a list',
+			options: { postbackBody: 'list' },
+			described: IN_LIST,
+			states: ['paid'],
+		},
+		{
+			what: 'a refund beside "paid"',
+			options: { refundAfter: 1 },
+			described: { refundField: 'refund' },
+			states: ['paid', 'refunded'],
+		},
+	])('$what', async ({ options, described, states }) => {
+		expect(await reported(options, described, states.length)).toStrictEqual(states);
+	});
+
+	const SIGNED = { senderCheck: 'signature', signatureHeader: 'X-Signature' };
+	const TEMPLATE = {
+		signedContent: 'template',
+		signedTemplate: SIGNED_TEMPLATE,
+		timestampHeader: 'X-Timestamp',
+	};
+	test.each<{ what: string; options: SandboxOptions; rule: (service: Sandbox) => object }>([
+		{
+			what: 'an HMAC',
+			options: { signatureSecret: 's3cret' },
+			rule: () => ({ ...SIGNED, signatureSecret: 's3cret' }),
+		},
+		{
+			what: 'an HMAC of a template',
+			options: { signatureSecret: 's3cret', signsTemplate: true },
+			rule: () => ({ ...SIGNED, ...TEMPLATE, signatureSecret: 's3cret' }),
+		},
+		{
+			what: 'RSA',
+			options: { signsWithRsa: true },
+			rule: ({ sender }) => ({
+				...SIGNED,
+				signatureAlgorithm: 'rsaSha256',
+				signaturePublicKey: sender.publicKey,
+			}),
+		},
+		{
+			what: 'a secret header',
+			options: { secretHeader: { name: 'X-Token', value: 'Bearer k7' } },
+			rule: () => ({
+				senderCheck: 'secretHeader',
+				secretHeaderName: 'X-Token',
+				secretHeaderValue: 'Bearer k7',
+			}),
+		},
+	])('its sender, by $what', async ({ options, rule }) => {
+		const service = await start(options);
+		const receiver = await startReceiver();
+		await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
+		await service.settle(service.transactions[0]!.id, 'paid');
+		receiver.close();
+		const sender = readSenderRule(rule(service) as PayCredential)!;
+		const [headers = {}] = receiver.headers;
+		const request = { headers, method: 'POST', path: '/postback' };
+		const body = Buffer.from(receiver.came[0]!);
+		expect(headerFault(sender, headers)).toBeUndefined();
+		expect(signatureFault(sender, request, body)).toBeUndefined();
+		// The control: without its headers nothing shows who sent it.
+		expect(headerFault(sender, {})).toBeDefined();
+	});
+
+	test.each(['svg', 'png'] as const)('a code as %s is the image of the item', async (qrCodeAs) => {
+		const service = await start({ qrCodeAs });
+		const { body } = await send(service, '/v2/pay/qrcode', BODY);
+		expect(findQrSource(body)).toMatchObject({ image: { extension: qrCodeAs } });
+	});
+
+	test("a picture's address is never drawn as a code", async () => {
+		const service = await start({ qrCodeAs: 'address' });
+		const { body } = await send(service, '/v2/pay/qrcode', BODY);
+		expect(findQrSource(body, 'qrCode')).toHaveProperty('hint');
+		expect((await fetch(String(body.qrCode))).headers.get('content-type')).toMatch(/svg/);
+	});
+
+	test('postbacks to a dashboard go there alone, once its challenge came back', async () => {
+		const sent: string[] = [];
+		let answer = 'something else';
+		const server = createServer((request, response) => {
+			const { searchParams } = new URL(request.url!, 'http://a.test');
+			sent.push(`${request.method} ${[...searchParams.keys()].join()}`);
+			response.end(answer === 'echo' ? searchParams.get('challenge') : answer);
+		});
+		server.listen(0, '127.0.0.1');
+		await once(server, 'listening');
+		const { port } = server.address() as AddressInfo;
+		const notificationUrl = `http://127.0.0.1:${port}/dashboard`;
+		const service = await start({ notificationUrl, asksChallenge: true });
+		await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: 'http://127.0.0.1:9/' });
+		const { id } = service.transactions[0]!;
+		await service.settle(id, 'paid');
+		expect(sent).toStrictEqual(['GET challenge']);
+		answer = 'echo';
+		await service.settle(id, 'paid');
+		await service.settle(id, 'paid');
+		expect(sent).toStrictEqual(['GET challenge', 'GET challenge', 'POST ', 'POST ']);
+		server.close();
+	});
+
+	test('a postback is sent again until the response has the expected body', async () => {
+		const service = await start({ expectedResponse: 'OK' });
+		const [wrong, right] = [await startReceiver('ok'), await startReceiver('OK')];
+		for (const { url } of [wrong, right]) {
+			await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: url });
+		}
+		const [first, second] = service.transactions;
+		const never = service.settle(first!.id, 'paid');
+		await wrong.count(2);
+		await service.settle(second!.id, 'paid');
+		expect(right.came).toHaveLength(1);
+		for (const receiver of [wrong, right]) receiver.close();
+		await service.close();
+		sandbox = undefined;
+		await never;
+	});
 });
 
 test('a body that is no JSON is not among the bodies that arrived', async () => {
@@ -227,6 +399,21 @@ describe('the token endpoint', () => {
 		expect(sandbox?.tokens?.active).toBe(0);
 	});
 
+	const WAYS = CLIENT_AUTHENTICATIONS.map(({ value }) => value);
+	test.each(WAYS)("a Pay node's own request is taken where only %s is", async (taken) => {
+		await withTokens({ clientAuthentication: taken });
+		const post: TokenPost = async (url, headers, body) => {
+			const response = await fetch(url, { method: 'POST', headers, body });
+			return { statusCode: response.status, body: await response.text() };
+		};
+		for (const sendIn of WAYS) {
+			const client = { ...CLIENT, tokenUrl: sandbox!.tokenUrl, scope: '', sendIn };
+			const fetched = fetchToken(client, post);
+			if (sendIn === taken) await expect(fetched).resolves.toMatchObject({ life: 3600 });
+			else await expect(fetched).rejects.toThrow(/Could not get an access token/);
+		}
+	});
+
 	test('a token is rejected once its life is over, and a new one is taken', async () => {
 		await withTokens({ tokenLife: 2 });
 		const begin = Date.now();
@@ -294,27 +481,36 @@ describe('the command line', () => {
 		const args =
 			'--port 0 --settle-after off --scheme instant --oauth --client-id c --client-auth body ' +
 			'--token-life 2 --one-token --scope s --allow 192.0.2.1 --allow 192.0.2.2 --success-field ' +
-			'--nested-postback --wrap-token --sign s3cret';
-		expect(readOptions(args.split(' '), { SANDBOX_CLIENT_SECRET: 'from the environment' })).toEqual(
-			{
-				port: 0,
-				amountsAct: true,
-				schemeName: 'instant',
-				clientCredentials: {
-					clientId: 'c',
-					clientSecret: 'from the environment',
-					clientAuthentication: 'body',
-					tokenLife: 2,
-					oneActiveToken: true,
-					wrapsTokens: true,
-					scope: 's',
-				},
-				allowedAddresses: ['192.0.2.1', '192.0.2.2'],
-				saysSuccess: true,
-				postbackBody: 'nested',
-				signatureSecret: 's3cret',
+			'--postback-as nested --wrap-token --sign s3cret --sign-rsa --sign-template --hundredths ' +
+			'--refund-after 5 --qr-code-as svg --notify http://a.test --challenge --expect OK';
+		const all = [...args.split(' '), '--secret-header', 'X-Token: a b'];
+		expect(readOptions(all, { SANDBOX_CLIENT_SECRET: 'from the environment' })).toEqual({
+			port: 0,
+			amountsAct: true,
+			schemeName: 'instant',
+			clientCredentials: {
+				clientId: 'c',
+				clientSecret: 'from the environment',
+				clientAuthentication: 'body',
+				tokenLife: 2,
+				oneActiveToken: true,
+				wrapsTokens: true,
+				scope: 's',
 			},
-		);
+			allowedAddresses: ['192.0.2.1', '192.0.2.2'],
+			saysSuccess: true,
+			postbackBody: 'nested',
+			signatureSecret: 's3cret',
+			signsWithRsa: true,
+			signsTemplate: true,
+			reportsHundredths: true,
+			refundAfter: 5,
+			qrCodeAs: 'svg',
+			notificationUrl: 'http://a.test',
+			asksChallenge: true,
+			expectedResponse: 'OK',
+			secretHeader: { name: 'X-Token', value: 'a b' },
+		});
 	});
 
 	test.each([
@@ -335,8 +531,20 @@ describe('the command line', () => {
 			message: /token-life/,
 		},
 		{
+			args: ['--qr-code-as', 'gif'],
+			message: /svg, png, address/,
+		},
+		{
+			args: ['--secret-header', 'X-Token'],
+			message: /Name: value/,
+		},
+		{
+			args: ['--challenge'],
+			message: /needs --notify/,
+		},
+		{
 			args: ['--client-auth', 'both'],
-			message: /header, body or json/,
+			message: /header, body, json, headerJson/,
 		},
 		{
 			args: ['--unknown'],

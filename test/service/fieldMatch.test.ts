@@ -339,11 +339,15 @@ test('what a postback has instead of a field is told by names alone, of which th
 		data: { id: 'secret', inner: '{"a":1}' },
 		pix: [{ txid: 1 }],
 		none: null,
+		amount: ['10', '20'],
+		refunds: [],
 	};
 	expect(new Sources(body).names(20)).toStrictEqual([
 		'event',
 		'none',
 		'data.id',
+		'amount[]',
+		'refunds[]',
 		'data.inner.a',
 		'pix[].txid',
 	]);

@@ -71,6 +71,10 @@ test.each<{ name: string; body: (size: number) => string }>([
 		body: (n) => filled(n, '<?xml '),
 	},
 	{
+		name: 'comments before an image',
+		body: (n) => filled(n, '<!-- -->'),
+	},
+	{
 		name: 'base64',
 		body: (n) => filled(n, 'aGk+'),
 	},

@@ -789,6 +789,37 @@ describe('a list of charges', () => {
 	});
 });
 
+test('of 20,000 entries beside as many refunds is read in a moment, too', () => {
+	const words: StatusWords = {
+		field: 'pix[].status',
+		paid: ['paid'],
+		failed: [],
+		refundField: 'refunds[].id\nrefund',
+		idField: 'pix[].txid',
+	};
+	const pix = Array.from({ length: 20_000 }, () => ({ txid: 'a', status: 'paid' }));
+	const refunds = Array.from({ length: 20_000 }, () => ({ id: 0 }));
+	const before = process.cpuUsage();
+	expect(stateIn(words, { external_id: 'a' }, { pix, refunds, refund: '[]' })).toBe('paid');
+	const { user, system } = process.cpuUsage(before);
+	// It takes some 100 ms; each entry with each refund takes minutes.
+	expect((user + system) / 1000).toBeLessThan(2_000);
+});
+
+test('what an entry says of itself goes before what is said of all of them', () => {
+	const words: StatusWords = {
+		field: 'status\npix[].status',
+		paid: ['paid'],
+		failed: [],
+		idField: 'pix[].txid',
+	};
+	const pending = { txid: 'a', status: 'pending' };
+	const paid = { txid: 'b', status: 'paid' };
+	const body = { status: 'paid', pix: [pending, paid, { txid: 'c' }] };
+	const stateFor = (external_id: string) => stateIn(words, { external_id }, body);
+	expect(['a', 'b', 'c'].map(stateFor)).toStrictEqual(['other', 'paid', 'paid']);
+});
+
 describe('names of every object', () => {
 	const words = {
 		field: 'constructor.name',

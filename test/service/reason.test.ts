@@ -153,10 +153,6 @@ test.each<{ reason: Reason; expected: string }>([
 		reason: { is: 'notJson' },
 		expected: 'the response says that it is JSON and cannot be read as JSON',
 	},
-	{
-		reason: { is: 'inWords', words: 'as 0.1.0 said it' },
-		expected: 'as 0.1.0 said it',
-	},
 ])('the reason $reason in words', ({ reason, expected }) => {
 	expect(reasonInWords(reason)).toBe(expected);
 });

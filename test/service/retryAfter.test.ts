@@ -4,9 +4,9 @@ const NOW = Date.parse('Fri, 27 Nov 2026 20:00:00 GMT');
 
 test.each<{ value: unknown; expected: number | undefined }>([
 	{ value: '120', expected: 120 },
-	{ value: ' 0 ', expected: 0 },
+	{ value: ' 0 ', expected: 1 },
 	{ value: 'Fri, 27 Nov 2026 20:00:30 GMT', expected: 30 },
-	{ value: 'Fri, 27 Nov 2026 19:00:00 GMT', expected: 0 },
+	{ value: 'Fri, 27 Nov 2026 19:00:00 GMT', expected: undefined },
 	{ value: '-5', expected: undefined },
 	{ value: '1.5', expected: undefined },
 	{ value: '2026', expected: 2026 },

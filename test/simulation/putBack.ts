@@ -1,5 +1,5 @@
 import type { RunOfNode } from '../../nodes/Pay/execution/memory/RunRecords';
-import type { Ready } from '../../nodes/Pay/execution/read';
+import type { Ready } from '../../nodes/Pay/execution/item';
 import type { Store } from '../../nodes/Pay/execution/memory/PaymentList';
 import { AMOUNT_AS_MEMBER } from './payments/plan';
 
@@ -7,12 +7,13 @@ import { AMOUNT_AS_MEMBER } from './payments/plan';
 interface Modules {
 	'credential/accountGate': typeof import('../../nodes/Pay/credential/accountGate');
 	'credential/limits': typeof import('../../nodes/Pay/credential/limits');
+	'execution/ledger/attempts': typeof import('../../nodes/Pay/execution/ledger/attempts');
 	'execution/earlierState': typeof import('../../nodes/Pay/execution/earlierState');
-	'execution/fingerprint': typeof import('../../nodes/Pay/execution/fingerprint');
-	'execution/ledger': typeof import('../../nodes/Pay/execution/ledger');
-	'execution/outlays': typeof import('../../nodes/Pay/execution/outlays');
+	'execution/ledger/fingerprint': typeof import('../../nodes/Pay/execution/ledger/fingerprint');
+	'execution/ledger/ledger': typeof import('../../nodes/Pay/execution/ledger/ledger');
+	'execution/ledger/outlays': typeof import('../../nodes/Pay/execution/ledger/outlays');
 	'execution/words/refusal': typeof import('../../nodes/Pay/execution/words/refusal');
-	'execution/itemResult': typeof import('../../nodes/Pay/execution/itemResult');
+	'execution/report/itemResult': typeof import('../../nodes/Pay/execution/report/itemResult');
 	'execution/refuse': typeof import('../../nodes/Pay/execution/refuse');
 	'execution/session': typeof import('../../nodes/Pay/execution/session');
 	'execution/send': typeof import('../../nodes/Pay/execution/send');
@@ -54,10 +55,10 @@ function seam<Path extends keyof Modules, Name extends keyof Modules[Path] & str
 /** Faults that the node once had, or nearly: what its modules do when they have them again. */
 const FAULTS: Record<string, () => Seam[]> = {
 	'an execution that n8n runs again from an earlier state sends': () => [
-		seam('execution/earlierState', 'countRun', (original) => (executionId, store) => ({
-			...original(executionId, store),
-			isEarlier: false,
-		})),
+		seam('execution/earlierState', 'isEarlierState', (original) => (executionId, store) => {
+			original(executionId, store);
+			return false;
+		}),
 	],
 
 	'an account that is refused is asked for each item': () => [
@@ -129,7 +130,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'Retry On Fail repeats a payment after a 401': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
 			const isReplayed = verdict.do === 'replay' && verdict.outcome === 'rejected';
 			return isReplayed ? { do: 'send' } : verdict;
@@ -148,7 +149,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'what was accepted is replayed whatever is asked for': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 			const verdict = original(ledger, item);
 			if (verdict.do !== 'refuse' || ledger.isTool) return verdict;
 			const { attempt, because } = verdict;
@@ -159,15 +160,22 @@ const FAULTS: Record<string, () => Seam[]> = {
 	],
 
 	'the fingerprint is without the recipient': () => [
-		seam('execution/fingerprint', 'fingerprintOf', (original) => (account, request, ...others) => {
-			return original(account, { ...request, creditParty: undefined }, ...others);
-		}),
+		seam(
+			'execution/ledger/fingerprint',
+			'fingerprintOf',
+			(original) =>
+				(account, request, ...others) => {
+					return original(account, { ...request, creditParty: undefined }, ...others);
+				},
+		),
 	],
 
 	'the ledger knows a payment by its external_id alone': () => [
-		seam('execution/ledger', 'consult', (original) => (ledger, item) => {
-			const withoutPlaces = { ...ledger.store, places: {} };
-			return original({ ...ledger, store: withoutPlaces }, item);
+		seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
+			const verdict = original(ledger, item);
+			if (verdict.do === 'send') return verdict;
+			const isOfId = verdict.attempt.external_id === item.request.external_id;
+			return isOfId ? verdict : { do: 'send' };
 		}),
 	],
 
@@ -177,13 +185,13 @@ const FAULTS: Record<string, () => Seam[]> = {
 			return { ...item, request: { ...item.request, external_id } };
 		};
 		return [
-			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
-			seam('execution/ledger', 'mayBePaid', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'mayBePaid', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
-			seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'beginAttempt', (original) => (ledger, item) => {
 				return original(ledger, inLowerCase(item));
 			}),
 		];
@@ -192,7 +200,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 	'the ledger is not consulted again before the attempt is written down': () => {
 		const consulted = new WeakSet<object>();
 		return [
-			seam('execution/ledger', 'consult', (original) => (ledger, item) => {
+			seam('execution/ledger/ledger', 'consult', (original) => (ledger, item) => {
 				if (consulted.has(item)) return { do: 'send' };
 				consulted.add(item);
 				return original(ledger, item);
@@ -200,12 +208,22 @@ const FAULTS: Record<string, () => Seam[]> = {
 		];
 	},
 
-	'an attempt is written down after its response': () => [
-		seam('execution/ledger', 'beginAttempt', (original) => (ledger, item) => {
-			const elsewhere = { attempts: {}, places: {}, sums: {}, paid: [] };
-			return original({ ...ledger, store: elsewhere }, item);
+	'each tool of an agent has an index of the ledger of its own': () => [
+		seam('execution/ledger/attempts', 'openAttempts', (_original, { Attempts }) => {
+			return (list) => new Attempts(list);
 		}),
-		seam('execution/ledger', 'endAttempt', (original, { beginAttempt }) => {
+	],
+
+	'an attempt is written down after its response': () => [
+		seam(
+			'execution/ledger/ledger',
+			'beginAttempt',
+			(original, { openLedger }) =>
+				(ledger, item) => {
+					return original(openLedger({}, ledger), item);
+				},
+		),
+		seam('execution/ledger/ledger', 'endAttempt', (original, { beginAttempt }) => {
 			return (ledger, item, _attempt, result) => {
 				original(ledger, item, beginAttempt(ledger, item), result);
 			};
@@ -247,9 +265,8 @@ const FAULTS: Record<string, () => Seam[]> = {
 			seam('execution/memory/PaymentList', 'PaymentList', (Original) => {
 				return class extends Original {
 					override async addToStore(store: Store, keys: string[], room?: number) {
-						const change = await super.addToStore(store, [...new Set(keys.map(cut))], room);
-						const known = keys.filter((key) => change.result.has(cut(key)));
-						return { ...change, result: new Set<unknown>(known) };
+						const stored = await super.addToStore(store, [...new Set(keys.map(cut))], room);
+						return new Set<unknown>(keys.filter((key) => stored.has(cut(key))));
 					}
 
 					override async deleteFromStore(store: Store, keys: readonly string[]) {
@@ -298,7 +315,7 @@ const FAULTS: Record<string, () => Seam[]> = {
 		}),
 	],
 
-	'a sum is that of one list': () => [seam('execution/outlays', 'sumOf', () => () => 0n)],
+	'a sum is that of one list': () => [seam('execution/ledger/outlays', 'sumOf', () => () => 0n)],
 
 	'a limit that cannot be read is none': () => [
 		seam('credential/limits', 'readLimits', (original) => (...fields) => {
@@ -328,10 +345,14 @@ const FAULTS: Record<string, () => Seam[]> = {
 				recorded.add(refusal);
 				return refusal;
 			}),
-			seam('execution/itemResult', 'resultOfRefusal', (original) => (kind, id, error, outcome) => {
-				const isRecorded = recorded.has(error as object);
-				return original(kind, id, error, isRecorded ? 'notSent' : outcome);
-			}),
+			seam(
+				'execution/report/itemResult',
+				'resultOfRefusal',
+				(original) => (kind, id, error, outcome) => {
+					const isRecorded = recorded.has(error as object);
+					return original(kind, id, error, isRecorded ? 'notSent' : outcome);
+				},
+			),
 		];
 	},
 };

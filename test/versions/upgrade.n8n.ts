@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { itemsOf, webhookPath, type Execution, type N8n } from '../../dev/n8n';
@@ -13,10 +13,15 @@ import { tried } from './tried';
 import { unpack } from './unpack';
 
 /*
- * The package is upgraded on the page Community nodes of an n8n that runs: from the last release (a
- * frozen build of the code before it, until there is one) to this code. It prints a table.
+ * The package is upgraded on the page Community nodes of an n8n that runs: from the releases' last tarball in
+ * test/stored to this code; from this code, until there is a release. It prints a table.
  */
-const LAST = join(__dirname, '..', 'stored', '0.1.0.tgz');
+const STORED = join(__dirname, '..', 'stored');
+const [last] = readdirSync(STORED)
+	.filter((file) => file.endsWith('.tgz'))
+	.sort((one, other) => one.localeCompare(other, 'en', { numeric: true }))
+	.slice(-1);
+const LAST = last === undefined ? process.env.PAY_TARBALL! : join(STORED, last);
 const NAME = 'n8n-nodes-pay';
 
 describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ version }) => {

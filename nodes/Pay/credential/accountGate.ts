@@ -28,6 +28,11 @@ export class Pause {
 	constructor(readonly seconds: number | undefined) {}
 }
 
+/** No token could be fetched for an item, for a reason that may be over for the next one. */
+export class WithoutToken {
+	constructor(readonly error: InputError) {}
+}
+
 /** What a response said of its account; undefined where it said nothing. */
 export type Standing =
 	| 'tokenAccepted'
@@ -36,6 +41,7 @@ export type Standing =
 	/** Why nothing more is sent. */
 	| InputError
 	| Pause
+	| WithoutToken
 	| undefined;
 
 /** A pause that a service asked for, until a moment or, where that is not known, until a wait. */
@@ -53,8 +59,8 @@ interface KnownAccount {
 	isAccepted: boolean;
 	rejection?: InputError;
 	pause?: RunningPause;
-	/** One item that asks alone: the others wait for it. Never rejects. */
-	asking?: Promise<unknown>;
+	/** One item that asks alone: the others wait for it, and have no token where it has none. Never rejects. */
+	asking?: Promise<WithoutToken | undefined>;
 }
 
 /** The accounts of each session, by their key. n8n drops a session's object, and this goes with it. */
@@ -103,15 +109,21 @@ export class AccountGate {
 	 */
 	async pass<Result>(account: Account, ask: Ask<Result>): Promise<Result | InputError | Pause> {
 		const known = this.knownOf(account);
-		while (known.asking !== undefined) await known.asking;
+		while (known.asking !== undefined) {
+			const without = await known.asking;
+			if (without !== undefined) return without.error;
+		}
 		if (known.rejection !== undefined) return known.rejection;
 		const pause = this.pauseOf(known);
 		if (pause !== undefined) return pause;
 		if (known.isAccepted) return await this.askFor(known, ask);
-		const asking = this.askFor(known, ask);
-		known.asking = Promise.allSettled([asking]);
+		const asked = ask();
+		known.asking = asked.then(
+			({ standing }) => (standing instanceof WithoutToken ? standing : undefined),
+			() => undefined,
+		);
 		try {
-			return await asking;
+			return await this.askFor(known, async () => await asked);
 		} finally {
 			known.asking = undefined;
 		}
@@ -120,7 +132,7 @@ export class AccountGate {
 	/** Sends a request, and notes how its account stands afterwards. */
 	private async askFor<Result>(known: KnownAccount, ask: Ask<Result>): Promise<Result> {
 		const { result, standing } = await ask();
-		if (standing === undefined) return result;
+		if (standing === undefined || standing instanceof WithoutToken) return result;
 		if (standing instanceof Pause) this.beginPause(known, standing);
 		else if (standing === 'tokenAccepted') known.isAccepted = true;
 		else if (standing === 'tokenReplaced') known.isAccepted = false;

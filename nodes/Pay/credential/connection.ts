@@ -2,10 +2,16 @@ import { InputError } from '../inputError';
 import { optionalText } from '../parameters/text';
 import type { PayCredential } from './fields';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
+import { CLIENT_AUTHENTICATIONS } from './fields';
 import { readDescription, type ServiceDescription } from './description';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
-import { refuseUnsignedFields, senderCheckOf } from './sender';
+import {
+	readSenderRuleOfWait,
+	refuseUnsignedFields,
+	senderCheckOf,
+	type SenderRule,
+} from './sender';
 import { credentialField, wrongInCredential } from './wrongField';
 
 /** How a client proves who it is to a token endpoint (RFC 6749, section 4.4). */
@@ -14,8 +20,8 @@ export interface ClientCredentials {
 	clientId: string;
 	clientSecret: string;
 	scope: string;
-	/** As HTTP Basic, in the form, or with all else in a JSON body. */
-	sendIn: 'header' | 'body' | 'json';
+	/** One of {@link CLIENT_AUTHENTICATIONS}. */
+	sendIn: (typeof CLIENT_AUTHENTICATIONS)[number]['value'];
 }
 
 /** A checked credential: where requests go, in whose name, and what the service says. */
@@ -31,6 +37,8 @@ export interface Account extends ServiceDescription {
 	postbackSecret?: string;
 	/** Whether its postbacks say who sent them, see `readSenderRule`. */
 	checksSender: boolean;
+	/** How a wait with this credential checks the sender, or why it could not begin; absent where it does not check. */
+	senderForWaits?: SenderRule | InputError;
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
 }
@@ -68,9 +76,10 @@ function required(credential: PayCredential, field: string): string {
 }
 
 function parseClientCredentials(credential: PayCredential): ClientCredentials {
-	const { clientAuthentication: sendIn = 'header' } = credential;
-	if (sendIn !== 'header' && sendIn !== 'body' && sendIn !== 'json') {
-		const what = 'must be header, body or json';
+	const { clientAuthentication = 'header' } = credential;
+	const sendIn = CLIENT_AUTHENTICATIONS.find(({ value }) => value === clientAuthentication)?.value;
+	if (sendIn === undefined) {
+		const what = 'must be body, header, headerJson or json';
 		throw wrongInCredential('clientAuthentication', what, FROM_LIST);
 	}
 	const allowHttp = credential.allowHttp === true;
@@ -229,6 +238,15 @@ export function refuseMissingValue(credential: PayCredential): void {
 	}
 }
 
+/** How a wait checks the sender, or why it cannot: n8n resolves no expression for it. */
+function senderForWaits(unresolved: PayCredential): SenderRule | InputError | undefined {
+	try {
+		return readSenderRuleOfWait(unresolved);
+	} catch (error) {
+		return error instanceof InputError ? error : undefined;
+	}
+}
+
 /**
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
  * @param unresolved the same with its expressions as text; undefined where n8n does not give it
@@ -247,7 +265,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	}
 	const description = readDescription(credential);
 	refuseUnsignedFields(credential, description.statusWords);
-	return {
+	const account: Account = {
 		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
 		schemeName: scheme,
 		token: parseToken(credential),
@@ -258,4 +276,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		checksSender: senderCheckOf(credential) !== 'none',
 		limits: readLimits(credential, unresolved),
 	};
+	const sender = unresolved && senderForWaits(unresolved);
+	if (sender !== undefined) account.senderForWaits = sender;
+	return account;
 }

@@ -342,6 +342,30 @@ const limits: INodeProperties[] = [
 	}),
 ];
 
+/** How a client may prove who it is to a token endpoint. */
+export const CLIENT_AUTHENTICATIONS = [
+	{
+		name: 'Body',
+		value: 'body',
+		description: 'Client ID and secret are sent in the request body',
+	},
+	{
+		name: 'Header',
+		value: 'header',
+		description: 'Client ID and secret are sent as Basic authentication',
+	},
+	{
+		name: 'Header and JSON Body',
+		value: 'headerJson',
+		description: 'The same, and the rest of the request is JSON, as some services ask',
+	},
+	{
+		name: 'JSON Body',
+		value: 'json',
+		description: 'Client ID and secret are sent in a JSON body, as some services ask',
+	},
+] as const;
+
 /** The form of the credential: what every account needs stands first, the rest behind switches. */
 export const credentialFields: INodeProperties[] = [
 	{
@@ -422,23 +446,7 @@ export const credentialFields: INodeProperties[] = [
 		displayName: 'Client Authentication',
 		name: 'clientAuthentication',
 		type: 'options',
-		options: [
-			{
-				name: 'Body',
-				value: 'body',
-				description: 'Client ID and secret are sent in the request body',
-			},
-			{
-				name: 'Header',
-				value: 'header',
-				description: 'Client ID and secret are sent as Basic authentication',
-			},
-			{
-				name: 'JSON Body',
-				value: 'json',
-				description: 'Client ID and secret are sent in a JSON body, as some services ask',
-			},
-		],
+		options: [...CLIENT_AUTHENTICATIONS],
 		default: 'header',
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
 		description: 'How to send Client ID and secret to the token endpoint',

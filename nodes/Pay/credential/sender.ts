@@ -113,7 +113,7 @@ const BEGINNING = '-----BEGIN';
 
 function readSecrets(credential: PayCredential): string[] {
 	const secrets = secretsIn(credential, 'signatureSecret');
-	if (!secrets.some((secret) => secret.startsWith(BEGINNING))) return secrets;
+	if (!secrets.some((secret) => secret.includes(BEGINNING))) return secrets;
 	// Everybody may know a public key: a signature made with it as a secret proves nothing.
 	throw wrongInCredential(
 		'signatureSecret',
@@ -300,7 +300,8 @@ export function knownOfSender(rule: SenderRule | undefined) {
 	return {
 		isSignedByService: rule?.is === 'signature',
 		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(rule.content) : [],
-		secretHeader: rule?.is === 'secretHeader' ? rule.header : undefined,
+		// A signature too: with it and the body, a reader of the execution could call again.
+		provingHeader: rule?.header,
 		secrets: rule?.is === 'secretHeader' ? rule.values : [],
 	};
 }

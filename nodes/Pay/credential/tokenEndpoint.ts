@@ -4,6 +4,7 @@ import type { TokenPost, TokenResponse } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
 import { redact } from '../service/redact';
 import { TOKEN, type ClientCredentials } from './connection';
+import { CLIENT_AUTHENTICATIONS } from './fields';
 
 /* One request for a token by the client credentials grant of OAuth 2.0, and what its response means. */
 
@@ -25,26 +26,34 @@ const ERROR_CODES = [
 
 const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
 
-/** ID and secret as HTTP Basic has them (RFC 6749, section 2.3.1). */
-function basicPair({ clientId, clientSecret }: ClientCredentials): string {
-	return Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+/**
+ * ID and secret as HTTP Basic has them: form-encoded first (RFC 6749, section 2.3.1), and beside a JSON body
+ * as they are (RFC 7617), since a service that asks for JSON does not follow RFC 6749.
+ */
+function basicPair({ clientId, clientSecret, sendIn }: ClientCredentials): string {
+	const pair =
+		sendIn === 'headerJson'
+			? `${clientId}:${clientSecret}`
+			: `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
+	return Buffer.from(pair).toString('base64');
 }
 
 /** The request of RFC 6749, section 4.4.2; as JSON the same members, as some services take them. */
 function tokenRequest(client: ClientCredentials) {
 	const { clientId, clientSecret, scope, sendIn } = client;
+	const isInHeader = sendIn === 'header' || sendIn === 'headerJson';
+	const isJson = sendIn === 'json' || sendIn === 'headerJson';
 	const members: Record<string, string> = { grant_type: 'client_credentials' };
 	if (scope !== '') members.scope = scope;
-	if (sendIn !== 'header') {
+	if (!isInHeader) {
 		members.client_id = clientId;
 		members.client_secret = clientSecret;
 	}
-	const isJson = sendIn === 'json';
 	const headers: Record<string, string> = {
 		'Content-Type': isJson ? 'application/json' : 'application/x-www-form-urlencoded',
 		Accept: 'application/json',
 	};
-	if (sendIn === 'header') headers.Authorization = `Basic ${basicPair(client)}`;
+	if (isInHeader) headers.Authorization = `Basic ${basicPair(client)}`;
 	const body = isJson ? JSON.stringify(members) : new URLSearchParams(members).toString();
 	return { headers, body };
 }
@@ -138,13 +147,12 @@ const NO_ENDPOINT: EndpointFault = {
 const WRONG_CLIENT: EndpointFault = {
 	field: 'clientSecret',
 	what: 'the token endpoint rejected the client',
-	advice: 'Check Client ID, Client Secret and Client Authentication of the Pay API credential.',
+	advice: 'Check Client ID and Client Secret of the Pay API credential.',
 };
 const WRONG_REQUEST: EndpointFault = {
 	field: 'clientAuthentication',
 	what: 'the token endpoint rejected the request',
-	advice:
-		'Check Client Authentication of the Pay API credential: some services take a JSON body only.',
+	advice: 'Check Client ID and Client Secret of the Pay API credential.',
 };
 const FAILING: EndpointFault = {
 	field: 'tokenUrl',
@@ -167,6 +175,21 @@ function faultOf(statusCode: number, code: string | undefined): EndpointFault {
 	return statusCode >= 200 && statusCode <= 499 ? WRONG_REQUEST : FAILING;
 }
 
+/** The faults that another Client Authentication may mend. */
+const MENDED_BY_ANOTHER_WAY = [WRONG_CLIENT, WRONG_REQUEST];
+
+/** Names the other choices of Client Authentication: few services say which one they take. */
+function otherWays({ sendIn }: ClientCredentials): string {
+	let chosen = '';
+	const others: string[] = [];
+	for (const way of CLIENT_AUTHENTICATIONS) {
+		if (way.value === sendIn) chosen = way.name;
+		else others.push(`"${way.name}"`);
+	}
+	const last = others.pop();
+	return `The credential sends them as Client Authentication "${chosen}". If they are right, choose another one: ${others.join(', ')} or ${last}.`;
+}
+
 /**
  * Why the endpoint gave no token.
  * @param body the response's, parsed where it is JSON
@@ -176,10 +199,14 @@ function rejectedByEndpoint(
 	{ statusCode, retryAfter }: Extract<TokenResponse, { statusCode: number }>,
 	body: unknown,
 	endpointWords: string,
+	client: ClientCredentials,
 ): InputError {
 	const { error } = isJsonObject(body) ? body : {};
 	const code = ERROR_CODES.find((known) => known === error);
-	const { field, what, advice } = faultOf(statusCode, code);
+	const fault = faultOf(statusCode, code);
+	const { field, what } = fault;
+	const isMendedByAnotherWay = MENDED_BY_ANOTHER_WAY.includes(fault);
+	const advice = isMendedByAnotherWay ? `${fault.advice} ${otherWays(client)}` : fault.advice;
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	const message = `${NO_TOKEN}${what} (${status})`;
 	const saysMore = endpointWords !== '' && endpointWords !== code;
@@ -212,7 +239,7 @@ function parseResponse(response: TokenResponse, client: ClientCredentials): Toke
 	// Some say no with a 200.
 	const isRejection = isJsonObject(body) && ERROR_CODES.some((code) => code === body.error);
 	if (statusCode < 200 || statusCode > 299 || isRejection) {
-		throw rejectedByEndpoint(response, body, endpointWords);
+		throw rejectedByEndpoint(response, body, endpointWords, client);
 	}
 	const { access_token, accessToken, expires_in } = tokenMembers(isJsonObject(body) ? body : {});
 	const token = access_token ?? accessToken;

@@ -17,30 +17,21 @@ const seenRuns = new Map<string, number>();
 /** About 10 MB. A timer that waits longer for its place than so many executions take is not noticed. */
 const MAX_EXECUTIONS = 100_000;
 
-/** Which run of a Pay node this is. */
-interface CountedRun {
-	/** Among the runs of all Pay nodes of its execution; 0 where nobody knows the execution. */
-	number: number;
-	/**
-	 * Whether the execution has been further than this: then n8n runs it again from an earlier state, and
-	 * what follows may have been sent.
-	 */
-	isEarlier: boolean;
-}
-
 /**
  * Counts a run of a Pay node, in its execution and in this process, which knows what it has run itself.
  * Nothing is awaited, so of two runs of one state one is told that it is the second.
+ * @returns whether the execution has been further than this: then n8n runs it again from an earlier state, and
+ * what follows may have been sent
  */
-export function countRun(executionId: string | undefined, store: RunCount): CountedRun {
+export function isEarlierState(executionId: string | undefined, store: RunCount): boolean {
+	if (executionId === undefined) return false;
 	const { runs = 0 } = store;
-	if (executionId === undefined) return { number: runs, isEarlier: false };
 	// Such a run is not counted, so the next one of the same state is found too: Retry On Fail makes one.
-	if (runs < (seenRuns.get(executionId) ?? 0)) return { number: runs, isEarlier: true };
+	if (runs < (seenRuns.get(executionId) ?? 0)) return true;
 	store.runs = runs + 1;
 	seenRuns.delete(executionId);
 	seenRuns.set(executionId, store.runs);
 	const [oldest] = seenRuns.keys();
 	if (seenRuns.size > MAX_EXECUTIONS && oldest !== undefined) seenRuns.delete(oldest);
-	return { number: store.runs, isEarlier: false };
+	return false;
 }

@@ -2,7 +2,7 @@ import { bearerToken, forgetToken } from '../credential/accessToken';
 import { isClientRejected } from '../credential/tokenEndpoint';
 import { hideSecrets } from '../postback/proof';
 import { isRejectedForToken, postRequest, type RequestResult } from '../service/client';
-import type { Ready } from './read';
+import type { Ready } from './item';
 import { isCancelled, type Run } from './runState';
 
 /** A token, and whether an earlier request has fetched it. */

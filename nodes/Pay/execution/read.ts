@@ -1,10 +1,4 @@
-import type {
-	BinaryHelperFunctions,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeParameters,
-	INodeProperties,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 import type { accountReader } from '../credential/accounts';
 import { checkHeaderValue, type Account } from '../credential/connection';
 import { InputError } from '../inputError';
@@ -12,18 +6,12 @@ import { holdsExpression } from '../parameters/additionalMembers';
 import { isLoopback } from '../loopback';
 import { readBatching, readTimeout, type Batching } from '../parameters/options';
 import { mayBeExpression, requireValues, type ReadParameter } from '../parameters/parameter';
-import type { Expectation } from '../postback/expectation';
 import { readPostbackTarget, type AskingExecution } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { inOneForm } from '../service/fieldMatch';
-import { accountIdOf, fingerprintOf, tokenIdOf } from './fingerprint';
-import { resultOfRefusal, type ItemResult } from './itemResult';
-
-/** Adds to the output item of an accepted request, or gives a hint. It may throw. */
-export type Finish = (
-	item: INodeExecutionData,
-	prepareBinaryData: BinaryHelperFunctions['prepareBinaryData'],
-) => Promise<string | undefined>;
+import { accountIdOf, fingerprintOf, tokenIdOf } from './ledger/fingerprint';
+import type { Done, Finish, Ready } from './item';
+import { resultOfRefusal } from './report/itemResult';
 
 /** An item as its operation reads it, before anything is sent. */
 export interface ItemPlan {
@@ -45,43 +33,6 @@ export interface RequestOperation extends ServiceOperation {
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
 	readPlan(read: ReadParameter, account: Account): ItemPlan;
-}
-
-/** An item that may be sent. */
-export interface Ready {
-	index: number;
-	request: ServiceRequest;
-	account: Account;
-	/** Whose money it is, for sums: a hash over where requests go and in whose name. */
-	accountId: string;
-	/** Tells pasted tokens apart; empty where tokens are fetched. */
-	tokenId: string;
-	/** A hash of all that tells the request from another. */
-	fingerprint: string;
-	/** Whether an expression gives some of its Additional Members. */
-	membersMayChange: boolean;
-	/** The postback that this execution may wait for. */
-	expectation?: Expectation;
-	finish?: Finish;
-	/** What a person should know of its postback, and of the item itself: shown only if it is sent. */
-	hints?: { postback?: string; item?: string };
-}
-
-/**
- * An item that has a result: there is nothing left to do but to report it. Where a function gives this or
- * undefined, undefined means that the item goes on.
- */
-export interface Done {
-	index: number;
-	result: ItemResult;
-	/** Called where it was accepted. */
-	finish?: Finish;
-}
-
-/** Some items after a step of the run. */
-export interface Step {
-	ready: Ready[];
-	done: Done[];
 }
 
 /** The options as n8n hands them over. */

@@ -1,10 +1,10 @@
 import { accountReader } from '../credential/accounts';
-import { recordContinuedElsewhere } from '../postback/expectation';
 import { keptProof } from '../postback/keptProof';
 import { testPathOf } from '../postback/postbackUrl';
 import { randomProof } from '../postback/proof';
 import type { AskingExecution } from '../postback/target';
-import { readItem, type Done, type Ready, type ReadingContext, type Step } from './read';
+import type { Done, Ready, Step } from './item';
+import { readItem, type ReadingContext } from './read';
 import { refuseForWaits, refuseItem, triedBefore, withinLimits } from './refuse';
 import type { Run } from './runState';
 import { sessionOf } from './session';
@@ -16,12 +16,9 @@ import { runFromEarlierState, sameIdAsItem } from './words/refusal';
  * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
  */
 async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
-	const { context, records, expectations, isSuperseded } = run;
+	const { records, isSuperseded } = run;
 	if (isSuperseded) return 'elsewhere';
-	if (records === undefined) return 'ours';
-	const claim = await records.claimPassage();
-	if (claim === 'elsewhere') recordContinuedElsewhere(expectations, context.getExecutionId());
-	return claim;
+	return (await records?.claimPassage()) ?? 'ours';
 }
 
 /** The execution as a postback target asks for it. */

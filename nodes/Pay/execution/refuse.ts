@@ -1,11 +1,11 @@
 import type { InputError } from '../inputError';
 import { otherStillAwaited } from '../postback/expectation';
 import type { Words } from '../service/contract';
-import { resultOfAttempt, resultOfRefusal } from './itemResult';
-import { consult, type Verdict } from './ledger';
-import { refusedByLimits } from './limits';
-import { compareResponse } from './notes';
-import type { Done, Ready, Step } from './read';
+import { resultOfAttempt, resultOfRefusal } from './report/itemResult';
+import { consult, type Verdict } from './ledger/ledger';
+import { refusedByLimits } from './ledger/limits';
+import { compareResponse } from './report/notes';
+import type { Done, Ready, Step } from './item';
 import type { Run } from './runState';
 import { faultOfAll, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words/place';
@@ -93,8 +93,9 @@ export function refuseForWaits(run: Run, items: Ready[]): Step {
 /** Why the postback that an item asks for could not be heard. An execution waits for one at a time. */
 function refusalByWaits(run: Run, items: Ready[]): InputError | undefined {
 	const { context, expectations, ledger, operation, tally } = run;
-	const expectation = items.find((item) => item.expectation !== undefined)?.expectation;
-	if (expectation === undefined || ledger.isTool) return undefined;
+	const asking = items.find((item) => item.expectation !== undefined);
+	if (asking?.expectation === undefined || ledger.isTool) return undefined;
+	const { expectation, account } = asking;
 	const waits = waitsBehind(context);
 	if (waits === undefined) return undefined;
 	const [first] = waits;
@@ -105,5 +106,6 @@ function refusalByWaits(run: Run, items: Ready[]): InputError | undefined {
 	if (items.length > 1) return severalForOneWait(first.name, items.length, operation.words);
 	const other = otherStillAwaited(expectations, expectation);
 	if (other !== undefined) return otherHeardFirst(other, operation.words);
-	return faultOfAll(waits, tally.node.name, expectation);
+	const { senderForWaits: sender } = account;
+	return faultOfAll(waits, { name: tally.node.name, expectation, sender });
 }

@@ -3,43 +3,32 @@ import { asError } from '../inputError';
 import { pause } from '../pause';
 import { outlastTimers } from '../postback/timer';
 import { continuesOnFailure } from './agent';
-import { beginCancelLog, endCancelLog, highlight, showHints } from './editor';
-import { resultOfRefusal, toOutputItem } from './itemResult';
-import { forgetResponses } from './ledger';
-import type { Done, Ready, RequestOperation, Step } from './read';
+import { beginCancelLog, endCancelLog, highlight, showHints } from './report/editor';
+import { resultOfRefusal, toOutputItem } from './report/itemResult';
+import { forgetResponses } from './ledger/ledger';
+import type { Done, Ready, Step } from './item';
+import type { RequestOperation } from './read';
 import { readAll } from './readAll';
 import type { Run } from './runState';
 import { sendBatch } from './send';
 import { setUp } from './setUp';
-import { addResults, openTally, throwIfFailed, type Tally } from './tally';
+import { addResults, openTally, throwIfFailed, type Tally } from './report/tally';
 import { notFinished } from './words/result';
 
 /** Gives every item the same failure: the error concerns all of them, and none was sent. */
-function failEach(operation: RequestOperation, tally: Tally, error: unknown): Step {
+function failEach(operation: RequestOperation, tally: Tally, error: unknown): Done[] {
 	const done: Done[] = [];
 	const result = resultOfRefusal(operation, undefined, error);
 	for (let index = 0; index < tally.items; index++) done.push({ index, result });
-	return { ready: [], done };
+	return done;
 }
 
-/** A run, undefined where it could not be set up, and its items as they were read. */
-interface Prepared {
-	run: Run | undefined;
-	step: Step;
-}
-
-/** Sets a run up and reads its items, while nothing is sent. Never rejects. */
-async function prepare(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-	tally: Tally,
-): Promise<Prepared> {
-	let run: Run | undefined;
+/** Reads the items of a run, while nothing is sent. Never rejects. */
+async function readItems(run: Run): Promise<Step> {
 	try {
-		run = setUp(context, operation, tally);
-		return { run, step: await readAll(run) };
+		return await readAll(run);
 	} catch (error) {
-		return { run, step: failEach(operation, tally, error) };
+		return { ready: [], done: failEach(run.operation, run.tally, error) };
 	}
 }
 
@@ -110,6 +99,39 @@ async function toItems(
 	return items;
 }
 
+/** Reads all items of a run and sends those that may be sent; throws at a failure unless the run goes on. */
+async function readAndSend(run: Run): Promise<INodeExecutionData[]> {
+	const { context, ledger, tally } = run;
+	try {
+		const { ready, done } = await readItems(run);
+		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, done);
+		await sendAll(run, ready);
+		const items = await toItems(context, tally);
+		if (tally.done.every(({ result }) => result.outcome === 'accepted')) forgetResponses(ledger);
+		return items;
+	} finally {
+		// It does not throw: requests have been sent.
+		for (const hint of (await run.records?.close()) ?? []) tally.hints.add(hint);
+	}
+}
+
+/** Sets a run up and has it read and send; where that is not possible, every item fails. */
+async function setUpAndSend(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	tally: Tally,
+): Promise<INodeExecutionData[]> {
+	let run: Run;
+	try {
+		run = setUp(context, operation, tally);
+	} catch (error) {
+		conclude(tally, failEach(operation, tally, error));
+		return await toItems(context, tally);
+	}
+	return await readAndSend(run);
+}
+
 /**
  * Runs an operation of the service for all input items: reads all, then records and sends them in
  * batches, and turns every outcome into an item, or, unless the node continues, an error.
@@ -122,20 +144,10 @@ export async function runRequests(
 	if (count === 0) return [[]];
 	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
 	const cancelLog = beginCancelLog(context, tally);
-	const { run, step } = await prepare(context, operation, tally);
 	try {
-		const { ready, done } = step;
-		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
-		conclude(tally, done);
-		if (run !== undefined) await sendAll(run, ready);
-		const items = await toItems(context, tally);
-		if (run !== undefined && tally.done.every(({ result }) => result.outcome === 'accepted')) {
-			forgetResponses(run.ledger);
-		}
-		return [items];
+		return [await setUpAndSend(context, operation, tally)];
 	} finally {
 		// None of these throws: requests have been sent.
-		for (const hint of (await run?.records?.close()) ?? []) tally.hints.add(hint);
 		highlight(context, tally);
 		showHints(context, tally);
 		endCancelLog(cancelLog);

@@ -3,10 +3,10 @@ import type { AccountGate } from '../credential/accountGate';
 import type { ExpectationStore } from '../postback/expectation';
 import type { TokenPost } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
-import type { Ledger } from './ledger';
+import type { Ledger } from './ledger/ledger';
 import type { Records } from './memory/RunRecords';
 import type { RequestOperation, Settings } from './read';
-import type { Tally } from './tally';
+import type { Tally } from './report/tally';
 
 /** What all items of a run share. */
 export interface Run {

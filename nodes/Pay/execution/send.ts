@@ -1,4 +1,4 @@
-import { Pause, type Standing } from '../credential/accountGate';
+import { Pause, WithoutToken, type Standing } from '../credential/accountGate';
 import { isClientRejected, TooManyTokenRequests } from '../credential/tokenEndpoint';
 import { InputError } from '../inputError';
 import {
@@ -6,11 +6,11 @@ import {
 	recordExpectation,
 	withdrawExpectation,
 } from '../postback/expectation';
-import { resultOfAttempt } from './itemResult';
-import { beginAttempt, endAttempt, mayBePaid, wasNotMade, type Attempt } from './ledger';
-import { compareResponse, noteHints, withoutLargeResponse } from './notes';
+import { resultOfAttempt } from './report/itemResult';
+import { beginAttempt, endAttempt, mayBePaid, wasNotMade } from './ledger/ledger';
+import { compareResponse, noteHints, withoutLargeResponse } from './report/notes';
 import { post, tokenFor, type BearerToken, type Posted } from './post';
-import type { Done, Ready, Step } from './read';
+import type { Attempt, Done, Ready, Step } from './item';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
 import { isCancelled, type Run } from './runState';
 import { recordedBefore, stillRecorded, tokenRejected, tooManyRequests } from './words/refusal';
@@ -125,7 +125,8 @@ function enterAttempt(run: Run, item: Ready): { attempt: Attempt } | { done: Don
 /** What it tells of an account that there is no token for it. */
 function standingWithoutToken(error: unknown): Standing {
 	if (error instanceof TooManyTokenRequests) return new Pause(error.retryAfter);
-	return isClientRejected(error) ? error : undefined;
+	if (isClientRejected(error)) return error;
+	return error instanceof InputError ? new WithoutToken(error) : undefined;
 }
 
 /** What a request tells of its account. */

@@ -1,23 +1,23 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { AccountGate } from '../credential/accountGate';
-import { refuseMovedOptions } from '../parameters/options';
 import {
 	refuseExpressions,
 	refuseItemDataInTool,
 	requireFieldByField,
 } from '../parameters/parameter';
+import { isLost, passageOf, type Passage, type PassageStore } from '../n8n1/passage';
 import { changingIdHint, refuseInventedId } from '../parameters/text';
-import { countWaits, isContinuedElsewhere, type ExpectationStore } from '../postback/expectation';
+import { countWaits, type ExpectationStore } from '../postback/expectation';
 import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
 import { sessionOf } from './session';
-import { countRun, type RunCount } from './earlierState';
-import { hasTried, openLedger, type LedgerStore } from './ledger';
+import { isEarlierState, type RunCount } from './earlierState';
+import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
-import type { Tally } from './tally';
+import type { Tally } from './report/tally';
 import { noDuplicateStore, notPermittedToAgents } from './words/refusal';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
@@ -32,7 +32,6 @@ function requirePermission({ words, policy }: RequestOperation, options: unknown
 /** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
 function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
 	requireFieldByField(operation.description, parameters);
-	refuseMovedOptions(parameters.options);
 	refuseExpressions(operation.fixedOptions, parameters.options);
 }
 
@@ -44,14 +43,14 @@ function checkToolParameters(operation: RequestOperation, parameters: INodeParam
 }
 
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
-type FlowStore = LedgerStore & ExpectationStore & RunCount;
+type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
 
 /** The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none. */
 function openRecords(
 	context: IExecuteFunctions,
 	operation: RequestOperation,
 	hasTriedBefore: boolean,
-	passage: string | undefined,
+	passage: Passage | undefined,
 ): Records {
 	const { helpers } = context;
 	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
@@ -84,10 +83,9 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = context.getContext('flow') as FlowStore;
 	const executionId = context.getExecutionId();
-	// Each run is counted, this one too if it sends nothing: its number names the passage of its records.
-	const counted = countRun(executionId, store);
-	const isSuperseded = counted.isEarlier || isContinuedElsewhere(store, executionId);
-	const hasWaited = countWaits(store, executionId) > 0;
+	const passage = passageOf(store, executionId, countWaits(store, executionId), name);
+	const isEarlier = isEarlierState(executionId, store);
+	const isSuperseded = isEarlier || (passage !== undefined && isLost(passage));
 	const ledger = openLedger(store, {
 		operation,
 		executionId,
@@ -98,7 +96,6 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	});
 	let records: Records | undefined;
 	if (operation.policy.isRecorded) {
-		const passage = hasWaited ? `${executionId} ${counted.number}` : undefined;
 		records = openRecords(context, operation, hasTried(ledger), passage);
 	}
 	// An External ID that changes with each try gets past every check against repeats, and names nothing that

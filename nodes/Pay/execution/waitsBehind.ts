@@ -1,15 +1,20 @@
-import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, Workflow } from 'n8n-workflow';
+import type { Account } from '../credential/connection';
+import { refuseUnsignedMatch } from '../credential/sender';
 import { InputError } from '../inputError';
 import {
 	matchOf,
 	readCondition,
 	refuseMisplacedCondition,
 	resumeCondition,
+	type PostbackMatch,
 } from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
 import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
+import { refuseWrongResponseOfWait } from '../postback/response';
+import type { StatusWords } from '../service/postbackState';
 import { cannotBegin, otherIdAwaited } from './words/refusal';
 
 /*
@@ -23,6 +28,16 @@ interface WaitBehind {
 	parameters: INodeParameters;
 	/** Whether nothing stands between: else an item may be changed on the way. */
 	isNext: boolean;
+	/** Whether it has the credential of the node that asks; else nothing is known of its own. */
+	hasSameCredential: boolean;
+}
+
+/** Whether a wait has the credential of the node that asks, as far as this n8n tells it. */
+function hasCredentialOf(context: IExecuteFunctions, wait: string): boolean {
+	// No function of n8n gives the credentials of another node.
+	const { workflow } = context as { workflow?: Pick<Workflow, 'getNode'> };
+	const asking = context.getNode().credentials?.payApi?.id;
+	return asking !== undefined && workflow?.getNode(wait)?.credentials?.payApi?.id === asking;
 }
 
 /** The enabled waits behind a node, however far; undefined where this n8n does not tell its nodes. */
@@ -35,7 +50,12 @@ export function waitsBehind(context: IExecuteFunctions): WaitBehind[] | undefine
 			if (type !== asking.type || disabled || parameters.resource !== 'postback') continue;
 			// Before n8n 1.100 or so the depth counts for nothing: then each node before it seems to be next.
 			const before = context.getParentNodes(name, { depth: 1 });
-			waits.push({ name, parameters, isNext: before.some((each) => each.name === asking.name) });
+			waits.push({
+				name,
+				parameters,
+				isNext: before.some((each) => each.name === asking.name),
+				hasSameCredential: hasCredentialOf(context, name),
+			});
 		}
 	} catch {
 		return undefined;
@@ -60,21 +80,35 @@ function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: strin
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 
-/**
- * Why a wait could not begin; undefined where nothing is known.
- * @param asking the name of the node that asks for the postback
- */
-function faultOf(
-	wait: WaitBehind,
-	asking: string,
-	{ external_id, status }: Expectation,
-): InputError | undefined {
+/** Refuses a wait whose own check of the sender would refuse it. Throws an InputError. */
+function refuseUnsigned(
+	{ hasSameCredential }: WaitBehind,
+	sender: Asking['sender'],
+	readMatch: () => PostbackMatch | undefined,
+	status: StatusWords | undefined,
+): void {
+	if (!hasSameCredential) return;
+	if (sender instanceof InputError) throw sender;
+	refuseUnsignedMatch(readMatch() ?? {}, sender, status);
+}
+
+/** A node that asks for a postback, as far as the waits behind it depend on it. */
+interface Asking {
+	name: string;
+	expectation: Expectation;
+	sender: Account['senderForWaits'];
+}
+
+/** Why a wait could not begin; undefined where nothing is known. */
+function faultOf(wait: WaitBehind, asking: Asking): InputError | undefined {
+	const { sender, expectation } = asking;
+	const { external_id, status } = expectation;
 	const read: ReadParameter = (name) => {
 		const value = wait.parameters[name];
 		if (mayBeExpression(value)) throw new NotYetKnown();
 		return value;
 	};
-	const whereWordsBelong = `Open the credential of "${asking}".`;
+	const whereWordsBelong = `Open the credential of "${asking.name}".`;
 	const readMatch = () =>
 		matchOf(readCondition(read, resumeCondition), status, resumeCondition.name, whereWordsBelong);
 	const checks = [
@@ -82,7 +116,9 @@ function faultOf(
 		() => refuseMisplacedCondition(wait.parameters, resumeCondition.name),
 		readMatch,
 		() => readWaitLimit(read),
+		() => refuseWrongResponseOfWait(wait.parameters),
 		() => refuseOtherId(wait, read, external_id),
+		() => refuseUnsigned(wait, sender, readMatch, status),
 	];
 	// Each check stands alone: one that cannot tell yet does not hide what the next one finds.
 	for (const check of checks) {
@@ -95,18 +131,11 @@ function faultOf(
 	return undefined;
 }
 
-/**
- * Why none of some waits could begin; undefined where one may.
- * @param asking the name of the node that asks for the postback
- */
-export function faultOfAll(
-	waits: WaitBehind[],
-	asking: string,
-	expectation: Expectation,
-): InputError | undefined {
+/** Why none of some waits could begin; undefined where one may. */
+export function faultOfAll(waits: WaitBehind[], asking: Asking): InputError | undefined {
 	let first: InputError | undefined;
 	for (const wait of waits) {
-		const fault = faultOf(wait, asking, expectation);
+		const fault = faultOf(wait, asking);
 		if (fault === undefined) return undefined;
 		first ??= cannotBegin(wait.name, fault);
 	}

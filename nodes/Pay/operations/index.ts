@@ -9,7 +9,7 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import type { RequestOperation } from '../execution/read';
-import { failAll } from '../execution/n8nError';
+import { failAll } from '../execution/report/n8nError';
 import { InputError } from '../inputError';
 import type { Example } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';

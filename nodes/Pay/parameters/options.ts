@@ -1,34 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { InputError } from '../inputError';
-import { isJsonObject } from '../json';
 import { quoted, wrongField } from './label';
-
-const IN_CREDENTIAL = 'in the Pay API credential, under Describe the Service';
-
-/** Options of early versions that decided about money, and where what they said belongs now. */
-const MOVED_OPTIONS: Readonly<Record<string, string>> = {
-	acceptedField: `Result Field ${IN_CREDENTIAL}`,
-	acceptedValues: `Accepted Values ${IN_CREDENTIAL}`,
-	acceptedWhen: `Result Field and Accepted Values ${IN_CREDENTIAL}`,
-	qrCodePath: `QR Code Path ${IN_CREDENTIAL}`,
-	startWhen: 'the field Start, above the options',
-};
-
-/**
- * Refuses options that an early version had: without what they said, a no of the service would
- * count as a payment, and "pending" would start a workflow. Throws an InputError.
- */
-export function refuseMovedOptions(options: unknown): void {
-	if (!isJsonObject(options)) return;
-	for (const [name, place] of Object.entries(MOVED_OPTIONS)) {
-		if (!Object.hasOwn(options, name)) continue;
-		throw new InputError(
-			`options.${name}`,
-			`The options hold "${name}", which has moved`,
-			`Enter it as ${place}. Then remove it from the options: in the JSON of the workflow, or by adding this node anew.`,
-		);
-	}
-}
 
 /** How many items are in flight at once, and the pause after them in milliseconds. */
 export interface Batching {

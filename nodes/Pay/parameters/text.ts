@@ -186,9 +186,9 @@ export function parseExternalId(value: unknown, identifier: Identifier): string 
 	);
 }
 
-/** Parts of an expression that give another text when an item is tried again. */
+/** Parts of an expression that give another text when an item is tried again; a column may be named Date. */
 const CHANGING =
-	/\$now\b|\$today\b|\bnew Date\b|\bDate\s*\(|\bDate(?:Time)?\.|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:\?\.|\.|\[\s*["'`])\s*id\b/;
+	/\$now\b|\$today\b|\bnew Date\b|(?<!\.)\b(?:Date\s*\(|Date(?:Time)?(?:\?\.|\.))|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:(?:\?\.)?\[\s*["'`]|\??\.)\s*id\b/;
 
 /**
  * A hint if an identifier, as it was typed, changes with each try: where nothing may go out twice, or
@@ -209,8 +209,8 @@ export function changingIdHint(
 	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${example}.`;
 }
 
-/** What a model says, however people write it: n8n takes it in any case. */
-const CHOSEN_BY_MODEL = /\$fromAI\b/i;
+/** What a model says, however people write it: n8n takes $fromAI in any case, and $tool holds the same. */
+const CHOSEN_BY_MODEL = /\$(?:fromAI|tool)\b/i;
 
 /**
  * Refuses an identifier, as it was typed, that a model invents or that changes with each call: the same

@@ -31,8 +31,6 @@ export interface Wait {
 export interface ExpectationStore {
 	/** In the order in which it happened. */
 	postbacks?: Array<Expectation | Wait>;
-	/** Execution and number of the wait behind which another process goes on. */
-	lostBehind?: string;
 }
 
 /** Records that an execution asks for a postback. */
@@ -86,22 +84,6 @@ export function otherStillAwaited(
 /** How often an execution has waited for a postback before. */
 export const countWaits = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
 	postbacks.filter((event) => 'node' in event && event.executionId === executionId).length;
-
-/** Which wait of an execution was its last. */
-const lastWait = (store: ExpectationStore, executionId: string) =>
-	`${executionId} ${countWaits(store, executionId)}`;
-
-/** Records that another process goes on behind the last wait of an execution. */
-export function recordContinuedElsewhere(store: ExpectationStore, executionId: string): void {
-	store.lostBehind = lastWait(store, executionId);
-}
-
-/**
- * Whether another process goes on behind the last wait of an execution. It holds until the next wait:
- * Retry On Fail runs a node again, and other nodes come behind it.
- */
-export const isContinuedElsewhere = (store: ExpectationStore, executionId: string) =>
-	store.lostBehind === lastWait(store, executionId);
 
 /** The postback that an execution asked for with a proof, known by the proof's hash. */
 export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>

@@ -3,6 +3,7 @@ import { entriesOf, mismatchOf, Sources, tellsApart, type Entry } from '../servi
 import {
 	claimsOf,
 	isOfAnother,
+	otherAmountPaidIn,
 	stateOf,
 	type Claimed,
 	type JudgedState,
@@ -27,13 +28,16 @@ export interface JudgedPostback {
 	entry?: Entry;
 }
 
+/** Where fields are looked for of what the service did not sign. */
+export function unsignedSources(shown: Pick<Postback, 'body' | 'query' | 'headers'>): Sources {
+	const { body, query } = shown;
+	return new Sources(body, query, shown, { postback: shown });
+}
+
 /** Where a postback's fields are looked for. A person may type a path as the panel shows it, `body.status`. */
 function sourcesOf(postback: Postback): Sources {
 	const { body, query, headers, isSignedByService, signedHeaders } = postback;
-	if (!isSignedByService) {
-		const shown = { body, query, headers };
-		return new Sources(body, query, shown, { postback: shown });
-	}
+	if (!isSignedByService) return unsignedSources({ body, query, headers });
 	// Anybody can add to what the service did not sign.
 	const names = Object.entries(headers).filter(([name]) => signedHeaders.includes(name));
 	const signed = { body, headers: Object.fromEntries(names) };
@@ -71,7 +75,9 @@ function whyNoEntryMatches(
 	let why = 'no entry of the list is about this charge or payment';
 	for (const entry of entries) {
 		if (words !== undefined && isOfAnother(entry, words, reference, sources)) continue;
-		const mismatch = mismatchOf(match, sources, entry);
+		const mismatch =
+			mismatchOf(match, sources, entry) ??
+			(words && otherAmountPaidIn(entry, words, reference, sources));
 		if (mismatch === undefined) return undefined;
 		why = mismatch;
 	}

@@ -24,8 +24,8 @@ export interface PostbackContext {
 	/** Whether the service's own signature was verified, and of which headers beside the body. */
 	isSignedByService: boolean;
 	signedHeaders?: string[];
-	/** The header that says who sent it, in small letters, and all that may stand in it. */
-	secretHeader?: string;
+	/** The header that proves who sent it, in small letters, and the secrets that may stand in it. */
+	provingHeader?: string;
 	secrets?: string[];
 }
 
@@ -57,7 +57,7 @@ export async function parsePostback(
 		resumeToken,
 		isSignedByService,
 		signedHeaders = [],
-		secretHeader,
+		provingHeader,
 		secrets = [],
 	}: PostbackContext,
 ): Promise<Postback> {
@@ -72,7 +72,9 @@ export async function parsePostback(
 	const hidden = [secret, resumeToken, ...secrets].filter((each) => each !== undefined);
 	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
 	// However short it is: a search for it could replace words.
-	if (secretHeader !== undefined && Object.hasOwn(named, secretHeader)) named[secretHeader] = '***';
+	if (provingHeader !== undefined && Object.hasOwn(named, provingHeader)) {
+		named[provingHeader] = '***';
+	}
 	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),
 		headers: named,

@@ -1,4 +1,4 @@
-import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { logWarning } from '../log';
 import { namesIn, type JudgedPostback } from './match';
 
@@ -66,9 +66,9 @@ export const refuseWrongSender = (context: IWebhookFunctions, fault: string) =>
 	refusePostback(context, 401, `The sender cannot be verified: ${fault}`);
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
-function logTaken(context: IWebhookFunctions, why: string, { reference }: JudgedPostback): void {
+function logTaken(context: IWebhookFunctions, why: string, external_id: unknown): void {
 	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
-	logWarning(context, sentence, { external_id: reference?.external_id });
+	logWarning(context, sentence, { external_id });
 }
 
 /** Says so of one that lacks what was asked for, and what is there instead. */
@@ -77,13 +77,18 @@ export function logNotAwaited(
 	why: string,
 	judged: JudgedPostback,
 ): void {
-	logTaken(context, `${why}. It has: ${namesIn(judged)}`, judged);
+	const { reference } = judged;
+	logTaken(context, `${why}. It has: ${namesIn(judged)}`, reference?.external_id);
 }
 
 /** Why a repeat starts nothing. */
 export const REPEATED = 'it repeats one of the last ten minutes';
 
-/** Says so of a repeat. */
-export function logRepeat(context: IWebhookFunctions, judged: JudgedPostback): void {
-	logTaken(context, REPEATED, judged);
+/**
+ * Says so of a repeat.
+ * @param postback as the workflow would get it
+ */
+export function logRepeat(context: IWebhookFunctions, { reference, claimed }: IDataObject): void {
+	const { external_id } = (reference ?? claimed ?? {}) as IDataObject;
+	logTaken(context, REPEATED, external_id);
 }

@@ -31,14 +31,16 @@ function forgetOld(now: number): void {
 
 /**
  * What makes two postbacks the same: "paid" and "failed" are of their charge, whatever else the request says,
- * since services number their attempts. Any other state is of the event: two partial payments are two.
+ * since services number their attempts. Any other state is of the event: two partial payments are two. Where
+ * nothing proves what was asked for, "paid" is about the amount that it claims, which may be a part, too.
  */
 function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number): string {
 	const { reference, claimed, state, eventId } = postback;
 	const place = [context.getWorkflow().id, context.getNode().id];
 	const { kind, external_id } = (reference ?? claimed ?? {}) as IDataObject;
+	const { amount } = (claimed ?? {}) as IDataObject;
 	const isOfCharge = (state === 'paid' || state === 'failed') && external_id !== undefined;
-	const what = isOfCharge ? [kind, external_id, state] : [eventId, entry];
+	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry];
 	return JSON.stringify([...place, ...what]);
 }
 
@@ -54,25 +56,29 @@ type Repetition =
  * Lets one of several same postbacks start the workflow. Nothing may be awaited between this and the end of
  * `webhook()`. Where n8n then tells the sender that it failed, the next one may start it. If the sender hangs
  * up before, nobody hears how it ended: then repeats get 409 for the ten minutes, so that none is lost.
- * @param postback as the workflow gets it
- * @param entry its place in the list that came as one postback
+ * @param postbacks as the workflow gets them: those of one request
+ * @returns how each of them stands to those before it
  */
-export function claimStart(
-	context: IWebhookFunctions,
-	postback: IDataObject,
-	entry = 0,
-): Repetition {
+export function claimStarts(context: IWebhookFunctions, postbacks: IDataObject[]): Repetition[] {
 	const now = performance.now();
 	forgetOld(now);
-	const key = keyOf(context, postback, entry);
-	const earlier = starts.get(key);
-	if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
-	const start: Start = { at: now, isAnswered: false };
-	starts.set(key, start);
-	const response = context.getResponseObject();
-	response.once('finish', () => {
-		if (response.statusCode < 400) start.isAnswered = true;
-		else if (starts.get(key) === start) starts.delete(key);
+	const mine = new Map<string, Start>();
+	const repetitions = postbacks.map((postback, entry): Repetition => {
+		const key = keyOf(context, postback, entry);
+		const earlier = starts.get(key);
+		if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
+		const start: Start = { at: now, isAnswered: false };
+		starts.set(key, start);
+		mine.set(key, start);
+		return 'first';
 	});
-	return 'first';
+	const response = context.getResponseObject();
+	// Once for all: from the eleventh time on, Node.js warns of a leak.
+	response.once('finish', () => {
+		for (const [key, start] of mine) {
+			if (response.statusCode < 400) start.isAnswered = true;
+			else if (starts.get(key) === start) starts.delete(key);
+		}
+	});
+	return repetitions;
 }

@@ -23,7 +23,7 @@ export interface OpenWait {
 
 /** What a waiting node keeps in n8n's context of the node, as far as it is read here. */
 interface StoredContext {
-	awaited?: { id?: string };
+	awaited?: { id: string };
 }
 
 /** The waits that this process resumed, the oldest first. */
@@ -39,8 +39,7 @@ function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
 	if (execution.resultData.error !== undefined) return false;
 	if (execution.resultData.lastNodeExecuted !== node) return false;
 	const context = execution.executionData?.contextData[`node:${node}`] as StoredContext | undefined;
-	// A wait that 0.1.0 began has none.
-	return context?.awaited?.id === undefined || context.awaited.id === id;
+	return context?.awaited?.id === id;
 }
 
 /**

@@ -3,6 +3,7 @@ import { headerFault, knownOfSender, signatureFault, type SenderRule } from '../
 import type { PostbackMatch } from '../parameters/condition';
 import type { StatusWords } from '../service/postbackState';
 import { judgePostback, whyNotAwaited, type JudgedPostback } from './match';
+import { respondToChallenge, type ChallengeRule } from './challenge';
 import type { Reference } from './proof';
 import { refuseUnproven, refuseWrongSender } from './refuse';
 import { headersOf, readContent, readPostback } from './request';
@@ -21,6 +22,8 @@ export interface PostbackTerms {
 	match: PostbackMatch | undefined;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
+	/** What a request without a proof may be instead; undefined where that is nothing. */
+	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
 }
@@ -46,9 +49,21 @@ function faultOfBody(
 	return signatureFault(sender, request, content);
 }
 
+/** Responds to a request that shows no sign of the service where it is a challenge; undefined where it is none. */
+async function respondIfChallenge(
+	context: IWebhookFunctions,
+	reference: Reference | null,
+	{ challenge }: PostbackTerms,
+): Promise<{ noWebhookResponse: true } | undefined> {
+	// Whose URL is proven says which charge it is about, so it is no challenge.
+	if (challenge === undefined || reference !== null) return undefined;
+	return await respondToChallenge(context, challenge);
+}
+
 /**
- * The one way in for a postback: proof, sender, body, match. Nothing of an unproven request is read, and
- * nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
+ * The one way in for a postback: proof, sender, body, match. Nothing of an unproven request is read but
+ * what makes it a challenge, and nothing is read as a postback before its sender is known. Rejects where the
+ * body cannot be read.
  * @param reference what its URL proves
  * @returns n8n's value for a request that was refused and has its response
  */
@@ -57,13 +72,21 @@ export async function take(
 	reference: Reference | null,
 	terms: PostbackTerms,
 ): Promise<TakenPostback | { noWebhookResponse: true }> {
-	if (terms.needsProof && reference === null) return refuseUnproven(context);
 	const { sender, match, statusWords, resumeToken } = terms;
+	const isUnproven = terms.needsProof && reference === null;
 	const wrongHeader = sender && headerFault(sender, headersOf(context));
-	if (wrongHeader !== undefined) return refuseWrongSender(context, wrongHeader);
+	if (isUnproven || wrongHeader !== undefined) {
+		const responded = await respondIfChallenge(context, reference, terms);
+		if (responded !== undefined) return responded;
+		if (isUnproven) return refuseUnproven(context);
+		return refuseWrongSender(context, String(wrongHeader));
+	}
 	const content = await readContent(context, terms.bodyTime);
 	const wrongBody = faultOfBody(context, terms, content);
-	if (wrongBody !== undefined) return refuseWrongSender(context, wrongBody);
+	if (wrongBody !== undefined) {
+		const responded = await respondIfChallenge(context, reference, terms);
+		return responded ?? refuseWrongSender(context, wrongBody);
+	}
 	const postback = await readPostback(context, content, { ...knownOfSender(sender), resumeToken });
 	const judged = judgePostback(postback, reference, statusWords);
 	return { ...judged, mismatch: whyNotAwaited(match, judged) };

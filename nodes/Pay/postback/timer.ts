@@ -1,5 +1,5 @@
 import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
-import { isN8n1 } from '../n8nVersion';
+import { isN8n1 } from '../n8n1/version';
 import { pause } from '../pause';
 import type { ExpectationStore, Wait } from './expectation';
 

@@ -31,7 +31,7 @@ export function qrPng(text: string): Buffer {
 }
 
 /** A file name for the image of a charge: its external_id without what file systems refuse. */
-export function imageFileName(external_id: string): string {
+export function imageFileName(external_id: string, extension: string): string {
 	const safe = external_id.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^\.+/, '_');
-	return `${safe.slice(0, 100)}.png`;
+	return `${safe.slice(0, 100)}.${extension}`;
 }

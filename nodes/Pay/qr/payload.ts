@@ -1,9 +1,9 @@
 import { valueAt } from '../json';
-import { imageIn } from './imageText';
+import { easiestToShow, imageIn, type Image } from './imageText';
 import { schemeOf, type Scheme } from './schemes';
 
-/** What a QR code image is made from: text to encode, or the service's own PNG; or why there is none. */
-type QrSource = { text: string } | { png: Buffer } | { hint: string };
+/** What a QR code image is made from: text to encode, or the service's own image; or why there is none. */
+type QrSource = { text: string } | { image: Image } | { hint: string };
 
 /** A text found in a response, with the dot path that leads to it. */
 interface TextField {
@@ -74,20 +74,19 @@ function chosenSource(response: unknown, paths: string[]): QrSource {
 		};
 	}
 	const { path, value } = present;
-	const image = imageIn(value);
-	if (image === 'other') {
-		return {
-			hint: `No QR code: "${path}" (QR Code Path) leads to an image or its address, and only a PNG in base64 can be used. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,
-		};
-	}
-	if (image !== undefined) return image;
 	const [code] = codesIn([{ path, value }]);
-	return { text: code?.value ?? value };
+	if (code !== undefined) return { text: code.value };
+	const image = imageIn(value);
+	if (image === undefined) return { text: value };
+	if (image !== 'other') return { image };
+	return {
+		hint: `No QR code: "${path}" (QR Code Path) leads to the address of a picture, or to one that is no PNG, JPEG or SVG. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,
+	};
 }
 
 /**
  * Finds what to make a QR code image from, or gives a hint. The response's form is not documented
- * (section 2.3), so a payload is known by its own form: a payment code or a PNG, anywhere in it.
+ * (section 2.3), so a payload is known by its own form: a payment code or an image, anywhere in it.
  * @param paths where it is, as a person entered it: paths, one a line; empty where nobody did
  */
 export function findQrSource(response: unknown, paths = ''): QrSource {
@@ -95,25 +94,31 @@ export function findQrSource(response: unknown, paths = ''): QrSource {
 	const fields = textFields(response);
 	// A service often gives the code and a picture of it; the code is the one to draw.
 	const codes = codesIn(fields);
-	const hasCode = codes.length > 0;
-	const candidates = hasCode ? codes : pngsIn(fields);
-	const [first] = candidates;
-	if (first === undefined) {
-		const usable = fields.filter(({ value }) => imageIn(value) !== 'other');
-		return { hint: askForPath('no payload was recognized in the response', usable) };
-	}
-	const payloads = new Set(candidates.map(({ value }) => value));
-	if (payloads.size > 1) {
-		const problem = `the response holds ${payloads.size} possible payloads`;
-		return { hint: askForPath(problem, candidates) };
-	}
-	const image = hasCode ? undefined : imageIn(first.value);
-	return typeof image === 'object' ? image : { text: first.value };
+	const [code] = codes;
+	if (code !== undefined) return hintAtSeveral(codes) ?? { text: code.value };
+	const images = imagesIn(fields);
+	const [picture] = images;
+	if (picture !== undefined) return hintAtSeveral(images) ?? { image: picture.image };
+	const usable = fields.filter(({ value }) => imageIn(value) !== 'other');
+	return { hint: askForPath('no payload was recognized in the response', usable) };
 }
 
-/** The fields that hold a PNG. */
-function pngsIn(fields: TextField[]): TextField[] {
-	return fields.filter(({ value }) => typeof imageIn(value) === 'object');
+/** Asks which one it is, where some fields hold more than one payload. */
+function hintAtSeveral(fields: TextField[]): { hint: string } | undefined {
+	const payloads = new Set(fields.map(({ value }) => value));
+	if (payloads.size === 1) return undefined;
+	const problem = `the response holds ${payloads.size} possible payloads`;
+	return { hint: askForPath(problem, fields) };
+}
+
+/** The fields that hold an image, of the kind that is easiest to show. */
+function imagesIn(fields: TextField[]): Array<TextField & { image: Image }> {
+	const found: Array<TextField & { image: Image }> = [];
+	for (const { path, value } of fields) {
+		const image = imageIn(value);
+		if (typeof image === 'object') found.push({ path, value, image });
+	}
+	return easiestToShow(found);
 }
 
 /** A hint that asks for the path of a code, and offers some fields. */

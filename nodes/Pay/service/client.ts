@@ -34,17 +34,21 @@ export interface RequestResult {
 	retryAfter?: number;
 }
 
+/** A service that had too many requests and wants none "for 0 s" would get the rest of a list at once. */
+const SHORTEST_PAUSE = 1;
+
 /**
  * How many seconds to wait, by a header Retry-After (RFC 9110, section 10.2.3): digits, or a date. Undefined
- * where it says neither.
+ * where it says neither, or a date that is over: then the two clocks differ, by nobody knows how much.
  */
 export function parseRetryAfter(value: unknown, now: number): number | undefined {
 	if (typeof value !== 'string') return undefined;
 	const text = value.trim();
-	if (/^\d{1,9}$/.test(text)) return Number(text);
+	if (/^\d{1,9}$/.test(text)) return Math.max(SHORTEST_PAUSE, Number(text));
 	// Date.parse reads much else as a date, "-5" too.
 	const date = text.endsWith(' GMT') ? Date.parse(text) : NaN;
-	return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000));
+	const seconds = Math.ceil((date - now) / 1000);
+	return seconds >= SHORTEST_PAUSE ? seconds : undefined;
 }
 
 /** The statuses that say no to a token: a later try goes out with another one. */

@@ -70,6 +70,7 @@ export class Sources {
 	readonly #found = new Map<string, unknown>();
 	readonly #lists = new Map<string, object | undefined>();
 	readonly #parsed = new Map<string, unknown>();
+	readonly #there = new Map<string, boolean>();
 
 	constructor(...parts: unknown[]) {
 		this.#parts = parts;
@@ -130,6 +131,26 @@ export class Sources {
 		return undefined;
 	}
 
+	/**
+	 * Whether something is there at a path that is not empty; of a list, in any entry. It is looked for once:
+	 * each entry of one list with each of another one would take minutes.
+	 */
+	isThereAt(path: string): boolean {
+		const known = this.#there.get(path);
+		if (known !== undefined) return known;
+		const isSomewhere = this.#valuesAt(path).some(isThere);
+		this.#there.set(path, isSomewhere);
+		return isSomewhere;
+	}
+
+	#valuesAt(path: string): unknown[] {
+		const { list, rest } = takeApart(path);
+		if (list === undefined) return [this.valueAt(rest)];
+		const found = this.listAt(list);
+		const entries: unknown[] = Array.isArray(found) ? found : [found];
+		return entries.map((entry) => this.valueIn(entry, rest));
+	}
+
 	/** The names that are there, for a person who looks for a field: dots between levels, at most `most`. */
 	names(most: number): string[] {
 		const names: string[] = [];
@@ -138,7 +159,11 @@ export class Sources {
 			const branch = this.open(value);
 			if (typeof branch !== 'object' || branch === null) continue;
 			if (Array.isArray(branch)) {
-				branches.push([`${before}${EACH}`, branch[0]]);
+				const first: unknown = this.open(branch[0]);
+				const path = `${before}${EACH}`;
+				if (typeof first === 'object' && first !== null) branches.push([path, first]);
+				// A form that has a name twice makes such a list.
+				else names.push(path);
 				continue;
 			}
 			for (const [name, member] of Object.entries(branch)) {
@@ -224,18 +249,13 @@ export function isThere(value: unknown): boolean {
 	return saysSomething && !NOTHING_IN_WORDS.includes(text.toLowerCase());
 }
 
-/** All values at a path that may be about an entry: of another list than its own, those of all entries. */
-function valuesFor(path: string, sources: Sources, entry: Entry | undefined): unknown[] {
-	const { list, rest } = takeApart(path);
-	const found = list === undefined ? undefined : sources.listAt(list);
-	if (found === undefined || found === entry?.list) return [valueFor(path, sources, entry)];
-	const others = Array.isArray(found) ? (found as unknown[]) : [found];
-	return others.map((other) => sources.valueIn(other, rest));
-}
-
-/** The first path of a field at which something is there that is not empty. */
+/** The first path of a field at which something is there that is not empty: of another list, in any entry. */
 export function pathThere(field: string, sources: Sources, entry?: Entry): string | undefined {
-	return field.split('\n').find((path) => valuesFor(path, sources, entry).some(isThere));
+	return field.split('\n').find((path) => {
+		const { list } = takeApart(path);
+		const isOwn = entry !== undefined && list !== undefined && sources.listAt(list) === entry.list;
+		return isOwn ? isThere(valueFor(path, sources, entry)) : sources.isThereAt(path);
+	});
 }
 
 /** Says that none of a field's paths is there. */

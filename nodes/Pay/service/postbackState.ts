@@ -112,7 +112,8 @@ function stateOfEntry(
 		const reason = `the field ${JSON.stringify(refund)} says that the money went back`;
 		return { state: 'refunded', reason };
 	}
-	const found = firstValue(words.field, sources, entry);
+	// One status may be that of all entries; what an entry says of itself goes before it.
+	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
 	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
 	if (isAmong(found.value, words.failed)) {
 		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
@@ -145,6 +146,23 @@ export function isOfAnother(
 	const { idField } = words;
 	if (idField === undefined || !tellsApart(idField, entry, sources)) return false;
 	return otherIdIn(words, proven, sources, entry) !== undefined;
+}
+
+/**
+ * Why an entry of a list that says "paid" does so with another amount than is proven, in words; undefined
+ * where it does not, or says nothing of amounts.
+ */
+export function otherAmountPaidIn(
+	entry: Entry,
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+): string | undefined {
+	const { amountField } = words;
+	if (proven === null || amountField === undefined) return undefined;
+	if (!tellsApart(amountField, entry, sources)) return undefined;
+	const { state, reason } = stateOfEntry(words, proven, sources, entry);
+	return state === 'otherAmount' ? reason : undefined;
 }
 
 /**

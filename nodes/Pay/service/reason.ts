@@ -25,9 +25,7 @@ export type Reason =
 	| { is: 'saidYes'; path: string }
 	/** A web page in place of a response. */
 	| { is: 'webPage'; title: string }
-	| { is: 'notJson' }
-	/** As 0.1.0 stored it. */
-	| { is: 'inWords'; words: string };
+	| { is: 'notJson' };
 
 const FAILURES: Readonly<Record<string, string>> = {
 	ENOTFOUND: 'the host name is not known',
@@ -105,7 +103,5 @@ export function reasonInWords(reason: Reason): string {
 			return `the response is ${webPageInWords(reason)}, so the Base URL may not be that of the API`;
 		case 'notJson':
 			return 'the response says that it is JSON and cannot be read as JSON';
-		case 'inWords':
-			return reason.words;
 	}
 }

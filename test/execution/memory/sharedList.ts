@@ -86,13 +86,14 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(signal?: AbortSignal, hasTriedBefore = false, passage?: string): Records {
+	open(signal?: AbortSignal, hasTriedBefore = false, passageName?: string): Records {
 		return new RunRecords({
 			helpers: this.helpers,
 			listKey: this.name,
 			signal,
 			hasTriedBefore,
-			passage,
+			passage:
+				passageName === undefined ? undefined : { store: {}, name: passageName, node: 'Pay' },
 			operation: OPERATIONS.payment,
 		});
 	}

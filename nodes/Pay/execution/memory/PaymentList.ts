@@ -1,16 +1,13 @@
-import { randomUUID } from 'crypto';
 import { sleep, type IExecuteFunctions } from 'n8n-workflow';
 import { asError } from '../../inputError';
 import {
-	CLAIM_PAUSE_MS,
 	DROPPED_FOR_EACH,
-	JITTER_MS,
 	LONGEST_LOOKING_MS,
 	LOOKS_THAT_MAY_FAIL,
 	RECORDED_AGAIN,
 	REMEMBERED_PAYMENTS,
 } from './bounds';
-import { StoreTurns, withinTimeLimit, type TimedChange } from './StoreTurns';
+import { StoreTurns, withinTimeLimit } from './StoreTurns';
 
 /** What of n8n's duplicate store is used. */
 export type Store = Pick<
@@ -27,11 +24,10 @@ const isRowMadeMeanwhile = (error: unknown) =>
 	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
 
 /** The next change that records, while it waits for its turn: runs that come meanwhile join it. */
-interface PendingBatch {
-	/** The keys of each run. */
-	keysOfRuns: Array<readonly string[]>;
-	/** Those of them that were recorded before, run by run. */
-	known: Promise<Array<Set<string>>>;
+interface PendingChange {
+	readonly keys: Set<string>;
+	/** Those of them that nobody had recorded before; the run that takes one out may send its payment. */
+	readonly free: Promise<Set<string>>;
 }
 
 /**
@@ -50,16 +46,18 @@ export class PaymentList {
 	protected readonly remembered = REMEMBERED_PAYMENTS;
 	/** Keys that this process recorded and did not remove, the oldest first. */
 	private readonly recorded = new Set<string>();
+	/** The newest of them. */
+	private newest?: string;
 	/** Those of them that a run looks for until they are seen to last. */
 	private readonly unsure = new Set<string>();
-	/** How many payments the list held at the last look. */
+	/** How many entries the list held at the last look. */
 	length = 0;
-	/** Payments recorded since something could be dropped. */
-	private added = 0;
+	/** How many of its entries are claims of this process, on n8n 1: they take no payment's place. */
+	claims = 0;
 
 	/* What runs of this process share. */
 
-	private pending?: PendingBatch;
+	private pending?: PendingChange;
 	/** The look under way. */
 	private look?: Promise<Error | undefined>;
 	/** Runs with batches to come: what they may ask for is not dropped. */
@@ -79,76 +77,67 @@ export class PaymentList {
 
 	/** Records keys; gives those that were recorded before. Throws when that is unsure. */
 	async record(store: Store, keys: readonly string[]): Promise<Set<string>> {
-		this.pending ??= this.queueBatch(store);
-		const { keysOfRuns, known } = this.pending;
-		const place = keysOfRuns.push(keys) - 1;
-		return (await known)[place] as Set<string>;
+		this.pending ??= this.queueChange(store);
+		const { keys: keysOfAll, free } = this.pending;
+		for (const key of keys) keysOfAll.add(key);
+		const left = await free;
+		// Of runs that ask for one key, the first one takes it.
+		return new Set(keys.filter((key) => !left.delete(key)));
 	}
 
 	/** Queues a change that records what runs ask for until its turn comes. */
-	private queueBatch(store: Store): PendingBatch {
-		const keysOfRuns: Array<readonly string[]> = [];
-		const known = this.turns.inTurn(async () => {
+	private queueChange(store: Store): PendingChange {
+		const keys = new Set<string>();
+		const free = this.turns.inTurn(async () => {
 			this.pending = undefined;
-			const stored = await this.addAndRepair(store, keysOfRuns.flat());
+			const stored = await this.addAndRepair(store, [...keys]);
+			const left = new Set<string>();
+			for (const key of keys) {
+				// This process knows its own payments, whatever the list says.
+				if (!this.recorded.has(key) && !stored.has(key)) left.add(key);
+			}
 			// Within the turn: a removal that comes next must not find it undecided.
-			return keysOfRuns.map((keys) => this.markNew(keys, stored));
+			for (const key of left) this.mark(key);
+			return left;
 		});
-		return { keysOfRuns, known };
+		return { keys, free };
 	}
 
-	/** Marks keys that are new as recorded; gives those that the list holds or this process knows. */
-	private markNew(keys: readonly string[], stored: Set<unknown>): Set<string> {
-		// This process knows a key that another of its runs paid, or, having joined this batch first, is about to.
-		const known = new Set(keys.filter((key) => this.recorded.has(key) || stored.has(key)));
-		for (const key of keys) {
-			if (!known.has(key)) this.markRecorded(key);
-		}
-		return known;
-	}
-
-	private markRecorded(key: string): void {
+	/** Knows a key as recorded by this process, and has it looked for until it lasts. */
+	private mark(key: string): void {
 		this.recorded.add(key);
 		this.unsure.add(key);
-		this.added++;
+		this.newest = key;
 		const [oldest] = this.recorded;
 		if (this.recorded.size > this.remembered && oldest !== undefined) {
 			this.recorded.delete(oldest);
 		}
 	}
 
-	/**
-	 * Claims a key for the caller alone. Two processes may claim it in the same instant: both find the list
-	 * without it, and the last writer wins. So each adds a key of its own beside it, pauses for longer than
-	 * a change takes, and looks whose own key is left.
-	 * @returns whether the caller has it; throws when that is unsure
-	 */
-	async claim(store: Store, key: string): Promise<boolean> {
-		if (this.recorded.has(key)) return false;
-		const ownKey = `${key} ${randomUUID()}`;
-		for (;;) {
-			const stored = await this.addClaim(store, [key, ownKey]);
-			// It was added before the pause, and is still there: nobody wrote over it.
-			if (stored.has(ownKey)) break;
-			// Another process was first, or wrote over this one's.
-			if (stored.has(key)) return false;
-			// Both keys are new. If a third process writes over both meanwhile, they are new again.
-			await sleep(Math.max(CLAIM_PAUSE_MS, this.turns.longestExpected()));
-		}
-		// Not before: this process records again what it has marked, and would write over another one's key.
-		this.markRecorded(key);
-		// It takes the place of a payment; where it cannot be removed, it stays.
-		await this.deleteFromStore(store, [ownKey]).catch(() => undefined);
-		return true;
+	/** Whether this process has recorded a key. */
+	knows(key: string): boolean {
+		return this.recorded.has(key);
 	}
 
-	/** Adds the keys of a claim; gives those that were there before. Throws where it took too long. */
-	private async addClaim(store: Store, keys: string[]): Promise<Set<unknown>> {
+	/** As {@link mark}, for a claim on n8n 1. */
+	markClaim(key: string): void {
+		this.mark(key);
+		this.claims++;
+	}
+
+	/** How long a change may take, in milliseconds. */
+	longestExpected(): number {
+		return this.turns.longestExpected();
+	}
+
+	/** Adds keys in a turn; gives those that were there before, and how long it took in milliseconds. */
+	async add(
+		store: Store,
+		keys: string[],
+	): Promise<{ stored: ReadonlySet<unknown>; durationMs: number }> {
 		return await this.turns.inTurn(async () => {
-			const { result: stored, durationMs } = await this.addToStore(store, keys);
-			if (durationMs <= CLAIM_PAUSE_MS) return stored;
-			// Another process may have looked before this was written, and gone on.
-			throw new Error(`n8n's database took longer than ${CLAIM_PAUSE_MS / 1000} s for it`);
+			const stored = await this.addToStore(store, keys);
+			return { stored, durationMs: this.turns.lastDuration };
 		});
 	}
 
@@ -157,13 +146,10 @@ export class PaymentList {
 	 * back lacks it, and then the last payments of this process are added again.
 	 */
 	private async addAndRepair(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
-		const newest = [...this.recorded].slice(-1);
-		const { result: stored } = await this.addToStore(
-			store,
-			[...new Set([...newest, ...keys])],
-			room,
-		);
-		if (newest.some((key) => !stored.has(key))) {
+		const { newest } = this;
+		if (newest === undefined) return await this.addToStore(store, keys, room);
+		const stored = await this.addToStore(store, [...new Set([newest, ...keys])], room);
+		if (!stored.has(newest)) {
 			await this.addToStore(store, [...this.recorded].slice(-RECORDED_AGAIN));
 		}
 		return stored;
@@ -209,16 +195,12 @@ export class PaymentList {
 	/** Waits for the pause, then looks; what was gone is recorded again, and looked at once more. */
 	private async lookOnce(store: Store, mayDrop: boolean): Promise<Error | undefined> {
 		return await this.turns.inTurn(async () => {
-			// Processes that keep in step would overwrite one another again and again.
-			const jitter = Math.random() * JITTER_MS;
 			// A timer may fire a moment early.
-			while (this.turns.remainingPause() > 0) {
-				await sleep(this.turns.remainingPause() + jitter);
-			}
+			while (this.turns.remainingPause() > 0) await sleep(this.turns.remainingPause());
 			const keys = [...this.unsure];
 			if (keys.length === 0) return undefined;
 			try {
-				const room = await this.roomAfterLook(store, mayDrop);
+				const room = await this.roomAfterLook(store, mayDrop, keys.length);
 				const stored = await this.addAndRepair(store, keys, room);
 				for (const key of keys) if (stored.has(key)) this.unsure.delete(key);
 				return undefined;
@@ -232,15 +214,18 @@ export class PaymentList {
 	 * How many keys the list may hold after a look, without the oldest; undefined where none may go. A list
 	 * of 10,001 that runs again would find its first payment dropped, pay it, and push out its second, and
 	 * so on. So only a look drops, only a few, and never while a run of this process has payments to come.
+	 * @param added how many payments it looks for
 	 */
-	private async roomAfterLook(store: Store, mayDrop: boolean): Promise<number | undefined> {
+	private async roomAfterLook(
+		store: Store,
+		mayDrop: boolean,
+		added: number,
+	): Promise<number | undefined> {
 		const counting = store.getProcessedDataCount(SCOPE, { mode: MODE });
 		this.length = await withinTimeLimit(counting);
 		if (!mayDrop || this.runsWithMore.size > 0) return undefined;
-		const lengthAfterDrop = this.length - DROPPED_FOR_EACH * this.added;
-		const room = Math.max(this.remembered + this.added, lengthAfterDrop);
-		this.added = 0;
-		return room;
+		const least = this.remembered + this.claims + added;
+		return Math.max(least, this.length - DROPPED_FOR_EACH * added);
 	}
 
 	/** Removes keys from the list. @throws when the store does, or after the time limit */
@@ -252,6 +237,7 @@ export class PaymentList {
 			// They are recorded still, and looked for as before.
 			for (const key of keys) this.recorded.add(key);
 			for (const key of unsure) this.unsure.add(key);
+			this.newest = [...this.recorded].at(-1);
 			throw asError(error);
 		}
 	}
@@ -262,38 +248,37 @@ export class PaymentList {
 			this.recorded.delete(key);
 			this.unsure.delete(key);
 		}
+		if (this.newest !== undefined && !this.recorded.has(this.newest)) {
+			this.newest = [...this.recorded].at(-1);
+		}
 	}
 
 	/**
 	 * Adds keys to n8n's list; gives those that were there before. Throws when that is unsure.
 	 * @param room how many the list may hold after it, without the oldest; without it nothing is dropped
 	 */
-	protected async addToStore(
-		store: Store,
-		keys: string[],
-		room?: number,
-	): Promise<TimedChange<Set<unknown>>> {
+	protected async addToStore(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
 		const options = { mode: MODE, maxEntries: room };
 		const addKeys = async () =>
 			await this.turns.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));
-		let change;
+		let output;
 		try {
-			change = await addKeys();
+			output = await addKeys();
 		} catch (error) {
 			if (!isRowMadeMeanwhile(error)) throw asError(error);
 			// Nothing was written then, so it is safe to do it again.
-			change = await addKeys();
+			output = await addKeys();
 		}
-		const fresh = new Set<unknown>(change.result.new);
-		const processed = new Set<unknown>(change.result.processed);
+		const fresh = new Set<unknown>(output.new);
+		const processed = new Set<unknown>(output.processed);
 		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
 			throw new Error("n8n's store does not say whether it knows them");
 		}
-		return { result: processed, durationMs: change.durationMs };
+		return processed;
 	}
 
 	/** Deletes keys from n8n's list, in a separate turn, and unmarks them; throws when the store does. */
-	protected async deleteFromStore(store: Store, keys: readonly string[]): Promise<void> {
+	async deleteFromStore(store: Store, keys: readonly string[]): Promise<void> {
 		let givenUp = false;
 		const work = this.turns.inTurn(async () => {
 			if (givenUp) return;

@@ -1,4 +1,5 @@
 import { asError, type InputError } from '../../inputError';
+import { claimPassage, type Passage } from '../../n8n1/passage';
 import type { ServiceOperation } from '../../service/contract';
 import { cancelled, checkFailed, listWasFull, mayBeForgotten } from '../words/refusal';
 import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS } from './bounds';
@@ -23,11 +24,8 @@ export interface RunOfNode {
 	signal?: AbortSignal;
 	/** Whether the node has tried something in this execution before. */
 	hasTriedBefore: boolean;
-	/**
-	 * The name of this run behind a wait, the same in whichever process n8n runs it; undefined where the
-	 * execution has not waited.
-	 */
-	passage?: string;
+	/** What it stands in behind a wait, on n8n 1. */
+	passage?: Passage;
 }
 
 /** What a run is told of records that it asked to remove. */
@@ -44,7 +42,7 @@ export class RunRecords {
 	private readonly idsOfRun = new Set<string>();
 	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
 	private foundKnown = false;
-	/** The key of a passage that this run wrote down. */
+	/** The key of a passage that this run claimed. */
 	private passageKey?: string;
 	/** How many slow changes there had been when the run began. */
 	private readonly slowChangesBefore: number;
@@ -81,23 +79,17 @@ export class RunRecords {
 		this.list.holdAllFor(this);
 	}
 
-	/**
-	 * Claims this run behind a wait for this process, and says whose it is. n8n 1 in queue mode lets two
-	 * workers go on from one wait (measured on 1.123.81: of two postbacks at once through two processes,
-	 * both in 44 of 80 pairs). Throws an InputError.
-	 */
+	/** Claims this run for this process where it stands behind a wait, on n8n 1. Throws an InputError. */
 	async claimPassage(): Promise<'ours' | 'elsewhere'> {
 		const { helpers, operation, passage } = this.run;
 		if (passage === undefined) return 'ours';
-		const key = `n8n-nodes-pay:passage:${passage}`;
 		try {
-			const isOurs = await this.list.claim(helpers, key);
-			if (!isOurs) return 'elsewhere';
+			const { isOurs, key } = await claimPassage(passage, this.list, helpers);
+			this.passageKey = key;
+			return isOurs ? 'ours' : 'elsewhere';
 		} catch (error) {
 			throw checkFailed(operation.words, asError(error));
 		}
-		this.passageKey = key;
-		return 'ours';
 	}
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */

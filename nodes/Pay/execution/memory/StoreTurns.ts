@@ -8,12 +8,6 @@ import {
 	TIME_LIMIT_MS,
 } from './bounds';
 
-/** What one change of n8n's list gave, and how long it took. */
-export interface TimedChange<Result> {
-	result: Result;
-	durationMs: number;
-}
-
 const notInTime = () =>
 	new Error(`n8n's database did not respond within ${TIME_LIMIT_MS / 1000} s`);
 
@@ -40,27 +34,28 @@ export class StoreTurns {
 	}
 
 	/** Makes one change of n8n's list, with a time limit that lets the next one go on. */
-	async timed<Result>(change: () => Promise<Result>): Promise<TimedChange<Result>> {
+	async timed<Result>(change: () => Promise<Result>): Promise<Result> {
 		const start = performance.now();
 		const startDate = Date.now();
-		let result: Result;
-		let durationMs: number;
 		try {
-			result = await withinTimeLimit(change());
+			return await withinTimeLimit(change());
 		} finally {
-			durationMs = this.noteEnd(start, startDate);
+			this.noteEnd(start, startDate);
 		}
-		return { result, durationMs };
 	}
 
-	/** Notes how long a change took, in milliseconds. */
-	private noteEnd(start: number, startDate: number): number {
+	/** Notes how long a change took. */
+	private noteEnd(start: number, startDate: number): void {
 		this.lastEnd = performance.now();
 		// A virtual machine that was suspended may have stopped one of its clocks.
 		const duration = Math.max(this.lastEnd - start, Date.now() - startDate);
 		this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
 		if (duration > LONGEST_CHANGE_MS) this.slowChanges++;
-		return duration;
+	}
+
+	/** How long the last change took, in milliseconds. */
+	get lastDuration(): number {
+		return this.durations.at(-1) ?? 0;
 	}
 
 	/** How long a change may take, in milliseconds: several times the slowest of the last ones. */

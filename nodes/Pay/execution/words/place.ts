@@ -1,5 +1,4 @@
-import type { Attempt } from '../ledger';
-import type { Place } from '../place';
+import type { Attempt, Place } from '../item';
 import { lineInWords } from './sentences';
 
 /** A place as people read it. The first run of a node is not counted: most nodes run once. */

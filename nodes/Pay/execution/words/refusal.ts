@@ -8,7 +8,7 @@ import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { adviceOnPace, type Pace } from './pace';
 import { joinSentences, lineInWords, linesInWords, quotedIds } from './sentences';
-import type { Attempt } from '../ledger';
+import type { Attempt } from '../item';
 import { attemptInWords } from './place';
 
 /*

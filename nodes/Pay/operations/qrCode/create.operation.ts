@@ -1,5 +1,5 @@
 import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
-import type { Finish } from '../../execution/read';
+import type { Finish } from '../../execution/item';
 import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words/result';
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
@@ -11,6 +11,7 @@ import { optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
 import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
+import type { Image } from '../../qr/imageText';
 import { findQrSource } from '../../qr/payload';
 import { defineOperation } from '../defineOperation';
 
@@ -29,7 +30,8 @@ const imageField: INodeProperties = {
 	name: 'qrCodeImage',
 	type: 'boolean',
 	default: false,
-	description: 'Whether to add a PNG of the QR code to the output, to send on or to print',
+	description:
+		'Whether to add an image of the QR code to the output, to send on or to print: a PNG, or the image that the service gave instead of a text',
 };
 
 const payer = groupMember(
@@ -76,11 +78,13 @@ function readImageField(read: ReadParameter): string | undefined {
 	);
 }
 
-/** Draws a text, unless there is an image already; a hint where it is too long. */
-function imageOf(source: { text: string } | { png: Buffer }): { png: Buffer } | { hint: string } {
-	if ('png' in source) return source;
+/** Draws a text, unless the service gave an image; a hint where it is too long. */
+function imageOf(source: { text: string } | { image: Image }): { image: Image } | { hint: string } {
+	// As it came, with its own type: an SVG may hold scripts, and passes for nothing else.
+	if ('image' in source) return source;
 	try {
-		return { png: qrPng(source.text) };
+		const bytes = qrPng(source.text);
+		return { image: { bytes, mimeType: 'image/png', extension: 'png' } };
 	} catch (error) {
 		const { message } = asError(error);
 		return { hint: `No QR image: the payload does not fit into a QR code (${message}).` };
@@ -120,10 +124,11 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 		if ('hint' in source) return source.hint;
 		const hint = 'text' in source ? addCode(item, source.text) : undefined;
 		if (property === undefined) return hint;
-		const image = imageOf(source);
-		if ('hint' in image) return joinSentences(hint, image.hint);
-		const fileName = imageFileName(String(item.json.external_id));
-		item.binary = { [property]: await prepareBinaryData(image.png, fileName, 'image/png') };
+		const drawn = imageOf(source);
+		if ('hint' in drawn) return joinSentences(hint, drawn.hint);
+		const { bytes, mimeType, extension } = drawn.image;
+		const fileName = imageFileName(String(item.json.external_id), extension);
+		item.binary = { [property]: await prepareBinaryData(bytes, fileName, mimeType) };
 		return hint;
 	};
 	return async (item, prepareBinaryData) => {

@@ -1,13 +1,15 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { conditionFields, startCondition } from '../../parameters/condition';
 import { LEAVE_BODY, leaveBodyOption } from '../../parameters/leaveBody';
-import { quoted, wrongField } from '../../parameters/label';
+import { wrongField } from '../../parameters/label';
 import {
 	asTyped,
 	CHOOSE_UNDER_OPTIONS,
 	parseChoice,
 	parseSwitch,
 } from '../../parameters/parameter';
+import { challengeField } from '../../postback/challenge';
+import { responseBodyField, responseCodeField } from '../../postback/response';
 
 const AUTHENTICATIONS = ['none', 'sender', 'signedUrl'] as const;
 
@@ -65,16 +67,6 @@ const respondField: INodeProperties = {
 	],
 	default: 'onReceived',
 	description: 'When to respond to a postback',
-};
-
-const responseCodeField: INodeProperties = {
-	displayName: 'Response Code',
-	name: 'responseCode',
-	type: 'number',
-	noDataExpression: true,
-	typeOptions: { minValue: 200, maxValue: 299 },
-	default: 200,
-	description: 'HTTP status to respond to postbacks with',
 };
 
 const COPY_URL = 'open Webhook URLs above and copy the Production URL.';
@@ -155,16 +147,11 @@ const triggerFields: INodeProperties[] = [
 		default: { ...LEAVE_BODY },
 		options: [
 			leaveBodyOption,
+			challengeField,
 			respondField,
 			{
-				displayName: 'Response Body',
-				name: 'responseBody',
-				type: 'string',
-				noDataExpression: true,
-				default: '',
-				placeholder: 'e.g. OK',
+				...responseBodyField,
 				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
-				description: 'Text to respond to postbacks with. Empty unless set.',
 			},
 			responseCodeField,
 			skipRepeatsField,
@@ -187,22 +174,10 @@ export function readAuthentication(typed: unknown, value: unknown): Authenticati
 	return parseChoice(value, authenticationField, AUTHENTICATIONS);
 }
 
-/** Refuses a response to postbacks that n8n could not give, or that asks for repeats. Throws an InputError. */
-export function refuseWrongResponse(options: unknown): void {
-	const { respond = 'onReceived', responseCode = 200 } = (options ?? {}) as {
-		respond?: unknown;
-		responseCode?: unknown;
-	};
+/** Refuses a time to respond that n8n does not know. Throws an InputError. */
+export function refuseWrongTime(options: unknown): void {
+	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
 	parseChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
-	const code = Number(responseCode);
-	if (!Number.isInteger(code) || code < 200 || code > 299) {
-		const what = `must be a whole number from 200 to 299, but is ${quoted(responseCode)}`;
-		throw wrongField(
-			responseCodeField,
-			what,
-			'With another one the service repeats each postback.',
-		);
-	}
 }
 
 /** Reads the option {@link skipRepeatsField}; throws an InputError. */

@@ -1,11 +1,12 @@
 import { NodeOperationError, UserError, type IHookFunctions } from 'n8n-workflow';
 import { inWords } from '../../inputError';
 import { logWarning } from '../../log';
-import { isN8n1 } from '../../n8nVersion';
 import { isBodyLeft } from '../../parameters/leaveBody';
 import { requireFieldByField } from '../../parameters/parameter';
-import { beginPublication, endPublication } from '../../postback/publication';
-import { readSkipRepeats, refuseWrongResponse, triggerProperties } from './form';
+import { readChallengeField } from '../../postback/challenge';
+import { beginPublication, endPublication } from '../../n8n1/publication';
+import { refuseExpression, refuseWrongResponse, responseBodyField } from '../../postback/response';
+import { readSkipRepeats, refuseWrongTime, triggerProperties } from './form';
 import { NO_SECRET, readSettings } from './settings';
 
 const BODY_IS_READ =
@@ -14,9 +15,14 @@ const BODY_IS_READ =
 /** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
 async function checkTrigger(context: IHookFunctions): Promise<void> {
 	requireFieldByField(triggerProperties, context.getNode().parameters);
+	const { options: typedOptions } = context.getNode().parameters;
+	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
+	refuseExpression(typedOptions, responseBodyField);
+	readChallengeField(typedOptions);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
-	refuseWrongResponse(options);
+	refuseWrongTime(options);
+	refuseWrongResponse(typedOptions, options);
 	readSkipRepeats(options);
 	const { authentication, secret } = await readSettings(context);
 	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
@@ -43,12 +49,10 @@ function publicationError(context: IHookFunctions, error: unknown): NodeOperatio
 
 /** Checks a trigger before n8n listens. Rejects with n8n's error where a postback could not be taken. */
 export async function publish(context: IHookFunctions): Promise<void> {
-	// A person who listens for one postback publishes nothing.
-	const remembers = isN8n1 && context.getActivationMode() !== 'manual';
 	try {
-		if (remembers) beginPublication(context);
+		beginPublication(context);
 		await checkTrigger(context);
-		if (remembers) endPublication(context);
+		endPublication(context);
 	} catch (error) {
 		throw publicationError(context, error);
 	}

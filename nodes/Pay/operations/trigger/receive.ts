@@ -1,10 +1,17 @@
-import type { INodeExecutionData, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+import type {
+	INodeExecutionData,
+	IWebhookFunctions,
+	IWebhookResponseData,
+	IWorkflowExecuteAdditionalData,
+} from 'n8n-workflow';
 import type { PostbackMatch } from '../../parameters/condition';
+import { challengeOfGenuine } from '../../postback/challenge';
 import { toClaimedItems, toPostbackItem } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
 import { verify } from '../../postback/proof';
 import { logNotAwaited, logRepeat, refusePostback, REPEATED } from '../../postback/refuse';
-import { claimStart } from '../../postback/repeats';
+import { claimStarts } from '../../postback/repeats';
+import { responseText } from '../../postback/response';
 import { take, type TakenPostback } from '../../postback/take';
 import { readSkipRepeats } from './form';
 import { readSettings } from './settings';
@@ -21,16 +28,17 @@ const MOST_ENTRIES = 1000;
  * log says why, the response does not.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { authentication, acceptedSecrets, sender, statusWords, match } =
+	const { authentication, acceptedSecrets, sender, statusWords, match, challenge } =
 		await readSettings(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const taken = await take(context, verify(query, acceptedSecrets), {
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
 		sender,
-		urlGivenOut: context.getNodeWebhookUrl('default') ?? '',
+		urlGivenOut: urlGivenOut(context),
 		match,
 		statusWords,
+		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
 	const isClaimed = authentication === 'sender' && taken.reference === null;
@@ -42,20 +50,26 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		claims === undefined
 			? { items: await itemsOf(context, taken), mismatch: taken.mismatch }
 			: await itemsOfClaims(context, taken, claims, match);
-	if (items.length === 0) return respondWithoutStart(context, String(mismatch));
-	return startWith(context, taken, items);
+	// Some services sign their challenge: it goes on as any postback, so nothing is lost where it was one.
+	const webhookResponse =
+		challengeOfGenuine(context, challenge, taken.sources) ??
+		responseText(context, items.length === 0 ? notStartedBecause(mismatch) : undefined);
+	if (items.length === 0) return { webhookResponse };
+	return startWith(context, items, webhookResponse);
 }
 
-/** The text that a person chose to respond with. */
-function responseBodyOf(context: IWebhookFunctions): unknown {
-	return (context.getNodeParameter('options', {}) as { responseBody?: unknown }).responseBody;
+/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+function urlGivenOut(context: IWebhookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	if (context.getMode() !== 'manual' || additionalData === undefined) return url;
+	const { webhookBaseUrl, webhookTestBaseUrl } = additionalData;
+	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
 }
 
-/** Responds to a genuine postback with which the workflow does not start. */
-function respondWithoutStart(context: IWebhookFunctions, why: string): IWebhookResponseData {
-	const response = responseBodyOf(context) ?? `The workflow does not go on with it: ${why}`;
-	return { webhookResponse: String(response) };
-}
+/** What the sender of a genuine postback reads with which the workflow does not start. */
+const notStartedBecause = (why: string | undefined) =>
+	`The workflow does not go on with it: ${why}`;
 
 /**
  * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
@@ -63,23 +77,27 @@ function respondWithoutStart(context: IWebhookFunctions, why: string): IWebhookR
  */
 function startWith(
 	context: IWebhookFunctions,
-	taken: TakenPostback,
 	items: INodeExecutionData[],
+	webhookResponse: string,
 ): IWebhookResponseData {
-	const webhookResponse = String(responseBodyOf(context) ?? '');
 	const skipsRepeats = readSkipRepeats(context.getNodeParameter('options', {}));
 	// A person who listens sends the same one again and again.
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}
-	const repetitions = items.map(({ json }, entry) => claimStart(context, json, entry));
+	const repetitions = claimStarts(
+		context,
+		items.map(({ json }) => json),
+	);
 	const first = items.filter((_, entry) => repetitions[entry] === 'first');
-	if (first.length > 0) return { webhookResponse, workflowData: [first] };
-	if (repetitions.includes('ofUnanswered')) {
+	if (first.length === 0 && repetitions.includes('ofUnanswered')) {
 		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
 	}
-	logRepeat(context, taken);
-	return respondWithoutStart(context, REPEATED);
+	for (const item of items) {
+		if (!first.includes(item)) logRepeat(context, item.json);
+	}
+	if (first.length > 0) return { webhookResponse, workflowData: [first] };
+	return { webhookResponse: webhookResponse || notStartedBecause(REPEATED) };
 }
 
 /** The item of a postback; none where the workflow does not go on with it, which the log says. */

@@ -17,7 +17,8 @@ import {
 	startCondition,
 	type PostbackMatch,
 } from '../../parameters/condition';
-import { refuseMovedOptions } from '../../parameters/options';
+import { wrongField } from '../../parameters/label';
+import { challengeField, readChallengeField, type ChallengeRule } from '../../postback/challenge';
 import type { StatusWords } from '../../service/postbackState';
 import { readAuthentication, type Authentication } from './form';
 
@@ -40,6 +41,7 @@ export interface TriggerSettings {
 	statusWords: StatusWords | undefined;
 	/** What a postback must hold to start the workflow; undefined where any will do. */
 	match: PostbackMatch | undefined;
+	challenge: ChallengeRule | undefined;
 }
 
 const WHERE_WORDS_BELONG: Record<Authentication, string> = {
@@ -53,6 +55,23 @@ function unreadableCredential(error: unknown): Error {
 	if (error instanceof InputError) return error;
 	return new UserError(
 		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or enter as text what is an expression in it: a trigger has no item yet`,
+	);
+}
+
+/** Reads how a challenge is told from a postback; undefined where none is answered. Throws an InputError. */
+function readChallenge(
+	typedOptions: unknown,
+	authentication: Authentication,
+	words: StatusWords | undefined,
+): ChallengeRule | undefined {
+	const field = readChallengeField(typedOptions);
+	if (field === undefined) return undefined;
+	// Without authentication a challenge is taken as a postback too, and nothing is lost.
+	if (authentication === 'none' || words !== undefined) return { field, words };
+	throw wrongField(
+		challengeField,
+		'needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge',
+		'In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
 	);
 }
 
@@ -82,7 +101,6 @@ export async function readSettings(
 	}
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
-	refuseMovedOptions(parameters.options);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	if (typeof condition === 'object') refuseUnsignedMatch(condition, sender);
@@ -93,5 +111,6 @@ export async function readSettings(
 		sender,
 		statusWords,
 		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
+		challenge: readChallenge(parameters.options, authentication, statusWords),
 	};
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
-import { failAll } from '../../execution/n8nError';
+import { failAll } from '../../execution/report/n8nError';
 import { refuseUnsignedMatch } from '../../credential/sender';
 import { InputError } from '../../inputError';
 import { logWarning } from '../../log';
@@ -21,6 +21,7 @@ import {
 	type Expectation,
 	type ExpectationStore,
 } from '../../postback/expectation';
+import { refuseWrongResponseOfWait } from '../../postback/response';
 import { outlastTimers, wasEndedByPostback } from '../../postback/timer';
 import { readSender, type Awaited, type AwaitedProof } from './awaited';
 
@@ -138,7 +139,9 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 	removePostbacks(items);
 	try {
 		refuseWaitThatCannotEnd(context, items);
-		refuseMisplacedCondition(context.getNode().parameters, 'resumeWhen');
+		const { parameters } = context.getNode();
+		refuseMisplacedCondition(parameters, 'resumeWhen');
+		refuseWrongResponseOfWait(parameters);
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
 		const external_id = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
 		const limit = readWaitLimit(read);

@@ -1,10 +1,10 @@
 import type { INodeProperties, IWebhookDescription } from 'n8n-workflow';
 import { conditionFields, resumeCondition } from '../../parameters/condition';
-import { LEAVE_BODY } from '../../parameters/leaveBody';
 import { showFor } from '../../parameters/parameter';
 import { waitLimitFields } from '../../parameters/waitLimit';
 import { RESUME_SEGMENT } from '../../postback/postbackUrl';
 import { POSTBACK_METHODS } from '../../postback/request';
+import { RESPONSE_CODE, responseOfWaitField } from '../../postback/response';
 
 export const option = {
 	name: 'Wait',
@@ -32,26 +32,28 @@ export const description: INodeProperties[] = showFor(
 		},
 		...conditionFields(resumeCondition),
 		...waitLimitFields,
-		{ displayName: 'Options', name: 'options', type: 'hidden', default: LEAVE_BODY },
+		responseOfWaitField,
 	],
 	'postback',
 	'wait',
 );
 
 /**
- * The node listens at the resume URL of an execution that waits here, and nowhere else. The service is
- * given that with a segment of its own; URLs that were given out earlier have none.
+ * The node listens at the resume URL of an execution that waits here, in a segment of its own: at the bare
+ * URL n8n's own Wait nodes and forms listen.
  */
-export const resumeWebhooks = ['', RESUME_SEGMENT].map(
-	(path): IWebhookDescription => ({
+export const resumeWebhooks: IWebhookDescription[] = [
+	{
 		name: 'default',
 		httpMethod: POSTBACK_METHODS,
 		responseMode: 'onReceived',
-		responseData: 'noData',
-		path,
+		responseCode: RESPONSE_CODE,
+		// Without a text here, n8n responds with what webhook() gives, whatever text that is.
+		responseData: '',
+		path: RESUME_SEGMENT,
 		restartWebhook: true,
-	}),
-);
+	},
+];
 
 /**
  * What the editor's output panel says while the node waits: at a time limit n8n runs no node, so what did

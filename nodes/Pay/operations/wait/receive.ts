@@ -10,6 +10,7 @@ import { withResumeSegment } from '../../postback/postbackUrl';
 import { hashOfRandomProof } from '../../postback/proof';
 import { logNotAwaited, refusePostback } from '../../postback/refuse';
 import { claimWait, isOver, type OpenWait } from '../../postback/resumeOnce';
+import { responseText } from '../../postback/response';
 import { take } from '../../postback/take';
 import { readSender, type Awaited } from './awaited';
 
@@ -101,12 +102,12 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	if (taken.mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 		logNotAwaited(context, taken.mismatch, taken);
-		return { webhookResponse: `The execution waits on: ${taken.mismatch}` };
+		return { webhookResponse: responseText(context, `The execution waits on: ${taken.mismatch}`) };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
 	const output = await toPostbackItem(context, taken, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
-	return { workflowData: [[output]] };
+	return { webhookResponse: responseText(context), workflowData: [[output]] };
 }

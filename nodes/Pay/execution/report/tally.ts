@@ -1,8 +1,7 @@
 import type { INode } from 'n8n-workflow';
-import type { FailedResult } from './itemResult';
-import type { Done } from './read';
+import type { Done, FailedResult } from '../item';
 import { stoppingError } from './n8nError';
-import type { Summary } from './summary';
+import type { Summary } from '../summary';
 
 /** What has become of the items of a run so far. */
 export interface Tally extends Summary {

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
-import type { Account } from '../credential/connection';
-import { isJsonObject } from '../json';
-import type { Leaf, Meaning, ServiceRequest } from '../service/contract';
+import type { Account } from '../../credential/connection';
+import { isJsonObject } from '../../json';
+import type { Leaf, Meaning, ServiceRequest } from '../../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);

@@ -7,13 +7,14 @@ import {
 	type INodeExecutionData,
 	type JsonObject,
 } from 'n8n-workflow';
-import { asError, InputError } from '../inputError';
-import { continuesOnFailure } from './agent';
-import { factsOf, type FailedResult } from './itemResult';
-import { idsByOutcome, type Summary } from './summary';
-import { AFTER_DUPLICATE } from './words/result';
-import { doubtsInWords, othersInWords } from './words/run';
-import { joinSentences } from './words/sentences';
+import { asError, InputError } from '../../inputError';
+import { continuesOnFailure } from '../agent';
+import type { FailedResult } from '../item';
+import { factsOf } from './itemResult';
+import { idsByOutcome, type Summary } from '../summary';
+import { AFTER_DUPLICATE } from '../words/result';
+import { doubtsInWords, othersInWords } from '../words/run';
+import { joinSentences } from '../words/sentences';
 
 /**
  * n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry, which

@@ -1,6 +1,8 @@
 import type { IHookFunctions, INode } from 'n8n-workflow';
-import { beginPublication, endPublication } from '../../nodes/Pay/postback/publication';
+import { beginPublication, endPublication } from '../../nodes/Pay/n8n1/publication';
 import { refusalOf } from '../refusal';
+
+jest.mock('../../nodes/Pay/n8n1/version', () => ({ isN8n1: true }));
 
 let workflows = 0;
 
@@ -12,6 +14,7 @@ function trigger() {
 		({
 			getWorkflow: () => workflow,
 			getNode: () => ({ ...node, ...settings }),
+			getActivationMode: () => 'activate',
 		}) as unknown as IHookFunctions;
 }
 

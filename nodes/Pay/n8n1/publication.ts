@@ -1,5 +1,6 @@
 import type { IHookFunctions } from 'n8n-workflow';
 import { InputError } from '../inputError';
+import { isN8n1 } from './version';
 
 /*
  * Where a publication was refused, n8n 1 shows the triggers as they were changed, and publishes them as they
@@ -26,6 +27,10 @@ function publicationsOf(context: IHookFunctions): Publications {
 	return known;
 }
 
+/** Whether it is to be remembered. A person who listens for one postback publishes nothing. */
+const isRemembered = (context: IHookFunctions) =>
+	isN8n1 && context.getActivationMode() !== 'manual';
+
 /** What a person can change in the editor. */
 function settingsOf(context: IHookFunctions): string {
 	const { parameters, position, credentials } = context.getNode();
@@ -37,6 +42,7 @@ function settingsOf(context: IHookFunctions): string {
  * where n8n 1 may publish other settings than it shows: those of before.
  */
 export function beginPublication(context: IHookFunctions): void {
+	if (!isRemembered(context)) return;
 	const known = publicationsOf(context);
 	const settings = settingsOf(context);
 	if (settings !== known.last && known.settings.has(settings)) {
@@ -51,6 +57,7 @@ export function beginPublication(context: IHookFunctions): void {
 
 /** The trigger is published as it is. */
 export function endPublication(context: IHookFunctions): void {
+	if (!isRemembered(context)) return;
 	const known = publicationsOf(context);
 	known.last = settingsOf(context);
 	known.settings.add(known.last);

@@ -1,51 +1,17 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
-import { asError, InputError } from '../inputError';
-import { isRejectedForToken, type RequestResult } from '../service/client';
-import type { ServiceOperation, ServiceRequest } from '../service/contract';
-import type { Outcome } from '../service/outcome';
+import { asError, InputError } from '../../inputError';
+import { isRejectedForToken, type RequestResult } from '../../service/client';
+import type { ServiceOperation, ServiceRequest } from '../../service/contract';
+import type { FailedResult, ItemResult } from '../item';
 import {
 	CHECK_ITEM,
 	notSentInWords,
 	rejectedInWords,
 	SENT_NOTHING,
 	unknownInWords,
-} from './words/result';
-import type { Pace } from './words/pace';
-import { joinSentences } from './words/sentences';
-
-/** What became of an item whose request was accepted. */
-export interface AcceptedResult {
-	kind: string;
-	outcome: 'accepted';
-	external_id: string;
-	amount?: number;
-	statusCode?: number;
-	response?: unknown;
-}
-
-/** What became of any other item, in facts and in words. */
-export interface FailedResult {
-	kind: string;
-	/** Absent where the run did not come to the item: an earlier one may have sent it. */
-	outcome?: Exclude<Outcome, 'accepted'>;
-	/** Absent where the item has none that can be read. */
-	external_id?: string;
-	/** Who says so: this package, which refused the item, or what came of its request. */
-	isFrom: 'thisPackage' | 'request';
-	statusCode?: number;
-	/** Whether its token was rejected, so that a gateway may have said it of what was carried out; absent elsewhere. */
-	tokenRejected?: true;
-	response?: unknown;
-	/** The field at fault, of an item that this package refused. */
-	field?: string;
-	/** What happened. */
-	message: string;
-	/** What was and was not sent, and what to do. */
-	description: string;
-}
-
-/** What became of an item. */
-export type ItemResult = AcceptedResult | FailedResult;
+} from '../words/result';
+import type { Pace } from '../words/pace';
+import { joinSentences } from '../words/sentences';
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function resultOfRefusal(

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import { logWarning } from '../log';
-import { idsByOutcome } from './summary';
+import { logWarning } from '../../log';
+import { idsByOutcome } from '../summary';
 import type { Tally } from './tally';
-import { failuresInWords, stoppedInWords } from './words/run';
-import { quotedIds } from './words/sentences';
+import { failuresInWords, stoppedInWords } from '../words/run';
+import { quotedIds } from '../words/sentences';
 
 /*
  * What a run shows besides its items. Requests have been sent by then, so nothing in here throws;

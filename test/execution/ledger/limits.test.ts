@@ -1,10 +1,10 @@
-import { beginAttempt, endAttempt, openLedger } from '../../nodes/Pay/execution/ledger';
-import { refusedByLimits } from '../../nodes/Pay/execution/limits';
-import type { Ready } from '../../nodes/Pay/execution/read';
-import type { Limits } from '../../nodes/Pay/credential/limits';
-import { InputError } from '../../nodes/Pay/inputError';
-import type { Leaf, ServiceRequest } from '../../nodes/Pay/service/contract';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+import { beginAttempt, endAttempt, openLedger } from '../../../nodes/Pay/execution/ledger/ledger';
+import { refusedByLimits } from '../../../nodes/Pay/execution/ledger/limits';
+import type { Ready } from '../../../nodes/Pay/execution/item';
+import type { Limits } from '../../../nodes/Pay/credential/limits';
+import { InputError } from '../../../nodes/Pay/inputError';
+import type { Leaf, ServiceRequest } from '../../../nodes/Pay/service/contract';
+import { OPERATIONS, type Kind } from '../../serviceOperations';
 
 const openEmpty = (kind: Kind = 'payment', more: Leaf[] = []) =>
 	openLedger(

@@ -1,10 +1,10 @@
-import { InputError } from '../inputError';
-import { addedToRecipient } from '../parameters/additionalMembers';
-import { unitsOf } from '../service/amounts';
-import { valuesAt, type Recipient } from '../service/contract';
+import { InputError } from '../../inputError';
+import { addedToRecipient } from '../../parameters/additionalMembers';
+import { unitsOf } from '../../service/amounts';
+import { valuesAt, type Recipient } from '../../service/contract';
 import type { Ledger } from './ledger';
 import { outlayOf, sumOf } from './outlays';
-import type { Ready } from './read';
+import type { Ready } from '../item';
 import {
 	abovePayment,
 	aboveSum,
@@ -12,7 +12,7 @@ import {
 	membersMayChange,
 	moreInRecipient,
 	otherRecipient,
-} from './words/refusal';
+} from '../words/refusal';
 
 /** A recipient's key and its type, which are compared together. */
 const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];

@@ -1,11 +1,11 @@
-import { isJsonObject } from '../json';
-import { inOneForm } from '../service/fieldMatch';
-import { isSameAmount } from '../service/amounts';
-import type { RequestResult } from '../service/client';
-import type { ServiceRequest } from '../service/contract';
-import type { Ready } from './read';
+import { isJsonObject } from '../../json';
+import { inOneForm } from '../../service/fieldMatch';
+import { isSameAmount } from '../../service/amounts';
+import type { RequestResult } from '../../service/client';
+import type { ServiceRequest } from '../../service/contract';
+import type { Ready } from '../item';
 import type { Tally } from './tally';
-import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from './words/result';
+import { otherAddressInResponse, otherAmountInResponse, otherIdInResponse } from '../words/result';
 
 /* What a run notes of a request beside its result. None of it throws: the request was sent. */
 
@@ -42,10 +42,21 @@ function collectRepeated(value: unknown, found: Map<RepeatedMember, Array<string
 	for (const name of REPEATED_MEMBERS) {
 		const repeated = Object.hasOwn(value, name) ? value[name] : undefined;
 		if (typeof repeated !== 'string' && typeof repeated !== 'number') continue;
+		// An empty text says nothing, as a member that is not there.
+		if (String(repeated).trim() === '') continue;
 		const values = found.get(name);
 		if (values === undefined) found.set(name, [repeated]);
 		else values.push(repeated);
 	}
+}
+
+/** As much of a value as a person reads. */
+const MOST_SHOWN = 150;
+
+/** The beginning of what a response names: it may be as long as the response. */
+function shown(value: string | number): string {
+	const text = String(value);
+	return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
 /** What a service writes in place of what it does not show. */
@@ -85,7 +96,7 @@ export function compareResponse(
 	if (requested !== undefined) {
 		const other = firstUnlessSame(found.get('amount'), (each) => isSameAmount(each, requested));
 		if (other !== undefined) {
-			doubts.add(otherAmountInResponse(external_id, String(other), requested));
+			doubts.add(otherAmountInResponse(external_id, shown(other), requested));
 		}
 	}
 	const otherId = firstUnlessSame(
@@ -94,7 +105,7 @@ export function compareResponse(
 	);
 	if (otherId !== undefined) {
 		const hasPostback = Object.hasOwn(operation.members, 'postbackUrl');
-		doubts.add(otherIdInResponse(external_id, String(otherId), hasPostback));
+		doubts.add(otherIdInResponse(external_id, shown(otherId), hasPostback));
 	}
 	const address = postbackUrl === undefined ? undefined : addressOf(postbackUrl);
 	if (address === undefined) return;
@@ -102,6 +113,6 @@ export function compareResponse(
 	const isMasked = addresses.includes(undefined);
 	const otherAddress = firstUnlessSame(addresses, (each) => each === address);
 	if (otherAddress !== undefined && !isMasked) {
-		doubts.add(otherAddressInResponse(external_id, otherAddress, address));
+		doubts.add(otherAddressInResponse(external_id, shown(otherAddress), address));
 	}
 }

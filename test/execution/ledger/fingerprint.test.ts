@@ -1,7 +1,11 @@
-import type { Account } from '../../nodes/Pay/credential/connection';
-import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/execution/fingerprint';
-import type { Leaf, Meaning, ServiceRequest } from '../../nodes/Pay/service/contract';
-import { OPERATIONS } from '../serviceOperations';
+import type { Account } from '../../../nodes/Pay/credential/connection';
+import {
+	accountIdOf,
+	fingerprintOf,
+	tokenIdOf,
+} from '../../../nodes/Pay/execution/ledger/fingerprint';
+import type { Leaf, Meaning, ServiceRequest } from '../../../nodes/Pay/service/contract';
+import { OPERATIONS } from '../../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',

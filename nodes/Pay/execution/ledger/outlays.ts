@@ -1,6 +1,6 @@
-import { unitsOf } from '../service/amounts';
-import { valuesAt, type Leaf } from '../service/contract';
-import type { Ready } from './read';
+import { unitsOf } from '../../service/amounts';
+import { valuesAt, type Leaf } from '../../service/contract';
+import type { Ready } from '../item';
 
 /* What may have gone out in an execution, for the Highest Sum per Execution of its accounts. */
 
@@ -15,11 +15,7 @@ export interface Outlay {
 
 /** The outlays of an execution, as a ledger holds them. */
 interface Outlays {
-	readonly store: {
-		/** As 0.1.0 stored them: by `accountIdOf`, the sum of an account in `unitsOf`, as text. */
-		sums: Record<string, string>;
-		paid: Outlay[];
-	};
+	readonly paid: Outlay[];
 	readonly credentialId: string;
 	/** The pasted tokens of this run, by `tokenIdOf`. */
 	readonly tokenIds: ReadonlySet<string>;
@@ -44,9 +40,8 @@ function isOfAccount(
 
 /** What may have gone out of an item's account in this execution, as `unitsOf` has it. */
 export function sumOf(outlays: Outlays, item: ItemAccount): bigint {
-	const { sums, paid } = outlays.store;
-	let sum = BigInt(sums[item.accountId] ?? 0);
-	for (const each of paid) {
+	let sum = 0n;
+	for (const each of outlays.paid) {
 		if (isOfAccount(each, outlays, item)) sum += BigInt(each.units);
 	}
 	return sum;
@@ -66,16 +61,16 @@ export function outlayOf(
 }
 
 /** Counts what an item lets out; negative units take it back. */
-export function addToSum({ store, credentialId }: Outlays, item: ItemAccount, units: bigint): void {
+export function addToSum({ paid, credentialId }: Outlays, item: ItemAccount, units: bigint): void {
 	const { accountId, tokenId } = item;
-	const found = store.paid.find(
+	const found = paid.find(
 		(each) =>
 			each.accountId === accountId &&
 			each.tokenId === tokenId &&
 			each.credentialId === credentialId,
 	);
 	if (found === undefined) {
-		store.paid.push({ accountId, tokenId, credentialId, units: String(units) });
+		paid.push({ accountId, tokenId, credentialId, units: String(units) });
 	} else {
 		found.units = String(BigInt(found.units) + units);
 	}

@@ -8,16 +8,15 @@ import {
 	mayBePaid,
 	openLedger as open,
 	forgetResponses,
-	type Attempt,
 	type Ledger,
 	type LedgerStore,
-} from '../../nodes/Pay/execution/ledger';
-import { sumOf } from '../../nodes/Pay/execution/outlays';
-import { unitsOf } from '../../nodes/Pay/service/amounts';
-import type { RequestResult } from '../../nodes/Pay/service/client';
-import type { Outcome } from '../../nodes/Pay/service/outcome';
-import { runs } from '../runs';
-import { OPERATIONS, type Kind } from '../serviceOperations';
+} from '../../../nodes/Pay/execution/ledger/ledger';
+import { sumOf } from '../../../nodes/Pay/execution/ledger/outlays';
+import { unitsOf } from '../../../nodes/Pay/service/amounts';
+import type { RequestResult } from '../../../nodes/Pay/service/client';
+import type { Outcome } from '../../../nodes/Pay/service/outcome';
+import { runs } from '../../runs';
+import { OPERATIONS, type Kind } from '../../serviceOperations';
 
 const openLedger = (
 	store: LedgerStore,
@@ -100,7 +99,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 					if (result !== 'lost') endAttempt(ledger, it, attempt, { outcome: result });
 				}
 				if (settled) forgetResponses(ledger);
-				const counted = Object.values(store.attempts ?? {}).filter(
+				const counted = (store.attempts ?? []).filter(
 					(one) => one.outcome !== 'rejected' && one.outcome !== 'notSent',
 				);
 				const sum = counted.reduce((total, one) => total + unitsOf(one.amount ?? 0), 0n);
@@ -175,86 +174,6 @@ describe('a sum', () => {
 		const ledger = open(paid('old', '1'), { ...about, credentialId });
 		for (const each of tokenIds) ledger.tokenIds.add(each);
 		expect(sumOf(ledger, { ...entry(0, 'b', 1), tokenId })).toBe(unitsOf(amount));
-	});
-
-	test('counts what 0.1.0 stored, whatever the token', () => {
-		const store: LedgerStore = { sums: { account: String(unitsOf(5)) } };
-		const ledger = openLedger(store, 'payment', 'Pay, run 0');
-		make(ledger, entry(0, 'a', 2), { outcome: 'unknown' });
-		expect(sumOf(ledger, { ...entry(1, 'b', 1), tokenId: 'other' })).toBe(unitsOf(7));
-	});
-});
-
-describe('an attempt as 0.1.0 stored it', () => {
-	const opened = (by: string, node = 'Pay', isTool = false) => {
-		const stored = { external_id: 'a', by, fingerprint: 'of 5', outcome: 'accepted' as const };
-		const store: LedgerStore = { attempts: { 'payment a': stored } };
-		return open(store, {
-			executionId: '42',
-			operation: OPERATIONS.payment,
-			node,
-			run: '0',
-			isTool,
-			credentialId: '1',
-		});
-	};
-
-	test.each<{ name: string; by: string; place: Attempt['place'] }>([
-		{
-			name: 'an item',
-			by: 'Pay, run 3, item 12',
-			place: { isTool: false, node: 'Pay', run: '3', item: 12 },
-		},
-		{
-			name: 'a tool',
-			by: 'Pay, tool',
-			place: { isTool: true, node: 'Pay' },
-		},
-		{
-			name: 'a node whose name has commas',
-			by: 'Pay, run 1, item 2, run 3, item 4',
-			place: { isTool: false, node: 'Pay, run 1, item 2', run: '3', item: 4 },
-		},
-	])('has the place of $name', ({ by, place }) => {
-		const { store } = opened(by);
-		expect(store.attempts['payment a']).toStrictEqual({
-			kind: 'payment',
-			external_id: 'a',
-			place,
-			fingerprint: 'of 5',
-			outcome: 'accepted',
-		});
-	});
-
-	test('has its reason, in the words that it was stored in', () => {
-		const attempt = { external_id: 'a', by: 'Pay, tool', fingerprint: 'of 5' };
-		const reason = 'the time-out passed';
-		const store: LedgerStore = { attempts: { 'qrCode a': { ...attempt, reason } } };
-		const ledger = openLedger(store, 'payment', 'Pay, run 0');
-		expect(ledger.store.attempts['qrCode a']).toMatchObject({
-			kind: 'qrCode',
-			reason: { is: 'inWords', words: 'the time-out passed' },
-		});
-	});
-
-	test.each([
-		{
-			name: 'its own item',
-			by: 'Pay, run 0, item 0',
-			verdict: 'replay',
-		},
-		{
-			name: 'another item',
-			by: 'Pay, run 0, item 1',
-			verdict: 'refuse',
-		},
-		{
-			name: 'another node',
-			by: 'Pay, again, run 0, item 0',
-			verdict: 'refuse',
-		},
-	])('of $name: $by, so it is to $verdict', ({ by, verdict }) => {
-		expect(consult(opened(by), entry(0, 'a', 5)).do).toBe(verdict);
 	});
 });
 
@@ -338,8 +257,8 @@ test('after a run that went well only what later runs need remains', () => {
 	forgetResponses(payments);
 	forgetResponses(charges);
 	expect(JSON.parse(JSON.stringify(store))).toStrictEqual({
-		attempts: {
-			'payment a': {
+		attempts: [
+			{
 				kind: 'payment',
 				external_id: 'a',
 				place: { isTool: false, node: 'Pay', run: '0', item: 0 },
@@ -348,9 +267,7 @@ test('after a run that went well only what later runs need remains', () => {
 				executionId: '42',
 				outcome: 'accepted',
 			},
-		},
-		places: { 'Pay, run 0, item 0': 'a' },
-		sums: {},
+		],
 		paid: [
 			{ accountId: 'account', tokenId: 'token', credentialId: '1', units: String(unitsOf(5)) },
 		],
@@ -397,14 +314,6 @@ describe('a payment that was rejected for its token', () => {
 		});
 	});
 
-	test('by an earlier version, which wrote down no execution: it is sent', () => {
-		const store: LedgerStore = {};
-		const ledger = openLedger(store, 'payment', 'Pay, run 0');
-		make(ledger, entry(0, 'a', 5), TOKEN);
-		for (const attempt of Object.values(ledger.store.attempts)) delete attempt.executionId;
-		expect(consult(ledger, entry(0, 'a', 5)).do).toBe('send');
-	});
-
 	test('and a QR code that was: it is sent', () => {
 		const ledger = openLedger({}, 'qrCode', 'Pay, run 0');
 		make(ledger, entry(0, 'a', 5), TOKEN);
@@ -437,4 +346,42 @@ test('a run that went well drops nothing of another run, node or kind', () => {
 	const before = structuredClone(store);
 	forgetResponses(write('qrCode', 'Pay, run 0', 'a'));
 	expect(store).toStrictEqual(before);
+});
+
+describe('two tools of one execution, at once', () => {
+	const bothOpen = () => {
+		const store: LedgerStore = {};
+		return [
+			openLedger(store, 'payment', 'Pay, run 0', true),
+			openLedger(store, 'payment', 'Pay again, run 0', true),
+		] as const;
+	};
+
+	test('know what the other one has begun', () => {
+		const [one, other] = bothOpen();
+		beginAttempt(one, entry(0, 'a', 5));
+		expect(consult(other, entry(0, 'a', 5))).toMatchObject({ do: 'replay', outcome: 'unknown' });
+		expect(consult(other, entry(0, 'b', 5))).toMatchObject({ do: 'replay', outcome: 'unknown' });
+		expect(consult(other, entry(0, 'b', 6))).toStrictEqual({ do: 'send' });
+	});
+
+	test('do not know what the other one has dropped', () => {
+		const store: LedgerStore = {};
+		const one = openLedger(store, 'qrCode', 'Pay, run 0');
+		const other = openLedger(store, 'qrCode', 'Pay, run 0');
+		make(one, entry(0, 'a', 5), { outcome: 'accepted' });
+		expect(consult(other, entry(0, 'a', 5)).do).toBe('replay');
+		forgetResponses(one);
+		expect(consult(other, entry(0, 'a', 5)).do).toBe('send');
+		expect(store.attempts).toStrictEqual([]);
+	});
+});
+
+test('of several tries of an item the last one alone keeps what the service said', () => {
+	const store: LedgerStore = {};
+	const ledger = openLedger(store, 'payment', 'Pay, run 0');
+	for (const response of ['first', 'second']) {
+		make(ledger, entry(0, 'a', 5), { outcome: 'rejected', statusCode: 422, response });
+	}
+	expect(store.attempts?.map(({ response }) => response)).toStrictEqual([undefined, 'second']);
 });

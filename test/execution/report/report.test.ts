@@ -1,22 +1,24 @@
-import { UNPUBLISHED } from '../../nodes/Pay/service/page';
+import { UNPUBLISHED } from '../../../nodes/Pay/service/page';
 import { NodeApiError, NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
-import type { Done } from '../../nodes/Pay/execution/read';
+import type {
+	AcceptedResult,
+	Done,
+	FailedResult,
+	ItemResult,
+} from '../../../nodes/Pay/execution/item';
 import {
 	resultOfAttempt,
 	resultOfRefusal,
 	toOutputItem,
-	type AcceptedResult,
-	type FailedResult,
-	type ItemResult,
-} from '../../nodes/Pay/execution/itemResult';
-import { failAll, stoppingError } from '../../nodes/Pay/execution/n8nError';
-import { idsByOutcome, type Summary } from '../../nodes/Pay/execution/summary';
-import { failuresInWords } from '../../nodes/Pay/execution/words/run';
-import { addResults, openTally, throwIfFailed } from '../../nodes/Pay/execution/tally';
-import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
-import { InputError } from '../../nodes/Pay/inputError';
-import type { RequestResult } from '../../nodes/Pay/service/client';
-import { OPERATIONS_OF_TODAY as OPERATIONS, type Kind } from '../serviceOperations';
+} from '../../../nodes/Pay/execution/report/itemResult';
+import { failAll, stoppingError } from '../../../nodes/Pay/execution/report/n8nError';
+import { idsByOutcome, type Summary } from '../../../nodes/Pay/execution/summary';
+import { failuresInWords } from '../../../nodes/Pay/execution/words/run';
+import { addResults, openTally, throwIfFailed } from '../../../nodes/Pay/execution/report/tally';
+import { OUTCOME_WORDS } from '../../../nodes/Pay/execution/words/outcome';
+import { InputError } from '../../../nodes/Pay/inputError';
+import type { RequestResult } from '../../../nodes/Pay/service/client';
+import { OPERATIONS_OF_TODAY as OPERATIONS, type Kind } from '../../serviceOperations';
 
 const NODE: INode = {
 	id: '1',

@@ -1,0 +1,147 @@
+import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
+import { readPaths } from '../parameters/fieldAndValues';
+import { entriesOf, firstValue, isScalar, type Sources } from '../service/fieldMatch';
+import type { StatusWords } from '../service/postbackState';
+import { parseBody } from './body/parse';
+import { logWarning } from '../log';
+import { unsignedSources } from './match';
+import { refusePostback } from './refuse';
+import { headersOf, readContent } from './request';
+import { refuseExpression, sendAs } from './response';
+
+/*
+ * Services ask for a text back before they send notifications to an address, mostly unsigned. Whoever sends a
+ * request without a proof gets back what he sent: so only a short text without a sign that a browser could read
+ * as something else, only of a request that says nothing of a charge or payment, and nothing starts.
+ */
+
+export const challengeField: INodeProperties = {
+	displayName: 'Challenge Field',
+	name: 'challengeField',
+	type: 'string',
+	noDataExpression: true,
+	default: '',
+	placeholder: 'e.g. query.challenge',
+	description:
+		'For a service that sends a text to a new address and wants it back: where the text is, in query, headers or body. A request that has it, and no field that the credential describes, gets it back and starts nothing. Empty the field once the service has taken the address.',
+};
+
+/** How a challenge is told from a postback. */
+export interface ChallengeRule {
+	/** Paths, one a line. */
+	field: string;
+	/** The words of the account: what has one of its fields is about money. Undefined without a credential. */
+	words: StatusWords | undefined;
+}
+
+/** Reads the option {@link challengeField}, undefined where it is empty. Throws an InputError. */
+export function readChallengeField(typedOptions: unknown): string | undefined {
+	// A request could choose what it gets back.
+	refuseExpression(typedOptions, challengeField);
+	const { challengeField: entered } = (typedOptions ?? {}) as { challengeField?: unknown };
+	return readPaths(entered, challengeField) || undefined;
+}
+
+/** Whether one of the paths of a field leads somewhere, be it in one entry of a list. */
+function isThere(field: string, sources: Sources): boolean {
+	if (firstValue(field, sources) !== undefined) return true;
+	return entriesOf([field], sources).some(
+		(entry) => firstValue(field, sources, entry) !== undefined,
+	);
+}
+
+/** The text that a request wants back; undefined where it is no challenge. */
+export function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
+	const fieldsOfPostbacks = words === undefined ? [] : fieldsOf(words);
+	if (fieldsOfPostbacks.some((each) => isThere(each, sources))) return undefined;
+	const found = firstValue(field, sources);
+	return isScalar(found?.value) ? String(found.value) : undefined;
+}
+
+function fieldsOf({ field, refundField, amountField, idField }: StatusWords): string[] {
+	return [field, refundField, amountField, idField].filter((each) => each !== undefined);
+}
+
+/** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
+const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
+
+export const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
+
+/** As much of a body as is read of a request that proves nothing, in bytes. */
+const LONGEST_BODY = 8192;
+/** How long that may take, in milliseconds. */
+const BODY_TIME = 10_000;
+
+/** Whether a body may be read that its sender has not proven: its length is known before, and zipped ones grow. */
+function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
+	if (headers['transfer-encoding'] !== undefined) return false;
+	if (headers['content-encoding'] !== undefined) return false;
+	return Number(headers['content-length'] ?? 0) <= LONGEST_BODY;
+}
+
+/**
+ * The fields of a request that proves nothing. Undefined where its body is long, or may hide what it is about:
+ * of a text, such as XML, nobody knows. Rejects where the body cannot be read.
+ */
+async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | undefined> {
+	const headers = headersOf(context);
+	const { rawBody } = context.getRequestObject() as { rawBody?: Buffer };
+	if (rawBody === undefined && !isSmall(headers)) return undefined;
+	const content = await readContent(context, BODY_TIME);
+	if (Buffer.isBuffer(content) && content.length > LONGEST_BODY) return undefined;
+	const { body } = await parseBody(content, String(headers['content-type'] ?? '').trim());
+	if (body !== '' && (typeof body !== 'object' || body === null)) return undefined;
+	const query = context.getQueryData() as Record<string, unknown>;
+	return unsignedSources({ body, query, headers });
+}
+
+/** The text that a request wants back which proves nothing; undefined where it is no challenge. */
+async function unprovenChallenge(
+	context: IWebhookFunctions,
+	rule: ChallengeRule,
+): Promise<string | undefined> {
+	try {
+		const sources = await sourcesOfUnproven(context);
+		return sources && challengeIn(rule, sources);
+	} catch {
+		// What cannot be read is no challenge, and is refused like any other request without a proof.
+		context.getResponseObject().setHeader('Connection', 'close');
+		return undefined;
+	}
+}
+
+/**
+ * Responds to a request that proves nothing where it is a challenge; nothing starts.
+ * @returns undefined where it is none: then it has no response yet
+ */
+export async function respondToChallenge(
+	context: IWebhookFunctions,
+	rule: ChallengeRule,
+): Promise<{ noWebhookResponse: true } | undefined> {
+	const challenge = await unprovenChallenge(context, rule);
+	if (challenge === undefined) return undefined;
+	if (!isHarmless(challenge)) {
+		const what =
+			'The challenge has other characters than letters, digits and -_.=:+/, or more than 500';
+		return refusePostback(context, 400, what);
+	}
+	logWarning(context, 'Pay responded to a challenge. It started nothing');
+	const text = sendAs(context, 'text/plain; charset=utf-8', challenge);
+	context.getResponseObject().status(200).end(text);
+	return { noWebhookResponse: true };
+}
+
+/**
+ * Has the challenge of a genuine request be its response: some services sign theirs. It goes on as any postback, so
+ * nothing is lost where it was one.
+ * @returns undefined where it is no challenge
+ */
+export function challengeOfGenuine(
+	context: IWebhookFunctions,
+	rule: ChallengeRule | undefined,
+	sources: Sources,
+): string | undefined {
+	const challenge = rule && challengeIn(rule, sources);
+	if (challenge === undefined || !isHarmless(challenge)) return undefined;
+	return sendAs(context, 'text/plain; charset=utf-8', challenge);
+}

@@ -1,0 +1,141 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import { claimPassage, isLost, passageOf, type PassageStore } from '../../nodes/Pay/n8n1/passage';
+import {
+	errorOf,
+	itemsFor,
+	pay,
+	runWorkflow,
+	sandbox,
+	store,
+	withSandbox,
+	type RunOptions,
+} from '../engine/engine';
+
+jest.mock('../../nodes/Pay/n8n1/version', () => ({ isN8n1: true }));
+
+withSandbox();
+
+test('the claim of a run that fails while it reads is made to last like any other', async () => {
+	const executionId = 'execution-that-has-waited';
+	const attempt: object = {
+		kind: 'payment',
+		external_id: 'a',
+		place: { isTool: false, node: 'Pay', run: '0', item: 0 },
+		fingerprint: 'of 1',
+		executionId,
+	};
+	Object.defineProperty(attempt, 'outcome', {
+		get() {
+			// Another process writes over the list, as it may between the claim and the look.
+			store.clear();
+			throw new Error('the stored attempt cannot be read');
+		},
+	});
+	const wait = { external_id: 'a', executionId, node: 'Wait', run: 0 };
+	const flow = { attempts: [attempt], postbacks: [wait] };
+	const context: RunOptions['context'] = () => ({ getContext: () => flow });
+	const run = await pay(itemsFor('a'), { context, executionId });
+	expect(errorOf(run)?.message).toBe('the stored attempt cannot be read');
+	expect(store.has(`n8n-nodes-pay:passage:${executionId} 1`)).toBe(true);
+});
+
+test('a run that has lost its claim behind a wait to another process sends nothing in its retries either', async () => {
+	const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 0 };
+	const flow = { postbacks: [wait] };
+	const known = new Set(['n8n-nodes-pay:passage:42 1']);
+	const checkProcessedAndRecord = async (keys: string[]) => {
+		const processed = keys.filter((key) => known.has(key));
+		for (const key of keys) known.add(key);
+		return { new: keys.filter((key) => !processed.includes(key)), processed };
+	};
+	const helpers = (real: IExecuteFunctions) => ({ ...real.helpers, checkProcessedAndRecord });
+	const run = await runWorkflow({
+		executionId: '42',
+		items: [{ id: 'pay-1' }],
+		credential: { baseUrl: sandbox.url },
+		parameters: {
+			resource: 'payment',
+			operation: 'create',
+			amount: '1',
+			external_id: '={{ $json.id }}',
+			creditParty: { key: 'k' },
+		},
+		settings: { retryOnFail: true, maxTries: 3 },
+		context: (real) => ({
+			getContext: () => flow as unknown as IDataObject,
+			helpers: helpers(real) as unknown as IExecuteFunctions['helpers'],
+		}),
+	});
+	expect(errorOf(run)?.message).toBe(
+		'n8n runs this execution a second time, so no payment is sent',
+	);
+	expect(sandbox.received).toHaveLength(0);
+});
+
+describe('a passage', () => {
+	/** A list of payments that no other process uses. */
+	function listOf(keys = new Set<string>()) {
+		return {
+			knows: () => false,
+			async add(_store: undefined, added: string[]) {
+				const stored = new Set<unknown>(added.filter((key) => keys.has(key)));
+				for (const key of added) keys.add(key);
+				return { stored, durationMs: 1 };
+			},
+			async deleteFromStore(_store: undefined, deleted: string[]) {
+				for (const key of deleted) keys.delete(key);
+			},
+			markClaim: () => undefined,
+			longestExpected: () => 0,
+		};
+	}
+
+	test('is none before the first wait', () => {
+		expect(passageOf({}, '42', 0, 'Pay')).toBeUndefined();
+	});
+
+	test('is claimed once for a node and a wait, whatever runs in it', async () => {
+		const flow: PassageStore = {};
+		const keys = new Set<string>();
+		const claims: unknown[] = [];
+		for (const [waits, node] of [
+			[1, 'Pay'],
+			[1, 'Pay'],
+			[1, 'Pay again'],
+			[2, 'Pay'],
+		] as const) {
+			const passage = passageOf(flow, '42', waits, node)!;
+			const list = listOf(node === 'Pay' ? keys : new Set());
+			claims.push((await claimPassage(passage, list, undefined)).key);
+		}
+		expect(claims).toStrictEqual([
+			'n8n-nodes-pay:passage:42 1',
+			undefined,
+			'n8n-nodes-pay:passage:42 1',
+			'n8n-nodes-pay:passage:42 2',
+		]);
+		expect([...keys]).toStrictEqual(['n8n-nodes-pay:passage:42 1', 'n8n-nodes-pay:passage:42 2']);
+	});
+
+	test('that another process claimed is lost until the next wait, for every node', async () => {
+		const flow: PassageStore = {};
+		const passage = passageOf(flow, '42', 1, 'Pay')!;
+		expect(isLost(passage)).toBe(false);
+		const list = listOf(new Set(['n8n-nodes-pay:passage:42 1']));
+		expect(await claimPassage(passage, list, undefined)).toStrictEqual({ isOurs: false });
+		expect(isLost(passageOf(flow, '42', 1, 'Pay again')!)).toBe(true);
+		expect(isLost(passageOf(flow, '42', 2, 'Pay')!)).toBe(false);
+		expect(isLost(passageOf(flow, '43', 1, 'Pay')!)).toBe(false);
+	});
+
+	test('over which others write again and again: nobody has it, and that is told', async () => {
+		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
+		const add = async () => ({ stored: new Set<unknown>(), durationMs: 1 });
+		const list = { ...listOf(), add };
+		const claimed = claimPassage(passageOf({}, '42', 1, 'Pay')!, list, undefined);
+		const refused = expect(claimed).rejects.toThrow('other executions overwrite it');
+		await jest.advanceTimersByTimeAsync(60_000);
+		await refused;
+		jest.useRealTimers();
+	});
+});

@@ -1,0 +1,339 @@
+import { createHmac } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import { readChallengeField } from '../../nodes/Pay/postback/challenge';
+import { signUrl } from '../../nodes/Pay/postback/proof';
+import { webhookNode, type Called, type HandedOver } from '../engine/webhook';
+import { refusalOf } from '../refusal';
+
+const SECRET = 'the secret of the challenges';
+const URL_OF_TRIGGER = 'https://n8n.example.com/webhook/x/postback';
+const WORDS = {
+	describeService: true,
+	statusField: 'data.status\npix[].status',
+	paidValues: 'paid',
+	idField: 'data.id',
+	refundField: 'refund',
+	amountField: 'data.amount',
+};
+const CREDENTIAL: IDataObject = { postbackSecret: SECRET, ...WORDS };
+const BY_HEADER: IDataObject = {
+	...CREDENTIAL,
+	senderCheck: 'secretHeader',
+	secretHeaderName: 'X-Token',
+	secretHeaderValue: 'the token of the service',
+};
+const BY_SIGNATURE: IDataObject = {
+	...CREDENTIAL,
+	senderCheck: 'signature',
+	signatureHeader: 'X-Signature',
+	signatureSecret: 'the key of the service',
+};
+
+interface Trigger {
+	field?: string;
+	authentication?: string;
+	credential?: IDataObject;
+	options?: IDataObject;
+}
+
+function triggerWith({ field = 'challenge', authentication = 'signedUrl', ...more }: Trigger) {
+	const { credential = CREDENTIAL, options = {} } = more;
+	return webhookNode({
+		credential: () => ({ ...credential }),
+		parameters: { authentication, options: { challengeField: field, ...options } },
+	});
+}
+
+/** A request as a service sends it; n8n has not read its body. */
+interface Sent {
+	method?: string;
+	query?: Record<string, unknown>;
+	headers?: Record<string, string>;
+	body?: string | Buffer;
+}
+
+/** A request, and whether anybody has read its body. */
+function requestOf({ method = 'POST', query = {}, headers = {}, body = '' }: Sent) {
+	const bytes = Buffer.from(body);
+	const read: { count: number } = { count: 0 };
+	const request: HandedOver = {
+		method,
+		query,
+		headers: { 'content-length': String(bytes.length), ...headers },
+		async readRawBody() {
+			read.count++;
+			return bytes;
+		},
+	};
+	return { request, read };
+}
+
+const json = (value: unknown): Sent => ({
+	headers: { 'content-type': 'application/json' },
+	body: JSON.stringify(value),
+});
+
+async function call(trigger: Trigger, sent: Sent): Promise<Called> {
+	return await triggerWith(trigger).call(requestOf(sent).request);
+}
+
+const STARTS_NOTHING = { noWebhookResponse: true };
+
+describe('a challenge', () => {
+	test.each<{ what: string; trigger?: Trigger; sent: Sent; text: string }>([
+		{
+			what: 'in the query',
+			trigger: { field: 'hub.challenge' },
+			sent: { method: 'GET', query: { 'hub.mode': 'subscribe', 'hub.challenge': '1158201444' } },
+			text: '1158201444',
+		},
+		{
+			what: 'in the query, as the panel shows it, of a request whose body is empty text',
+			trigger: { field: 'query.validationToken' },
+			sent: {
+				query: { validationToken: 'a-b_c.d=e:f+/g' },
+				headers: { 'content-type': 'text/plain' },
+			},
+			text: 'a-b_c.d=e:f+/g',
+		},
+		{
+			what: 'in a header',
+			trigger: { field: 'headers.x-hook-secret' },
+			sent: { headers: { 'x-hook-secret': 'abc' } },
+			text: 'abc',
+		},
+		{
+			what: 'in a JSON body',
+			trigger: { field: 'body.event.challenge' },
+			sent: json({ event: { challenge: 42 } }),
+			text: '42',
+		},
+		{
+			what: 'in a form',
+			sent: {
+				headers: { 'content-type': 'application/x-www-form-urlencoded' },
+				body: 'type=url_verification&challenge=abc',
+			},
+			text: 'abc',
+		},
+		{
+			what: 'of 500 characters, in a body of 8 KB',
+			sent: json({ challenge: 'a'.repeat(500), more: ' '.repeat(8192 - 526) }),
+			text: 'a'.repeat(500),
+		},
+		{
+			what: 'where the sender shows himself by a header',
+			trigger: { authentication: 'sender', credential: BY_HEADER },
+			sent: json({ challenge: 'abc' }),
+			text: 'abc',
+		},
+		{
+			what: 'where the sender signs, and has not signed',
+			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
+			sent: json({ challenge: 'abc' }),
+			text: 'abc',
+		},
+		{
+			what: 'where the sender signs, and has signed with another key',
+			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
+			sent: {
+				headers: { 'content-type': 'application/json', 'x-signature': 'ab'.repeat(32) },
+				body: '{"challenge":"abc"}',
+			},
+			text: 'abc',
+		},
+	])('$what is given back as plain text, and starts nothing', async ({ trigger, sent, text }) => {
+		const called = await call(trigger ?? {}, sent);
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 200, text });
+		expect(called.headers).toMatchObject({
+			'content-type': 'text/plain; charset=utf-8',
+			'x-content-type-options': 'nosniff',
+		});
+		expect(called.log.join()).not.toContain(text);
+	});
+
+	test.each([
+		'<script>alert(1)</script>',
+		'a'.repeat(501),
+		'a b',
+		'abc\n',
+		'"',
+		'%3Cscript%3E',
+		'é',
+		'',
+		'a;b',
+		'{}',
+		"'",
+		'&lt',
+	])('is no mirror for scripts: %j', async (challenge) => {
+		const called = await call({}, json({ challenge }));
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 400 });
+		expect(called.text).toBeUndefined();
+	});
+
+	test.each<{ what: string; trigger?: Trigger; sent: Sent }>([
+		{ what: 'there is none', sent: json({ other: 'abc' }) },
+		{ what: 'it is an object', sent: json({ challenge: { a: 'b' } }) },
+		{ what: 'it is null', sent: json({ challenge: null }) },
+		{ what: 'there is a status', sent: json({ challenge: 'abc', data: { status: 'paid' } }) },
+		{ what: 'there is an empty status', sent: json({ challenge: 'abc', data: { status: '' } }) },
+		{ what: 'there is an identifier', sent: json({ challenge: 'abc', data: { id: 'order-1' } }) },
+		{ what: 'there is a refund', sent: json({ challenge: 'abc', refund: {} }) },
+		{ what: 'there is an amount', sent: json({ challenge: 'abc', data: { amount: 1 } }) },
+		{
+			what: 'a list has a status',
+			sent: json({ challenge: 'abc', pix: [{ other: 1 }, { status: 'paid' }] }),
+		},
+		{
+			what: 'the status is in a text that holds JSON',
+			sent: json({ challenge: 'abc', data: '{"status":"paid"}' }),
+		},
+		{
+			what: 'the status is in the query of a form',
+			sent: { query: { challenge: 'abc', 'data[status]': 'paid' } },
+		},
+		{
+			what: 'the body is a text in which nobody looks',
+			sent: { query: { challenge: 'abc' }, body: '<pay><status>paid</status></pay>' },
+		},
+		{
+			what: 'the body is broken JSON',
+			sent: { ...json({}), query: { challenge: 'abc' }, body: '{"data":{"status":"paid"}' },
+		},
+	])('is none where $what: that is refused, and sent again', async ({ trigger, sent }) => {
+		expect(await call(trigger ?? {}, sent)).toMatchObject({
+			result: STARTS_NOTHING,
+			status: 401,
+		});
+	});
+
+	test.each<{ what: string; sent: Sent }>([
+		{ what: 'of 8193 bytes', sent: { body: `{"challenge":"abc"${' '.repeat(8174)}}` } },
+		{ what: 'without a length', sent: { headers: { 'transfer-encoding': 'chunked' } } },
+		{ what: 'that grows', sent: { headers: { 'content-encoding': 'gzip' } } },
+		{ what: 'of a length that is none', sent: { headers: { 'content-length': 'x' } } },
+	])('a body $what is not even read', async ({ sent }) => {
+		const { request, read } = requestOf({ query: { challenge: 'abc' }, ...sent });
+		const called = await triggerWith({}).call(request);
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+		expect(read.count).toBe(0);
+	});
+
+	test('a body of more than 8 KB that n8n has read is not looked at', async () => {
+		const rawBody = Buffer.from(JSON.stringify({ challenge: 'abc', more: 'x'.repeat(8200) }));
+		const headers = { 'content-type': 'application/json' };
+		const called = await triggerWith({}).call({ method: 'POST', query: {}, headers, rawBody });
+		expect(called.status).toBe(401);
+	});
+
+	test('a body that breaks off is refused like any other without a proof', async () => {
+		const called = await triggerWith({}).call({
+			method: 'POST',
+			query: { challenge: 'abc' },
+			headers: { 'content-length': '20' },
+			readRawBody: async () => await Promise.reject(new Error('aborted')),
+		});
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+		expect(called.headers).toMatchObject({ connection: 'close' });
+	});
+
+	test('without the option nothing of an unproven request is read or given back', async () => {
+		const { request, read } = requestOf(json({ challenge: 'abc' }));
+		const called = await triggerWith({ field: '' }).call(request);
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+		expect(read.count).toBe(0);
+	});
+});
+
+describe('a genuine postback is never swallowed', () => {
+	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 5 };
+	const query = Object.fromEntries(
+		new URL(signUrl(URL_OF_TRIGGER, reference, SECRET)).searchParams,
+	);
+	const PAID = { challenge: 'abc', data: { status: 'paid', id: 'order-1', amount: 5 } };
+	const starts = (called: Called) =>
+		called.result.workflowData?.flat().map(({ json: item }) => item);
+
+	test.each<{ what: string; trigger: Trigger; sent: Sent }>([
+		{ what: 'its URL is proven', trigger: {}, sent: { ...json(PAID), query } },
+		{
+			what: 'its header is the sender’s',
+			trigger: { authentication: 'sender', credential: BY_HEADER },
+			sent: {
+				...json(PAID),
+				headers: { 'content-type': 'application/json', 'x-token': 'the token of the service' },
+			},
+		},
+		{
+			what: 'its sender has signed it',
+			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
+			sent: {
+				headers: {
+					'content-type': 'application/json',
+					'x-signature': createHmac('sha256', 'the key of the service')
+						.update(JSON.stringify(PAID))
+						.digest('hex'),
+				},
+				body: JSON.stringify(PAID),
+			},
+		},
+	])('"paid" with the field starts the workflow where $what', async ({ trigger, sent }) => {
+		const called = await call(trigger, sent);
+		expect(starts(called)).toStrictEqual([expect.objectContaining({ state: 'paid' })]);
+		expect(called.result.webhookResponse).toBe('');
+	});
+
+	test.each<{ what: string; trigger: Trigger; sent: Sent }>([
+		{
+			what: 'of a proven URL',
+			trigger: {},
+			sent: { ...json({ challenge: 'abc' }), query },
+		},
+		{
+			what: 'of a trigger without authentication',
+			trigger: { authentication: 'none' },
+			sent: json({ challenge: 'abc' }),
+		},
+	])('one without any field of the credential, $what, starts it and is given back', async (row) => {
+		const called = await call({ ...row.trigger, options: { responseBody: 'OK' } }, row.sent);
+		expect(starts(called)).toHaveLength(1);
+		expect(called.result.webhookResponse).toBe('abc');
+		expect(called.headers).toMatchObject({
+			'content-type': 'text/plain; charset=utf-8',
+			'x-content-type-options': 'nosniff',
+		});
+	});
+
+	test('a genuine one whose text could be a script starts the workflow, and does not get it back', async () => {
+		const sent = { ...json({ challenge: '<script>' }), query };
+		const called = await call({ options: { responseBody: 'OK' } }, sent);
+		expect(starts(called)).toHaveLength(1);
+		expect(called.result.webhookResponse).toBe('OK');
+	});
+
+	test('of a proven URL whose sender is not the service, nothing is given back', async () => {
+		const sent = { ...json({ challenge: 'abc' }), query };
+		const called = await call({ credential: BY_HEADER }, sent);
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+	});
+});
+
+describe('the option', () => {
+	test('needs the Status Field, by which a postback is told from a challenge', async () => {
+		const credential = { postbackSecret: SECRET };
+		const called = await call({ credential }, json({ challenge: 'abc' }));
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 500 });
+		expect(called.log.join()).toContain(
+			'Challenge Field (challengeField) needs the Status Field of the Pay API credential',
+		);
+	});
+
+	test('is no expression: a request could choose what it gets back', async () => {
+		const typed = { challengeField: '={{ $json.query.field }}' };
+		expect(refusalOf(() => readChallengeField(typed))?.message).toBe(
+			'Challenge Field (challengeField) is an expression, and there is no item yet that it could read',
+		);
+		const called = await call({ field: typed.challengeField }, json({ challenge: 'abc' }));
+		expect(called.status).toBe(500);
+	});
+});
