@@ -595,12 +595,18 @@ class CreditedOrders {
 		private readonly table: Awaited<ReturnType<typeof makeTable>>,
 	) {}
 
-	static async publish(columns: object[]): Promise<CreditedOrders> {
+	/** @param change of the workflow, as a person makes it */
+	static async publish(
+		columns: object[],
+		change: (workflow: Workflow) => void = () => undefined,
+		payApi = credentials.payApi,
+	): Promise<CreditedOrders> {
 		const table = await makeTable(n8n, columns);
 		const workflow = example('postbacks-without-repeats');
 		table.chooseIn(workflow, 'Not credited yet?');
 		table.chooseIn(workflow, 'Credit the order');
-		const workflowId = await n8n.importWorkflow(workflow, credentials);
+		change(workflow);
+		const workflowId = await n8n.importWorkflow(workflow, { payApi });
 		await n8n.activate(workflowId);
 		const path = (await n8n.workflow(workflowId)).nodes.map(webhookPath).find(Boolean);
 		return new CreditedOrders(workflowId, `${n8n.url}${path}`, table);
@@ -611,6 +617,16 @@ class CreditedOrders {
 		const answer = await fetch(signUrl(this.url, reference, secret), {
 			method: 'POST',
 			headers: { 'Content-Type': 'application/json' },
+			body: JSON.stringify(body),
+		});
+		return answer.status;
+	}
+
+	/** Sends what a service sends to an address of its dashboard, with its secret. */
+	async send(body: object): Promise<number> {
+		const answer = await fetch(this.url, {
+			method: 'POST',
+			headers: { 'Content-Type': 'application/json', 'X-Secret': SECRET },
 			body: JSON.stringify(body),
 		});
 		return answer.status;
@@ -677,6 +693,46 @@ function postbacksWithoutRepeats() {
 		expect(statuses).toStrictEqual(['success', 'success', 'success']);
 		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-6', amount: 12 }]);
 		expect(await orders.sentOrders()).toStrictEqual(['order-6']);
+	});
+
+	test("on Sender, an order is credited where the service claims the order's own total", async () => {
+		const payApi = await n8n.createCredential({
+			baseUrl: sandbox.url,
+			accessToken: 'token',
+			describeService: true,
+			statusField: 'charges[].status',
+			paidValues: 'paid',
+			amountField: 'charges[].amount',
+			idField: 'charges[].id',
+			senderCheck: 'secretHeader',
+			secretHeaderName: 'X-Secret',
+			secretHeaderValue: SECRET,
+		});
+		const paid = (id: string, amount: number) => ({ id, amount, status: 'paid' });
+		const charges = [
+			paid('order-a', 49.9),
+			paid('order-b', 1),
+			{ ...paid('order-c', 49.9), status: 'open' },
+		];
+		const onSender = (total?: string) => (workflow: Workflow) => {
+			Object.assign(nodeOf(workflow, 'Pay Trigger').parameters as object, {
+				authentication: 'sender',
+			});
+			if (total === undefined) return;
+			const { assignments } = parametersOf(workflow, 'The order').assignments as {
+				assignments: Array<{ name: string; value: string }>;
+			};
+			assignments.find(({ name }) => name === 'total')!.value = total;
+		};
+		const asPasted = await CreditedOrders.publish(COLUMNS, onSender(), payApi);
+		expect(await asPasted.send({ charges })).toBe(200);
+		expect(await asPasted.rows()).toStrictEqual([]);
+		// The shop knows that each of its orders costs 49.90.
+		const orders = await CreditedOrders.publish(COLUMNS, onSender('={{ 49.9 }}'), payApi);
+		expect(await orders.send({ charges })).toBe(200);
+		expect(await orders.send({ charges })).toBe(200);
+		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-a', amount: 49.9 }]);
+		expect(await orders.sentOrders()).toStrictEqual(['order-a']);
 	});
 
 	test('an order whose row could not be written is credited by the next delivery', async () => {
