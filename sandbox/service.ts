@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import {
 	createServer,
 	type IncomingHttpHeaders,
@@ -11,13 +12,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { middleware as openApi } from 'express-openapi-validator';
+import { parse } from 'yaml';
 import type { OperationContract } from '../nodes/Pay/service/contract';
-import { brCode } from './brCode';
 import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
 import { pageRoutes } from './page';
 import { pictureOf, type Picture } from './pictures';
+import { postbackBodyOf, qrCodeOf, rehearsalOf, responseBodyOf, sequelOf } from './play';
 import {
 	passesChallenge,
 	pause,
@@ -27,7 +29,7 @@ import {
 	type PostbackBody,
 	type PostbackTry,
 } from './postbacks';
-import { REHEARSALS, SEQUELS, type Ending, type Rehearsal, type ResponseBody } from './rehearsals';
+import type { Ending, Rehearsal } from './rehearsals';
 import { Sender, type SenderOptions } from './senders';
 import { Tokens, type ClientCredentials, type TokenResponse } from './tokens';
 import type { Status, Transaction } from './transaction';
@@ -38,6 +40,11 @@ interface Received {
 	headers: IncomingHttpHeaders;
 	/** The body's text; empty when the connection was cut before it was read. */
 	body: string;
+}
+
+/** What the sandbox uses of an operation in openapi.yaml. */
+interface ContractOperation {
+	operationId: Transaction['kind'];
 }
 
 /** What the sandbox uses of a body that the contract allowed. */
@@ -102,10 +109,18 @@ interface ApplicationLocals {
 	takesToken: (request: Request) => boolean;
 }
 
+const CONTRACT = join(__dirname, 'openapi.yaml');
+
+/** The operations of the contract: the path of each, and its kind. */
+const OPERATIONS = Object.entries(
+	(parse(readFileSync(CONTRACT, 'utf8')) as { paths: Record<string, { post: ContractOperation }> })
+		.paths,
+).map(([path, { post }]) => [path, post.operationId] as const);
+
 /** Rejects what openapi.yaml does not allow. */
 function contractMiddleware() {
 	return openApi({
-		apiSpec: join(__dirname, 'openapi.yaml'),
+		apiSpec: CONTRACT,
 		// A test does, once: it would take most of the time of a start.
 		validateApiSpec: false,
 		validateResponses: false,
@@ -233,14 +248,8 @@ export class Sandbox {
 	 * @throws what `postbackBody` throws; the status is then as before
 	 */
 	changeStatus(transaction: Transaction, status: Status, paid = transaction.amount): string {
-		const { id, kind, external_id } = transaction;
-		const flat: PostbackBody = {
-			event: `${kind}.${status}`,
-			id,
-			external_id,
-			amount: this.options.reportsHundredths ? Math.round(paid * 100) : paid,
-			status,
-		};
+		const shown = this.options.reportsHundredths ? Math.round(paid * 100) : paid;
+		const flat = postbackBodyOf(transaction, status, shown);
 		const body = JSON.stringify(this.inItsForm(flat));
 		transaction.status = status;
 		transaction.changes.push({ at: new Date().toISOString(), status });
@@ -343,8 +352,9 @@ export class Sandbox {
 		app.use(this.checkScheme);
 		app.use((contract ??= contractMiddleware()));
 		// A rehearsal of the page or of an amount is for a request that came this far.
-		app.post('/v2/pay/qrcode', (request, response) => this.carryOut('qrCode', request, response));
-		app.post('/v2/pay/payment', (request, response) => this.carryOut('payment', request, response));
+		for (const [path, kind] of OPERATIONS) {
+			app.post(path, (request, response) => this.carryOut(kind, request, response));
+		}
 		app.use(this.explainRejection);
 		return app;
 	}
@@ -482,12 +492,12 @@ export class Sandbox {
 
 	private rehearsalOf(amount: number): Rehearsal | undefined {
 		if (!this.options.amountsAct) return undefined;
-		return REHEARSALS.find((rehearsal) => rehearsal.amount === amount);
+		return rehearsalOf(amount);
 	}
 
 	private endingOf({ kind, amount }: Transaction): Ending {
 		const { amountsAct, settlePaymentsAfter } = this.options;
-		const sequel = SEQUELS.find((known) => known.amount === amount);
+		const sequel = sequelOf(amount);
 		if (amountsAct && sequel !== undefined) return this.withSilence(sequel.ending);
 		if (kind !== 'payment' || settlePaymentsAfter === undefined) return { reported: 'never' };
 		return { reported: { afterMs: settlePaymentsAfter }, status: 'paid', times: 1 };
@@ -513,22 +523,16 @@ export class Sandbox {
 	}
 
 	private respond(
-		{ id, external_id, amount, status, qrCode }: Transaction,
+		transaction: Transaction,
 		rehearsal: Rehearsal | undefined,
 		request: Request,
 		response: Response,
 	): void {
-		// What is undefined is not in the JSON.
-		const body: ResponseBody = {
-			success: this.options.saysSuccess ? true : undefined,
-			id,
-			external_id,
-			amount,
-			status,
-			qrCode: this.shownCode(id, qrCode),
-		};
+		const { id, status, qrCode } = transaction;
+		const success = this.options.saysSuccess ? { success: true } : {};
+		const code = this.shownCode(id, qrCode);
+		const body = { ...success, ...responseBodyOf(transaction, status, code, rehearsal) };
 		const effect = rehearsal?.effect;
-		if (effect?.kind === 'misreported') effect.falsify(body);
 		const respond = () => response.status(201).json(body);
 		if (effect?.kind !== 'carriedOut') return void respond();
 		const { silence } = this.options;
@@ -561,7 +565,7 @@ export class Sandbox {
 			status: 'waiting',
 			changes: [],
 			postbackUrl: this.options.notificationUrl ?? postbackUrl,
-			qrCode: kind === 'qrCode' ? brCode(id, amount) : undefined,
+			qrCode: qrCodeOf({ kind, id, external_id, amount }),
 			postbacks: [],
 			exchange,
 			occurrence,

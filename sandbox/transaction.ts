@@ -1,3 +1,4 @@
+import type { Kind } from '../nodes/Pay/operations';
 import type { Exchange } from './journal';
 import type { Postback } from './postbacks';
 
@@ -7,7 +8,7 @@ export type Status = 'waiting' | 'paid' | 'failed';
 /** A charge or payment that the sandbox took, with what it reported about it. */
 export interface Transaction {
 	id: string;
-	kind: 'qrCode' | 'payment';
+	kind: Kind;
 	external_id: string;
 	amount: number;
 	payerQuestion?: string;

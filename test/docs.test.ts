@@ -136,7 +136,7 @@ const OTHER_NAMES = `
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	query.challenge headers.x-challenge body.challenge reference.external_id pay_proof data.0.status main upstream webhooks nodes
-	processed_data stop_grace_period identifiesRequest isJudgedByWords parse format textMember() groupText() optionalText() neverEmpty compareResponse() value
+	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
 	paymentNumberField data.id nightly.test nightly.describe startN8n
 `
 	.trim()
@@ -538,7 +538,8 @@ test('every placeholder begins with "e.g.", as n8n asks for, but for the command
 });
 
 test('the actions are named without articles, as n8n asks for', () => {
-	expect(ACTIONS.sort()).toStrictEqual(['Create QR code', 'Create payment', 'Wait for postback']);
+	expect(ACTIONS).toContain('Create payment');
+	expect(ACTIONS.filter((action) => /\b(?:an?|the)\b/i.test(action))).toStrictEqual([]);
 });
 
 test.each(['package.json', 'nodes/Pay/Pay.node.json'])(

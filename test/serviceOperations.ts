@@ -1,18 +1,66 @@
-import { resources } from '../nodes/Pay/operations';
-import { createPayment } from '../nodes/Pay/operations/payment/create.operation';
-import { createQrCode } from '../nodes/Pay/operations/qrCode/create.operation';
+import type { IDataObject } from 'n8n-workflow';
+import { resources, sendingOperations, type Kind } from '../nodes/Pay/operations';
+import type { RequestOperation } from '../nodes/Pay/execution/read';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
 import { isTree, type MemberTree } from '../nodes/Pay/service/contract';
 
-/** The operations of the service by their kind. */
-export const OPERATIONS = {
-	payment: createPayment.requestOperation,
-	qrCode: createQrCode.requestOperation,
-};
+export type { Kind } from '../nodes/Pay/operations';
 
-export type Kind = keyof typeof OPERATIONS;
+/** The operations of the service that the Pay node offers, with where they stand. */
+export const REGISTERED = sendingOperations.map(({ requestOperation, ...rest }) => ({
+	...rest,
+	operation: requestOperation,
+	kind: requestOperation.kind as Kind,
+}));
+
+/** Something of each operation, by its kind. */
+function byKind<Value>(valueOf: (each: (typeof REGISTERED)[number]) => Value) {
+	return Object.fromEntries(REGISTERED.map((each) => [each.kind, valueOf(each)])) as Record<
+		Kind,
+		Value
+	>;
+}
+
+/** The operations of the service by their kind. */
+export const OPERATIONS = byKind<RequestOperation>(({ operation }) => operation);
+
+/**
+ * The same with the words that they have where no form can move the day. Tests quote these;
+ * operations/day.test.ts has what is said besides where one can.
+ */
+export const OPERATIONS_OF_TODAY = byKind<RequestOperation>(({ operation }) => ({
+	...operation,
+	words: { ...operation.words, stillToCome: undefined },
+}));
 
 export const KINDS = Object.keys(OPERATIONS) as Kind[];
+
+/** How each reads the body of an item. */
+export const READ_REQUEST = byKind<(read: ReadParameter) => object>(
+	({ readRequest }) => readRequest,
+);
+
+/** The forms of each, every field of the body filled in, as a workflow holds them. */
+export const ALL_FULL_FORMS = byKind(({ resource, option, fullForms }) =>
+	fullForms.map(
+		({ typed }): IDataObject => ({ resource, operation: option.value, ...typed, options: {} }),
+	),
+);
+
+/** The first of these. */
+export const FULL_FORMS = byKind(({ kind }) => ALL_FULL_FORMS[kind][0]!);
+
+/** The single values of each that stand in a field or a collection, not in a list: their paths. */
+export const TYPED_PATHS = byKind(({ operation }) =>
+	operation.leaves.map(({ path }) => path).filter((path) => !path.includes('[]')),
+);
+
+/** A form with another value in one field, which may stand in a collection. */
+export function withValue(form: IDataObject, path: string, value: unknown): IDataObject {
+	const [name, inside] = path.split('.') as [string, string | undefined];
+	const typed = inside === undefined ? value : { ...(form[name] as object), [inside]: value };
+	return { ...form, [name]: typed } as IDataObject;
+}
 
 /** The paths of all members that a form can set: amount, payer.name … */
 export function memberPaths(members: MemberTree, path = ''): string[] {
@@ -20,19 +68,6 @@ export function memberPaths(members: MemberTree, path = ''): string[] {
 		isTree(below) ? memberPaths(below, `${path}${name}.`) : [path + name],
 	);
 }
-
-/** How each reads the body of an item. */
-export const READ_REQUEST: Record<Kind, (read: ReadParameter) => object> = {
-	payment: createPayment.readRequest,
-	qrCode: createQrCode.readRequest,
-};
-
-/** The operations of the service that the Pay node offers, with where they stand. */
-export const REGISTERED = resources.flatMap(({ value: resource, operations }) =>
-	operations.flatMap(({ requestOperation: operation, description, option }) =>
-		operation === undefined ? [] : [{ resource, operation, description, option }],
-	),
-);
 
 /** The names of a resource's operations, as an error lists them. */
 export function operationNames(resource: string): string {

@@ -498,8 +498,8 @@ describe('an answer that does not confirm (Result Field)', () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
 		const run = await pay(itemsFor('a'), { credential });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', statusCode: 422 });
-		expect(errorOf(run)?.description).toBe(
-			'Do not pay again yet. The request was sent, but the response, from the service or a proxy on the way, was HTTP 422: "status" has one of the Accepted Values of the Pay API credential. The response said: "{"status":"processing"}". Ask the service whether "a" was paid: this node does not send it a second time.',
+		expect(errorOf(run)?.description).toContain(
+			'was HTTP 422: "status" has one of the Accepted Values of the Pay API credential.',
 		);
 		expect(isRecorded('a')).toBe(true);
 	});

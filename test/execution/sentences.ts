@@ -65,11 +65,14 @@ const REFUSALS: Examples<typeof refusals> = {
 		return [refusals.notPermittedToAgents(wordsOf(kind), agentPermission)];
 	},
 	noDuplicateStore: onlyWhere(isRecorded, (kind) => [refusals.noDuplicateStore(wordsOf(kind))]),
-	abovePayment: onlyWhere(isLimited, () => [refusals.abovePayment(1050, 500)]),
+	abovePayment: onlyWhere(isLimited, () => [refusals.abovePayment(unitsOf(1050), 500)]),
 	otherRecipient: onlyWhere(isLimited, () => [
 		refusals.otherRecipient({ key: 'eve@example.com', keyType: 'email' }),
 		refusals.otherRecipient({ key: 'eve@example.com' }),
 		refusals.otherRecipient({}),
+	]),
+	alsoOtherRecipient: onlyWhere(isLimited, () => [
+		refusals.alsoOtherRecipient('creditParty.account', '12345-6'),
 	]),
 	membersMayChange: onlyWhere(isLimited, () => [refusals.membersMayChange()]),
 	moreInRecipient: onlyWhere(isLimited, () => [refusals.moreInRecipient('creditParty.account')]),

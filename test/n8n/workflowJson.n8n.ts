@@ -14,7 +14,8 @@ import {
 } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
-import { operationNames } from '../serviceOperations';
+import { valuesAt } from '../../nodes/Pay/service/contract';
+import { operationNames, REGISTERED } from '../serviceOperations';
 import { jsonBlocksOf, type JsonBlock, type JsonWorkflow } from '../jsonBlocks';
 import { ended, firstExecution, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
@@ -33,17 +34,17 @@ const BLOCKS = jsonBlocksOf(
 	readFileSync(join(__dirname, '..', '..', 'docs', 'workflow-json.md'), 'utf8'),
 );
 
-/** An item with all that the blocks take from one. */
-const itemOf = (id: string) => ({
-	orderId: id,
-	payoutId: id,
-	amount: '12.50',
-	key: 'ana@example.com',
-	keyType: 'email',
-	name: 'Ana',
-	document: '123',
-	email: 'ana@example.com',
-});
+/** An item with all that the blocks take from one: an example of each value that any form has. */
+function itemOf(id: string) {
+	const item: Record<string, unknown> = {};
+	for (const { operation, fullForms } of REGISTERED) {
+		for (const { path } of operation.leaves) {
+			const name = path.split('.').at(-1)!;
+			item[name] = valuesAt(fullForms[0]!.sent, path)[0];
+		}
+	}
+	return { ...item, amount: '12.50', external_id: id, orderId: id, payoutId: id };
+}
 const PAID = {
 	headers: { 'Content-Type': 'application/json' },
 	body: '{"data":{"status":"paid"}}',

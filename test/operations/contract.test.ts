@@ -1,14 +1,5 @@
-import type { ReadParameter } from '../../nodes/Pay/parameters/parameter';
-import {
-	amount,
-	bodyOf,
-	externalId,
-	groupMember,
-	payerQuestion,
-	textMember,
-	type FormOf,
-} from '../../nodes/Pay/parameters/member';
-import type { ContractOf } from '../../nodes/Pay/operations/serviceOperation';
+import { amount, externalId, groupText, textMember } from '../../nodes/Pay/parameters/member';
+import { defineOperation, type ContractOf } from '../../nodes/Pay/operations/defineOperation';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../serviceOperations';
 
@@ -35,11 +26,6 @@ const once = {
 	isSentAgainAfter401: false,
 	isJudgedByWords: true,
 } satisfies Policy;
-
-interface Body {
-	amount: number;
-	external_id: string;
-}
 
 test('a policy that makes no sense is a type error', () => {
 	const senseless: Policy[] = [
@@ -101,30 +87,42 @@ test('an operation about something else has words for a service that does not kn
 	expect(contracts).toHaveLength(5);
 });
 
-test('a form that gives another body than the written one is a type error', () => {
+test('an operation without an External ID, or with limits and no amount, is a type error', () => {
+	const { words } = OPERATIONS.payment;
+	const common = {
+		kind: 'transfer',
+		sections: { members: '2.2', path: '4.2' },
+		path: 'payment',
+		identifier: 'its own',
+		words,
+		resource: 'payment',
+		option: { name: 'Transfer', value: 'transfer' },
+		batchSize: 1,
+	} as const;
 	const id = externalId('its own');
-	const description = payerQuestion('e.g. Order 1042');
-	const whole = [amount, id] as const satisfies FormOf<Body>;
-	const short = [id] as const satisfies FormOf<Body>;
-	// @ts-expect-error the written body has no payerQuestion
-	const long = [amount, id, description] as const satisfies FormOf<Body>;
-	const values: Record<string, unknown> = { amount: '1.50', external_id: 'a' };
-	const read: ReadParameter = (name) => values[name];
-	const body: Body = bodyOf(whole, read);
-	// @ts-expect-error a body without an amount
-	const amountless: Body = bodyOf(short, read);
-	expect([body, amountless]).toStrictEqual([
-		{ amount: 1.5, external_id: 'a' },
-		{ external_id: 'a' },
-	]);
-	expect(long).toHaveLength(3);
+	const definitions = [
+		defineOperation({ ...common, policy: once, form: [id, amount] }),
+		defineOperation({ ...common, policy: repeatable, form: [id] }),
+		// @ts-expect-error nothing says which item it is
+		defineOperation({ ...common, policy: repeatable, form: [amount] }),
+		// @ts-expect-error there is no amount that could count
+		defineOperation({ ...common, policy: once, form: [id] }),
+	];
+	expect(definitions).toHaveLength(4);
 });
 
-test('a member that does not say whether it tells requests apart is a type error', () => {
+test('a member that does not say what it means, or gives no example, is a type error', () => {
 	const note = { displayName: 'Note', name: 'note' };
-	// @ts-expect-error nobody decided
-	const member = textMember(note, {});
-	// @ts-expect-error nobody decided
-	const group = groupMember(note, {}, []);
-	expect([member.name, group.name]).toStrictEqual(['note', 'note']);
+	const examples = [{ typed: 'x', sent: 'x' }] as const;
+	const members = [
+		// @ts-expect-error nobody decided what it means
+		() => textMember(note, { examples }),
+		// @ts-expect-error no example
+		() => groupText(note, { means: 'text' }),
+		// @ts-expect-error an empty list has no example either
+		() => textMember(note, { means: 'text', examples: [] }),
+		// @ts-expect-error nothing would notice that its rule is gone
+		() => textMember(note, { means: 'text', examples, parse: () => 'x' }),
+	];
+	expect(members).toHaveLength(4);
 });

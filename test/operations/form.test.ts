@@ -49,6 +49,11 @@ function factsOf({ properties: _fields, ...rest }: INodeTypeDescription | PayApi
 	return JSON.stringify(Object.fromEntries(facts));
 }
 
+/** What the values of its body mean, one a line: limits, duplicates and advice follow from it. */
+function meaningsOf({ kind, leaves }: RequestOperation): string[] {
+	return leaves.map(({ path, type, means }) => `${kind}.${path} ${type} means ${means}`);
+}
+
 test('what saved workflows and credentials rest on has not changed: policies, names, types, defaults, choices', () => {
 	const [pay, trigger, credential] = [
 		new Pay().description,
@@ -57,6 +62,7 @@ test('what saved workflows and credentials rest on has not changed: policies, na
 	];
 	const lines = [
 		...REGISTERED.map(({ operation }) => policyOf(operation)),
+		...REGISTERED.flatMap(({ operation }) => meaningsOf(operation)),
 		`pay ${factsOf(pay)}`,
 		...fieldsOf(pay.properties, 'pay'),
 		`payTrigger ${factsOf(trigger)}`,

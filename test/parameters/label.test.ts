@@ -18,7 +18,15 @@ import { readChallengeField } from '../../nodes/Pay/postback/challenge';
 import { refuseWrongResponse } from '../../nodes/Pay/postback/response';
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
-import { memberPaths, OPERATIONS, REGISTERED } from '../serviceOperations';
+import {
+	FULL_FORMS,
+	KINDS,
+	OPERATIONS,
+	READ_REQUEST,
+	REGISTERED,
+	TYPED_PATHS,
+	withValue,
+} from '../serviceOperations';
 
 const { properties: payForm } = new Pay().description;
 const payForms = [...REGISTERED.map(({ description }) => description), payForm];
@@ -57,37 +65,29 @@ function expectLabel(forms: INodeProperties[][], field: string, read: () => unkn
 	expect(error.message.slice(0, label.length + 1)).toBe(`${label} `);
 }
 
-const WRONG_OF_PAYMENT: WrongField[] = [
-	{ field: 'amount', wrong: { amount: '' } },
-	{ field: 'external_id', wrong: { external_id: '' } },
-	{ field: 'payerQuestion', wrong: { payerQuestion: {} } },
+test.each(KINDS)('an error of each value of a %s calls it as the form does', (kind) => {
+	// An object is wrong everywhere. Where postbacks go is read elsewhere.
+	const paths = TYPED_PATHS[kind].filter((path) => path !== 'postbackUrl');
+	for (const path of paths) {
+		const parameters = withValue(FULL_FORMS[kind], path, { a: 1 });
+		expectLabel(payForms, path, () => READ_REQUEST[kind]((name) => parameters[name]));
+	}
+	expect(paths).toContain('external_id');
+});
+
+test.each<WrongField>([
 	{ field: 'creditParty', wrong: { creditParty: 'k' } },
-	{ field: 'creditParty.key', wrong: { creditParty: { key: null } } },
-	{ field: 'creditParty.keyType', wrong: { creditParty: { key: 'k', keyType: null } } },
-	{ field: 'creditParty.document', wrong: { creditParty: { key: 'k', document: null } } },
-	{ field: 'creditParty.name', wrong: { creditParty: { key: 'k', name: null } } },
 	{ field: 'options.additionalMembers', wrong: { options: { additionalMembers: '[]' } } },
 	{ field: 'options.decimalSign', wrong: { options: { decimalSign: 'x' } } },
-];
-test.each(WRONG_OF_PAYMENT)(
-	'an error of a payment calls $field as the form does',
-	({ field, wrong }) => {
-		const parameters: Record<string, unknown> = { ...PAYMENT, ...wrong };
-		expectLabel(payForms, field, () =>
-			OPERATIONS.payment.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
-		);
-	},
-);
-
-test('each member of a payment has its row above, but for the postback URL, which is read elsewhere', () => {
-	const fields = WRONG_OF_PAYMENT.map(({ field }) => field);
-	const paths = memberPaths(OPERATIONS.payment.members);
-	expect(paths.filter((path) => !fields.includes(path))).toStrictEqual(['postbackUrl']);
+])('an error of a payment calls $field as the form does', ({ field, wrong }) => {
+	const parameters: Record<string, unknown> = { ...PAYMENT, ...wrong };
+	expectLabel(payForms, field, () =>
+		OPERATIONS.payment.readPlan((name) => parameters[name], readAccount(ACCOUNT)),
+	);
 });
 
 test.each<WrongField>([
 	{ field: 'payer', wrong: { payer: 'a' } },
-	{ field: 'payer.email', wrong: { payer: { email: null } } },
 	{ field: 'binaryPropertyName', wrong: { qrCodeImage: true, binaryPropertyName: '' } },
 	{ field: 'specifySplit', wrong: { specifySplit: 'x' } },
 	{ field: 'split', wrong: { specifySplit: 'fields', split: {} } },

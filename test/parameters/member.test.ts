@@ -6,7 +6,7 @@ import {
 	fieldsOf,
 	groupMember,
 	neverEmptyIn,
-	notIdentifyingIn,
+	leavesOf,
 	payerQuestion,
 	groupText,
 	textMember,
@@ -20,16 +20,22 @@ const reading = (values: Readonly<Record<string, unknown>>) => (name: string) =>
 
 const KEY = { displayName: 'Key', name: 'key', description: 'Whom to pay' } as const;
 const NAME = { displayName: 'Name', name: 'name', placeholder: 'e.g. Ann' } as const;
+const ANN = [{ typed: 'Ann', sent: 'Ann' }] as const;
 const BANK = { displayName: 'Bank', name: 'bank' } as const;
 /** Made anew for each test: what runs while this file loads is left out by mutation testing. */
 const recipient = () =>
 	groupMember(
 		{ displayName: 'Recipient', name: 'creditParty' },
-		{ identifiesRequest: true },
 		[
-			groupText(KEY, { parse: optionalIdentifier, neverEmpty: true }),
-			groupText(NAME),
-			groupText(BANK),
+			groupText(KEY, {
+				means: 'recipient',
+				examples: [{ typed: ' k ', sent: 'k' }],
+				parse: optionalIdentifier,
+				refused: [' '],
+				neverEmpty: true,
+			}),
+			groupText(NAME, { means: 'identity', examples: ANN }),
+			groupText(BANK, { means: 'text', examples: ANN }),
 		],
 		{ key: '' },
 	);
@@ -73,8 +79,8 @@ test('a group is a collection, whose fields stand in the order of their names', 
 
 test('a group opens empty unless it is said', () => {
 	expect(
-		groupMember({ displayName: 'Payer', name: 'payer' }, { identifiesRequest: true }, [
-			groupText(NAME),
+		groupMember({ displayName: 'Payer', name: 'payer' }, [
+			groupText(NAME, { means: 'identity', examples: ANN }),
 		]).fields[0]?.default,
 	).toStrictEqual({});
 });
@@ -89,11 +95,12 @@ test('a group is read member by member, each by its own rule', () => {
 test('a text is a field and a member of the body', () => {
 	const member = textMember(
 		{ displayName: 'Reference', name: 'reference' },
-		{ identifiesRequest: true },
+		{ means: 'identity', examples: [{ typed: '7', sent: '7' }] },
 	);
 	expect(member).toMatchObject({
 		name: 'reference',
-		type: 'string',
+		leaves: [{ path: 'reference', type: 'string', means: 'identity' }],
+		examples: [{ typed: { reference: '7' }, sent: '7' }],
 		fields: [{ displayName: 'Reference', name: 'reference', type: 'string', default: '' }],
 	});
 	expect(member.read(reading({ reference: 7 }))).toBe('7');
@@ -125,17 +132,28 @@ test('what a body of a form may hold, its fields, and what must not be left empt
 	expect(neverEmptyIn([...formOf(), split])).toStrictEqual(['creditParty.key']);
 });
 
-test('each member says whether another value of it makes another request', () => {
-	const note = { displayName: 'Note', name: 'note' };
-	expect(
-		notIdentifyingIn([
-			...formOf(),
-			split,
-			textMember(note, { identifiesRequest: false }),
-			groupMember({ ...note, name: 'notes' }, { identifiesRequest: false }, [groupText(NAME)]),
-		]),
-	).toStrictEqual(['external_id', 'payerQuestion', 'note', 'notes']);
-	expect(notIdentifyingIn([externalId({ of: 'payment' })])).toStrictEqual([]);
+test('each value of a form says what it means, those of groups and lists by their paths', () => {
+	const meanings = leavesOf([...formOf(), split]).map(({ path, means }) => [path, means]);
+	expect(meanings).toStrictEqual([
+		['creditParty.key', 'recipient'],
+		['creditParty.name', 'identity'],
+		['creditParty.bank', 'text'],
+		['amount', 'amount'],
+		['external_id', 'control'],
+		['payerQuestion', 'text'],
+		['split[].username', 'recipient'],
+		['split[].percentageSplit', 'identity'],
+	]);
+	expect(externalId({ of: 'payment' }).leaves[0]?.means).toBe('identity');
+});
+
+test('the example of a group is made of those of its texts', () => {
+	expect(recipient().examples).toStrictEqual([
+		{
+			typed: { creditParty: { key: ' k ', name: 'Ann', bank: 'Ann' } },
+			sent: { key: 'k', name: 'Ann', bank: 'Ann' },
+		},
+	]);
 });
 
 test('a body has its single members first, objects and lists last', () => {

@@ -1,3 +1,4 @@
+import { treeOf } from '../../nodes/Pay/parameters/member';
 import { split } from '../../nodes/Pay/parameters/split';
 import { refusalOf } from '../refusal';
 
@@ -159,5 +160,7 @@ test('JSON that is broken is refused, with its mistake and what to do', () => {
 
 test('a body holds a list of recipients with these two members', () => {
 	expect(split.name).toBe('split');
-	expect(split.type).toStrictEqual([{ username: 'string', percentageSplit: 'number' }]);
+	expect(treeOf([split])).toStrictEqual({
+		split: [{ username: 'string', percentageSplit: 'number' }],
+	});
 });

@@ -14,8 +14,7 @@ import { startChild, temporaryFolder } from '../../dev/children';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
-import { FULL_FORMS } from '../fullForms';
-import { KINDS, OPERATIONS } from '../serviceOperations';
+import { FULL_FORMS, KINDS, OPERATIONS } from '../serviceOperations';
 
 const PRISM = '@stoplight/prism-cli@5.16.0';
 const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];

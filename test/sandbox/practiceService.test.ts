@@ -1,8 +1,7 @@
 import { example } from '../../dev/demo';
 import { Sandbox } from '../../sandbox/service';
 import { pathOf } from '../../nodes/Pay/service/contract';
-import { FULL_FORMS } from '../fullForms';
-import { READ_REQUEST, REGISTERED, type Kind } from '../serviceOperations';
+import { FULL_FORMS, READ_REQUEST, REGISTERED, type Kind } from '../serviceOperations';
 import { send, startReceiver, type Receiver } from './service';
 
 /** What the example's code gives for a request. */

@@ -29,8 +29,6 @@ export interface RequestOperation extends ServiceOperation {
 	description: INodeProperties[];
 	/** Options that hold no expression; the permission for agents has words of its own. */
 	fixedOptions: readonly INodeProperties[];
-	/** Members that may change while it stays the same request. */
-	notIdentifying: ReadonlySet<string>;
 	/** The paths of parameters that an expression must not leave empty, as `creditParty.key`. */
 	neverEmpty: ReadonlySet<string>;
 	/** @throws InputError */
@@ -139,7 +137,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			account,
 			accountId: accountIdOf(account),
 			tokenId: tokenIdOf(account),
-			fingerprint: fingerprintOf(account, request, operation.notIdentifying, executionId),
+			fingerprint: fingerprintOf(account, request, operation.leaves, executionId),
 			membersMayChange: holdsExpression(typedMembers(reading.typed)),
 			expectation: postback.expectation,
 			finish: plan.finish,

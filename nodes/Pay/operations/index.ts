@@ -1,4 +1,5 @@
 import type {
+	IDataObject,
 	IExecuteFunctions,
 	INodeCredentialDescription,
 	INodeExecutionData,
@@ -10,20 +11,45 @@ import type {
 import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/report/n8nError';
 import { InputError } from '../inputError';
+import type { Example } from '../parameters/member';
+import type { ReadParameter } from '../parameters/parameter';
+import type { ServiceRequest } from '../service/contract';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
 import { waitForPostback } from './wait';
 
 /** An operation of the Pay node: what the editor shows of it, and what it does. */
-interface Operation {
+interface NodeOperation {
 	option: INodePropertyOptions & { value: string };
-	/** What it sends to the service; absent where it sends nothing. */
-	requestOperation?: RequestOperation;
 	description: INodeProperties[];
 	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
+}
+
+/** One that sends nothing. */
+interface SilentOperation extends NodeOperation {
+	requestOperation?: undefined;
 	/** Takes a call to the resume URL of an execution that waits in this operation. */
 	receive?(context: IWebhookFunctions): Promise<IWebhookResponseData>;
 }
+
+/** One that sends requests to the service. */
+interface SendingOperation extends NodeOperation {
+	resource: string;
+	/** The sections of docs/service.md that say its members and its path. */
+	sections: { members: string; path: string };
+	requestOperation: RequestOperation;
+	/** What its items hold beside what all have. */
+	ownOutput: Readonly<Record<string, 'string' | 'number'>>;
+	/** Reads the body of an item. @throws InputError */
+	readRequest(read: ReadParameter): ServiceRequest;
+	/** Every member filled in, for each way of typing them. */
+	fullForms: ReadonlyArray<Example<IDataObject>>;
+	/** Parameters that are refused, and the field that the error names. */
+	refused: ReadonlyArray<{ typed: Readonly<IDataObject>; field: string }>;
+	receive?: undefined;
+}
+
+type Operation = SilentOperation | SendingOperation;
 
 interface Resource extends INodePropertyOptions {
 	value: string;
@@ -32,8 +58,7 @@ interface Resource extends INodePropertyOptions {
 	defaultOperation: Operation;
 }
 
-/** All resources and operations; adding one touches its own file and this list. */
-export const resources: Resource[] = [
+const registry = [
 	{
 		name: 'Payment',
 		value: 'payment',
@@ -55,14 +80,24 @@ export const resources: Resource[] = [
 		operations: [createQrCode],
 		defaultOperation: createQrCode,
 	},
-];
+] satisfies Resource[];
+
+/** All resources and operations; adding one touches its own file and the list above. */
+export const resources: Resource[] = registry;
+
+/** The kinds of request that can be sent to the service. */
+export type Kind = Extract<
+	(typeof registry)[number]['operations'][number],
+	{ requestOperation: RequestOperation }
+>['requestOperation']['kind'];
+
+/** The operations that send something to the service. */
+export const sendingOperations: SendingOperation[] = resources
+	.flatMap(({ operations }) => operations)
+	.filter((operation): operation is SendingOperation => operation.requestOperation !== undefined);
 
 /** The resources of which something is sent to the service. */
-const resourcesThatSend = resources
-	.filter(({ operations }) =>
-		operations.some(({ requestOperation }) => requestOperation !== undefined),
-	)
-	.map(({ value }) => value);
+const resourcesThatSend = [...new Set(sendingOperations.map(({ resource }) => resource))];
 
 /**
  * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself reads

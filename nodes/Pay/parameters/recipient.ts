@@ -9,7 +9,13 @@ const key = groupText(
 		placeholder: 'e.g. ana@example.com',
 		description: 'Payment key that the money goes to',
 	},
-	{ parse: optionalIdentifier, neverEmpty: true },
+	{
+		means: 'recipient',
+		examples: [{ typed: '+5511999999999', sent: '+5511999999999' }],
+		parse: optionalIdentifier,
+		refused: [' ', 'a\u200bb'],
+		neverEmpty: true,
+	},
 );
 
 /** Who receives a payment (`creditParty`, section 2.2). */
@@ -20,21 +26,29 @@ export const creditParty = groupMember(
 		description:
 			'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
 	},
-	{ identifiesRequest: true },
 	[
 		key,
-		groupText({
-			displayName: 'Key Type',
-			name: 'keyType',
-			placeholder: 'e.g. email',
-			description: 'Kind of the key. The allowed values are not documented: ask the service.',
-		}),
-		groupText({
-			displayName: 'Document',
-			name: 'document',
-			description: 'Document of the recipient, as text. Its format is not documented.',
-		}),
-		groupText({ displayName: 'Name', name: 'name', description: 'Name of the recipient' }),
+		groupText(
+			{
+				displayName: 'Key Type',
+				name: 'keyType',
+				placeholder: 'e.g. email',
+				description: 'Kind of the key. The allowed values are not documented: ask the service.',
+			},
+			{ means: 'recipient', examples: [{ typed: 'PHONE', sent: 'PHONE' }] },
+		),
+		groupText(
+			{
+				displayName: 'Document',
+				name: 'document',
+				description: 'Document of the recipient, as text. Its format is not documented.',
+			},
+			{ means: 'identity', examples: [{ typed: '00012345678', sent: '00012345678' }] },
+		),
+		groupText(
+			{ displayName: 'Name', name: 'name', description: 'Name of the recipient' },
+			{ means: 'identity', examples: [{ typed: 'Ana é', sent: 'Ana é' }] },
+		),
 	],
 	// These two are open from the start: a payment needs a recipient.
 	{ key: '', keyType: '' },

@@ -140,7 +140,33 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
 	name: 'split',
 	fields: [specifySplitField, recipientsField, jsonField],
-	identifiesRequest: true,
+	leaves: [
+		{ path: 'split[].username', type: 'string', means: 'recipient' },
+		{ path: 'split[].percentageSplit', type: 'number', means: 'identity' },
+	],
+	examples: [
+		{
+			typed: {
+				specifySplit: 'fields',
+				split: {
+					recipient: [
+						{ username: 'shop', percentageSplit: '12.5' },
+						{ username: 'courier', percentageSplit: '87.5' },
+					],
+				},
+			},
+			sent: [
+				{ username: 'shop', percentageSplit: 12.5 },
+				{ username: 'courier', percentageSplit: 87.5 },
+			],
+		},
+		{
+			typed: {
+				specifySplit: 'json',
+				splitJson: '[{ "username": "shop", "percentageSplit": 10 }]',
+			},
+			sent: [{ username: 'shop', percentageSplit: 10 }],
+		},
+	],
 	read: readSplit,
-	type: [{ username: 'string', percentageSplit: 'number' }],
 };

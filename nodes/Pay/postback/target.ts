@@ -62,9 +62,17 @@ const targetFields: INodeProperties[] = [
 export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
 	name: 'postbackUrl',
 	fields: targetFields,
-	type: 'string',
 	// One to the execution that waits differs with each try.
-	identifiesRequest: false,
+	leaves: [{ path: 'postbackUrl', type: 'string', means: 'control' }],
+	examples: [
+		{
+			typed: {
+				postback: 'url',
+				postbackUrl: 'https://n8n.example.com/webhook/x/postback',
+			},
+			sent: 'https://n8n.example.com/webhook/x/postback',
+		},
+	],
 	read: () => undefined,
 };
 

@@ -11,6 +11,45 @@ export function isTree(member: Member | undefined): member is MemberTree {
 	return typeof member === 'object' && !Array.isArray(member);
 }
 
+/**
+ * What a value of a body means. What code does with the value follows from it, and from nothing else:
+ *
+ * - `recipient` says where the money goes: Only Recipients refuses one that it does not list.
+ * - `amount` is money: every one counts against the account's limits.
+ * - `identity`: another value makes it another request.
+ * - `when` can move the day: a payment of which nobody knows may still be to come.
+ * - `text` identifies nothing. Nor does `control`, an identifier of our own or a postback address, which
+ *   nobody reads.
+ *
+ * The first four are in the fingerprint.
+ */
+export type Meaning = 'recipient' | 'amount' | 'identity' | 'when' | 'text' | 'control';
+
+/** A single value that a body may hold. */
+export interface Leaf {
+	/** Where it stands, as `amount`, `creditParty.key`, or `split[].username` in each entry of a list. */
+	readonly path: string;
+	readonly type: 'string' | 'number';
+	readonly means: Meaning;
+}
+
+/** All values of a body at the path of a {@link Leaf}. */
+export function valuesAt(body: unknown, path: string): unknown[] {
+	let values: unknown[] = [body];
+	for (const step of path.split('.')) {
+		const isList = step.endsWith('[]');
+		const name = isList ? step.slice(0, -2) : step;
+		const below: unknown[] = [];
+		for (const value of values) {
+			const inside = (value as Record<string, unknown> | undefined)?.[name];
+			if (isList && Array.isArray(inside)) below.push(...(inside as unknown[]));
+			else if (inside !== undefined) below.push(inside);
+		}
+		values = below;
+	}
+	return values;
+}
+
 /** The option by which a person lets AI agents use an operation. */
 export interface AgentPermission {
 	/** Its name among the node's options, which workflows store. */
@@ -89,6 +128,11 @@ export interface Words {
 	 * go out. Absent where nothing does.
 	 */
 	readonly whenNotCarriedOut?: (external_id: string) => string;
+	/**
+	 * Said wherever people are told to ask whether it was done; absent where the form cannot move its day. It
+	 * follows from the form's meanings: no operation says it by itself.
+	 */
+	readonly stillToCome?: string;
 	/** What to do before another try where the token was rejected; absent where another try does no harm. */
 	readonly whenTokenRejected?: (external_id: string) => string;
 }
@@ -115,6 +159,8 @@ export interface OperationContract {
 export interface ServiceOperation extends OperationContract {
 	/** The members of its body (sections 2.1 and 2.2), each of which has a field in the editor. */
 	readonly members: MemberTree;
+	/** The single values of its body, with what they mean. */
+	readonly leaves: readonly Leaf[];
 }
 
 /** Who receives a payment, as far as the account's limits ask. */

@@ -4,7 +4,8 @@ import {
 	fingerprintOf,
 	tokenIdOf,
 } from '../../../nodes/Pay/execution/ledger/fingerprint';
-import { KINDS, OPERATIONS, type Kind } from '../../serviceOperations';
+import type { Leaf, Meaning, ServiceRequest } from '../../../nodes/Pay/service/contract';
+import { OPERATIONS } from '../../serviceOperations';
 
 const PASTED = {
 	baseUrl: 'https://api.example.com',
@@ -17,13 +18,13 @@ const FETCHED = {
 } as Account;
 const otherClient = (clientId: string, clientSecret: string) =>
 	({ ...PASTED, token: { clientCredentials: { clientId, clientSecret } } }) as Account;
-/** As the payment has them. */
-const NOT_IDENTIFYING = new Set(['external_id', 'payerQuestion', 'postbackUrl']);
-/** Of each operation. What executions have stored rests on it. */
-const NOT_IDENTIFYING_BY_KIND: Record<Kind, string[]> = {
-	payment: ['external_id', 'payerQuestion', 'postbackUrl'],
-	qrCode: ['external_id', 'payerQuestion', 'postbackUrl'],
-};
+const { leaves: LEAVES } = OPERATIONS.payment;
+/** Leaves that say nothing, so that one alone is looked at. */
+const ALL_BUT: Leaf[] = ['day', 'group.day', 'list[].day'].map((path) => ({
+	path,
+	type: 'string',
+	means: 'text',
+}));
 const REQUEST = { external_id: 'order-1', amount: 5, payerQuestion: 'Thanks' };
 
 test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
@@ -65,9 +66,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 	},
 ])('with $name it is the same account or not', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
-	const fingerprints = [one, other].map((account) =>
-		fingerprintOf(account, REQUEST, NOT_IDENTIFYING),
-	);
+	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, LEAVES));
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
 });
 
@@ -75,8 +74,8 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 test('the hashes are these for good', () => {
 	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
 	expect(tokenIdOf(PASTED)).toBe('otIpCD');
-	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe('SYlTgWLK9Cu9zJej2jifgg');
-	expect(fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, '42')).toBe('nTrw9y7Sbq0wKjpP46eua2');
+	expect(fingerprintOf(PASTED, REQUEST, LEAVES)).toBe('SYlTgWLK9Cu9zJej2jifgg');
+	expect(fingerprintOf(PASTED, REQUEST, LEAVES, '42')).toBe('tGgOEge0uFAdOATnsTaxF_');
 });
 
 test('a pasted token is told apart by six characters, a fetched one by none', () => {
@@ -117,25 +116,40 @@ test.each<{ name: string; changed: object; expected: boolean }>([
 		expected: false,
 	},
 ])('with $name it is the same request or not', ({ changed, expected }) => {
-	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, NOT_IDENTIFYING);
-	expect(other === fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING)).toBe(expected);
+	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, LEAVES);
+	expect(other === fingerprintOf(PASTED, REQUEST, LEAVES)).toBe(expected);
 });
 
-test.each(KINDS)('a %s tells its requests apart by all but these members', (kind) => {
-	const { notIdentifying } = OPERATIONS[kind];
-	expect([...notIdentifying].sort()).toStrictEqual(NOT_IDENTIFYING_BY_KIND[kind]);
+test.each<{ means: Meaning; isSame: boolean }>([
+	{ means: 'recipient', isSame: false },
+	{ means: 'amount', isSame: false },
+	{ means: 'identity', isSame: false },
+	{ means: 'when', isSame: false },
+	{ means: 'text', isSame: true },
+	{ means: 'control', isSame: true },
+])('whether another value that means $means is the same request: $isSame', ({ means, isSame }) => {
+	for (const path of ['day', 'group.day', 'list[].day']) {
+		const leaves: Leaf[] = [{ path, type: 'string', means }];
+		const fingerprintWith = (day: string) =>
+			fingerprintOf(
+				PASTED,
+				{ external_id: 'a', day, group: { day, other: 1 }, list: [{ day }] } as ServiceRequest,
+				[...leaves, ...ALL_BUT.filter((leaf) => leaf.path !== path)],
+			);
+		expect(fingerprintWith('1') === fingerprintWith('2')).toBe(isSame);
+	}
 });
 
-test('a request about something else is known by the external_id of that', () => {
-	const about = (external_id: string) =>
-		fingerprintOf(PASTED, { ...REQUEST, external_id }, new Set());
-	expect(about('order-1')).toBe(about('order-1'));
-	expect(about('order-2')).not.toBe(about('order-1'));
+test('what the form lacks tells requests apart, also beside what does not', () => {
+	const leaves: Leaf[] = [{ path: 'group.note', type: 'string', means: 'text' }];
+	const fingerprintWith = (group: object) =>
+		fingerprintOf(PASTED, { external_id: 'a', group } as ServiceRequest, leaves);
+	expect(fingerprintWith({ note: 'x', bank: 1 })).toBe(fingerprintWith({ note: 'y', bank: 1 }));
+	expect(fingerprintWith({ note: 'x', bank: 1 })).not.toBe(fingerprintWith({ note: 'x', bank: 2 }));
 });
 
 test('a request whose answer belongs to one execution is another one in the next', () => {
-	const inExecution = (executionId?: string) =>
-		fingerprintOf(PASTED, REQUEST, NOT_IDENTIFYING, executionId);
+	const inExecution = (executionId?: string) => fingerprintOf(PASTED, REQUEST, LEAVES, executionId);
 	expect(inExecution('1')).toBe(inExecution('1'));
 	expect(inExecution('2')).not.toBe(inExecution('1'));
 	expect(inExecution()).not.toBe(inExecution('1'));

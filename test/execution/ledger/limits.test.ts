@@ -3,14 +3,14 @@ import { refusedByLimits } from '../../../nodes/Pay/execution/ledger/limits';
 import type { Ready } from '../../../nodes/Pay/execution/item';
 import type { Limits } from '../../../nodes/Pay/credential/limits';
 import { InputError } from '../../../nodes/Pay/inputError';
-import type { ServiceRequest } from '../../../nodes/Pay/service/contract';
+import type { Leaf, ServiceRequest } from '../../../nodes/Pay/service/contract';
 import { OPERATIONS, type Kind } from '../../serviceOperations';
 
-const openEmpty = (kind: Kind = 'payment') =>
+const openEmpty = (kind: Kind = 'payment', more: Leaf[] = []) =>
 	openLedger(
 		{},
 		{
-			operation: OPERATIONS[kind],
+			operation: { ...OPERATIONS[kind], leaves: [...OPERATIONS[kind].leaves, ...more] },
 			executionId: '42',
 			node: 'Pay',
 			run: '0',
@@ -146,6 +146,26 @@ describe('only listed recipients are paid', () => {
 		expect(refused([item(more, {})])).toStrictEqual([]);
 	});
 
+	test('every other value of the form that says where the money goes must be listed, too', () => {
+		const more: Leaf[] = [
+			{ path: 'account', type: 'string', means: 'recipient' },
+			{ path: 'parts[].to', type: 'string', means: 'recipient' },
+			{ path: 'label', type: 'string', means: 'identity' },
+		];
+		const refusedWith = (request: object) =>
+			refused([item({ creditParty, ...request }, limits)], openEmpty('payment', more));
+		const listed = 'a@example.com';
+		expect(refusedWith({ account: listed, parts: [{ to: listed }], label: 'eve' })).toStrictEqual(
+			[],
+		);
+		expect(refusedWith({ account: 'eve' })).toStrictEqual([
+			[0, `"account" is "eve", which ${IS_NOT}`],
+		]);
+		expect(refusedWith({ parts: [{ to: listed }, { to: 'eve' }] })).toStrictEqual([
+			[0, `"parts[].to" is "eve", which ${IS_NOT}`],
+		]);
+	});
+
 	test('what a person typed elsewhere goes out, whatever its name is', () => {
 		expect(refused([item({ creditParty, contactName: 'Ana', clabe: '1' }, limits)])).toStrictEqual(
 			[],
@@ -194,6 +214,27 @@ describe('the payments of one execution', () => {
 			[1, tooMuch('90', 50)],
 			[2, tooMuch('90', 50)],
 		]);
+	});
+
+	test('count every amount of the form', () => {
+		const tip: Leaf[] = [{ path: 'tip', type: 'number', means: 'amount' }];
+		const both = { highestSum: 100, highestPayment: 50 };
+		const ledger = openEmpty('payment', tip);
+		const before = item({ amount: 40, tip: 9.5 }, both, { index: 0 });
+		expect(refused([before], ledger)).toStrictEqual([]);
+		const attempt = beginAttempt(ledger, before);
+		expect(refused([item({ amount: 45, tip: 5.01 }, both, { index: 1 })], ledger)).toStrictEqual([
+			[
+				1,
+				'Amount is 50.01, above the Highest Payment (highestPayment) of the Pay API credential: 50',
+			],
+		]);
+		const next = item({ amount: 50, tip: 0.5 }, limits, { index: 1 });
+		expect(refused([next], ledger)).toStrictEqual([]);
+		const tooMany = item({ amount: 50, tip: 0.51 }, limits, { index: 1 });
+		expect(refused([tooMany], ledger)).toStrictEqual([[1, tooMuch('100.01')]]);
+		endAttempt(ledger, before, attempt, { outcome: 'rejected' });
+		expect(refused([tooMany], ledger)).toStrictEqual([]);
 	});
 
 	test('count what went out before, and not one that is refused for itself', () => {

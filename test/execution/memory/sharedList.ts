@@ -1,4 +1,4 @@
-import { OPERATIONS } from '../../serviceOperations';
+import { OPERATIONS_OF_TODAY as OPERATIONS } from '../../serviceOperations';
 import fc from 'fast-check';
 import {
 	RunRecords,

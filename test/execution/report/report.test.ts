@@ -15,9 +15,10 @@ import { failAll, stoppingError } from '../../../nodes/Pay/execution/report/n8nE
 import { idsByOutcome, type Summary } from '../../../nodes/Pay/execution/summary';
 import { failuresInWords } from '../../../nodes/Pay/execution/words/run';
 import { addResults, openTally, throwIfFailed } from '../../../nodes/Pay/execution/report/tally';
+import { OUTCOME_WORDS } from '../../../nodes/Pay/execution/words/outcome';
 import { InputError } from '../../../nodes/Pay/inputError';
 import type { RequestResult } from '../../../nodes/Pay/service/client';
-import { OPERATIONS, type Kind } from '../../serviceOperations';
+import { OPERATIONS_OF_TODAY as OPERATIONS, type Kind } from '../../serviceOperations';
 
 const NODE: INode = {
 	id: '1',
@@ -178,7 +179,7 @@ test('what was not sent says that the service did not get it, and why', () => {
 	const result = resultOf({ outcome: 'notSent', reason }, 'qrCode');
 	expect(result).toMatchObject({ kind: 'qrCode', outcome: 'notSent', external_id: 'a' });
 	expect(result.message).toBe(
-		'The QR code "a" was not sent: the connection was refused (ECONNREFUSED)',
+		`The QR code "a" was ${OUTCOME_WORDS.notSent}: the connection was refused (ECONNREFUSED)`,
 	);
 	expect(result.description).toBe(
 		'The service did not get the whole request, so it cannot have carried it out. Check the Base URL of the Pay API credential and the network, then run again.',
@@ -405,9 +406,9 @@ describe('the error that stops the node', () => {
 			failed('notSent'),
 		];
 		expect(errorOf(results, [[7, 'w']]).description).toBe(
-			'd lost This is about "lost" (line 1 of the list). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 2 not sent, 1 not reached in this run. An earlier run may have sent what was not reached. ' +
+			`d lost This is about "lost" (line 1 of the list). Of 8 payments: 1 accepted, 1 rejected, 2 unknown, 1 duplicate, 2 ${OUTCOME_WORDS.notSent}, 1 not reached in this run. An earlier run may have sent what was not reached. ` +
 				'Also failed: "of rejected" (line 3 of the list) rejected; "of unknown" (line 4 of the list) unknown; ' +
-				'"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) not sent; line 7 of the list not sent. ' +
+				`"of duplicate" (line 5 of the list) duplicate; "of notSent" (line 6 of the list) ${OUTCOME_WORDS.notSent}; line 7 of the list ${OUTCOME_WORDS.notSent}. ` +
 				"The error's context holds every external_id by outcome.",
 		);
 		expect(errorOf([lost, accepted('a')]).description).toBe(
@@ -589,10 +590,9 @@ describe('where the node goes on, what needs a person is put into words', () => 
 		failed('notSent', 'e'),
 		failed('notSent'),
 	];
-	const OF_MIXED =
-		'1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Of the others: 1 accepted, 1 rejected, 1 duplicate, 2 not sent.';
+	const OF_MIXED = `1 of 6 payments is unknown: "payout-7". Ask the service before you pay again. Of the others: 1 accepted, 1 rejected, 1 duplicate, 2 ${OUTCOME_WORDS.notSent}.`;
 	const REJECTED = 'The payment "a" was not accepted in this run: rejected.';
-	const WITHOUT_ID = 'The payment was not accepted in this run: not sent.';
+	const WITHOUT_ID = `The payment was not accepted in this run: ${OUTCOME_WORDS.notSent}.`;
 	const UNKNOWN_CHARGE: FailedResult = { ...failed('unknown', 'a'), kind: 'qrCode' };
 	test.each<{ what: string; results: ItemResult[]; expected: string | undefined }>([
 		{

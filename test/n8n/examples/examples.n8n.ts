@@ -890,10 +890,10 @@ function agentWithoutGate() {
 			const { model } = await chat(withPaymentTool(), { version, calls: /QR/ });
 			const offered: Record<string, string[]> = {};
 			for (const { name, parameters } of model.offered) offered[name] = parameters;
-			expect(Object.keys(offered).sort()).toStrictEqual(['Create_QR_code', 'Make_payment']);
+			expect(Object.keys(offered).sort()).toStrictEqual(['Create_QR_code', 'Create_payment']);
 			expect(offered.Create_QR_code).toStrictEqual(['amount']);
-			expect(offered.Make_payment).toStrictEqual(expect.arrayContaining(['amount', 'key']));
-			expect(offered.Make_payment).not.toContain('external_id');
+			expect(offered.Create_payment).toStrictEqual(expect.arrayContaining(['amount', 'key']));
+			expect(offered.Create_payment).not.toContain('external_id');
 		});
 
 		test('each QR code gets an identifier that is not the model’s', async () => {

@@ -248,7 +248,7 @@ export class World {
 			},
 		};
 		const context = {
-			getNode: () => ({ name: NODE }),
+			getNode: () => ({ name: NODE, parameters }),
 			getNodeParameter: (name: string) => parameters[name],
 			getWorkflow: () => ({ id: 'workflow' }),
 			getExecutionId: () => '1',

@@ -1,6 +1,7 @@
 import { createHash } from 'crypto';
 import type { Account } from '../../credential/connection';
-import type { ServiceRequest } from '../../service/contract';
+import { isJsonObject } from '../../json';
+import type { Leaf, Meaning, ServiceRequest } from '../../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
@@ -27,18 +28,48 @@ export function tokenIdOf({ token }: Account): string {
 	return 'pasted' in token ? shortHash([token.pasted]).slice(0, 6) : '';
 }
 
+/** Whether another value of such a meaning makes another request. */
+const IDENTIFIES: Record<Meaning, boolean> = {
+	recipient: true,
+	amount: true,
+	identity: true,
+	when: true,
+	text: false,
+	control: false,
+};
+
 /**
- * A hash over whose request it is, and its body.
- * @param notIdentifying members that may change while it stays the same request
+ * What tells a request from another, in a value of its body.
+ * @param path where the value stands, as a leaf has it; empty for the body
+ * @param ignored the paths of leaves that do not identify it
+ */
+function identifyingPart(value: unknown, path: string, ignored: ReadonlySet<string>): unknown {
+	if (Array.isArray(value)) {
+		return value.map((entry) => identifyingPart(entry, `${path}[]`, ignored));
+	}
+	if (!isJsonObject(value)) return value;
+	const kept: Array<[string, unknown]> = [];
+	for (const [name, inside] of Object.entries(value)) {
+		const at = path === '' ? name : `${path}.${name}`;
+		if (!ignored.has(at)) kept.push([name, identifyingPart(inside, at, ignored)]);
+	}
+	return Object.fromEntries(kept);
+}
+
+/**
+ * A hash over whose request it is, and its body. What people add to the form identifies it, too: nobody
+ * knows what it means.
  * @param executionId of a request that is another one in each execution
  */
 export function fingerprintOf(
 	account: Account,
 	request: ServiceRequest,
-	notIdentifying: ReadonlySet<string>,
+	leaves: readonly Leaf[],
 	executionId?: string,
 ): string {
-	const identifying = Object.entries(request).filter(([name]) => !notIdentifying.has(name));
-	if (executionId !== undefined) identifying.push(['executionId', executionId]);
-	return shortHash([...identityOf(account), Object.fromEntries(identifying)]);
+	const ignored = new Set<string>();
+	for (const { path, means } of leaves) if (!IDENTIFIES[means]) ignored.add(path);
+	const identifying = [...identityOf(account), identifyingPart(request, '', ignored)];
+	if (executionId !== undefined) identifying.push(executionId);
+	return shortHash(identifying);
 }

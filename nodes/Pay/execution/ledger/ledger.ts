@@ -1,8 +1,7 @@
 import type { ServiceOperation } from '../../service/contract';
 import { isRejectedForToken, type RequestResult } from '../../service/client';
-import { unitsOf } from '../../service/amounts';
 import { openAttempts, type Attempts } from './attempts';
-import { addToSum, type Outlay } from './outlays';
+import { addToSum, outlayOf, type Outlay } from './outlays';
 import { itemKey } from './place';
 import type { Attempt, Place, Ready } from '../item';
 
@@ -38,7 +37,7 @@ export interface Ledger {
 	readonly attempts: Attempts;
 	/** What may have gone out, account by account. */
 	readonly paid: Outlay[];
-	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'words'>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'leaves' | 'words'>;
 	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
@@ -184,7 +183,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	// Nobody asks any more what the service said to an earlier try.
 	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
-	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, unitsOf(amount ?? 0));
+	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
@@ -197,7 +196,7 @@ export function endAttempt(
 ): void {
 	Object.assign(attempt, { outcome, statusCode, response, reason });
 	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
-		addToSum(ledger, item, -unitsOf(attempt.amount ?? 0));
+		addToSum(ledger, item, -outlayOf(ledger, item));
 	}
 }
 

@@ -1,17 +1,21 @@
 import { InputError } from '../../inputError';
 import { addedToRecipient } from '../../parameters/additionalMembers';
 import { unitsOf } from '../../service/amounts';
-import type { MemberTree, Recipient } from '../../service/contract';
+import { valuesAt, type Recipient } from '../../service/contract';
 import type { Ledger } from './ledger';
-import { sumOf } from './outlays';
+import { outlayOf, sumOf } from './outlays';
 import type { Ready } from '../item';
 import {
 	abovePayment,
 	aboveSum,
+	alsoOtherRecipient,
 	membersMayChange,
 	moreInRecipient,
 	otherRecipient,
 } from '../words/refusal';
+
+/** A recipient's key and its type, which are compared together. */
+const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];
 
 /** Whether a list of recipients names this one: by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
@@ -21,15 +25,15 @@ function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient):
 }
 
 /** Why an item may not go out, whatever else does. */
-function refusalOf(item: Ready, members: MemberTree): InputError | undefined {
+function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
 	const { limits } = item.account;
 	if (limits instanceof InputError) return limits;
 	const { highestPayment, onlyRecipients } = limits;
-	const { amount = 0 } = item.request;
-	if (highestPayment !== undefined && amount > highestPayment) {
-		return abovePayment(amount, highestPayment);
+	if (highestPayment !== undefined) {
+		const outlay = outlayOf(ledger, item);
+		if (outlay > unitsOf(highestPayment)) return abovePayment(outlay, highestPayment);
 	}
-	return onlyRecipients && refusalByRecipients(onlyRecipients, item, members);
+	return onlyRecipients && refusalByRecipients(onlyRecipients, item, ledger.operation);
 }
 
 /**
@@ -39,10 +43,16 @@ function refusalOf(item: Ready, members: MemberTree): InputError | undefined {
 function refusalByRecipients(
 	recipients: ReadonlySet<string>,
 	{ request, membersMayChange: mayChange }: Ready,
-	members: MemberTree,
+	{ leaves, members }: Ledger['operation'],
 ): InputError | undefined {
 	const { creditParty = {} } = request;
 	if (!isListed(recipients, creditParty)) return otherRecipient(creditParty);
+	for (const { path, means } of leaves) {
+		if (means !== 'recipient' || KEY_AND_TYPE.includes(path)) continue;
+		for (const value of valuesAt(request, path)) {
+			if (!recipients.has(String(value))) return alsoOtherRecipient(path, String(value));
+		}
+	}
 	if (mayChange) return membersMayChange();
 	const added = addedToRecipient(request, members);
 	return added === undefined ? undefined : moreInRecipient(added);
@@ -64,7 +74,7 @@ function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | 
 	const highestSum = highestSumOf(items);
 	if (highestSum === Infinity) return undefined;
 	let sum = sumOf(ledger, items[0]);
-	for (const { request } of items) sum += unitsOf(request.amount ?? 0);
+	for (const item of items) sum += outlayOf(ledger, item);
 	return sum > unitsOf(highestSum) ? aboveSum(ledger.operation.words, sum, highestSum) : undefined;
 }
 
@@ -77,7 +87,7 @@ export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, Inpu
 	if (!ledger.operation.policy.countsAgainstLimits) return refused;
 	const itemsOfAccount = new Map<string, [Ready, ...Ready[]]>();
 	for (const item of items) {
-		const error = refusalOf(item, ledger.operation.members);
+		const error = refusalOf(ledger, item);
 		if (error !== undefined) {
 			refused.set(item, error);
 			continue;

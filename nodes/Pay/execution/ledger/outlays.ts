@@ -1,3 +1,5 @@
+import { unitsOf } from '../../service/amounts';
+import { valuesAt, type Leaf } from '../../service/contract';
 import type { Ready } from '../item';
 
 /* What may have gone out in an execution, for the Highest Sum per Execution of its accounts. */
@@ -43,6 +45,19 @@ export function sumOf(outlays: Outlays, item: ItemAccount): bigint {
 		if (isOfAccount(each, outlays, item)) sum += BigInt(each.units);
 	}
 	return sum;
+}
+
+/** What an item would let out, as `unitsOf` has it: every amount of its body. */
+export function outlayOf(
+	{ operation }: { operation: { leaves: readonly Leaf[] } },
+	{ request }: Pick<Ready, 'request'>,
+): bigint {
+	let units = BigInt(0);
+	for (const { path, means } of operation.leaves) {
+		if (means !== 'amount') continue;
+		for (const amount of valuesAt(request, path)) units += unitsOf(Number(amount));
+	}
+	return units;
 }
 
 /** Counts what an item lets out; negative units take it back. */

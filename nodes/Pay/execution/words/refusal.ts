@@ -7,7 +7,7 @@ import { recipientKey } from '../../parameters/recipient';
 import { externalIdName } from '../../parameters/text';
 import type { AgentPermission, Recipient, Words } from '../../service/contract';
 import { adviceOnPace, type Pace } from './pace';
-import { lineInWords, linesInWords, quotedIds } from './sentences';
+import { joinSentences, lineInWords, linesInWords, quotedIds } from './sentences';
 import type { Attempt } from '../item';
 import { attemptInWords } from './place';
 
@@ -43,10 +43,10 @@ export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 const IF_RIGHT = 'If it is right, change the limits of the Pay API credential.';
 
 /** A payment above the account's Highest Payment. */
-export const abovePayment = (amount: number, limit: number) =>
+export const abovePayment = (units: bigint, limit: number) =>
 	wrongField(
 		amountField,
-		`is ${amount}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
+		`is ${unitsInWords(units)}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
 		`Check the amount and its decimal point. ${IF_RIGHT}`,
 	);
 
@@ -62,6 +62,14 @@ export function otherRecipient({ key, keyType }: Recipient): InputError {
 	}
 	return wrongField(recipientKey, `"${key}" of the type "${keyType}" is not among ${list}`, advice);
 }
+
+/** A payment that names another recipient beside its key. */
+export const alsoOtherRecipient = (path: string, value: string) =>
+	new InputError(
+		path,
+		`"${path}" is "${value}", which is not among the Only Recipients (onlyRecipients) of the Pay API credential`,
+		`Check the recipient. ${IF_RIGHT}`,
+	);
 
 const HAS_ONLY_RECIPIENTS = 'the Pay API credential has Only Recipients (onlyRecipients)';
 
@@ -173,7 +181,7 @@ export const sameIdAsItem = (
 
 /** An External ID that another item, node or run of this execution has sent. */
 export function sentInThisExecution(
-	{ noun, pastParticiple, whenUnknown }: Words,
+	{ noun, pastParticiple, whenUnknown, stillToCome }: Words,
 	attempt: Attempt,
 ): InputError {
 	const { external_id } = attempt;
@@ -188,7 +196,7 @@ export function sentInThisExecution(
 	return new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" was already sent in this execution (${earlier}), and it is not known whether it was ${pastParticiple}`,
-		whenUnknown.advice(external_id),
+		joinSentences(whenUnknown.advice(external_id), stillToCome),
 	);
 }
 
@@ -206,7 +214,10 @@ export function acceptedWithOtherDetails(
 }
 
 /** An item that an earlier try, or an earlier call of this tool, sent under another External ID. */
-export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Attempt): InputError {
+export function sentUnderAnotherId(
+	{ noun, pastParticiple, stillToCome }: Words,
+	attempt: Attempt,
+): InputError {
 	const { external_id } = attempt;
 	const earlier = attemptInWords(attempt);
 	const message =
@@ -216,16 +227,24 @@ export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Att
 	return new InputError(
 		'external_id',
 		message,
-		`It is not sent a second time. Ask the service about "${external_id}". An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.`,
+		joinSentences(
+			`It is not sent a second time. Ask the service about "${external_id}".`,
+			stillToCome,
+			'An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.',
+		),
 	);
 }
 
 /** An External ID that n8n's store remembers. */
-export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: string) =>
+export const recordedBefore = ({ noun, pastParticiple, stillToCome }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this node sent it before, or was about to`,
-		`Look under Executions for the run that sent it. Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
+		joinSentences(
+			'Look under Executions for the run that sent it.',
+			stillToCome,
+			`Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
+		),
 	);
 
 /** Payments that were not made and whose records stay: what to do about them. */
@@ -238,7 +257,10 @@ export function stillRecorded(ids: readonly string[], reason = "n8n's database f
 }
 
 /** The duplicate check could not be made. */
-export function checkFailed({ noun, pastParticiple }: Words, error: Error): InputError {
+export function checkFailed(
+	{ noun, pastParticiple, stillToCome }: Words,
+	error: Error,
+): InputError {
 	// n8n asserts that the workflow has an id, in words that say nothing.
 	if ('code' in error && error.code === 'ERR_ASSERTION') {
 		return new InputError(
@@ -250,7 +272,11 @@ export function checkFailed({ noun, pastParticiple }: Words, error: Error): Inpu
 	return new InputError(
 		'',
 		`The duplicate check could not be made: ${error.message}`,
-		`Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}. Use a new External ID only if the service says that it was not.`,
+		joinSentences(
+			`Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}.`,
+			stillToCome,
+			'Use a new External ID only if the service says that it was not.',
+		),
 	);
 }
 

@@ -68,7 +68,7 @@ function correctionOnTheWay(response: unknown): string | undefined {
 
 /** What to correct after a status of which the operation says nothing itself. */
 function correctionOf(
-	{ whenTokenRejected }: Words,
+	{ whenTokenRejected, stillToCome }: Words,
 	external_id: string,
 	{ statusCode = 0, retryAfter }: RequestResult,
 	pace: Pace | undefined,
@@ -78,11 +78,13 @@ function correctionOf(
 			// First what to ask: after "run again" nobody reads on.
 			return joinSentences(
 				whenTokenRejected?.(external_id),
+				whenTokenRejected && stillToCome,
 				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
 			);
 		case 403:
 			return joinSentences(
 				whenTokenRejected?.(external_id),
+				whenTokenRejected && stillToCome,
 				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 			);
 		case 404:
@@ -273,6 +275,7 @@ export function unknownInWords(
 			lostSentence(words, result, earlier),
 			result.statusCode === undefined ? undefined : responseSentence(result.response),
 			whenUnknown.advice(external_id),
+			words.stillToCome,
 		),
 	};
 }

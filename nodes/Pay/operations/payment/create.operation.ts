@@ -1,28 +1,47 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { wrongField } from '../../parameters/label';
-import { amount, bodyOf, externalId, payerQuestion, type FormOf } from '../../parameters/member';
+import { amount, externalId, payerQuestion } from '../../parameters/member';
 import type { ReadParameter } from '../../parameters/parameter';
 import { creditParty, recipientKey } from '../../parameters/recipient';
 import { postbackUrl } from '../../postback/target';
-import type { OperationContract } from '../../service/contract';
-import { serviceOperation } from '../serviceOperation';
+import type { ServiceRequest } from '../../service/contract';
+import { defineOperation } from '../defineOperation';
 
-/** The body of a payment (section 2.2). */
-interface PaymentBody {
-	amount: number;
-	external_id: string;
-	payerQuestion?: string;
-	postbackUrl?: string;
-	creditParty?: {
-		key?: string;
-		keyType?: string;
-		document?: string;
-		name?: string;
-	};
+const allowNoKeyOption = {
+	displayName: 'Allow Payments Without a Key',
+	name: 'allowNoKey',
+	type: 'boolean',
+	noDataExpression: true,
+	default: false,
+	description:
+		'Whether a payment may go out without a Key, for a service that knows its recipients in another way, for example by members under Additional Members',
+} satisfies INodeProperties;
+
+/** Refuses a payment that would not say where the money goes. Throws an InputError. */
+function refuseWithoutKey({ creditParty }: ServiceRequest, options: unknown): void {
+	if (creditParty?.key !== undefined) return;
+	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
+	if (allowNoKey === true) return;
+	throw wrongField(
+		recipientKey,
+		'is missing, so the request would not say where the money goes',
+		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
+	);
 }
 
-const paymentContract = {
+const NUMBER_KEY =
+	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
+
+/** Whether the Key was a number before it was read as text. */
+function hintAtNumberKey(read: ReadParameter): string | undefined {
+	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
+	return typeof key === 'number' ? NUMBER_KEY : undefined;
+}
+
+/** Makes a payment for each item (sections 2.2 and 4.2). */
+export const createPayment = defineOperation({
 	kind: 'payment',
+	sections: { members: '2.2', path: '4.2' },
 	path: 'payment',
 	identifier: 'its own',
 	words: {
@@ -51,50 +70,6 @@ const paymentContract = {
 		conflict: 'unknown',
 		isSentAgainAfter401: false,
 	},
-} satisfies OperationContract;
-
-const paymentForm = [
-	creditParty,
-	amount,
-	externalId(paymentContract.identifier),
-	payerQuestion('e.g. Invoice 2041'),
-	postbackUrl,
-] as const satisfies FormOf<PaymentBody>;
-
-const allowNoKeyOption = {
-	displayName: 'Allow Payments Without a Key',
-	name: 'allowNoKey',
-	type: 'boolean',
-	noDataExpression: true,
-	default: false,
-	description:
-		'Whether a payment may go out without a Key, for a service that knows its recipients in another way, for example by members under Additional Members',
-} satisfies INodeProperties;
-
-/** Refuses a payment that would not say where the money goes. Throws an InputError. */
-function refuseWithoutKey({ creditParty }: PaymentBody, options: unknown): void {
-	if (creditParty?.key !== undefined) return;
-	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
-	if (allowNoKey === true) return;
-	throw wrongField(
-		recipientKey,
-		'is missing, so the request would not say where the money goes',
-		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
-	);
-}
-
-const NUMBER_KEY =
-	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
-
-/** Whether the Key was a number before it was read as text. */
-function hintAtNumberKey(read: ReadParameter): string | undefined {
-	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
-	return typeof key === 'number' ? NUMBER_KEY : undefined;
-}
-
-/** Makes a payment for each item (sections 2.2 and 4.2). */
-export const createPayment = serviceOperation<PaymentBody>({
-	contract: paymentContract,
 	resource: 'payment',
 	option: {
 		name: 'Create',
@@ -104,8 +79,7 @@ export const createPayment = serviceOperation<PaymentBody>({
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,
-	form: paymentForm,
-	readBody: (read): PaymentBody => bodyOf(paymentForm, read),
+	form: [creditParty, amount, externalId('its own'), payerQuestion('Invoice 2041'), postbackUrl],
 	ownOptions: [allowNoKeyOption],
 	readExtras: (read, body) => {
 		refuseWithoutKey(body, read('options'));

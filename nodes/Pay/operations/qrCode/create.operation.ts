@@ -4,15 +4,7 @@ import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
 import { wrongField } from '../../parameters/label';
-import {
-	amount,
-	bodyOf,
-	externalId,
-	groupMember,
-	payerQuestion,
-	groupText,
-	type FormOf,
-} from '../../parameters/member';
+import { amount, externalId, groupMember, payerQuestion, groupText } from '../../parameters/member';
 import { parseSwitch, type ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
 import { optionalText } from '../../parameters/text';
@@ -21,8 +13,7 @@ import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
 import type { Image } from '../../qr/imageText';
 import { findQrSource } from '../../qr/payload';
-import type { OperationContract } from '../../service/contract';
-import { serviceOperation } from '../serviceOperation';
+import { defineOperation } from '../defineOperation';
 
 const binaryPropertyField: INodeProperties = {
 	displayName: 'Output Binary Field',
@@ -43,78 +34,35 @@ const imageField: INodeProperties = {
 		'Whether to add an image of the QR code to the output, to send on or to print: a PNG, or the image that the service gave instead of a text',
 };
 
-const imageFields = [imageField, binaryPropertyField];
-
 const payer = groupMember(
 	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
-	{ identifiesRequest: true },
 	[
-		groupText({ displayName: 'Name', name: 'name', description: 'Name of the payer' }),
-		groupText({
-			displayName: 'Document',
-			name: 'document',
-			description: 'Document of the payer, as text. Its format is not documented.',
-		}),
-		groupText({
-			displayName: 'Email',
-			name: 'email',
-			placeholder: 'e.g. nathan@example.com',
-			description: 'Email address of the payer',
-		}),
+		groupText(
+			{ displayName: 'Name', name: 'name', description: 'Name of the payer' },
+			{ means: 'identity', examples: [{ typed: 'Nathan é', sent: 'Nathan é' }] },
+		),
+		groupText(
+			{
+				displayName: 'Document',
+				name: 'document',
+				description: 'Document of the payer, as text. Its format is not documented.',
+			},
+			{ means: 'identity', examples: [{ typed: '00012345678', sent: '00012345678' }] },
+		),
+		groupText(
+			{
+				displayName: 'Email',
+				name: 'email',
+				placeholder: 'e.g. nathan@example.com',
+				description: 'Email address of the payer',
+			},
+			{
+				means: 'identity',
+				examples: [{ typed: 'nathan@example.com', sent: 'nathan@example.com' }],
+			},
+		),
 	],
 );
-
-/** The body of a QR code (section 2.1). */
-interface QrCodeBody {
-	amount: number;
-	external_id: string;
-	payerQuestion?: string;
-	postbackUrl?: string;
-	payer?: {
-		name?: string;
-		document?: string;
-		email?: string;
-	};
-	split?: Array<{
-		username?: string;
-		percentageSplit?: number;
-	}>;
-}
-
-const qrCodeContract = {
-	kind: 'qrCode',
-	path: 'qrcode',
-	identifier: 'its own',
-	words: {
-		noun: 'QR code',
-		plural: 'QR codes',
-		pastParticiple: 'created',
-		whenUnknown: {
-			warning: undefined,
-			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
-			reminder: undefined,
-		},
-	},
-	policy: {
-		isRepeatable: true,
-		isRecorded: false,
-		agentPermission: 'not needed',
-		isJudgedByWords: true,
-		countsAgainstLimits: false,
-		conflict: 'rejected',
-		isSentAgainAfter401: true,
-	},
-} satisfies OperationContract;
-
-const qrCodeForm = [
-	amount,
-	externalId(qrCodeContract.identifier),
-	payerQuestion('e.g. Order 1042'),
-	...imageFields,
-	postbackUrl,
-	payer,
-	split,
-] as const satisfies FormOf<QrCodeBody>;
 
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
@@ -194,8 +142,30 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 }
 
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
-export const createQrCode = serviceOperation<QrCodeBody>({
-	contract: qrCodeContract,
+export const createQrCode = defineOperation({
+	kind: 'qrCode',
+	sections: { members: '2.1', path: '4.1' },
+	path: 'qrcode',
+	identifier: 'its own',
+	words: {
+		noun: 'QR code',
+		plural: 'QR codes',
+		pastParticiple: 'created',
+		whenUnknown: {
+			warning: undefined,
+			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
+			reminder: undefined,
+		},
+	},
+	policy: {
+		isRepeatable: true,
+		isRecorded: false,
+		agentPermission: 'not needed',
+		isJudgedByWords: true,
+		countsAgainstLimits: false,
+		conflict: 'rejected',
+		isSentAgainAfter401: true,
+	},
 	resource: 'qrCode',
 	option: {
 		name: 'Create',
@@ -204,8 +174,20 @@ export const createQrCode = serviceOperation<QrCodeBody>({
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
 	batchSize: 50,
-	form: qrCodeForm,
-	readBody: (read): QrCodeBody => bodyOf(qrCodeForm, read),
+	form: [
+		amount,
+		externalId('its own'),
+		payerQuestion('Order 1042'),
+		imageField,
+		binaryPropertyField,
+		postbackUrl,
+		payer,
+		split,
+	],
+	ownOutput: {
+		qrCode: 'string',
+		qrCodeAmount: 'number',
+	},
 	readExtras: (read, _body, { qrCodePath }) => ({
 		finish: finishWith(readImageField(read), qrCodePath),
 	}),

@@ -1,0 +1,250 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { IDataObject, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { buildSync } from 'esbuild';
+import { format, resolveConfig } from 'prettier';
+import { stringify } from 'yaml';
+import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
+import { sendingOperations } from '../nodes/Pay/operations';
+import type { PlayedOperation } from '../sandbox/play';
+import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
+
+/*
+ * Writes what follows from the operations and is committed all the same, since people read it or n8n loads
+ * it as a file: `npm run derive`. test/derived.test.ts says when one is stale.
+ */
+
+const ROOT = join(__dirname, '..');
+const WORKFLOW_JSON = 'docs/workflow-json.md';
+const REPORT = 'examples/payouts/Report.js';
+
+type Operation = (typeof sendingOperations)[number];
+
+/** A schema of JSON Schema, as far as members of bodies need it. */
+function schemaOf(member: Member): object {
+	if (typeof member === 'string') return { type: member };
+	if (!isTree(member)) return { type: 'array', items: schemaOf(member[0]) };
+	return { type: 'object', properties: propertiesOf(member) };
+}
+
+function propertiesOf(members: MemberTree): Record<string, object> {
+	const properties: Record<string, object> = {};
+	for (const [name, member] of Object.entries(members)) properties[name] = schemaOf(member);
+	return properties;
+}
+
+/** The members that the editor asks for, whatever is chosen elsewhere. */
+function requiredOf({ requestOperation, description }: Operation): string[] {
+	return description
+		.filter(({ name, required }) => required && Object.hasOwn(requestOperation.members, name))
+		.filter(({ displayOptions }) => Object.keys(displayOptions?.show ?? {}).length === 2)
+		.map(({ name }) => name)
+		.sort();
+}
+
+const NOT_SHOWN = 'Which status, and with which body, is not shown';
+
+/** The service's contract as the sandbox checks requests: paths and members, and no more. */
+function openApi(): string {
+	const paths: Record<string, object> = {};
+	for (const operation of sendingOperations) {
+		const { requestOperation, option } = operation;
+		paths[pathOf(requestOperation, 'pay')] = {
+			post: {
+				operationId: requestOperation.kind,
+				summary: option.description,
+				security: [{ accessToken: [] }],
+				requestBody: {
+					required: true,
+					content: {
+						'application/json': {
+							schema: {
+								type: 'object',
+								required: requiredOf(operation),
+								properties: propertiesOf(requestOperation.members),
+							},
+						},
+					},
+				},
+				responses: {
+					'2XX': { description: `A success. ${NOT_SHOWN}` },
+					'4XX': { description: `A rejection. ${NOT_SHOWN}` },
+					default: { description: 'Not shown' },
+				},
+			},
+		};
+	}
+	const document = {
+		openapi: '3.1.0',
+		info: {
+			title: 'Instant Payment Service',
+			version: 'v2',
+			description:
+				"What the service's document says of requests, and no more. Formats, lengths, allowed values, units, bounds, responses, errors and the form of postbacks are not shown there, so they are left open here.",
+		},
+		servers: [{ url: 'https://api.example.com' }],
+		paths,
+		components: { securitySchemes: { accessToken: { type: 'http', scheme: 'bearer' } } },
+	};
+	return `# Derived from nodes/Pay/operations: npm run derive\n${stringify(document, { aliasDuplicateObjects: false })}`;
+}
+
+/** The members of an operation's items that the editor shows before it ran. */
+function preview({ requestOperation, ownOutput }: Operation): string {
+	const properties: Record<string, object> = { external_id: { type: 'string' } };
+	if (Object.hasOwn(requestOperation.members, 'amount')) properties.amount = { type: 'number' };
+	properties.kind = { type: 'string' };
+	properties.outcome = { type: 'string' };
+	properties.statusCode = { type: 'integer' };
+	for (const [name, type] of Object.entries(ownOutput)) properties[name] = { type };
+	properties.response = { type: 'object' };
+	return JSON.stringify({ type: 'object', properties, version: 1 });
+}
+
+/** What a field holds unless somebody types something; a collection, what each field in it holds. */
+function defaultOf(field: INodeProperties): unknown {
+	if (field.type !== 'fixedCollection') return field.default;
+	const groups = (field.options ?? []) as INodePropertyCollection[];
+	return Object.fromEntries(
+		groups.map(({ name, values }) => [
+			name,
+			Object.fromEntries(values.map((each) => [each.name, defaultOf(each)])),
+		]),
+	);
+}
+
+/** An example whose values come from the item, as they should in a workflow. */
+function takenFromItem(typed: Readonly<IDataObject>, { leaves }: Operation['requestOperation']) {
+	const taken = structuredClone(typed) as Record<string, unknown>;
+	for (const { path, means } of leaves) {
+		// An address of a postback is the same for all items, and a list is shown as it is.
+		if (path.includes('[]') || (means === 'control' && path !== 'external_id')) continue;
+		const [name = '', inside] = path.split('.');
+		if (inside === undefined) taken[name] = `={{ $json.${name} }}`;
+		else (taken[name] as Record<string, unknown>)[inside] = `={{ $json.${inside} }}`;
+	}
+	return taken;
+}
+
+/** The node of an operation with every field filled in. */
+function nodeWithEverything({
+	resource,
+	option,
+	requestOperation,
+	description,
+	fullForms,
+}: Operation) {
+	const typed = takenFromItem(fullForms[0]!.typed, requestOperation);
+	const parameters: Record<string, unknown> = { resource, operation: option.value };
+	for (const field of description) {
+		// A hidden field keeps what was typed in the collection of its name.
+		if (field.type === 'hidden') continue;
+		if (field.name === 'options') {
+			const options = (field.options as INodeProperties[]).map((each) => [
+				each.name,
+				defaultOf(each),
+			]);
+			parameters.options = Object.fromEntries(options);
+		} else if (Object.hasOwn(typed, field.name)) {
+			parameters[field.name] = typed[field.name];
+		} else if (!fullForms.some(({ typed: other }) => Object.hasOwn(other, field.name))) {
+			// No part of the body. What another way of typing a member would need is left out.
+			parameters[field.name] = field.type === 'boolean' ? true : field.default;
+		}
+	}
+	return {
+		name: option.action,
+		type: 'n8n-nodes-pay.pay',
+		typeVersion: 1,
+		position: [220, 0],
+		parameters,
+		credentials: { payApi: { id: 'CREDENTIAL_ID', name: 'Pay account' } },
+	};
+}
+
+/** docs/workflow-json.md with its blocks "With everything" anew. @throws where an operation has none */
+function workflowJson(): string {
+	let text = readFileSync(join(ROOT, WORKFLOW_JSON), 'utf8');
+	for (const operation of sendingOperations) {
+		const heading = `\n## ${operation.option.action}\n`;
+		const start = text.indexOf(heading);
+		const mark = 'With everything:\n\n```json\n';
+		const begin = text.indexOf(mark, start) + mark.length;
+		const end = text.indexOf('```', begin);
+		if (start < 0 || begin < start || text.indexOf('\n## ', start + 1) < end) {
+			throw new Error(
+				`${WORKFLOW_JSON} needs a section "## ${operation.option.action}" with a block of JSON after "With everything:"`,
+			);
+		}
+		const block = JSON.stringify(nodeWithEverything(operation));
+		text = `${text.slice(0, begin)}${block}\n${text.slice(end)}`;
+	}
+	return text;
+}
+
+/**
+ * The source of the practice service's Code node: the sandbox's pure part as one readable file. n8n's Code
+ * node imports nothing.
+ */
+function practiceService(): string {
+	const { outputFiles } = buildSync({
+		entryPoints: [join(ROOT, 'sandbox/play.ts')],
+		bundle: true,
+		write: false,
+		// Without the helpers of other formats: n8n's Code node has no Object.defineProperty that works.
+		format: 'esm',
+		target: 'node20',
+		charset: 'utf8',
+		logLevel: 'error',
+	});
+	const operations = sendingOperations.map((operation): PlayedOperation => {
+		const { kind, path, leaves } = operation.requestOperation;
+		const required = requiredOf(operation).map((name) => {
+			const leaf = leaves.find((each) => each.path === name);
+			return [name, leaf?.type ?? 'string'] as const;
+		});
+		return { kind, path, required };
+	});
+	return `// Derived from sandbox/play.ts: npm run derive
+// What is asked must be as the service's document says; what is answered is made up.
+${outputFiles[0]!.text.replace(/export \{[^}]*\};\s*$/, '')}
+return play($json, $execution.id, ${JSON.stringify(operations)});
+`;
+}
+
+/** The report of the payouts, with each outcome in the word of the product. @throws where it lacks one */
+function reportOfPayouts(): string {
+	let text = readFileSync(join(ROOT, REPORT), 'utf8');
+	for (const outcome of ['accepted', 'unknown', 'rejected', 'notSent'] as const) {
+		const line = new RegExp(`^(\\t+${outcome}: )'.*',$`, 'm');
+		if (!line.test(text)) throw new Error(`${REPORT} has no word for "${outcome}"`);
+		const word = OUTCOME_WORDS[outcome];
+		text = text.replace(line, `$1'${word.charAt(0).toUpperCase()}${word.slice(1)}',`);
+	}
+	return text;
+}
+
+/** What is derived, by its path, as it is to be. */
+export async function derived(): Promise<Map<string, string>> {
+	const texts = new Map([
+		['sandbox/openapi.yaml', openApi()],
+		[WORKFLOW_JSON, workflowJson()],
+		['examples/practice-service/What the service does.js', practiceService()],
+		[REPORT, reportOfPayouts()],
+	]);
+	for (const operation of sendingOperations) {
+		const { resource, option } = operation;
+		texts.set(`nodes/Pay/__schema__/v1.0.0/${resource}/${option.value}.json`, preview(operation));
+	}
+	for (const [path, text] of texts) {
+		const filepath = join(ROOT, path);
+		texts.set(path, await format(text, { ...(await resolveConfig(filepath)), filepath }));
+	}
+	return texts;
+}
+
+if (require.main === module) {
+	void derived().then((texts) => {
+		for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);
+	});
+}
