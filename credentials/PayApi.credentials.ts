@@ -12,7 +12,7 @@ export class PayApi implements ICredentialType {
 		dark: 'file:../nodes/Pay/pay.dark.svg',
 	};
 
-	documentationUrl = 'https://example.com/n8n-nodes-pay#credential';
+	documentationUrl = 'https://example.com/n8n-nodes-pay#credentials';
 
 	properties = credentialFields;
 

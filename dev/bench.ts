@@ -15,7 +15,7 @@ import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from
 /*
  * Measures the nodes beside others in a running n8n.
  *
- *   npx ts-node dev/bench.ts                      renews docs/bench.json, and the tables of docs/performance.md
+ *   npx ts-node dev/bench.ts                      renews docs/bench.json, and the tables of docs/scale.md
  *   npx ts-node dev/bench.ts --only=requests      a part: requests, duplicates, postbacks, growth or queue
  *   npx ts-node dev/bench.ts --quick              small numbers: fails where a ratio is far from the one that stands
  */
@@ -30,7 +30,7 @@ const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** What was measured, round by round. */
 interface Comparison {
-	/** The line of docs/performance.md that it is for. */
+	/** The line of docs/scale.md that it is for. */
 	name: string;
 	unit: string;
 	goal?: number;
@@ -431,10 +431,10 @@ function renew(rows: Row[], figures: Figures): void {
 		table.rows = table.rows.map((row) => rows.find(({ name }) => name === row.name) ?? row);
 	}
 	writeFileSync(join(DOCS, 'bench.json'), textOf(figures));
-	let page = readFileSync(join(DOCS, 'performance.md'), 'utf8');
+	let page = readFileSync(join(DOCS, 'scale.md'), 'utf8');
 	for (const heading of Object.keys(figures.tables)) page = withTable(page, figures, heading);
-	writeFileSync(join(DOCS, 'performance.md'), page);
-	say('docs/bench.json and docs/performance.md are renewed. Run npm run format.');
+	writeFileSync(join(DOCS, 'scale.md'), page);
+	say('docs/bench.json and docs/scale.md are renewed. Run npm run format.');
 }
 
 async function main() {

@@ -36,7 +36,7 @@ function chargeAndPay(): Workflow {
 			payerQuestion: '=Order {{ $json.orderId }}',
 			payer: { name: 'Sample Payer' },
 		}),
-		pay('Make payment', {
+		pay('Create payment', {
 			amount: "={{ $('Order').item.json.commission }}",
 			external_id: "={{ $('Order').item.json.payoutId }}",
 			creditParty: { key: 'partner@example.com', keyType: 'email' },
@@ -82,7 +82,7 @@ export async function runDemo(n8n: N8n, sandbox: Sandbox, demo: Demo): Promise<s
 	const { error } = execution.data.resultData;
 	if (error) throw new Error(`The workflow failed: ${error.message} ${error.description ?? ''}`);
 	const [charge] = itemsOf(execution, 'Create QR code');
-	const [payment] = itemsOf(execution, 'Make payment');
+	const [payment] = itemsOf(execution, 'Create payment');
 	const report = [charge, payment].map(
 		(item) =>
 			`${String(item?.kind).padEnd(7)}  ${String(item?.external_id)}  ${Number(item?.amount).toFixed(2)}: ${String(item?.outcome)} (HTTP ${String(item?.statusCode)})`,

@@ -15,7 +15,6 @@ import {
 	allIn,
 	codeOf,
 	codeSpansOf,
-	fencesOf,
 	headingsOf,
 	isFile,
 	labelsOf,
@@ -131,7 +130,7 @@ const OTHER_NAMES = `
 	message signature query null undefined true success data.status expires_in webhook() test.each
 	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
-	isToolExecution getExecutionCancelSignal checkProcessedAndRecord removeProcessed
+	isToolExecution onMessage getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
@@ -309,7 +308,7 @@ describe('the checks above find something to check:', () => {
 		expect(inAll(codeSpansOf).filter((code) => NAMES.has(code)).length).toBeGreaterThan(50);
 	});
 	test('labels', () => expect(inAll(labelsOf).length).toBeGreaterThan(50));
-	test('errors', () => expect(errorsOf('docs/troubleshooting.md').length).toBeGreaterThan(4));
+	test('errors', () => expect(errorsOf('docs/in-doubt.md').length).toBeGreaterThan(4));
 	test('rows', () => expect(inAll((path) => rowsIn(proseOf(path))).length).toBeGreaterThan(50));
 });
 
@@ -376,6 +375,27 @@ describe('README', () => {
 		}
 	});
 
+	test('has the headings that other n8n packages have', () => {
+		const titles = headingsOf('README.md').filter(({ level }) => level === 2);
+		expect(titles.map(({ title }) => title)).toStrictEqual([
+			'Installation',
+			'Operations',
+			'Credentials',
+			'Compatibility',
+			'Usage',
+			'Resources',
+			'Version history',
+			'From a clone',
+		]);
+	});
+
+	test('leads to every page', () => {
+		const targets = linksOf('README.md').map(({ target }) => target.split('#')[0]);
+		for (const path of DOCUMENTS) {
+			if (path !== 'README.md') expect(targets).toContain(path);
+		}
+	});
+
 	test('has the headings that n8n links to', () => {
 		const anchors = new Set([
 			...allIn(SOURCES, /https:\/\/[^'"]+#([\w-]+)/g),
@@ -386,49 +406,6 @@ describe('README', () => {
 		expect(anchors.size).toBeGreaterThan(0);
 		const headings = headingsOf('README.md').map(({ anchor }) => anchor);
 		for (const anchor of anchors) expect(headings).toContain(anchor);
-	});
-});
-
-describe('README in Portuguese is the same as in English:', () => {
-	const [ENGLISH, PORTUGUESE] = ['README.md', 'docs/README.pt-BR.md'];
-
-	/** How many sentences each paragraph, step and cell has, in the order of the page. */
-	function sentencesOf(path: string): number[] {
-		const counts: number[] = [];
-		for (const block of proseOf(path).split(/\n\n+|\n(?=\s*(?:- |\d\. |\|))/)) {
-			for (const cell of block.split(/\s\|\s/)) {
-				counts.push(allIn(cell, /([.?!:])(?=[\s*)\]]|$)/g).length);
-			}
-		}
-		return counts;
-	}
-
-	/** Where the links lead, from the root; to the page itself and to the other one are alike. */
-	function targetsOf(path: string): string[] {
-		const targets: string[] = [];
-		for (const { target } of linksOf(path)) {
-			if (/^https?:/.test(target)) targets.push(target.replace(/.*README.*/, 'the page'));
-			else if (target.startsWith('#') || target.includes('README')) targets.push('the page');
-			else targets.push(join(dirname(path), target));
-		}
-		return targets.sort();
-	}
-
-	test('headings', () => {
-		const levels = headingsOf(PORTUGUESE).map(({ level }) => level);
-		expect(levels).toStrictEqual(headingsOf(ENGLISH).map(({ level }) => level));
-	});
-	test('commands', () => expect(fencesOf(PORTUGUESE)).toStrictEqual(fencesOf(ENGLISH)));
-	test('links and pictures', () => expect(targetsOf(PORTUGUESE)).toStrictEqual(targetsOf(ENGLISH)));
-	test('rows of tables', () => {
-		expect(rowsIn(proseOf(PORTUGUESE))).toHaveLength(rowsIn(proseOf(ENGLISH)).length);
-	});
-	test('sentences', () => expect(sentencesOf(PORTUGUESE)).toStrictEqual(sentencesOf(ENGLISH)));
-	test('labels', () => {
-		expect(labelsOf(PORTUGUESE).sort()).toStrictEqual(labelsOf(ENGLISH).sort());
-	});
-	test('names', () => {
-		expect(codeSpansOf(PORTUGUESE).sort()).toStrictEqual(codeSpansOf(ENGLISH).sort());
 	});
 });
 
@@ -561,7 +538,7 @@ test('every placeholder begins with "e.g.", as n8n asks for, but for the command
 });
 
 test('the actions are named without articles, as n8n asks for', () => {
-	expect(ACTIONS).toContain('Make payment');
+	expect(ACTIONS).toContain('Create payment');
 	expect(ACTIONS.filter((action) => /\b(?:an?|the)\b/i.test(action))).toStrictEqual([]);
 });
 

@@ -33,7 +33,7 @@ export function proseOf(path: string): string {
 }
 
 /** The blocks of code of a document, with the lines that fence them. */
-export function fencesOf(path: string): string[] {
+function fencesOf(path: string): string[] {
 	return read(path).match(FENCE) ?? [];
 }
 

@@ -21,10 +21,6 @@ test.each<{ place: string; told: string[] }>([
 		],
 	},
 	{
-		place: 'docs/troubleshooting.md',
-		told: [`| ${first(notSent)}. [Run it again]`],
-	},
-	{
 		place: 'docs/in-doubt.md',
 		told: [`in words "${notSent}"`, `in words "${notReached}"`],
 	},

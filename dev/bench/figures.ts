@@ -1,4 +1,4 @@
-/** A comparison as docs/bench.json keeps it and docs/performance.md shows it. */
+/** A comparison as docs/bench.json keeps it and docs/scale.md shows it. */
 export interface Row {
 	/** The first cell of its line; what stands before and behind the slash are the sides. */
 	name: string;
@@ -11,7 +11,7 @@ export interface Row {
 	goal?: number;
 }
 
-/** A table of docs/performance.md. */
+/** A table of docs/scale.md. */
 export interface Table {
 	rows: Row[];
 	/** Whether less is better, as of milliseconds, or more, as of calls per second. */
@@ -34,31 +34,19 @@ export function median(values: number[]): number {
 
 export const ratioOf = ({ medians: [first, second] }: Pick<Row, 'medians'>) => first / second;
 
-function isReached(row: Row, better: Table['better']): boolean {
-	const ratio = Number(ratioOf(row).toFixed(2));
-	const { goal = ratio } = row;
-	return better === 'less' ? ratio <= goal : ratio >= goal;
-}
-
 /** The cells of a row; † marks what is older than the newest row of all tables. */
-function cellsOf(row: Row, better: Table['better'], newest: string): string[] {
-	const { name, date, goal } = row;
+function cellsOf(row: Row, newest: string): string[] {
+	const { name, date } = row;
 	const label = date === newest ? name : `${name} †`;
-	const ratio = ratioOf(row).toFixed(2);
-	if (goal === undefined) return [label, ratio, '', ''];
-	const aim = `${better === 'less' ? '≤' : '≥'} ${goal.toFixed(2)}`;
-	return [label, ratio, aim, isReached(row, better) ? 'yes' : 'no'];
+	return [label, ratioOf(row).toFixed(2)];
 }
 
-/** The cells of a table of docs/performance.md, its head first. */
+/** The cells of a table of docs/scale.md, its head first. */
 export function cellsOfTable({ tables }: Figures, heading: string): string[][] {
 	const dates = Object.values(tables).flatMap(({ rows }) => rows.map(({ date }) => date));
 	const newest = dates.sort().at(-1) ?? '';
-	const { rows, better } = tables[heading]!;
-	return [
-		[heading, 'Ratio', 'Goal', 'Reached'],
-		...rows.map((row) => cellsOf(row, better, newest)),
-	];
+	const { rows } = tables[heading]!;
+	return [[heading, 'Ratio'], ...rows.map((row) => cellsOf(row, newest))];
 }
 
 /** A page with a table made anew: the one whose first column has this heading. */

@@ -435,7 +435,7 @@ test('what a request function throws is told without what it holds', async () =>
 		const fails = async () => await Promise.reject(thrown as Error);
 		for (const data of [client, { ...client, ...PASTED }]) {
 			const words = await verdict({ ...data, clientId: randomUUID() }, fails);
-			expect(words).toContain(' cannot be reached: the connection failed. ');
+			expect(words).toContain(' cannot be reached: no response came. ');
 			expect(words).not.toContain(SECRET);
 		}
 	}

@@ -128,7 +128,7 @@ describe('the memory of payments', () => {
 	])('that throws $what lets no payment pass', async ({ thrown }) => {
 		storeHooks.before = async () => await Promise.reject(thrown as Error);
 		const run = await pay(itemsFor('b'));
-		expect(errorOf(run)?.message).toBe('The duplicate check failed: database is locked');
+		expect(errorOf(run)?.message).toBe('The duplicate check could not be made: database is locked');
 		expect(errorOf(run)?.context).toMatchObject({ data: { outcome: 'notSent' } });
 		expect(arrived()).toStrictEqual([]);
 	});

@@ -47,7 +47,7 @@ export function csvIn(path: string): string {
 
 /** What a section says to enter: a label in italics, a colon, and a value in code type or italics. */
 export function entriesOf({ page: path, heading }: Walk): Entry[] {
-	const sections = readFileSync(join(ROOT, path), 'utf8').split(/^## /m);
+	const sections = readFileSync(join(ROOT, path), 'utf8').split(/^#+ /m);
 	const section = sections.find((each) => each.startsWith(`${heading}\n`)) ?? '';
 	const entries: Entry[] = [];
 	for (const [, label = '', typed, chosen = ''] of section.matchAll(

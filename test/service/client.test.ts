@@ -374,27 +374,27 @@ test.each<{ what: string; error: object; reason: string }>([
 	{
 		what: 'a code without words',
 		error: { code: 'EWHATEVER' },
-		reason: 'the connection failed (EWHATEVER)',
+		reason: 'no response came (EWHATEVER)',
 	},
 	{
 		what: 'what is no code',
 		error: { code: 'token of someone' },
-		reason: 'the connection failed',
+		reason: 'no response came',
 	},
 	{
 		what: 'a code in small letters',
 		error: { code: 'xECONNRESET' },
-		reason: 'the connection failed',
+		reason: 'no response came',
 	},
 	{
 		what: 'a code with more behind it',
 		error: { code: 'ECONNRESET!' },
-		reason: 'the connection failed',
+		reason: 'no response came',
 	},
 	{
 		what: 'no code',
 		error: {},
-		reason: 'the connection failed',
+		reason: 'no response came',
 	},
 	{
 		what: 'a code of its cause',

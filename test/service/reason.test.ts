@@ -82,11 +82,11 @@ test.each<{ reason: Reason; expected: string }>([
 	},
 	{
 		reason: { is: 'connectionFailed' },
-		expected: 'the connection failed',
+		expected: 'no response came',
 	},
 	{
 		reason: { is: 'connectionFailed', code: 'EWHATEVER' },
-		expected: 'the connection failed (EWHATEVER)',
+		expected: 'no response came (EWHATEVER)',
 	},
 	{
 		reason: { is: 'connectionFailed', code: 'ENOTFOUND' },

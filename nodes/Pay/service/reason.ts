@@ -56,8 +56,8 @@ export function reasonOfFailure({ code = '', name }: TransportFailure, timedOut 
 }
 
 function failureInWords(code: string | undefined): string {
-	if (code === undefined) return 'the connection failed';
-	return `${FAILURES[code] ?? 'the connection failed'} (${code})`;
+	if (code === undefined) return 'no response came';
+	return `${FAILURES[code] ?? 'no response came'} (${code})`;
 }
 
 /** What came in place of a response, in words within a sentence. */

@@ -234,7 +234,9 @@ describe('one process', () => {
 		const records = process.open();
 		const error = await refusalOf(records.record(['a']));
 		expect(error).toMatchObject({ field: '' });
-		expect(error.message).toBe('The duplicate check failed: Connection terminated unexpectedly');
+		expect(error.message).toBe(
+			'The duplicate check could not be made: Connection terminated unexpectedly',
+		);
 		expect(error.advice).toBe(
 			"Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Use a new External ID only if the service says that it was not.",
 		);
@@ -252,7 +254,7 @@ describe('one process', () => {
 		faulty(process, [assertion]);
 		const error = await refusalOf(process.open().record(['a']));
 		expect(error.message).toBe(
-			'The duplicate check failed, because the workflow has not been saved',
+			'The duplicate check could not be made, because the workflow has not been saved',
 		);
 		expect(error.advice).toBe('Save the workflow, then run again.');
 	});
@@ -281,7 +283,7 @@ describe('one process', () => {
 			.mockResolvedValue({ new: keys(fresh), processed: keys(processed) });
 		const error = await refusalOf(process.open().record(['a', 'b']));
 		expect(error.message).toBe(
-			"The duplicate check failed: n8n's store does not say whether it knows them",
+			"The duplicate check could not be made: n8n's store does not say whether it knows them",
 		);
 	});
 
@@ -330,7 +332,7 @@ describe('one process', () => {
 		expect(performance.now() - begun).toBeLessThan(2_000);
 		const error = await refusalOf(stuck);
 		expect(error.message).toBe(
-			"The duplicate check failed: n8n's database did not respond within 30 s",
+			"The duplicate check could not be made: n8n's database did not respond within 30 s",
 		);
 		expect(performance.now() - begun).toBeLessThan(30_500);
 		// It joined the change that never ended, or came after it: either way it has an end.
@@ -408,7 +410,7 @@ describe('one process', () => {
 		},
 		{
 			ms: 10_002,
-			refused: "The duplicate check failed: n8n's database took longer than 10 s for it",
+			refused: "The duplicate check could not be made: n8n's database took longer than 10 s for it",
 		},
 	])('a record that takes $ms ms is refused: $refused', async ({ ms, refused }) => {
 		// A change reads, writes and answers, in shares of 1, 4 and 1.
@@ -443,7 +445,7 @@ describe('one process', () => {
 		setTimeout(() => jest.setSystemTime(Date.now() + 12_000), 50);
 		const work = process.open().record(['a']);
 		expect((await refusalOf(work)).message).toBe(
-			"The duplicate check failed: n8n's database took longer than 10 s for it",
+			"The duplicate check could not be made: n8n's database took longer than 10 s for it",
 		);
 	});
 
@@ -530,7 +532,7 @@ describe('one process', () => {
 			async () => await refusalOf(process.open().record(['a'])),
 		);
 		for (const error of await Promise.all(refused))
-			expect(error.message).toBe('The duplicate check failed: down');
+			expect(error.message).toBe('The duplicate check could not be made: down');
 		expect(await simulate(pay(process, 'a'))).toBe(true);
 	});
 

@@ -826,7 +826,7 @@ async function connectModel(workflow: Workflow, { url }: { url: string }) {
 }
 
 function allowPayments(workflow: Workflow) {
-	parametersOf(workflow, 'Make payment').options = { allowAiPayments: true };
+	parametersOf(workflow, 'Create payment').options = { allowAiPayments: true };
 }
 
 /** A message to the agent, in a conversation of its own. */
@@ -841,7 +841,7 @@ function agentExampleWithoutGate(): Workflow {
 	const GATE = 'Approve the payment';
 	const { nodes, connections, ...rest } = example('agent');
 	delete connections[GATE];
-	delete connections['Make payment'];
+	delete connections['Create payment'];
 	return { ...rest, nodes: nodes.filter(({ name }) => name !== GATE), connections };
 }
 
@@ -876,7 +876,7 @@ function agentWithoutGate() {
 	/** The payment tool connected to the agent by a person, in place of the gate. */
 	function withPaymentTool(): Workflow {
 		const workflow = agentExampleWithoutGate();
-		workflow.connections['Make payment'] = toAgent('ai_tool');
+		workflow.connections['Create payment'] = toAgent('ai_tool');
 		return workflow;
 	}
 
@@ -890,10 +890,10 @@ function agentWithoutGate() {
 			const { model } = await chat(withPaymentTool(), { version, calls: /QR/ });
 			const offered: Record<string, string[]> = {};
 			for (const { name, parameters } of model.offered) offered[name] = parameters;
-			expect(Object.keys(offered).sort()).toStrictEqual(['Create_QR_code', 'Make_payment']);
+			expect(Object.keys(offered).sort()).toStrictEqual(['Create_QR_code', 'Create_payment']);
 			expect(offered.Create_QR_code).toStrictEqual(['amount']);
-			expect(offered.Make_payment).toStrictEqual(expect.arrayContaining(['amount', 'key']));
-			expect(offered.Make_payment).not.toContain('external_id');
+			expect(offered.Create_payment).toStrictEqual(expect.arrayContaining(['amount', 'key']));
+			expect(offered.Create_payment).not.toContain('external_id');
 		});
 
 		test('each QR code gets an identifier that is not the model’s', async () => {

@@ -176,7 +176,7 @@ export const sameIdAsItem = (
 	new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" is on the list twice: ${linesInWords(first, index)} have this External ID (external_id)`,
-		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers: with the same one, the second looks like a mistake.`,
+		`Look at the outcome of ${lineInWords(first)}. Two ${plural} need two identifiers: with the same one, the second looks like a repeat.`,
 	);
 
 /** An External ID that another item, node or run of this execution has sent. */
@@ -265,13 +265,13 @@ export function checkFailed(
 	if ('code' in error && error.code === 'ERR_ASSERTION') {
 		return new InputError(
 			'',
-			'The duplicate check failed, because the workflow has not been saved',
+			'The duplicate check could not be made, because the workflow has not been saved',
 			'Save the workflow, then run again.',
 		);
 	}
 	return new InputError(
 		'',
-		`The duplicate check failed: ${error.message}`,
+		`The duplicate check could not be made: ${error.message}`,
 		joinSentences(
 			`Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}.`,
 			stillToCome,

@@ -74,7 +74,7 @@ export const createPayment = defineOperation({
 	option: {
 		name: 'Create',
 		value: 'create',
-		action: 'Make payment',
+		action: 'Create payment',
 		description: 'Pay to a payment key (cash-out)',
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.

@@ -25,9 +25,10 @@ const authenticationField: INodeProperties = {
 	noDataExpression: true,
 	options: [
 		{
-			name: 'None',
-			value: 'none',
-			description: 'Take every request: anyone who knows the URL can report a payment',
+			name: 'Signed URL',
+			value: 'signedUrl',
+			description:
+				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
 		},
 		{
 			name: 'Sender',
@@ -36,10 +37,9 @@ const authenticationField: INodeProperties = {
 				'Take only what the service sent, as Check the Sender in the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
 		},
 		{
-			name: 'Signed URL',
-			value: 'signedUrl',
-			description:
-				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+			name: 'None',
+			value: 'none',
+			description: 'Take every request: anyone who knows the URL can report a payment',
 		},
 	],
 	default: 'signedUrl',
@@ -147,14 +147,14 @@ const triggerFields: INodeProperties[] = [
 		default: { ...LEAVE_BODY },
 		options: [
 			leaveBodyOption,
-			challengeField,
+			skipRepeatsField,
 			respondField,
+			responseCodeField,
 			{
 				...responseBodyField,
 				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
 			},
-			responseCodeField,
-			skipRepeatsField,
+			challengeField,
 		],
 	},
 ];
