@@ -200,6 +200,34 @@ describe('a challenge', () => {
 			what: 'the body is broken JSON',
 			sent: { ...json({}), query: { challenge: 'abc' }, body: '{"data":{"status":"paid"}' },
 		},
+		...['<pay><status>paid</status></pay>', '{"data":{"status":"paid"}'].map((body) => ({
+			what: `the body is the text ${body}, and says that it is a form`,
+			sent: {
+				query: { challenge: 'abc' },
+				headers: { 'content-type': 'application/x-www-form-urlencoded' },
+				body,
+			},
+		})),
+		{
+			what: 'the body is a list, and no field of the credential goes through it',
+			sent: { ...json([{ data: { status: 'paid' } }]), query: { challenge: 'abc' } },
+		},
+		{
+			what: 'the status is in a file',
+			sent: {
+				query: { challenge: 'abc' },
+				headers: { 'content-type': 'multipart/form-data; boundary=x' },
+				body: [
+					'--x',
+					'Content-Disposition: form-data; name="data"; filename="paid.json"',
+					'Content-Type: application/json',
+					'',
+					'{"data":{"status":"paid"}}',
+					'--x--',
+					'',
+				].join('\r\n'),
+			},
+		},
 	])('is none where $what: that is refused, and sent again', async ({ trigger, sent }) => {
 		expect(await call(trigger ?? {}, sent)).toMatchObject({
 			result: STARTS_NOTHING,

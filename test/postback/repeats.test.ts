@@ -101,24 +101,26 @@ test('of a list each entry is asked for: one that started no workflow yet starts
 
 describe('of what postbacks claim', () => {
 	const HEADERS = { 'x-secret': 'what the service sends' };
-	/** A trigger for an address in a dashboard; gives what an item is about, and the log. */
+	/** A trigger for an address in a dashboard. */
+	const LISTS: Setting = {
+		parameters: {
+			authentication: 'sender',
+			startWhen: 'paid',
+			options: { skipRepeats: true },
+		},
+		credential: () => ({
+			...CREDENTIAL,
+			statusField: 'charges[].status\nstatus',
+			idField: 'charges[].id\nid',
+			amountField: 'charges[].amount\namount',
+			senderCheck: 'secretHeader',
+			secretHeaderName: 'x-secret',
+			secretHeaderValue: HEADERS['x-secret'],
+		}),
+	};
+	/** Gives what an item is about, and the log. */
 	function claims() {
-		const node = trigger({
-			parameters: {
-				authentication: 'sender',
-				startWhen: 'paid',
-				options: { skipRepeats: true },
-			},
-			credential: () => ({
-				...CREDENTIAL,
-				statusField: 'charges[].status\nstatus',
-				idField: 'charges[].id\nid',
-				amountField: 'charges[].amount\namount',
-				senderCheck: 'secretHeader',
-				secretHeaderName: 'x-secret',
-				secretHeaderValue: HEADERS['x-secret'],
-			}),
-		});
+		const node = trigger(LISTS);
 		return async (body: object) => {
 			const rawBody = Buffer.from(JSON.stringify(body));
 			const { result, log } = await node.call({
@@ -138,6 +140,23 @@ describe('of what postbacks claim', () => {
 		expect((await post(part(4))).claimed).toStrictEqual([{ external_id: 'a', amount: 4 }]);
 		expect((await post(part(6))).claimed).toStrictEqual([{ external_id: 'a', amount: 6 }]);
 		expect((await post(part(6))).claimed).toStrictEqual([]);
+	});
+
+	test('a list with one that is still under way gets 409, so that no entry is lost', async () => {
+		let fail = () => {};
+		const answered = new Promise<void>((resolve) => (fail = resolve));
+		const node = trigger({ ...LISTS, answered, statusOfN8n: 500 });
+		const post = async (...charges: object[]) => {
+			const rawBody = Buffer.from(JSON.stringify({ charges }));
+			return await node.call({ method: 'POST', query: {}, headers: HEADERS, rawBody });
+		};
+		const [a, b] = [part(4, 'a'), part(4, 'b')];
+		expect(isStart(await post(a, a))).toBe(true);
+		expect(await post(b, a)).toMatchObject({ status: 409, result: { noWebhookResponse: true } });
+		// The workflow that "a" started fails, and the sender has to send the list again.
+		fail();
+		await answered;
+		expect((await post(b, a)).result.workflowData?.[0]).toHaveLength(2);
 	});
 
 	test('the log names each that is skipped, beside others that start', async () => {
@@ -160,7 +179,7 @@ test('of a long list Node.js is asked once when the response is out: it warns at
 		getResponseObject: () => ({ once }),
 	} as unknown as IWebhookFunctions;
 	const events = Array.from({ length: 11 }, (_, eventId) => ({ reference: null, eventId }));
-	expect(claimStarts(context, events)).toStrictEqual(Array(11).fill('first'));
+	expect(claimStarts(context, events)).toStrictEqual(Array(11).fill(true));
 	expect(once).toHaveBeenCalledTimes(1);
 });
 
@@ -252,8 +271,8 @@ test('a process remembers 50,000', () => {
 		getNode: () => ({ id: 'node-1' }),
 		getResponseObject: () => ({ once: () => undefined }),
 	} as unknown as IWebhookFunctions;
-	const claim = (eventId: number) => claimStarts(context, [{ reference: null, eventId }])[0];
+	const claim = (eventId: number) => claimStarts(context, [{ reference: null, eventId }]);
 	for (let id = 0; id <= 50_000; id++) claim(id);
-	expect(claim(1)).toBe('ofUnanswered');
-	expect(claim(0)).toBe('first');
+	expect(claim(1)).toBeUndefined();
+	expect(claim(0)).toStrictEqual([true]);
 });

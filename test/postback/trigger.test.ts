@@ -159,9 +159,15 @@ describe('publishing it', () => {
 		selected?: string,
 	) {
 		logged = [];
-		const { options: more, typed } = parameters as { options?: object; typed?: string };
+		const { options: more, typed, given } = parameters as Record<string, object | undefined>;
 		const options = { binaryData: true, ...more };
-		const allParameters = { authentication: 'signedUrl', startWhen: 'any', ...parameters, options };
+		const allParameters = {
+			authentication: 'signedUrl',
+			startWhen: 'any',
+			...parameters,
+			// What their expressions give.
+			options: { ...options, ...given },
+		};
 		const context = {
 			getNode: () => ({
 				name: 'Pay Trigger',
@@ -422,6 +428,27 @@ describe('publishing it', () => {
 			credential: secret(ONE),
 			parameters: { options: { challengeField: '={{ $json.id }}' } },
 			why: 'Challenge Field (challengeField) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
+		},
+		{
+			how: 'with an expression as Respond',
+			credential: secret(ONE),
+			parameters: { options: { respond: '={{ "lastNode" }}' }, given: { respond: 'lastNode' } },
+			why: 'Respond is an expression. Choose it under Options, without an expression.',
+		},
+		{
+			how: 'with an expression as Response Code',
+			credential: secret(ONE),
+			parameters: { options: { responseCode: '={{ 202 }}' }, given: { responseCode: 202 } },
+			why: 'Response Code (responseCode) is an expression. Choose it under Options, without an expression.',
+		},
+		{
+			how: 'with an expression as Skip Repeats',
+			credential: secret(ONE),
+			parameters: {
+				options: { skipRepeats: '={{ !$json.query.again }}' },
+				given: { skipRepeats: true },
+			},
+			why: 'Skip Repeats (skipRepeats) is an expression. Choose it under Options, without an expression.',
 		},
 		{
 			how: 'with a Challenge Field and no Status Field',

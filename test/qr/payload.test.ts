@@ -47,6 +47,11 @@ describe('finding the payload in a response of unknown form', () => {
 		expect(findQrSource(response, '')).toStrictEqual({ text: code });
 	});
 
+	test('white space around what QR Code Path names counts for nothing: a phone would not open it', () => {
+		const address = 'https://pay.example.com/c/1042';
+		expect(findQrSource({ link: ` ${address}\r\n` }, 'link')).toStrictEqual({ text: address });
+	});
+
 	test.each([
 		{
 			name: 'a data URI',

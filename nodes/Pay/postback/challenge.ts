@@ -2,7 +2,8 @@ import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { readPaths } from '../parameters/fieldAndValues';
 import { entriesOf, firstValue, isScalar, type Sources } from '../service/fieldMatch';
 import type { StatusWords } from '../service/postbackState';
-import { parseBody } from './body/parse';
+import { parseBody, type Body } from './body/parse';
+import { isJsonObject, jsonOrText } from '../json';
 import { logWarning } from '../log';
 import { unsignedSources } from './match';
 import { refusePostback } from './refuse';
@@ -80,8 +81,19 @@ function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * The fields of a request that proves nothing. Undefined where its body is long, or may hide what it is about:
- * of a text, such as XML, nobody knows. Rejects where the body cannot be read.
+ * Whether all that a body says can be looked for. Not in a text, such as XML, be its type that of a form; nor in
+ * a file. The paths of an account that has seen no list do not look into one.
+ */
+function showsAll({ body, rawBody, files }: Body): boolean {
+	if (files.length > 0) return false;
+	const isJson = typeof jsonOrText(rawBody) === 'object';
+	if (!isJson && /^\s*[<[{]/.test(rawBody)) return false;
+	return body === '' || isJsonObject(body);
+}
+
+/**
+ * The fields of a request that proves nothing. Undefined where its body is long, or may hide what it is about.
+ * Rejects where the body cannot be read.
  */
 async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | undefined> {
 	const headers = headersOf(context);
@@ -89,8 +101,9 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	if (rawBody === undefined && !isSmall(headers)) return undefined;
 	const content = await readContent(context, BODY_TIME);
 	if (Buffer.isBuffer(content) && content.length > LONGEST_BODY) return undefined;
-	const { body } = await parseBody(content, String(headers['content-type'] ?? '').trim());
-	if (body !== '' && (typeof body !== 'object' || body === null)) return undefined;
+	const parsed = await parseBody(content, String(headers['content-type'] ?? '').trim());
+	if (!showsAll(parsed)) return undefined;
+	const { body } = parsed;
 	const query = context.getQueryData() as Record<string, unknown>;
 	return unsignedSources({ body, query, headers });
 }

@@ -44,33 +44,29 @@ function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number)
 	return JSON.stringify([...place, ...what]);
 }
 
-/** How a postback stands to those before it. */
-type Repetition =
-	| 'first'
-	/** The same one started the workflow, and n8n has not answered it yet. */
-	| 'ofUnanswered'
-	/** The same one started the workflow in the last ten minutes. */
-	| 'ofAnswered';
-
 /**
  * Lets one of several same postbacks start the workflow. Nothing may be awaited between this and the end of
  * `webhook()`. Where n8n then tells the sender that it failed, the next one may start it. If the sender hangs
  * up before, nobody hears how it ended: then repeats get 409 for the ten minutes, so that none is lost.
  * @param postbacks as the workflow gets them: those of one request
- * @returns how each of them stands to those before it
+ * @returns for each of them whether it is the first; undefined where one of them repeats what n8n has not
+ * answered yet: then none may start it, for all of a request have one response
  */
-export function claimStarts(context: IWebhookFunctions, postbacks: IDataObject[]): Repetition[] {
+export function claimStarts(
+	context: IWebhookFunctions,
+	postbacks: IDataObject[],
+): boolean[] | undefined {
 	const now = performance.now();
 	forgetOld(now);
+	const keys = postbacks.map((postback, entry) => keyOf(context, postback, entry));
+	if (keys.some((key) => starts.get(key)?.isAnswered === false)) return undefined;
 	const mine = new Map<string, Start>();
-	const repetitions = postbacks.map((postback, entry): Repetition => {
-		const key = keyOf(context, postback, entry);
-		const earlier = starts.get(key);
-		if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
+	const areFirst = keys.map((key) => {
+		if (starts.has(key)) return false;
 		const start: Start = { at: now, isAnswered: false };
 		starts.set(key, start);
 		mine.set(key, start);
-		return 'first';
+		return true;
 	});
 	const response = context.getResponseObject();
 	// Once for all: from the eleventh time on, Node.js warns of a leak.
@@ -80,5 +76,5 @@ export function claimStarts(context: IWebhookFunctions, postbacks: IDataObject[]
 			else if (starts.get(key) === start) starts.delete(key);
 		}
 	});
-	return repetitions;
+	return areFirst;
 }

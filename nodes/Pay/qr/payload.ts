@@ -77,7 +77,7 @@ function chosenSource(response: unknown, paths: string[]): QrSource {
 	const [code] = codesIn([{ path, value }]);
 	if (code !== undefined) return { text: code.value };
 	const image = imageIn(value);
-	if (image === undefined) return { text: value };
+	if (image === undefined) return { text: value.trim() };
 	if (image !== 'other') return { image };
 	return {
 		hint: `No QR code: "${path}" (QR Code Path) leads to the address of a picture, or to one that is no PNG, JPEG or SVG. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,

@@ -83,6 +83,9 @@ const skipRepeatsField: INodeProperties = {
 		'Whether the same "paid" or "failed" of a charge starts the workflow once within ten minutes, and anything else once for each event. A customer\'s second payment of the same charge within ten minutes is skipped too. Each process of n8n remembers its own, so look into a table of your own as well.',
 };
 
+/** The options that n8n, or who sends a request, must not read as an expression. */
+export const chosenOptions = [respondField, responseCodeField, skipRepeatsField];
+
 /** What to do for postbacks, which depends on how genuine ones are told. */
 const STEPS: Record<Authentication, string[]> = {
 	signedUrl: [

@@ -2,11 +2,11 @@ import { NodeOperationError, UserError, type IHookFunctions } from 'n8n-workflow
 import { inWords } from '../../inputError';
 import { logWarning } from '../../log';
 import { isBodyLeft } from '../../parameters/leaveBody';
-import { requireFieldByField } from '../../parameters/parameter';
+import { refuseExpressions, requireFieldByField } from '../../parameters/parameter';
 import { readChallengeField } from '../../postback/challenge';
 import { beginPublication, endPublication } from '../../n8n1/publication';
 import { refuseExpression, refuseWrongResponse, responseBodyField } from '../../postback/response';
-import { readSkipRepeats, refuseWrongTime, triggerProperties } from './form';
+import { chosenOptions, readSkipRepeats, refuseWrongTime, triggerProperties } from './form';
 import { NO_SECRET, readSettings } from './settings';
 
 const BODY_IS_READ =
@@ -19,6 +19,8 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
 	refuseExpression(typedOptions, responseBodyField);
 	readChallengeField(typedOptions);
+	// Where n8n responds it takes an expression inside of Options for a text: each postback would get 500.
+	refuseExpressions(chosenOptions, typedOptions);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
 	refuseWrongTime(options);

@@ -85,14 +85,14 @@ function startWith(
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}
-	const repetitions = claimStarts(
+	const areFirst = claimStarts(
 		context,
 		items.map(({ json }) => json),
 	);
-	const first = items.filter((_, entry) => repetitions[entry] === 'first');
-	if (first.length === 0 && repetitions.includes('ofUnanswered')) {
+	if (areFirst === undefined) {
 		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
 	}
+	const first = items.filter((_, entry) => areFirst[entry]);
 	for (const item of items) {
 		if (!first.includes(item)) logRepeat(context, item.json);
 	}
