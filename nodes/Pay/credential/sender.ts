@@ -6,7 +6,9 @@ import {
 	timingSafeEqual,
 	type KeyObject,
 } from 'crypto';
-import { InputError } from '../inputError';
+import type { InputError } from '../inputError';
+import { matchField, type PostbackMatch } from '../parameters/condition';
+import { wrongField } from '../parameters/label';
 import type { StatusWords } from '../service/postbackState';
 import { senderFields, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
@@ -237,15 +239,15 @@ function unsignedPath(field: string, content: SignedContent): string | undefined
 	return field.split('\n').find((path) => {
 		const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
 		if (part === undefined) return false;
-		const isSigned = part.toLowerCase() === 'headers' && signed.includes(headerName(name));
-		return !isSigned;
+		// A path may have it in brackets: headers[x-event].
+		const header = name.toLowerCase().replace(/\]$/, '');
+		return part.toLowerCase() !== 'headers' || !signed.includes(header);
 	});
 }
 
-const headerName = (text: string) => text.toLowerCase().replace(/\]$/, '');
-
-const WHAT_IS_SIGNED =
-	'reads a header or the query, which the service does not sign: anybody could add it';
+const unsigned = (path: string) =>
+	`has ${JSON.stringify(path)}, which reads a header or the query, which the service does not sign: anybody could add it`;
+const NAME_A_FIELD = 'Name a field of the body.';
 
 /**
  * Refuses fields of a postback that its service does not sign. Throws an InputError. Reads nothing that is
@@ -266,11 +268,7 @@ function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
 	for (const [name, field = ''] of Object.entries(fields)) {
 		const path = unsignedPath(field, content);
 		if (path === undefined) continue;
-		throw wrongInCredential(
-			name,
-			`has ${JSON.stringify(path)}, which ${WHAT_IS_SIGNED}`,
-			'Name a field of the body.',
-		);
+		throw wrongInCredential(name, unsigned(path), NAME_A_FIELD);
 	}
 }
 
@@ -279,20 +277,16 @@ function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
  * @param words those of another credential, of which the same is asked
  */
 export function refuseUnsignedMatch(
-	match: object,
+	match: PostbackMatch | undefined,
 	rule: SenderRule | undefined,
 	words?: StatusWords,
 ): void {
 	if (rule?.is !== 'signature') return;
 	if (words !== undefined) refuseUnsignedWords(words, rule.content);
-	if (!('field' in match)) return;
-	const path = unsignedPath(String(match.field), rule.content);
+	if (match === undefined || !('field' in match)) return;
+	const path = unsignedPath(match.field, rule.content);
 	if (path === undefined) return;
-	throw new InputError(
-		'matchField',
-		`Field (matchField) has ${JSON.stringify(path)}, which ${WHAT_IS_SIGNED}`,
-		'Name a field of the body.',
-	);
+	throw wrongField(matchField, unsigned(path), NAME_A_FIELD);
 }
 
 /** What a checked sender means for what is read of its postback, and shown of it. */

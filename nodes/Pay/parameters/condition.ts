@@ -63,7 +63,7 @@ export const resumeCondition: ConditionField = {
 	description: 'Which postback lets the workflow go on',
 };
 
-const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
+export const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
 
 /** The fields by which a wait and a trigger say which postbacks count. */
 export function conditionFields(field: ConditionField): INodeProperties[] {
