@@ -1,9 +1,8 @@
 import { InputError } from '../inputError';
 import { optionalText } from '../parameters/text';
-import type { PayCredential } from './fields';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
-import { CLIENT_AUTHENTICATIONS } from './fields';
 import { readDescription, type ServiceDescription } from './description';
+import { CLIENT_AUTHENTICATIONS, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
 import {
