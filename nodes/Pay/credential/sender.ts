@@ -20,7 +20,7 @@ import {
 	type SignedContent,
 	type SignedRequest,
 } from './signedContent';
-import { wrongInCredential } from './wrongField';
+import { chosenIn, wrongInCredential } from './wrongField';
 
 /*
  * Who sent a notification. The proof in a postback's URL says which charge it is about and that its sender
@@ -55,23 +55,9 @@ export type SenderRule = SecretHeader | SignatureRule;
 const SENDER_CHECKS = ['none', 'signature', 'secretHeader'] as const;
 type SenderCheck = (typeof SENDER_CHECKS)[number];
 
-const CHOOSE = 'Choose one from the list.';
-
-/** One of some choices of a field of the credential. Throws an InputError. */
-function chosen<T extends string>(
-	credential: PayCredential,
-	field: string,
-	choices: readonly [T, ...T[]],
-): T {
-	const { [field]: value = choices[0] } = credential;
-	const choice = choices.find((each) => each === value);
-	if (choice !== undefined) return choice;
-	throw wrongInCredential(field, `must be one of ${choices.join(', ')}`, CHOOSE);
-}
-
 /** How the credential says that senders are checked. Throws an InputError. */
 export const senderCheckOf = (credential: PayCredential): SenderCheck =>
-	chosen(credential, 'senderCheck', SENDER_CHECKS);
+	chosenIn(credential, 'senderCheck', SENDER_CHECKS);
 
 type HeaderField = 'secretHeaderName' | 'signatureHeader' | 'timestampHeader';
 
@@ -179,7 +165,7 @@ const TIMESTAMP_AND_BODY: SignedContent = [
 type ContentOfRule = Pick<SignatureRule, 'content' | 'timestampHeader'>;
 
 function readContentRule(credential: PayCredential): ContentOfRule {
-	const choice = chosen(credential, 'signedContent', ['body', 'timestampAndBody', 'template']);
+	const choice = chosenIn(credential, 'signedContent', ['body', 'timestampAndBody', 'template']);
 	if (choice === 'body') return { content: BODY };
 	if (choice === 'timestampAndBody') {
 		return {
@@ -195,7 +181,7 @@ function readContentRule(credential: PayCredential): ContentOfRule {
 }
 
 function readSignatureRule(credential: PayCredential): SignatureRule {
-	const algorithm = chosen(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
+	const algorithm = chosenIn(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
 	const keys =
 		algorithm === 'rsaSha256'
 			? { publicKeys: readPublicKeys(credential) }
