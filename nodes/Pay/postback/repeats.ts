@@ -62,20 +62,20 @@ type Repetition =
 export function claimStarts(context: IWebhookFunctions, postbacks: IDataObject[]): Repetition[] {
 	const now = performance.now();
 	forgetOld(now);
-	const mine = new Map<string, Start>();
+	const startsOfRequest = new Map<string, Start>();
 	const repetitions = postbacks.map((postback, entry): Repetition => {
 		const key = keyOf(context, postback, entry);
 		const earlier = starts.get(key);
 		if (earlier !== undefined) return earlier.isAnswered ? 'ofAnswered' : 'ofUnanswered';
 		const start: Start = { at: now, isAnswered: false };
 		starts.set(key, start);
-		mine.set(key, start);
+		startsOfRequest.set(key, start);
 		return 'first';
 	});
 	const response = context.getResponseObject();
 	// Once for all: from the eleventh time on, Node.js warns of a leak.
 	response.once('finish', () => {
-		for (const [key, start] of mine) {
+		for (const [key, start] of startsOfRequest) {
 			if (response.statusCode < 400) start.isAnswered = true;
 			else if (starts.get(key) === start) starts.delete(key);
 		}
