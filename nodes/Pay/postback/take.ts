@@ -63,13 +63,14 @@ export async function take(
 	terms: PostbackTerms,
 ): Promise<JudgedPostback | { noWebhookResponse: true }> {
 	const { sender, statusWords, resumeToken } = terms;
-	const isUnproven = terms.needsProof && reference === null;
-	const wrongHeader = sender && headerFault(sender, headersOf(context));
-	if (isUnproven || wrongHeader !== undefined) {
+	if (terms.needsProof && reference === null) {
 		const responded = await respondIfChallenge(context, reference, terms);
-		if (responded !== undefined) return responded;
-		if (isUnproven) return refuseUnproven(context);
-		return refuseWrongSender(context, String(wrongHeader));
+		return responded ?? refuseUnproven(context);
+	}
+	const wrongHeader = sender && headerFault(sender, headersOf(context));
+	if (wrongHeader !== undefined) {
+		const responded = await respondIfChallenge(context, reference, terms);
+		return responded ?? refuseWrongSender(context, wrongHeader);
 	}
 	const content = await readContent(context, terms.bodyTime);
 	const wrongBody = faultOfBody(context, terms, content);
