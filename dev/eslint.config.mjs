@@ -1,5 +1,5 @@
 // What n8n's own command line lints a community package with, without that command line (700 MB, which
-// `npm run strict` installs). Its own two lines are in eslint.config.mjs.
+// `npx ts-node dev/strict.ts` installs). Its own two lines are in eslint.config.mjs.
 import js from '@eslint/js';
 import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
 import { defineConfig } from 'eslint/config';

@@ -93,7 +93,7 @@ export function processorTime(pid: number): number {
 const NOT_READY = /Database is not ready!|SQLITE_BUSY|Workflow is still being unpublished/;
 
 /** An n8n has ended by itself: there is nothing to wait for any more. */
-export class EndedError extends Error {}
+class EndedError extends Error {}
 
 /**
  * Tries again until the work gives something, or says what it waited for. It asks less often the

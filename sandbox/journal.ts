@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { isLosslessNumber, parse } from 'lossless-json';
 
 /** Who is calling, with what kind of body and which program. */
-export interface ExchangeHeaders {
+interface ExchangeHeaders {
 	authorization: string;
 	'content-type': string;
 	'user-agent': string;

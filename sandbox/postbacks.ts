@@ -34,12 +34,12 @@ export interface PostbackBody {
 }
 
 /** A postback whose facts are nested one level deep, as many services have it. */
-export function nested({ event, ...data }: PostbackBody) {
+function nested({ event, ...data }: PostbackBody) {
 	return { event, data };
 }
 
 /** A postback as one entry of a list; the other one is about another charge. */
-export function listed({ event, ...data }: PostbackBody) {
+function listed({ event, ...data }: PostbackBody) {
 	const other = {
 		id: 'another',
 		external_id: 'another-order',

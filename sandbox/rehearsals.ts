@@ -13,7 +13,7 @@ export interface ResponseBody {
 }
 
 /** What becomes of a request. */
-export type Effect =
+type Effect =
 	/** Nothing is made, and the fault is all that the caller gets. */
 	| { kind: 'notCarriedOut'; fault: Fault }
 	/** The charge or payment is made all the same: the case in which guessing costs money. */

@@ -12,7 +12,7 @@ export interface Row {
 }
 
 /** A table of docs/scale.md. */
-export interface Table {
+interface Table {
 	rows: Row[];
 	/** Whether less is better, as of milliseconds, or more, as of calls per second. */
 	better: 'less' | 'more';

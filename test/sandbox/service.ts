@@ -95,7 +95,7 @@ export async function raw(
 }
 
 /** What the page is told, as the tests read it. */
-export interface State {
+interface State {
 	orderedRehearsal: string;
 	transactions: Array<{
 		external_id: string;

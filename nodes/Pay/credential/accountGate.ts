@@ -117,13 +117,13 @@ export class AccountGate {
 		const pause = this.pauseOf(known);
 		if (pause !== undefined) return pause;
 		if (known.isAccepted) return await this.askFor(known, ask);
-		const asked = ask();
-		known.asking = asked.then(
+		const pending = ask();
+		known.asking = pending.then(
 			({ standing }) => (standing instanceof WithoutToken ? standing : undefined),
 			() => undefined,
 		);
 		try {
-			return await this.askFor(known, async () => await asked);
+			return await this.askFor(known, async () => await pending);
 		} finally {
 			known.asking = undefined;
 		}

@@ -1,9 +1,8 @@
 import { InputError } from '../inputError';
 import { optionalText } from '../parameters/text';
-import type { PayCredential } from './fields';
 import { parseBaseUrl, parseSchemeName, parseServiceUrl } from './baseUrl';
-import { CLIENT_AUTHENTICATIONS } from './fields';
 import { readDescription, type ServiceDescription } from './description';
+import { CLIENT_AUTHENTICATIONS, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
 import { readLimits, type Limits } from './limits';
 import {
@@ -12,7 +11,7 @@ import {
 	senderCheckOf,
 	type SenderRule,
 } from './sender';
-import { credentialField, wrongInCredential } from './wrongField';
+import { CHOOSE_IN_CREDENTIAL, credentialField, wrongInCredential } from './wrongField';
 
 /** How a client proves who it is to a token endpoint (RFC 6749, section 4.4). */
 export interface ClientCredentials {
@@ -42,8 +41,6 @@ export interface Account extends ServiceDescription {
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
 }
-
-const FROM_LIST = 'Open the credential and choose one from the list.';
 
 /** Visible ASCII without a space, which is what a header can carry (RFC 6750, section 2.1). */
 export const TOKEN = /^[\x21-\x7e]+$/;
@@ -80,7 +77,7 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 	const sendIn = CLIENT_AUTHENTICATIONS.find(({ value }) => value === clientAuthentication)?.value;
 	if (sendIn === undefined) {
 		const what = 'must be body, header, headerJson or json';
-		throw wrongInCredential('clientAuthentication', what, FROM_LIST);
+		throw wrongInCredential('clientAuthentication', what, CHOOSE_IN_CREDENTIAL);
 	}
 	const allowHttp = credential.allowHttp === true;
 	return {
@@ -100,7 +97,7 @@ export function parseToken(credential: PayCredential): Account['token'] {
 		return { clientCredentials: parseClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
-	throw wrongInCredential('authentication', what, FROM_LIST);
+	throw wrongInCredential('authentication', what, CHOOSE_IN_CREDENTIAL);
 }
 
 /** Headers that say something else already: to HTTP, to proxies, or in each of our requests. */

@@ -7,11 +7,11 @@ import {
 	type PathRules,
 } from '../parameters/fieldAndValues';
 import { parseSwitch } from '../parameters/parameter';
-import { AMOUNT_UNITS, type AmountUnit } from '../service/amounts';
+import { AMOUNT_UNITS } from '../service/amounts';
 import { ANYTHING } from '../service/fieldMatch';
 import type { ResponseWords } from '../service/judgement';
 import type { StatusWords } from '../service/postbackState';
-import { credentialField, fieldInCredential, wrongInCredential } from './wrongField';
+import { chosenIn, credentialField, fieldInCredential, wrongInCredential } from './wrongField';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
@@ -120,17 +120,6 @@ function refuseWithoutStatus(fields: DescriptionFields): void {
 	);
 }
 
-/** Reads what the amounts of postbacks count. Throws an InputError. */
-function readAmountUnit({ amountUnit = 'same' }: DescriptionFields): AmountUnit {
-	const unit = AMOUNT_UNITS.find((each) => each === amountUnit);
-	if (unit !== undefined) return unit;
-	throw wrongInCredential(
-		'amountUnit',
-		`must be one of ${AMOUNT_UNITS.join(', ')}`,
-		'Open the credential and choose one from the list.',
-	);
-}
-
 function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const words = readWords(fields, STATUS, { mayHaveLists: true });
 	if (words === undefined) {
@@ -148,7 +137,7 @@ function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	if (refundField !== undefined) status.refundField = refundField;
 	if (amountField !== undefined) {
 		status.amountField = amountField;
-		status.amountUnit = readAmountUnit(fields);
+		status.amountUnit = chosenIn(fields, 'amountUnit', AMOUNT_UNITS);
 	}
 	if (idField !== undefined) status.idField = idField;
 	return status;

@@ -40,7 +40,8 @@ export async function preAuthentication(
 /** Adds the token to a request. */
 export const authenticate: IAuthenticate = async (credential, options) => {
 	const token = tokens.get(credential);
-	if (token === undefined)
+	if (token === undefined) {
 		throw new Error('n8n did not ask for an access token before the request');
+	}
 	return { ...options, headers: { ...options.headers, Authorization: `Bearer ${token}` } };
 };

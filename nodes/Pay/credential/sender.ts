@@ -6,7 +6,9 @@ import {
 	timingSafeEqual,
 	type KeyObject,
 } from 'crypto';
-import { InputError } from '../inputError';
+import type { InputError } from '../inputError';
+import { matchField, type PostbackMatch } from '../parameters/condition';
+import { wrongField } from '../parameters/label';
 import type { StatusWords } from '../service/postbackState';
 import { senderFields, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
@@ -18,7 +20,7 @@ import {
 	type SignedContent,
 	type SignedRequest,
 } from './signedContent';
-import { wrongInCredential } from './wrongField';
+import { chosenIn, wrongInCredential } from './wrongField';
 
 /*
  * Who sent a notification. The proof in a postback's URL says which charge it is about and that its sender
@@ -53,23 +55,9 @@ export type SenderRule = SecretHeader | SignatureRule;
 const SENDER_CHECKS = ['none', 'signature', 'secretHeader'] as const;
 type SenderCheck = (typeof SENDER_CHECKS)[number];
 
-const CHOOSE = 'Choose one from the list.';
-
-/** One of some choices of a field of the credential. Throws an InputError. */
-function chosen<T extends string>(
-	credential: PayCredential,
-	field: string,
-	choices: readonly [T, ...T[]],
-): T {
-	const { [field]: value = choices[0] } = credential;
-	const choice = choices.find((each) => each === value);
-	if (choice !== undefined) return choice;
-	throw wrongInCredential(field, `must be one of ${choices.join(', ')}`, CHOOSE);
-}
-
 /** How the credential says that senders are checked. Throws an InputError. */
 export const senderCheckOf = (credential: PayCredential): SenderCheck =>
-	chosen(credential, 'senderCheck', SENDER_CHECKS);
+	chosenIn(credential, 'senderCheck', SENDER_CHECKS);
 
 type HeaderField = 'secretHeaderName' | 'signatureHeader' | 'timestampHeader';
 
@@ -177,7 +165,7 @@ const TIMESTAMP_AND_BODY: SignedContent = [
 type ContentOfRule = Pick<SignatureRule, 'content' | 'timestampHeader'>;
 
 function readContentRule(credential: PayCredential): ContentOfRule {
-	const choice = chosen(credential, 'signedContent', ['body', 'timestampAndBody', 'template']);
+	const choice = chosenIn(credential, 'signedContent', ['body', 'timestampAndBody', 'template']);
 	if (choice === 'body') return { content: BODY };
 	if (choice === 'timestampAndBody') {
 		return {
@@ -193,7 +181,7 @@ function readContentRule(credential: PayCredential): ContentOfRule {
 }
 
 function readSignatureRule(credential: PayCredential): SignatureRule {
-	const algorithm = chosen(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
+	const algorithm = chosenIn(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
 	const keys =
 		algorithm === 'rsaSha256'
 			? { publicKeys: readPublicKeys(credential) }
@@ -237,15 +225,15 @@ function unsignedPath(field: string, content: SignedContent): string | undefined
 	return field.split('\n').find((path) => {
 		const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
 		if (part === undefined) return false;
-		const isSigned = part.toLowerCase() === 'headers' && signed.includes(headerName(name));
-		return !isSigned;
+		// A path may have it in brackets: headers[x-event].
+		const header = name.toLowerCase().replace(/\]$/, '');
+		return part.toLowerCase() !== 'headers' || !signed.includes(header);
 	});
 }
 
-const headerName = (text: string) => text.toLowerCase().replace(/\]$/, '');
-
-const WHAT_IS_SIGNED =
-	'reads a header or the query, which the service does not sign: anybody could add it';
+const unsigned = (path: string) =>
+	`has ${JSON.stringify(path)}, which reads a header or the query, which the service does not sign: anybody could add it`;
+const NAME_A_FIELD = 'Name a field of the body.';
 
 /**
  * Refuses fields of a postback that its service does not sign. Throws an InputError. Reads nothing that is
@@ -266,11 +254,7 @@ function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
 	for (const [name, field = ''] of Object.entries(fields)) {
 		const path = unsignedPath(field, content);
 		if (path === undefined) continue;
-		throw wrongInCredential(
-			name,
-			`has ${JSON.stringify(path)}, which ${WHAT_IS_SIGNED}`,
-			'Name a field of the body.',
-		);
+		throw wrongInCredential(name, unsigned(path), NAME_A_FIELD);
 	}
 }
 
@@ -279,20 +263,16 @@ function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
  * @param words those of another credential, of which the same is asked
  */
 export function refuseUnsignedMatch(
-	match: object,
+	match: PostbackMatch | undefined,
 	rule: SenderRule | undefined,
 	words?: StatusWords,
 ): void {
 	if (rule?.is !== 'signature') return;
 	if (words !== undefined) refuseUnsignedWords(words, rule.content);
-	if (!('field' in match)) return;
-	const path = unsignedPath(String(match.field), rule.content);
+	if (match === undefined || !('field' in match)) return;
+	const path = unsignedPath(match.field, rule.content);
 	if (path === undefined) return;
-	throw new InputError(
-		'matchField',
-		`Field (matchField) has ${JSON.stringify(path)}, which ${WHAT_IS_SIGNED}`,
-		'Name a field of the body.',
-	);
+	throw wrongField(matchField, unsigned(path), NAME_A_FIELD);
 }
 
 /** What a checked sender means for what is read of its postback, and shown of it. */

@@ -1,6 +1,6 @@
 import type { InputError } from '../inputError';
 import { fieldAt, wrongField, type NamedField } from '../parameters/label';
-import { credentialFields } from './fields';
+import { credentialFields, type PayCredential } from './fields';
 
 /** A field of the credential, as its form calls it. */
 export const credentialField = (name: string): NamedField => fieldAt(credentialFields, name);
@@ -18,4 +18,19 @@ export function fieldInCredential(name: string): NamedField {
 /** An {@link InputError} about a field of the credential. */
 export function wrongInCredential(name: string, what: string, advice: string): InputError {
 	return wrongField(fieldInCredential(name), what, advice);
+}
+
+/** What to do where a field of the credential is none of its list. */
+export const CHOOSE_IN_CREDENTIAL = 'Open the credential and choose one from the list.';
+
+/** Reads a field of the credential that is chosen from a list, the first of it by default. Throws an InputError. */
+export function chosenIn<Choice extends string>(
+	credential: PayCredential,
+	name: string,
+	choices: readonly [Choice, ...Choice[]],
+): Choice {
+	const { [name]: value = choices[0] } = credential;
+	const choice = choices.find((each) => each === value);
+	if (choice !== undefined) return choice;
+	throw wrongInCredential(name, `must be one of ${choices.join(', ')}`, CHOOSE_IN_CREDENTIAL);
 }

@@ -19,10 +19,10 @@ function nodeWithoutItself({ destinationNode, originalDestinationNode }: StartDa
 
 /** Whether a node is this one, or an AI agent that has this one as its tool. */
 function isThisOrItsAgent(context: IExecuteFunctions, name: string): boolean {
-	const own = context.getNode().name;
-	if (name === own) return true;
+	const thisNode = context.getNode().name;
+	if (name === thisNode) return true;
 	const tools = context.getParentNodes(name, { connectionType: 'ai_tool' });
-	return tools.some((tool) => tool.name === own);
+	return tools.some((tool) => tool.name === thisNode);
 }
 
 /**

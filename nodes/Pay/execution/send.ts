@@ -75,8 +75,9 @@ async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Do
 async function send(run: Run, item: Ready): Promise<Done | undefined> {
 	const done = await run.gate.pass(item.account, async () => await sendWithToken(run, item));
 	if (done instanceof InputError) return refuseItem(run, item, done);
-	if (done instanceof Pause)
+	if (done instanceof Pause) {
 		return refuseItem(run, item, tooManyRequests(done.seconds, paceOf(run)));
+	}
 	return done;
 }
 

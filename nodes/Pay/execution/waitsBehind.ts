@@ -89,7 +89,7 @@ function refuseUnsigned(
 ): void {
 	if (!hasSameCredential) return;
 	if (sender instanceof InputError) throw sender;
-	refuseUnsignedMatch(readMatch() ?? {}, sender, status);
+	refuseUnsignedMatch(readMatch(), sender, status);
 }
 
 /** A node that asks for a postback, as far as the waits behind it depend on it. */

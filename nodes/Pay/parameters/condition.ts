@@ -63,7 +63,7 @@ export const resumeCondition: ConditionField = {
 	description: 'Which postback lets the workflow go on',
 };
 
-const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
+export const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
 
 /** The fields by which a wait and a trigger say which postbacks count. */
 export function conditionFields(field: ConditionField): INodeProperties[] {
@@ -112,19 +112,19 @@ const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
  * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
  * would go on with "failed". Throws an InputError.
  * @param typed the node's parameters as they were typed
- * @param own the name of the node's own field
+ * @param fieldOfNode the name of the field that this node reads
  */
-export function refuseMisplacedCondition(typed: object, own: string): void {
+export function refuseMisplacedCondition(typed: object, fieldOfNode: string): void {
 	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
 	for (const field of NAMES_OF_CONDITIONS) {
 		const isInOptions = isJsonObject(options) && Object.hasOwn(options, field);
-		const isOther = field !== own && Object.hasOwn(parameters, field);
+		const isOther = field !== fieldOfNode && Object.hasOwn(parameters, field);
 		if (!isInOptions && !isOther) continue;
 		const place = isInOptions ? `options.${field}` : field;
 		throw new InputError(
 			place,
 			`The node has "${place}", which it does not read`,
-			`Enter the condition as "${own}" among its parameters, and remove "${place}".`,
+			`Enter the condition as "${fieldOfNode}" among its parameters, and remove "${place}".`,
 		);
 	}
 }

@@ -52,7 +52,7 @@ function isThere(field: string, sources: Sources): boolean {
 }
 
 /** The text that a request wants back; undefined where it is no challenge. */
-export function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
+function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
 	const fieldsOfPostbacks = words === undefined ? [] : fieldsOf(words);
 	if (fieldsOfPostbacks.some((each) => isThere(each, sources))) return undefined;
 	const found = firstValue(field, sources);
@@ -66,7 +66,7 @@ function fieldsOf({ field, refundField, amountField, idField }: StatusWords): st
 /** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
 const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
 
-export const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
+const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
 
 /** As much of a body as is read of a request that proves nothing, in bytes. */
 const LONGEST_BODY = 8192;

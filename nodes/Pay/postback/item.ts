@@ -68,17 +68,18 @@ export async function toPostbackItem(
 }
 
 /**
- * Makes an item for each claim of one postback. They share its files and its body; what is about an entry is
- * its own, its event too. Rejects as {@link toPostbackItem}.
+ * Makes an item of one postback, or one for each of its claims. Those share its files and its body; what is
+ * about an entry is its own, its event too. Rejects as {@link toPostbackItem}.
  */
-export async function toClaimedItems(
+export async function toPostbackItems(
 	context: IWebhookFunctions,
 	claims: JudgedPostback[],
 ): Promise<INodeExecutionData[]> {
 	const [first] = claims;
 	if (first === undefined) return [];
-	const { json, binary } = await toPostbackItem(context, first);
-	if (claims.length === 1) return [{ json, binary }];
+	const item = await toPostbackItem(context, first);
+	if (claims.length === 1) return [item];
+	const { json, binary } = item;
 	return claims.map(({ reference, claimed, verdict }, index) => {
 		const { body, receivedAt, method, query, headers, rawBody } = json;
 		const eventId = createHash('sha256')

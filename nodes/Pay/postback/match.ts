@@ -20,11 +20,13 @@ export interface JudgedPostback {
 	postback: Postback;
 	reference: Reference | null;
 	sources: Sources;
-	/** Absent where the account has no words; so the next one. */
+	/** The words of the account, if it has any. */
 	words?: StatusWords;
+	/** Absent without such words. */
 	verdict?: JudgedState;
-	/** What it says of itself, where nothing proves what it is about: the whole of it, or one entry of its list. */
+	/** What it says of itself, where nothing proves what it is about. */
 	claimed?: Claimed;
+	/** The entry of its list that says so; absent where the whole of it does. */
 	entry?: Entry;
 }
 
@@ -64,11 +66,11 @@ export function judgePostback(
 /** Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. */
 function whyNoEntryMatches(
 	match: Extract<PostbackMatch, { field: string }>,
-	{ sources, words, reference, entry: own }: JudgedPostback,
+	{ sources, words, reference, entry: claimedEntry }: JudgedPostback,
 ): string | undefined {
-	// Of an entry that is looked at by itself, the others say nothing.
-	if (own !== undefined && tellsApart(match.field, own, sources)) {
-		return mismatchOf(match, sources, own);
+	// An entry that was claimed by itself: the others say nothing of it.
+	if (claimedEntry !== undefined && tellsApart(match.field, claimedEntry, sources)) {
+		return mismatchOf(match, sources, claimedEntry);
 	}
 	const entries = entriesOf([match.field], sources);
 	if (entries.length === 0) return mismatchOf(match, sources);

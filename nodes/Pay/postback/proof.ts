@@ -142,25 +142,25 @@ function decodeReference(encoded: string): Reference | null {
 }
 
 /** A proof taken apart, before anybody knows whether it is genuine: nothing of its reference is parsed. */
-interface ClaimedProof {
+interface UnverifiedProof {
 	encoded: string;
 	mac: string;
 }
 
 /** The value of a query's proof; a repeated parameter is a list, and none. */
-function claimedText(query: Record<string, unknown>): string | undefined {
+function proofTextIn(query: Record<string, unknown>): string | undefined {
 	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
 	return typeof proof === 'string' && proof.length <= 2 * MAX_URL_LENGTH ? proof : undefined;
 }
 
 /** The signed proof in a query. */
-function claimedProof(query: Record<string, unknown>): ClaimedProof | undefined {
-	const [, encoded, mac] = PROOF.exec(claimedText(query) ?? '') ?? [];
+function unverifiedProofIn(query: Record<string, unknown>): UnverifiedProof | undefined {
+	const [, encoded, mac] = PROOF.exec(proofTextIn(query) ?? '') ?? [];
 	return encoded === undefined || mac === undefined ? undefined : { encoded, mac };
 }
 
 /** Whether a secret made a proof, compared in constant time. An empty secret proves nothing. */
-function isMadeWith(secret: string, { encoded, mac }: ClaimedProof): boolean {
+function isMadeWith(secret: string, { encoded, mac }: UnverifiedProof): boolean {
 	if (secret === '') return false;
 	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
 	return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret)));
@@ -171,7 +171,7 @@ export function verify(
 	query: Record<string, unknown>,
 	secrets: readonly string[],
 ): Reference | null {
-	const proof = claimedProof(query);
+	const proof = unverifiedProofIn(query);
 	if (proof === undefined) return null;
 	for (const secret of secrets) {
 		if (isMadeWith(secret, proof)) return decodeReference(proof.encoded);
@@ -181,7 +181,7 @@ export function verify(
 
 /** The hash of the random proof in a query, see {@link withRandomProof}; undefined where it has none. */
 export function hashOfRandomProof(query: Record<string, unknown>): string | undefined {
-	const [, proof] = RANDOM_PROOF.exec(claimedText(query) ?? '') ?? [];
+	const [, proof] = RANDOM_PROOF.exec(proofTextIn(query) ?? '') ?? [];
 	return proof === undefined ? undefined : proofHash(proof);
 }
 

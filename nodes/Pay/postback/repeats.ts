@@ -60,18 +60,18 @@ export function claimStarts(
 	forgetOld(now);
 	const keys = postbacks.map((postback, entry) => keyOf(context, postback, entry));
 	if (keys.some((key) => starts.get(key)?.isAnswered === false)) return undefined;
-	const mine = new Map<string, Start>();
+	const startsOfRequest = new Map<string, Start>();
 	const areFirst = keys.map((key) => {
 		if (starts.has(key)) return false;
 		const start: Start = { at: now, isAnswered: false };
 		starts.set(key, start);
-		mine.set(key, start);
+		startsOfRequest.set(key, start);
 		return true;
 	});
 	const response = context.getResponseObject();
 	// Once for all: from the eleventh time on, Node.js warns of a leak.
 	response.once('finish', () => {
-		for (const [key, start] of mine) {
+		for (const [key, start] of startsOfRequest) {
 			if (response.statusCode < 400) start.isAnswered = true;
 			else if (starts.get(key) === start) starts.delete(key);
 		}

@@ -1,15 +1,14 @@
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { headerFault, knownOfSender, signatureFault, type SenderRule } from '../credential/sender';
-import type { PostbackMatch } from '../parameters/condition';
 import type { StatusWords } from '../service/postbackState';
-import { judgePostback, whyNotAwaited, type JudgedPostback } from './match';
+import { judgePostback, type JudgedPostback } from './match';
 import { respondToChallenge, type ChallengeRule } from './challenge';
 import type { Reference } from './proof';
 import { refuseUnproven, refuseWrongSender } from './refuse';
 import { headersOf, readContent, readPostback } from './request';
 
 /** What is asked of a postback. */
-export interface PostbackTerms {
+interface PostbackTerms {
 	/** Whether its URL must prove what it is about. */
 	needsProof: boolean;
 	/** How long its body may take, in milliseconds. */
@@ -18,20 +17,12 @@ export interface PostbackTerms {
 	sender: SenderRule | undefined;
 	/** The URL as the service has it: a proxy on the way may cut what n8n gets of it. */
 	urlGivenOut: string;
-	/** What it must hold for the workflow to go on; undefined where any will do. */
-	match: PostbackMatch | undefined;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
 	/** What a request without a proof may be instead; undefined where that is nothing. */
 	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
-}
-
-/** A genuine postback, judged. */
-export interface TakenPostback extends JudgedPostback {
-	/** Why the workflow does not go on with it, in words for a log; undefined where it does. */
-	mismatch: string | undefined;
 }
 
 /** Why a body is not what its service signed, in words for a log; undefined where it is, or is not signed. */
@@ -61,25 +52,25 @@ async function respondIfChallenge(
 }
 
 /**
- * The one way in for a postback: proof, sender, body, match. Nothing of an unproven request is read but
- * what makes it a challenge, and nothing is read as a postback before its sender is known. Rejects where the
- * body cannot be read.
+ * The one way in for a postback: proof, sender, body. Nothing of an unproven request is read but what makes it a
+ * challenge, and nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
  * @param reference what its URL proves
- * @returns n8n's value for a request that was refused and has its response
+ * @returns the postback, genuine and judged, or n8n's value for a request that was refused and has its response
  */
 export async function take(
 	context: IWebhookFunctions,
 	reference: Reference | null,
 	terms: PostbackTerms,
-): Promise<TakenPostback | { noWebhookResponse: true }> {
-	const { sender, match, statusWords, resumeToken } = terms;
-	const isUnproven = terms.needsProof && reference === null;
-	const wrongHeader = sender && headerFault(sender, headersOf(context));
-	if (isUnproven || wrongHeader !== undefined) {
+): Promise<JudgedPostback | { noWebhookResponse: true }> {
+	const { sender, statusWords, resumeToken } = terms;
+	if (terms.needsProof && reference === null) {
 		const responded = await respondIfChallenge(context, reference, terms);
-		if (responded !== undefined) return responded;
-		if (isUnproven) return refuseUnproven(context);
-		return refuseWrongSender(context, String(wrongHeader));
+		return responded ?? refuseUnproven(context);
+	}
+	const wrongHeader = sender && headerFault(sender, headersOf(context));
+	if (wrongHeader !== undefined) {
+		const responded = await respondIfChallenge(context, reference, terms);
+		return responded ?? refuseWrongSender(context, wrongHeader);
 	}
 	const content = await readContent(context, terms.bodyTime);
 	const wrongBody = faultOfBody(context, terms, content);
@@ -88,6 +79,5 @@ export async function take(
 		return responded ?? refuseWrongSender(context, wrongBody);
 	}
 	const postback = await readPostback(context, content, { ...knownOfSender(sender), resumeToken });
-	const judged = judgePostback(postback, reference, statusWords);
-	return { ...judged, mismatch: whyNotAwaited(match, judged) };
+	return judgePostback(postback, reference, statusWords);
 }

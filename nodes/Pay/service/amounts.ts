@@ -64,8 +64,8 @@ function plainText(text: string): string | undefined {
 	if (plain !== undefined) return plain;
 	if (COMMA_ALONE.test(number)) return number.replace(',', '.');
 	if (POINTS_THEN_COMMA.test(number)) return number.replaceAll('.', '').replace(',', '.');
-	if (COMMAS_THEN_POINT.test(number) || COMMAS_ALONE.test(number))
-		return number.replaceAll(',', '');
+	if (COMMAS_THEN_POINT.test(number)) return number.replaceAll(',', '');
+	if (COMMAS_ALONE.test(number)) return number.replaceAll(',', '');
 	return undefined;
 }
 

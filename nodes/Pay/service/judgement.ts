@@ -12,7 +12,7 @@ export interface ResponseWords {
 }
 
 /** What the words of a response mean, and why. */
-export type Judgement =
+type Judgement =
 	/** One of the Rejected Values: rejected below 500; from there on the status counts. */
 	| { means: 'rejected'; reason: Reason }
 	/** None of the Accepted Values: a 2xx is unknown. */

@@ -198,7 +198,7 @@ export function stateOf(words: StatusWords, proven: Proven, sources: Sources): J
 }
 
 /** What a postback, or an entry of its list, says of itself, and what became of that. */
-export interface Claim {
+interface Claim {
 	claimed: Claimed;
 	verdict: JudgedState;
 	/** Absent where no path goes through a list that is there. */

@@ -48,12 +48,12 @@ function identifyingPart(value: unknown, path: string, ignored: ReadonlySet<stri
 		return value.map((entry) => identifyingPart(entry, `${path}[]`, ignored));
 	}
 	if (!isJsonObject(value)) return value;
-	const kept: Array<[string, unknown]> = [];
+	const members: Array<[string, unknown]> = [];
 	for (const [name, inside] of Object.entries(value)) {
 		const at = path === '' ? name : `${path}.${name}`;
-		if (!ignored.has(at)) kept.push([name, identifyingPart(inside, at, ignored)]);
+		if (!ignored.has(at)) members.push([name, identifyingPart(inside, at, ignored)]);
 	}
-	return Object.fromEntries(kept);
+	return Object.fromEntries(members);
 }
 
 /**

@@ -52,7 +52,7 @@ export function outlayOf(
 	{ operation }: { operation: { leaves: readonly Leaf[] } },
 	{ request }: Pick<Ready, 'request'>,
 ): bigint {
-	let units = BigInt(0);
+	let units = 0n;
 	for (const { path, means } of operation.leaves) {
 		if (means !== 'amount') continue;
 		for (const amount of valuesAt(request, path)) units += unitsOf(Number(amount));

@@ -74,19 +74,18 @@ export function resultOfAttempt(
 /** The facts of a result, as an item has them; what there is none of is left out. */
 export function factsOf(result: ItemResult): IDataObject {
 	const { external_id, kind, outcome, statusCode, response } = result;
-	const amount = outcome === 'accepted' ? result.amount : undefined;
-	// An error that is about no field has an empty one.
-	const field = outcome === 'accepted' ? undefined : result.field || undefined;
-	const tokenRejected = outcome === 'accepted' ? undefined : result.tokenRejected;
+	const accepted = outcome === 'accepted' ? result : undefined;
+	const failed = outcome === 'accepted' ? undefined : result;
 	const facts = {
 		external_id,
-		amount,
+		amount: accepted?.amount,
 		kind,
 		outcome,
 		statusCode,
-		tokenRejected,
+		tokenRejected: failed?.tokenRejected,
 		response,
-		field,
+		// An error that is about no field has an empty one.
+		field: failed?.field || undefined,
 	};
 	return Object.fromEntries(
 		Object.entries(facts).filter(([, value]) => value !== undefined),

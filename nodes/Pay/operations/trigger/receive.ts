@@ -4,15 +4,14 @@ import type {
 	IWebhookResponseData,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
-import type { PostbackMatch } from '../../parameters/condition';
 import { challengeOfGenuine } from '../../postback/challenge';
-import { toClaimedItems, toPostbackItem } from '../../postback/item';
+import { toPostbackItems } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
 import { verify } from '../../postback/proof';
 import { logNotAwaited, logRepeat, refusePostback, REPEATED } from '../../postback/refuse';
 import { claimStarts } from '../../postback/repeats';
 import { responseText } from '../../postback/response';
-import { take, type TakenPostback } from '../../postback/take';
+import { take } from '../../postback/take';
 import { readSkipRepeats } from './form';
 import { readSettings } from './settings';
 
@@ -36,24 +35,29 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		bodyTime: BODY_TIME,
 		sender,
 		urlGivenOut: urlGivenOut(context),
-		match,
 		statusWords,
 		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
+	// Where only the sender is known, each claim of the postback is judged by itself.
 	const isClaimed = authentication === 'sender' && taken.reference === null;
-	const claims = isClaimed ? claimsIn(taken) : undefined;
-	if (claims !== undefined && claims.claims.length > MOST_ENTRIES) {
+	const { claims, faults } = isClaimed ? claimsIn(taken) : { claims: [taken], faults: [] };
+	if (claims.length > MOST_ENTRIES) {
 		return refusePostback(context, 413, 'The list has too many entries');
 	}
-	const { items, mismatch } =
-		claims === undefined
-			? { items: await itemsOf(context, taken), mismatch: taken.mismatch }
-			: await itemsOfClaims(context, taken, claims, match);
-	// Some services sign their challenge: it goes on as any postback, so nothing is lost where it was one.
+	const awaited: JudgedPostback[] = [];
+	const reasons = new Set(faults);
+	for (const claim of claims) {
+		const mismatch = whyNotAwaited(match, claim);
+		if (mismatch === undefined) awaited.push(claim);
+		else reasons.add(mismatch);
+	}
+	for (const reason of reasons) logNotAwaited(context, reason, taken);
+	const items = await toPostbackItems(context, awaited);
+	const [firstReason] = reasons;
 	const webhookResponse =
 		challengeOfGenuine(context, challenge, taken.sources) ??
-		responseText(context, items.length === 0 ? notStartedBecause(mismatch) : undefined);
+		responseText(context, items.length === 0 ? notStartedBecause(firstReason) : undefined);
 	if (items.length === 0) return { webhookResponse };
 	return startWith(context, items, webhookResponse);
 }
@@ -98,36 +102,4 @@ function startWith(
 	}
 	if (first.length > 0) return { webhookResponse, workflowData: [first] };
 	return { webhookResponse: webhookResponse || notStartedBecause(REPEATED) };
-}
-
-/** The item of a postback; none where the workflow does not go on with it, which the log says. */
-async function itemsOf(
-	context: IWebhookFunctions,
-	taken: TakenPostback,
-): Promise<INodeExecutionData[]> {
-	if (taken.mismatch === undefined) return [await toPostbackItem(context, taken)];
-	logNotAwaited(context, taken.mismatch, taken);
-	return [];
-}
-
-/**
- * The items of what a postback says of itself: those with which the workflow goes on. The log says of the
- * others why not.
- */
-async function itemsOfClaims(
-	context: IWebhookFunctions,
-	taken: TakenPostback,
-	{ claims, faults }: ReturnType<typeof claimsIn>,
-	match: PostbackMatch | undefined,
-): Promise<{ items: INodeExecutionData[]; mismatch: string | undefined }> {
-	const awaited: JudgedPostback[] = [];
-	const reasons = new Set(faults);
-	for (const claim of claims) {
-		const mismatch = whyNotAwaited(match, claim);
-		if (mismatch === undefined) awaited.push(claim);
-		else reasons.add(mismatch);
-	}
-	for (const reason of reasons) logNotAwaited(context, reason, taken);
-	const [mismatch] = reasons;
-	return { items: await toClaimedItems(context, awaited), mismatch };
 }

@@ -30,7 +30,7 @@ const NO_SENDER =
 	'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own';
 
 /** What a trigger checks postbacks with. */
-export interface TriggerSettings {
+interface TriggerSettings {
 	authentication: Authentication;
 	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
 	secret: string;
@@ -103,14 +103,15 @@ export async function readSettings(
 	refuseUnsignedFields(credential, statusWords);
 	refuseMisplacedCondition(parameters, 'startWhen');
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
-	if (typeof condition === 'object') refuseUnsignedMatch(condition, sender);
+	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
+	refuseUnsignedMatch(match, sender);
 	return {
 		authentication,
 		secret: current,
 		acceptedSecrets: accepted,
 		sender,
 		statusWords,
-		match: matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]),
+		match,
 		challenge: readChallenge(parameters.options, authentication, statusWords),
 	};
 }

@@ -148,7 +148,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		const proofs = readProofs(context, read, external_id);
 		// Read now, because a mistake in it would refuse each postback.
 		const sender = await readSender(context);
-		for (const { match = {}, status } of proofs) refuseUnsignedMatch(match, sender, status);
+		for (const { match, status } of proofs) refuseUnsignedMatch(match, sender, status);
 		if (sender === undefined) warnOfUncheckedSender(context, proofs);
 		await outlastTimers(context);
 		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);

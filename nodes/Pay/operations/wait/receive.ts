@@ -6,6 +6,7 @@ import {
 } from 'n8n-workflow';
 import type { SenderRule } from '../../credential/sender';
 import { toPostbackItem } from '../../postback/item';
+import { whyNotAwaited } from '../../postback/match';
 import { withResumeSegment } from '../../postback/postbackUrl';
 import { hashOfRandomProof } from '../../postback/proof';
 import { logNotAwaited, refusePostback } from '../../postback/refuse';
@@ -89,7 +90,6 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		bodyTime: BODY_TIME,
 		sender: await readSenderOf(context, awaited),
 		urlGivenOut: resume.url,
-		match: proof?.match,
 		statusWords: proof?.status,
 		resumeToken: resume.token,
 	});
@@ -99,10 +99,11 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		node: context.getNode().name,
 		until: awaited.until,
 	};
-	if (taken.mismatch !== undefined) {
+	const mismatch = whyNotAwaited(proof?.match, taken);
+	if (mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-		logNotAwaited(context, taken.mismatch, taken);
-		return { webhookResponse: responseText(context, `The execution waits on: ${taken.mismatch}`) };
+		logNotAwaited(context, mismatch, taken);
+		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
 	const output = await toPostbackItem(context, taken, item);
