@@ -114,7 +114,7 @@ test.each([
 });
 
 const VALUES_MISSING =
-	'of the Pay API credential and its values must both be there, as text. Enter the field to look at, for example data.status, and at least one value, for example paid.';
+	'of the Pay API credential and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.';
 
 test.each([
 	{

@@ -445,7 +445,7 @@ describe('the report', () => {
 		const hints = async (...list: string[]) => hintsOf(await pay(itemsFor(...list), more));
 		expect(await hints('a', 'b')).toStrictEqual([
 			'"a", "b": A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.',
-			'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			"You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there. If you entered that URL in your service's dashboard instead, choose No Postback.",
 		]);
 		expect(await hints('a', 'b')).toStrictEqual([
 			'Of 2 payments: none accepted in this run, 2 duplicate.',

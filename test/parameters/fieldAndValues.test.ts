@@ -225,8 +225,7 @@ test.each<{ field: unknown; values: unknown }>([
 ])('a field $field with the values $values is refused: both must be there', ({ field, values }) => {
 	expect(refusalOf(() => readFieldMatch(field, values, FIELD))).toMatchObject({
 		message: 'It and its values must both be there, as text',
-		advice:
-			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
+		advice: 'Enter both: the field to look at, and at least one of its values.',
 	});
 });
 

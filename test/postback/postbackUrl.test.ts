@@ -119,12 +119,12 @@ test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', (
 	const hint = (path: string, isSigned = false) =>
 		postbackUrlHint(`https://n8n.example.com${path}`, isSigned);
 	expect(hint('/webhook/1a-2b/postback')).toBe(
-		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger refuses unsigned postbacks unless its Authentication is None.',
+		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
 	);
 	expect(hint('/webhook/1a-2b/postback', true)).toBeUndefined();
 	expect(hint('/paid')).toBeUndefined();
 	expect(hint('/webhook/1/postback/')).toBe(
-		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger refuses unsigned postbacks unless its Authentication is None.',
+		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
 	);
 	expect(hint('/webhook/1/postback/2')).toBeUndefined();
 	expect(hint('/webhook/1/2/postback')).toBeUndefined();

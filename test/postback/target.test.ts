@@ -44,7 +44,7 @@ test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object
 		choice: 'credential',
 		account: {},
 		expected: {
-			hint: 'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			hint: "You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there. If you entered that URL in your service's dashboard instead, choose No Postback.",
 		},
 	},
 	{

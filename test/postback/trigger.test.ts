@@ -373,7 +373,7 @@ describe('publishing it', () => {
 		{
 			how: 'with a condition without values',
 			credential: signed,
-			why: 'Field (matchField) and its values must both be there, as text. Enter the field to look at, for example data.status, and at least one value, for example paid.',
+			why: 'Field (matchField) and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.',
 			parameters: matching('status', []),
 		},
 		{
@@ -385,7 +385,7 @@ describe('publishing it', () => {
 		{
 			how: 'with no field, unsigned',
 			credential: () => ({}),
-			why: 'Field (matchField) and its values must both be there, as text. Enter the field to look at, for example data.status, and at least one value, for example paid.',
+			why: 'Field (matchField) and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.',
 			parameters: { ...NONE, ...matching('', ['a']) },
 		},
 		{

@@ -184,7 +184,7 @@ export const senderFields: INodeProperties[] = [
 			{
 				name: 'None',
 				value: 'none',
-				description: 'Only the URL says that a postback is genuine: by its proof',
+				description: "Only the proof in the postback's URL is checked",
 			},
 			{
 				name: 'Secret Header',
@@ -357,7 +357,7 @@ export const CLIENT_AUTHENTICATIONS = [
 	{
 		name: 'Header and JSON Body',
 		value: 'headerJson',
-		description: 'The same, and the rest of the request is JSON, as some services ask',
+		description: 'Client ID and secret are sent as Basic authentication, the rest as JSON',
 	},
 	{
 		name: 'JSON Body',

@@ -115,7 +115,7 @@ export function readFieldMatch(
 		throw wrongField(
 			field,
 			'and its values must both be there, as text',
-			'Enter the field to look at, for example data.status, and at least one value, for example paid.',
+			'Enter both: the field to look at, and at least one of its values.',
 		);
 	}
 	return { field: readPaths(paths, field, rules), values: readValues(values, field) };

@@ -101,7 +101,7 @@ export function postbackUrlHint(
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
 	if (!hasProof && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {
-		return 'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger refuses unsigned postbacks unless its Authentication is None.';
+		return 'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.';
 	}
 	return undefined;
 }

@@ -156,7 +156,7 @@ export function readPostbackTarget(
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {
-			hint: 'You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there.',
+			hint: "You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there. If you entered that URL in your service's dashboard instead, choose No Postback.",
 		};
 	}
 	const url = parsePostbackUrl(urlFor(choice, read, account, execution));

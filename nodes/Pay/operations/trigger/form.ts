@@ -34,7 +34,7 @@ const authenticationField: INodeProperties = {
 			name: 'Sender',
 			value: 'sender',
 			description:
-				'Take only what the service sent, as Check the Sender in the credential says, whatever the URL. For services whose notification address is entered in their dashboard.',
+				"For a URL that you enter in the service's dashboard: take only what passes Check the Sender of the credential",
 		},
 		{
 			name: 'None',
@@ -95,7 +95,7 @@ const STEPS: Record<Authentication, string[]> = {
 	],
 	sender: [
 		COPY_URL,
-		'in the Pay API credential, say in Check the Sender how the service shows that it sent something.',
+		'in the Pay API credential, say in Check the Sender how the service shows that it sent something, and enter the External ID Field and the Amount Field.',
 		PUBLISH_AND_ENTER,
 	],
 	none: [COPY_URL, PUBLISH_AND_ENTER],
@@ -126,7 +126,7 @@ const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'No URL says which charge such a postback is about. The item has what it says of itself, in "claimed": compare External ID and amount with your own order before you deliver.',
+			'The URL does not say which charge a postback is about. What the postback says is in "claimed": compare its External ID and amount with your own order before you deliver.',
 		name: 'claimedNotice',
 		type: 'notice',
 		default: '',
