@@ -663,7 +663,7 @@ function executions() {
 		await seen(ndv, "then enter the URL in your service's dashboard.");
 		await choose('authentication', 'Sender');
 		await seen(ndv, 'say in Check the Sender how the service shows');
-		await seen(ndv, 'compare External ID and amount with your own order');
+		await seen(ndv, 'compare its External ID and amount with your own order');
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
