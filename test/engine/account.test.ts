@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ICredentialsHelper, IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
@@ -71,9 +69,7 @@ describe('whose account an item is sent with', () => {
 
 	test.each([
 		'={{ $input.all()[$itemIndex]?.json.token ?? "token-A" }}',
-		'={{ $("Source").all()[$itemIndex]?.json.token ?? "token-A" }}',
 		'={{ $itemIndex === 1 ? "token-B" : "token-A" }}',
-		'={{ ["token-A", "token-B"][$itemIndex] ?? "token-A" }}',
 		'={{ $json.token ?? "token-A" }}',
 	])('an account by default, unless the item names one: %s', async (accessToken) => {
 		const items = itemsFor(...ids(3)).map((item, index) => ({
@@ -304,90 +300,52 @@ describe('wrong configurations end before a payment is sent, and name the field'
 			...more,
 		},
 	});
-	const field = (parameters: IDataObject) => () => ({ parameters });
+	const parameter = (parameters: IDataObject) => () => ({ parameters });
 
 	// What else each field refuses: test/credential, test/parameters and values.test.ts.
 	test.each<{
 		what: string;
 		wrong: () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>;
-		why: string;
+		field: string;
 	}>([
 		{
 			what: 'no base URL',
 			wrong: account({ baseUrl: '' }),
-			why: 'baseUrl: The Base URL of the Pay API credential is empty',
-		},
-		{
-			what: 'a scheme name that climbs',
-			wrong: account({ describeService: true, schemeName: '..' }),
-			why: 'schemeName: The Scheme Name in Paths of the Pay API credential must be one segment of a path',
-		},
-		{
-			what: 'no access token',
-			wrong: account({ accessToken: '' }),
-			why: 'accessToken: The Access Token of the Pay API credential is empty',
-		},
-		{
-			what: 'a short postback secret',
-			wrong: account({ postbackSecret: 'abc' }),
-			why: 'postbackSecret: The Postback Secret of the Pay API credential must have at least 16 characters',
-		},
-		{
-			what: 'a postback URL that is none',
-			wrong: account({ postbackUrl: 'here' }),
-			why: 'postbackUrl: The postback URL must be an absolute URL: "here"',
-		},
-		{
-			what: 'an acceptance without values',
-			wrong: account({ describeService: true, resultField: 'ok' }),
-			why: 'resultField: The Result Field of the Pay API credential and its values must both be there, as text',
+			field: 'baseUrl',
 		},
 		{
 			what: 'a token URL where nobody is',
 			wrong: tokens({ tokenUrl: 'http://127.0.0.1:1/' }),
-			why: 'tokenUrl: Could not get an access token: the token endpoint cannot be reached: the connection was refused (ECONNREFUSED)',
+			field: 'tokenUrl',
 		},
 		{
 			what: 'a wrong client secret',
 			wrong: tokens({ clientSecret: 'wrong' }),
-			why: 'clientSecret: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client)',
-		},
-		{
-			what: 'a wrong scope',
-			wrong: tokens({ scope: 'everything' }),
-			why: 'scope: Could not get an access token: the token endpoint rejected the scope (HTTP 400, invalid_scope)',
+			field: 'clientSecret',
 		},
 		{
 			what: 'a batch of none',
-			wrong: field({ options: batches(0) }),
-			why: 'batchSize: Items per Batch (batchSize) must be a whole number from 1 to 1000, but is 0',
-		},
-		{
-			what: 'an unknown postback',
-			wrong: field({ postback: '={{ "x" }}', postbackUrl: 'y' }),
-			why: 'postback: Postback must be one of credential, none, resume, url, but is "x"',
+			wrong: parameter({ options: batches(0) }),
+			field: 'batchSize',
 		},
 		{
 			what: 'a decimal comma',
-			wrong: field({ amount: '10,50' }),
-			why: 'amount: Amount must be a number, but is "10,50"',
+			wrong: parameter({ amount: '10,50' }),
+			field: 'amount',
 		},
-	])('$what', async ({ wrong, why }) => {
+	])('$what', async ({ wrong, field }) => {
 		const items = itemsFor(...ids(3));
 		const { credential, parameters } = wrong();
 		const more = { credential: { baseUrl: service.url, ...credential }, parameters };
 		const stopped = await pay(items, more);
 		const error = errorOf(stopped);
-		const { field } = error?.context?.data as IDataObject;
-		expect(`${field as string}: ${error?.message}`).toBe(why);
+		expect(error?.context?.data).toMatchObject({ field });
 		expect(error?.context?.externalIds).toMatchObject({ accepted: [], unknown: [], rejected: [] });
 
 		const continued = await pay(items, { ...more, settings: { onError: 'continueErrorOutput' } });
 		expect(outputOf(continued, 'Pay')).toStrictEqual([]);
 		expect(outputOf(continued, 'Pay', 0, 1).map(({ json }) => json.error)).toStrictEqual(
-			items.map(() =>
-				expect.objectContaining({ outcome: 'notSent', field, message: error?.message }),
-			),
+			items.map(() => expect.objectContaining({ outcome: 'notSent', field })),
 		);
 		expect(service.received.filter(({ path }) => path.startsWith('/v2/'))).toStrictEqual([]);
 		// Nothing of it is remembered, so that it can be corrected.
@@ -405,7 +363,8 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	});
 });
 
-describe('an answer that does not confirm (Result Field)', () => {
+// Which answers do: test/service/judgement.test.ts.
+describe('a response that does not confirm (Result Field)', () => {
 	const field = (resultField: string, acceptedValues = 'true\r\nok') => ({
 		describeService: true,
 		resultField,
@@ -414,25 +373,8 @@ describe('an answer that does not confirm (Result Field)', () => {
 	const credential = field('success');
 	const respondsWith = (body: string) => () => ({ kind: 'status' as const, status: 200, body });
 
-	test.each([
-		{
-			what: 'false',
-			body: '{"success":false}',
-		},
-		{
-			what: 'no such field',
-			body: '{"ok":true}',
-		},
-		{
-			what: 'no JSON',
-			body: 'success: true',
-		},
-		{
-			what: 'nothing',
-			body: '',
-		},
-	])('$what: the payment is unknown, and never sent again', async ({ body }) => {
-		sandbox.faultFor = respondsWith(body);
+	test('says no in words of its own: the payment is unknown, and never sent again', async () => {
+		sandbox.faultFor = respondsWith('{"success":false}');
 		const [items, more] = [itemsFor('a'), { credential, settings: RETRY }];
 		const run = await pay(items, more);
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: 'a' });
@@ -456,11 +398,6 @@ describe('an answer that does not confirm (Result Field)', () => {
 			status: 409,
 			body: '{"code":"LIMIT_EXCEEDED"}',
 		},
-		{
-			what: 'a 408',
-			status: 408,
-			body: '{"code":402}',
-		},
 	])('$what: rejected, so it may be sent again', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const [items, more] = [itemsFor('a'), { credential: words }];
@@ -471,87 +408,18 @@ describe('an answer that does not confirm (Result Field)', () => {
 		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
 	});
 
-	test.each([
-		{
-			what: 'a 500',
-			status: 500,
-			body: '{"code":402}',
-		},
-		{
-			what: 'another word',
-			status: 200,
-			body: '{"code":403}',
-		},
-		{
-			what: 'no word',
-			status: 200,
-			body: '{}',
-		},
-	])('$what with words for no: unknown, as without them', async ({ status, body }) => {
-		sandbox.faultFor = () => ({ kind: 'status', status, body });
-		const run = await pay(itemsFor('a'), { credential: words });
-		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
-	});
-
 	test('a 422 with a word for yes: unknown, so it is not sent again', async () => {
 		const credential = { ...field('status', 'done\nprocessing'), rejectedValues: 'refused' };
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
 		const run = await pay(itemsFor('a'), { credential });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', statusCode: 422 });
-		expect(errorOf(run)?.description).toContain(
-			'was HTTP 422: "status" has one of the Accepted Values of the Pay API credential.',
-		);
 		expect(isRecorded('a')).toBe(true);
-	});
-
-	test('with words for no alone, each other 2xx is an acceptance', async () => {
-		const credential = { ...field('code', ''), rejectedValues: '402' };
-		sandbox.faultFor = respondsWith('{"code":403}');
-		expect(outcomes(await pay(itemsFor('a'), { credential }))).toStrictEqual(['accepted']);
-		sandbox.faultFor = respondsWith('{"code":402}');
-		const run = await pay(itemsFor('b'), { credential, settings: CONTINUE });
-		expect(outcomes(run)).toStrictEqual(['rejected']);
-	});
-
-	test.each([
-		{
-			what: 'true',
-			body: '{"success":true}',
-			described: credential,
-		},
-		{
-			what: 'the second of its paths',
-			body: '{"ok":"true"}',
-			described: field('success\nok'),
-		},
-		{
-			what: '"true"',
-			body: '{"success":"true"}',
-			described: credential,
-		},
-		{
-			what: 'its field as the output shows it',
-			body: '{"success":true}',
-			described: field('response.success'),
-		},
-		{
-			what: 'a number, one level down',
-			body: '{"data":{"code":0}}',
-			described: field('data.code', '0\n1'),
-		},
-	])('$what: it is accepted', async ({ body, described }) => {
-		sandbox.faultFor = respondsWith(body);
-		const run = await pay(itemsFor('a'), { credential: described });
-		expect(outcomes(run)).toStrictEqual(['accepted']);
 	});
 
 	test('a QR code is unknown too, and may be created again', async () => {
 		sandbox.faultFor = respondsWith('{"success":false}');
 		const run = await pay(itemsFor('a'), { credential, parameters: CHARGE, settings: RETRY });
 		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown' });
-		expect(errorOf(run)?.description).toBe(
-			'The request was sent, but the response, from the service or a proxy on the way, was HTTP 200: "success" does not confirm it (Result Field). The response said: "{"success":false}". A second QR code does no harm unless both are paid: run this item again.',
-		);
 		expect(sandbox.received).toHaveLength(3);
 	});
 });
@@ -578,11 +446,6 @@ describe('an account that is refused is asked once', () => {
 		const [first, ...others] = errorsOf(run);
 		expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
-		const [message] = new Set(others.map((error) => error.message));
-		expect(message).toBe(
-			'The service rejected the access token of this account earlier in this execution (HTTP 401), so nothing more is sent with this account',
-		);
-		expect(new Set(others.map((error) => error.message)).size).toBe(1);
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
 	});
 
@@ -612,36 +475,11 @@ describe('an account that is refused is asked once', () => {
 		expect(sandbox.received).toHaveLength(2);
 	});
 
-	test.each([
-		{
-			what: 'digits',
-			retryAfter: () => '30',
-			said: /^The service.+ for 30 s$/,
-		},
-		{
-			what: 'a date',
-			retryAfter: () => new Date(Date.now() + 40_000).toUTCString(),
-			said: /^The service.+ for (39|40) s$/,
-		},
-		{
-			what: 'nothing',
-			retryAfter: () => undefined,
-			said: /^The service.+ before this execution's next wait$/,
-		},
-		{
-			what: 'a date that is over by the clock of n8n',
-			retryAfter: () => new Date(Date.now() - 40_000).toUTCString(),
-			said: /^The service.+ before this execution's next wait$/,
-		},
-		{
-			what: '0 s, as some say who count down',
-			retryAfter: () => '0',
-			said: /^The service.+ for 1 s$/,
-		},
-	])('30 payments of which the third gets 429, with $what', async ({ retryAfter, said }) => {
+	// Until when: test/service/retryAfter.test.ts and test/credential/accountGate.test.ts.
+	test('30 payments of which the third gets 429', async () => {
 		let asked = 0;
 		sandbox.faultFor = () =>
-			++asked === 3 ? { kind: 'status', status: 429, retryAfter: retryAfter() } : undefined;
+			++asked === 3 ? { kind: 'status', status: 429, retryAfter: '30' } : undefined;
 		const run = await pay(THIRTY, { credential: fresh(), settings: CONTINUE }, batches(1));
 		expect(sandbox.received).toHaveLength(3);
 		expect(outcomes(run).slice(0, 4)).toStrictEqual([
@@ -650,26 +488,7 @@ describe('an account that is refused is asked once', () => {
 			'rejected',
 			'notSent',
 		]);
-		const [, , , left] = resultsOf(run);
-		expect(left?.message).toMatch(said);
-		expect(left?.description).toContain('Set a Batch Interval (Ms) under Options, Batching.');
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toHaveLength(2);
-	});
-
-	test('a second in which nothing is sent is over: the rest goes out', async () => {
-		faultOnce(429, THIRTY[0]!.id);
-		const fault = sandbox.faultFor!;
-		sandbox.faultFor = (request) => {
-			const found = fault(request);
-			return found?.kind === 'status' ? { ...found, retryAfter: '1' } : found;
-		};
-		const batch = { batchSize: 1, batchInterval: 700 };
-		const run = await pay(
-			THIRTY.slice(0, 4),
-			{ credential: fresh(), settings: CONTINUE },
-			{ batching: { batch } },
-		);
-		expect(outcomes(run)).toStrictEqual(['rejected', 'notSent', 'accepted', 'accepted']);
 	});
 
 	test('a 401 with one of the Rejected Values is about its item alone', async () => {
@@ -711,98 +530,7 @@ describe('an account that is refused is asked once', () => {
 		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
-		const messages = new Set(errorsOf(run).map(({ message }) => message));
-		expect([...messages]).toStrictEqual([
-			'Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client)',
-		]);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
-	});
-
-	test.each([
-		{
-			what: '200 that says invalid_client',
-			status: 200,
-			body: '{"error":"invalid_client"}',
-		},
-		{
-			what: '429',
-			status: 429,
-			body: '{}',
-		},
-		{
-			what: '404',
-			status: 404,
-			body: '{}',
-		},
-	])('30 payments whose token endpoint responds $what', async ({ status, body }) => {
-		const service = await startSandbox({
-			clientCredentials: { clientId: 'a', clientSecret: 'right' },
-		});
-		let asked = 0;
-		const endpoint = createServer((_request, response) => {
-			asked++;
-			response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
-		});
-		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
-		const { port } = endpoint.address() as AddressInfo;
-		const credential = {
-			baseUrl: service.url,
-			authentication: 'clientCredentials',
-			tokenUrl: `http://127.0.0.1:${port}/`,
-			clientId: 'a',
-			clientSecret: randomUUID(),
-		};
-		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
-		endpoint.close();
-		expect(asked).toBe(1);
-		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
-	});
-
-	test('items that are in flight at once share the failure of one token request', async () => {
-		let asked = 0;
-		const endpoint = createServer((_request, response) => {
-			asked++;
-			response.writeHead(500).end();
-		});
-		await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));
-		const { port } = endpoint.address() as AddressInfo;
-		const credential = {
-			authentication: 'clientCredentials',
-			tokenUrl: `http://127.0.0.1:${port}/`,
-			clientId: 'a',
-			clientSecret: randomUUID(),
-		};
-		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(10));
-		endpoint.close();
-		expect(asked).toBe(3);
-		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
-	});
-
-	test('a service that takes JSON only and wraps its tokens is paid with', async () => {
-		const service = await startSandbox({
-			clientCredentials: {
-				clientId: 'a',
-				clientSecret: 'right',
-				clientAuthentication: 'json',
-				wrapsTokens: true,
-			},
-		});
-		const credential = {
-			baseUrl: service.url,
-			authentication: 'clientCredentials',
-			tokenUrl: service.tokenUrl,
-			clientId: 'a',
-			clientSecret: 'right',
-		};
-		const json = { ...credential, clientAuthentication: 'json' };
-		expect(outcomes(await pay(itemsFor('a'), { credential: json }))).toStrictEqual(['accepted']);
-		const run = await pay(itemsFor('b'), { credential });
-		expect(errorOf(run)?.message).toBe(
-			'Could not get an access token: the token endpoint rejected the request (HTTP 415)',
-		);
-		expect(errorOf(run)?.description).toBe(
-			'Nothing was sent for this item. The endpoint said: "Send JSON". Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
-		);
 	});
 
 	test('a 403 throws a token away that may have expired, and nothing is sent again for it', async () => {
@@ -898,9 +626,6 @@ describe('tokens by client credentials', () => {
 				outcome: 'rejected',
 				statusCode: status,
 			});
-			expect(errorOf(run)?.description).toMatch(
-				/it is not sent again by itself\. Before you run it again, ask the service/,
-			);
 			expect(service.received).toHaveLength(1);
 			expect(isRecorded('a')).toBe(false);
 			const retried = await pay(itemsFor('a'), { credential, settings: RETRY, previous: run });
@@ -974,11 +699,7 @@ describe('the header for the External ID', () => {
 		const more = { credential, settings: CONTINUE };
 		const run = await pay(itemsFor('payout-1', 'größe-1'), more);
 		expect(outcomes(run)).toStrictEqual(['accepted', 'notSent']);
-		expect(resultsOf(run)[1]).toMatchObject({
-			message:
-				'"größe-1" cannot be sent in the header Idempotency-Key, which takes only plain letters, digits and signs (ASCII)',
-			field: 'external_id',
-		});
+		expect(resultsOf(run)[1]).toMatchObject({ field: 'external_id' });
 		expect(keys()).toStrictEqual(['payout-1']);
 		expect(isRecorded('größe-1')).toBe(false);
 	});
