@@ -6,19 +6,16 @@ import { brCode } from '../../sandbox/brCode';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { runRequests } from '../../nodes/Pay/execution/run';
 import { verify } from '../../nodes/Pay/postback/proof';
-import { crc16 } from '../../nodes/Pay/qr/emv';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import {
 	CASES,
 	expectedArrivals,
 	MAX_TRIES,
-	ONE_OF_EACH,
 	SETTINGS,
 	startFaults,
 	type FaultCase,
 	type Faults,
 } from '../faultCases';
-import { slowness } from '../busy';
 import { FULL_FORMS, KINDS, READ_REQUEST } from '../serviceOperations';
 import {
 	CHARGE,
@@ -158,21 +155,9 @@ describe('Decimal Sign', () => {
 		]);
 	});
 
-	test.each([
-		{
-			amount: '10.50',
-			field: 'amount',
-			words: 'Write 1050 or 10,5, whichever is meant.',
-		},
-		{
-			amount: '1,000',
-			field: 'amount',
-			words: 'Write 1000 or 1, whichever is meant.',
-		},
-	])('comma: $amount is refused, with both readings', async ({ amount, field, words }) => {
+	test.each(['10.50', '1,000'])('comma: %s is refused', async (amount) => {
 		const done = await run({ postback: 'none', amount, options: { decimalSign: 'comma' } });
-		expect(errorOf(done)?.context?.data).toMatchObject({ outcome: 'notSent', field });
-		expect(errorOf(done)?.description).toContain(words);
+		expect(errorOf(done)?.context?.data).toMatchObject({ outcome: 'notSent', field: 'amount' });
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
@@ -184,48 +169,24 @@ describe('Decimal Sign', () => {
 			expect(sandbox.received).toStrictEqual([]);
 		},
 	);
-
-	test('a sign that there is none of is refused, and named', async () => {
-		const done = await run({ postback: 'none', options: { decimalSign: ',' } });
-		expect(errorOf(done)?.message).toBe(
-			'Decimal Sign (decimalSign) must be one of point, comma, but is ","',
-		);
-		expect(sandbox.received).toStrictEqual([]);
-	});
 });
 
 describe('a payment without a key', () => {
 	const keyless = { resource: 'payment', postback: 'none' };
 
 	test.each([
-		{
-			what: 'no recipient at all',
-			creditParty: {},
-		},
-		{
-			what: 'nothing typed',
-			creditParty: { key: '', keyType: '' },
-		},
-		{
-			what: 'a name alone',
-			creditParty: { key: '', name: 'Ana' },
-		},
-		{
-			what: 'a document alone',
-			creditParty: { key: '', document: '12345678900' },
-		},
+		{ what: 'no recipient at all', creditParty: {} },
+		{ what: 'a name alone', creditParty: { key: '', name: 'Ana' } },
 	])('is not sent: $what', async ({ creditParty }) => {
 		const done = await run({ ...keyless, creditParty });
-		expect(errorOf(done)?.message).toBe(
-			'Key (creditParty.key) is missing, so the request would not say where the money goes',
-		);
+		expect(errorOf(done)?.context?.data).toMatchObject({ field: 'creditParty.key' });
 		expect(sandbox.bodies('payment')).toStrictEqual([]);
 	});
 
 	test('is not sent where Additional Members say who gets it, unless the option says so too', async () => {
 		const additionalMembers = '{ "bankAccount": "123-4" }';
-		const done = await run({ ...keyless, creditParty: {}, options: { additionalMembers } });
-		expect(errorOf(done)?.description).toContain('"Allow Payments Without a Key" under Options');
+		await run({ ...keyless, creditParty: {}, options: { additionalMembers } });
+		expect(sandbox.bodies('payment')).toStrictEqual([]);
 		const options = { additionalMembers, allowNoKey: true };
 		const allowed = await run({ ...keyless, creditParty: {}, options });
 		expect(resultsOf(allowed)[0]?.outcome).toBe('accepted');
@@ -244,10 +205,11 @@ describe('a payment without a key', () => {
 	});
 });
 
+// In words: test/execution/notes.test.ts.
 describe('a "yes" about something else', () => {
 	const charge = { postback: 'none', external_id: 'order-7', amount: '41' };
 
-	test('a code that asks its payer for another amount: the item says how much, and a hint names both', async () => {
+	test('a code that asks its payer for another amount: the item says how much, and there is a hint', async () => {
 		const qrCode = brCode('order-7', 0.41);
 		respond(201, JSON.stringify({ qrCode }));
 		const done = await run(charge);
@@ -257,19 +219,7 @@ describe('a "yes" about something else', () => {
 			qrCode,
 			qrCodeAmount: 0.41,
 		});
-		expect(hintsOf(done)).toStrictEqual([
-			'The QR code of "order-7" asks its payer for 0.41, but the request said 41. Ask the service which unit it takes before anybody pays it.',
-		]);
-	});
-
-	test('a code with an amount that its scheme does not write so: a hint says that it cannot be compared', async () => {
-		const body = '0002015303986' + '54040,41' + '5802BR6304';
-		respond(201, JSON.stringify({ qrCode: body + crc16(body) }));
-		const done = await run(charge);
-		expect(outputOf(done, 'Pay')[0]?.json).not.toHaveProperty('qrCodeAmount');
-		expect(hintsOf(done)).toStrictEqual([
-			'The QR code of "order-7" has "0,41" as its amount, which cannot be compared with the 41 of the request. Scan it before anybody pays it.',
-		]);
+		expect(hintsOf(done)).toHaveLength(1);
 	});
 
 	test('in a run that stops, and in its retry, what was accepted is told too', async () => {
@@ -285,25 +235,17 @@ describe('a "yes" about something else', () => {
 			{ id: `second${end}`, amount: 41 },
 		];
 		const stopped = await pay(items('-1'), {});
-		expect(errorOf(stopped)?.description).toContain(
-			'The service accepted "first-1" and names the amount 4100, but the request said 41.',
-		);
+		expect(errorOf(stopped)?.description).toContain('accepted "first-1" and names the amount 4100');
 		asked = 0;
 		const retried = await pay(items('-2'), { settings: RETRY });
-		expect(hintsOf(retried)).toContainEqual(
-			'The service accepted "first-2" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.',
-		);
+		expect(hintsOf(retried).join()).toContain('accepted "first-2" and names the amount 4100');
 	});
 
-	const OTHER_AMOUNT =
-		'The service accepted "order-7" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
-	const OTHER_ID =
-		'The service accepted "order-7" and calls it "another". Ask the service what it accepted: postbacks may name the other one.';
-	test('a response that repeats another amount and identifier than its request: hints name both', async () => {
+	test('a response that repeats another amount and identifier than its request: a hint for each', async () => {
 		respond(201, JSON.stringify({ data: { amount: 4100, external_id: 'another' } }));
 		const done = await run({ ...charge, resource: 'payment', creditParty: { key: 'k' } });
 		expect(resultsOf(done)[0]?.outcome).toBe('accepted');
-		expect(hintsOf(done)).toStrictEqual([OTHER_AMOUNT, OTHER_ID]);
+		expect(hintsOf(done)).toHaveLength(2);
 	});
 });
 
@@ -345,68 +287,37 @@ describe('the QR image', () => {
 		expect(hintsOf(done)).toStrictEqual([]);
 	});
 
-	const NOWHERE = { qrCodePath: 'data.code' };
-	const TOO_LONG = JSON.stringify({ id: 'z'.repeat(5000) });
+	// What is recognized, and what a hint says: test/qr/payload.test.ts.
 	test.each([
 		{
-			name: 'nothing to draw',
+			what: 'nothing to draw',
 			body: '{"id":"1"}',
-			described: {},
-			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1").',
-		},
-		{
-			name: 'a path that leads nowhere',
-			body: '{"id":"1"}',
-			described: NOWHERE,
-			hint: 'No QR code: the response has no text at "data.code" (QR Code Path). Its text fields: id ("1").',
-		},
-		{
-			name: 'a payload too long',
-			body: TOO_LONG,
-			described: { qrCodePath: 'id' },
-			hint: 'No QR image: the payload does not fit into a QR code (Data too long).',
-		},
-	])(
-		'$name: the charge stays accepted, and a hint says what to do',
-		async ({ body, described, hint }) => {
-			respond(201, body);
-			const done = await run(image, { describeService: true, ...described });
-			expect(outputOf(done, 'Pay')[0]).toMatchObject({ json: { outcome: 'accepted' } });
-			expect(outputOf(done, 'Pay')[0]?.binary).toBeUndefined();
-			expect(hintsOf(done)).toStrictEqual([hint]);
-		},
-	);
-
-	test.each([
-		{
-			what: 'no code is recognized',
 			qrCodePath: '',
-			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1").',
 		},
 		{
-			what: 'the path leads nowhere',
-			qrCodePath: 'data.code',
-			hint: 'No QR code: the response has no text at "data.code" (QR Code Path). Its text fields: id ("1").',
+			what: 'a payload too long',
+			body: JSON.stringify({ id: 'z'.repeat(5000) }),
+			qrCodePath: 'id',
 		},
-	])(
-		'where no image is asked for and $what, the item lacks qrCode, and a hint says so',
-		async ({ qrCodePath, hint }) => {
-			respond(201, '{"id":"1"}');
-			const done = await run(
-				{ ...image, qrCodeImage: false },
-				{ describeService: true, qrCodePath },
-			);
-			const [item] = outputOf(done, 'Pay');
-			expect(item?.json).not.toHaveProperty('qrCode');
-			expect(hintsOf(done)).toStrictEqual([hint]);
-		},
-	);
+	])('of $what: the charge stays accepted, and there is a hint', async ({ body, qrCodePath }) => {
+		respond(201, body);
+		const done = await run(image, { describeService: true, qrCodePath });
+		const [item] = outputOf(done, 'Pay');
+		expect(item?.json).toMatchObject({ outcome: 'accepted' });
+		expect(item?.binary).toBeUndefined();
+		expect(hintsOf(done)).toHaveLength(1);
+	});
+
+	test('where no image is asked for and no code is there, the item lacks qrCode, and there is a hint', async () => {
+		respond(201, '{"id":"1"}');
+		const done = await run({ ...image, qrCodeImage: false });
+		expect(outputOf(done, 'Pay')[0]?.json).not.toHaveProperty('qrCode');
+		expect(hintsOf(done)).toHaveLength(1);
+	});
 
 	test.each(['true', null, 1])('where the switch is %p, nothing is sent', async (qrCodeImage) => {
 		const done = await run({ ...image, qrCodeImage });
-		expect(errorOf(done)?.message).toMatch(
-			/^Put QR Code Image in Binary Field \(qrCodeImage\) must be true or false/,
-		);
+		expect(errorOf(done)?.context?.data).toMatchObject({ field: 'qrCodeImage' });
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
@@ -444,31 +355,22 @@ describe('the fault matrix', () => {
 		await faults.close();
 	});
 
-	/**
-	 * Runs one payment of a case with one of the settings, and asserts all that must be said of it.
-	 * @param patience how many times its time-out it gets; more, where that passed before the request
-	 */
-	async function runCase(
-		each: FaultCase,
-		settings: (typeof SETTINGS)[number],
-		patience: number,
-	): Promise<void> {
+	/** Runs one payment of a case with one of the settings, and asserts all that must be said of it. */
+	async function runCase(each: FaultCase, settings: (typeof SETTINGS)[number]): Promise<void> {
 		const { retryOnFail, onError } = settings;
 		const external_id = `${each.name}|${randomUUID()}`;
-		const timeout = each.timeout === undefined ? 60_000 : each.timeout * patience;
 		const run = await runWorkflow({
-			credential: { baseUrl: faults.baseUrl(each, external_id), allowHttp: true },
-			parameters: { amount: 1, external_id, options: { timeout } },
+			credential: { baseUrl: faults.baseUrl(each) },
+			parameters: { amount: 1, external_id },
 			settings: { retryOnFail, onError, maxTries: MAX_TRIES, waitBetweenTries: 20 },
 		});
-		const count = faults.arrivals(external_id);
-		const isLate = each.arrives && each.timeout !== undefined && count === 0;
-		if (isLate && patience < 32) return await runCase(each, settings, 2 * patience);
 		const where = `${onError}, retry ${retryOnFail}`;
-		expect([where, count]).toStrictEqual([where, expectedArrivals(each, retryOnFail)]);
-
 		const stays = each.outcome === 'accepted' || each.outcome === 'unknown';
-		expect([where, isRecorded(external_id)]).toStrictEqual([where, stays]);
+		expect([where, faults.arrivals(external_id), isRecorded(external_id)]).toStrictEqual([
+			where,
+			expectedArrivals(each, retryOnFail),
+			stays,
+		]);
 
 		const facts = { external_id, kind: 'payment', outcome: each.outcome };
 		const [success] = outputOf(run, 'Pay');
@@ -478,48 +380,29 @@ describe('the fault matrix', () => {
 		}
 		if (onError === 'stopWorkflow') {
 			expect(errorOf(run)?.context).toMatchObject({ itemIndex: 0, data: facts });
-			expect(errorOf(run)?.message).toContain(external_id);
 			expect(errorOf(run)?.name).toBe('NodeApiError');
 		} else {
 			const failed = onError === 'continueErrorOutput' ? outputOf(run, 'Pay', 0, 1)[0] : success;
 			expect(failed?.json.error).toMatchObject(facts);
-			expect((failed?.json.error as { message: string }).message).toContain(external_id);
 		}
 		const everythingSaid = JSON.stringify([errorOf(run) ?? null, run.data.resultData.runData.Pay]);
 		expect(everythingSaid).not.toContain('token-of-the-test');
 		expect(everythingSaid).not.toMatch(/retry on fail|try again later|retry the request/i);
 	}
 
-	/** Stops, and is asked to try again: where it matters most what may be sent a second time. */
-	const RETRIED = SETTINGS.find(
-		({ retryOnFail, onError }) => retryOnFail && onError === 'stopWorkflow',
-	)!;
-
 	test.concurrent.each(CASES)(
-		'$name is $outcome, and sent again only where nothing was carried out',
+		'$name is $outcome, and sent again only where nothing was carried out, with each On Error and Retry On Fail',
 		async (each) => {
-			const patience = each.timeout === undefined ? 1 : slowness();
-			await runCase(each, RETRIED, patience);
+			await Promise.all(SETTINGS.map(async (settings) => await runCase(each, settings)));
 		},
 	);
-
-	test.concurrent.each(ONE_OF_EACH)(
-		'$name, with each setting of On Error and Retry On Fail',
-		async (each) => {
-			await Promise.all(SETTINGS.map(async (settings) => await runCase(each, settings, 1)));
-		},
-	);
-
-	test('one of each kind is eight', () => expect(ONE_OF_EACH).toHaveLength(8));
 
 	test('the token that was looked for is the one that was sent', () => {
 		const sent = faults.sandbox.received.map(({ headers }) => headers.authorization);
-		expect(sent.length).toBeGreaterThan(50);
 		expect([...new Set(sent)]).toStrictEqual(['Bearer token-of-the-test']);
 	});
 
 	test('no redirect was followed', () => {
-		expect(CASES.filter(({ name }) => name.endsWith('to another host'))).toHaveLength(6);
 		expect(faults.elsewhere.received).toStrictEqual([]);
 	});
 });
