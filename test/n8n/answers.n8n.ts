@@ -1,19 +1,16 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { itemsOf, until, type N8n } from '../../dev/n8n';
-import { chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
+import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
+import { chain, noOp, payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
-import { chargeAndWait, ended, firstExecution, startWaiting } from './chargeAndWait';
-import { allFinished, n8nOf, publish, SECRET, VERSIONS } from './nodes';
+import { ended, startWaiting } from './chargeAndWait';
+import { allFinished, n8nOf, payEach, publish, SECRET, VERSIONS } from './nodes';
 
 const SERVICE = 'the secret of the service';
 
 /** What the sandbox says and how it signs, as a person enters it. */
 const DESCRIBED = {
 	describeService: true,
-	resultField: 'success\nresult.code',
-	acceptedValues: 'true',
-	rejectedValues: 'false',
 	statusField: 'data.status\nstatus',
 	paidValues: 'paid',
 	failedValues: 'failed',
@@ -25,8 +22,8 @@ const DESCRIBED = {
 };
 
 /*
- * What comes back is compared with what was asked: the amount of a code, of a response and of a
- * postback, words for "no", an account that is refused, and the service's own signature.
+ * What a postback says is compared with what was asked, and with the service's own signature. What a response
+ * says: test/engine/items.test.ts.
  */
 describe.each(VERSIONS)('n8n %s', (version) => {
 	let n8n: N8n;
@@ -35,7 +32,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeAll(async () => {
 		sandbox = await Sandbox.start({
 			amountsAct: true,
-			saysSuccess: true,
 			signatureSecret: SERVICE,
 		});
 		n8n = await n8nOf(version);
@@ -50,92 +46,28 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await n8n?.stop();
 		await sandbox?.close();
 	});
-	beforeEach(() => (sandbox.faultFor = undefined));
 
-	const list = (parameters: object, settings = {}) =>
-		chain('A list', [
-			start(),
-			splitItems(),
-			pay('Pay', { external_id: '={{ $json.id }}', postback: 'none', ...parameters }, settings),
-		]);
-	const hintsOf = (execution: Awaited<ReturnType<N8n['execution']>>) =>
-		(execution.data.resultData.runData.Pay![0]!.hints ?? []).map(({ message }) => message);
-
-	test('a code that asks for another amount: the item and a hint say so', async () => {
-		const { run } = await publish(n8n, list({ resource: 'qrCode', amount: '9.06' }), payApi);
-		const execution = await run({ id: 'order-1' });
-		expect(itemsOf(execution, 'Pay')[0]).toMatchObject({ amount: 9.06, qrCodeAmount: 0.0906 });
-		expect(hintsOf(execution)).toStrictEqual([
-			expect.stringMatching(
-				/^The QR code of "order-1" asks its payer for 0\.0906, but the request/,
-			),
-		]);
-	});
-
-	test('a response about another amount and identifier: two hints, and the outcome stays', async () => {
-		const { run } = await publish(n8n, list({ amount: '9.07', creditParty: { key: 'k' } }), payApi);
-		const execution = await run({ id: randomUUID() });
-		expect(itemsOf(execution, 'Pay')[0]).toMatchObject({ outcome: 'accepted' });
-		expect(hintsOf(execution)).toHaveLength(2);
-	});
-
-	test('a 200 that says no: rejected, and paid when it is sent again', async () => {
-		const settings = { onError: 'continueRegularOutput' };
-		const { run } = await publish(
-			n8n,
-			list({ amount: '={{ $json.amount }}', creditParty: { key: 'k' } }, settings),
-			payApi,
-		);
-		const id = randomUUID();
-		const [refused] = itemsOf(await run({ id, amount: '2.99' }), 'Pay');
-		expect(refused).toMatchObject({ error: { outcome: 'rejected', statusCode: 200 } });
-		const [paid] = itemsOf(await run({ id, amount: '3' }), 'Pay');
-		expect(paid).toMatchObject({ outcome: 'accepted' });
-	});
-
-	test('30 payments with a token that is refused: one request', async () => {
-		const settings = { onError: 'continueRegularOutput' };
-		const token = randomUUID();
-		const expired = await n8n.createCredential({ baseUrl: sandbox.url, accessToken: token });
-		sandbox.faultFor = () => ({ kind: 'status', status: 401 });
-		const workflow = list({ amount: '1', creditParty: { key: 'k' } }, settings);
-		const { run } = await publish(n8n, workflow, expired);
-		const execution = await run(...Array.from({ length: 30 }, () => ({ id: randomUUID() })));
-		const sent = sandbox.received.filter(({ headers }) => headers.authorization?.includes(token));
-		expect(sent).toHaveLength(1);
-		const outcomes = itemsOf(execution, 'Pay').map(
-			({ error }) => (error as { outcome: string }).outcome,
-		);
-		expect(outcomes).toStrictEqual(['rejected', ...Array<string>(29).fill('notSent')]);
-	});
-
+	/** Start -> Items -> Charge, whose postback goes to an address. */
+	const charge = (amount: string, postbackUrl: string) =>
+		payEach({ resource: 'qrCode', amount, postback: 'url', postbackUrl });
 	/** The Production URL of a published Pay Trigger, and its workflow. */
 	async function trigger(parameters: object, credential = payApi) {
-		const webhookId = randomUUID();
-		const workflow = chain('Trigger', [
-			node(
-				'Trigger',
-				'n8n-nodes-pay.payTrigger',
-				{ options: { binaryData: true }, ...parameters },
-				{ webhookId },
-			),
-			noOp('After'),
-		]);
+		const entry = payTrigger(parameters);
+		const workflow = chain('Trigger', [entry, noOp('After')]);
 		const id = await n8n.importWorkflow(workflow, { payApi: credential });
 		await n8n.activate(id);
-		return { id, url: `${n8n.url}/webhook/${webhookId}/postback` };
+		return { id, url: n8n.url + webhookPath(entry) };
 	}
 
 	test('a charge of 1.07 that is paid with 0.01: Paid does not start, Paid or Failed says otherAmount', async () => {
 		const paid = await trigger({ startWhen: 'paid' });
 		const either = await trigger({ startWhen: 'paidOrFailed' });
 		for (const { url } of [paid, either]) {
-			const charge = { resource: 'qrCode', amount: '1.07', postback: 'url', postbackUrl: url };
-			const { run } = await publish(n8n, list(charge), payApi);
+			const { run } = await publish(n8n, charge('1.07', url), payApi);
 			await run({ id: randomUUID() });
 		}
 		const execution = (await allFinished(n8n, either.id, 1))[0]!;
-		expect(itemsOf(execution, 'Trigger')[0]).toMatchObject({
+		expect(itemsOf(execution, 'Pay Trigger')[0]).toMatchObject({
 			state: 'otherAmount',
 			reference: { amount: 1.07 },
 			body: { amount: 0.01 },
@@ -183,8 +115,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			headers: { 'X-Signature': 'sha256=00' },
 		});
 		expect(forged.status).toBe(401);
-		const charge = { resource: 'qrCode', amount: '1.01', postback: 'url', postbackUrl: url };
-		const { run } = await publish(n8n, list(charge), payApi);
+		const { run } = await publish(n8n, charge('1.01', url), payApi);
 		await run({ id: randomUUID() });
 		await allFinished(n8n, id, 1);
 	});
@@ -201,33 +132,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [item] = itemsOf(await ended(n8n, signed.executionId), 'After');
 		expect(item).toMatchObject({ postback: { state: 'paid' } });
 
-		const [charge, wait] = chargeAndWait();
-		const first = start();
-		const workflow = chain('Unsigned', [first, splitItems(), charge, wait, noOp('After')]);
-		const unsigned = await n8n.importWorkflow(
-			{
-				...workflow,
-				nodes: workflow.nodes.map((each) =>
-					each.name === 'Wait' ? { ...each, credentials: {} } : each,
-				),
-			},
-			{ payApi },
-		);
-		await n8n.activate(unsigned);
-		const external_id = randomUUID();
-		await fetch(`${n8n.url}/webhook/${first.webhookId}`, {
-			method: 'POST',
-			headers: { 'Content-Type': 'application/json' },
-			body: JSON.stringify({ items: [{ id: external_id }] }),
-		});
-		const executionId = await firstExecution(n8n, unsigned);
-		const url = await until(
-			'the charge',
-			async () =>
-				sandbox.bodies('qrcode').find((sent) => sent.external_id === external_id)?.postbackUrl,
-		);
-		await until('the wait', async () => (await n8n.execution(executionId)).status === 'waiting');
-		expect(await post(String(url))).toBe(200);
-		await ended(n8n, executionId);
+		const unsigned = await startWaiting(n8n, sandbox, payApi, { settings: { credentials: {} } });
+		expect(await post(unsigned.url)).toBe(200);
+		await ended(n8n, unsigned.executionId);
 	});
 });

@@ -6,15 +6,13 @@ import {
 	CASES,
 	expectedArrivals,
 	MAX_TRIES,
-	ONE_OF_EACH,
 	SETTINGS,
 	startFaults,
-	type FaultCase,
 	type Faults,
 } from '../faultCases';
-import { call, chain, node, noOp, pay, splitItems, start } from '../../dev/workflow';
+import { call, chain, noOp, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
-import { isGate, nightly } from './nightly';
+import { isGate } from './nightly';
 import {
 	allFinished,
 	n8nOf,
@@ -30,8 +28,6 @@ import { callOf, link, loopOverItems, whenCalled } from './otherNodes';
 /** A token that is nowhere else, so that finding it means it leaked. */
 const TOKEN = `token-${randomUUID()}`;
 
-/** Its executions are all cases; test/engine/items.test.ts has all with all settings. */
-const ALL_CASES_WITH = SETTINGS.at(-1)!;
 /** In the gate, both that are asked to try again and stop or go on. */
 const SETTINGS_HERE = isGate
 	? SETTINGS.filter(
@@ -46,13 +42,6 @@ function contentOf(file: string): Buffer {
 		if ((error as { code?: string }).code !== 'ENOENT') throw error;
 		return Buffer.alloc(0);
 	}
-}
-
-/** What an item of a failed payment says, as far as it is looked at here. */
-interface ItemError {
-	message: string;
-	outcome: string;
-	external_id: string;
 }
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -100,141 +89,71 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(results).toHaveLength(20);
 		await run(...itemsFor(newIds(2)));
 		expect(faults.sandbox.received).toHaveLength(2);
-		// The matrix begins its executions before the next test does.
-		faults.sandbox.faultFor = ordered;
 	});
 
-	describe('the fault matrix', () => {
-		type Setting = (typeof SETTINGS)[number];
+	type Setting = (typeof SETTINGS)[number];
 
-		/** What became of a case, as the execution says it and as the service saw it. */
-		interface End {
-			name: string;
-			external_id: unknown;
-			kind: unknown;
-			outcome: unknown;
-			arrivals: number;
-			/** Whether any text advises to try again, which may pay twice. */
-			advisesRetry: boolean;
-		}
-
-		interface Begun {
-			workflowId: string;
-			requests: Array<{ fault: FaultCase; external_id: string }>;
-		}
-
-		/** A request has to be whole before its time-out, also where several hundred share one process. */
-		const timeoutOf = ({ timeout = 40_000 }: FaultCase) => 5 * timeout;
-
-		/** Start -> Pay -> Success or Error, with an account and a time-out from each call. */
-		function matrixOf(setting: Setting) {
-			const first = start();
-			const paying = pay(
-				'Pay',
-				{
-					amount: 1,
-					external_id: '={{ $json.body.id }}',
-					options: { timeout: '={{ $json.body.timeout }}' },
-				},
-				{
-					onError: setting.onError,
-					retryOnFail: setting.retryOnFail,
-					maxTries: MAX_TRIES,
-				},
-			);
-			const workflow = chain('Matrix', [first, paying, noOp('Success'), noOp('Error')]);
-			workflow.connections.Pay = { main: [[link('Success')], [link('Error')]] };
-			delete workflow.connections.Success;
-			return { workflow, path: first.webhookId };
-		}
-
-		async function begin(setting: Setting, credential: Credential): Promise<Begun> {
-			const { workflow, path } = matrixOf(setting);
-			const workflowId = await n8n.importWorkflow(workflow, { payApi: credential });
-			await n8n.activate(workflowId);
-			const requests: Begun['requests'] = [];
-			const all = setting === ALL_CASES_WITH && !isGate;
-			for (const fault of all ? CASES : ONE_OF_EACH) {
-				const external_id = `${fault.name}|${randomUUID()}`;
-				const baseUrl = faults.baseUrl(fault, external_id);
-				requests.push({ fault, external_id });
-				await call(n8n, path, { id: external_id, baseUrl, timeout: timeoutOf(fault) });
-			}
-			return { workflowId, requests };
-		}
-
-		/** What an execution says of its payment. */
-		function factsOf(execution: Execution, { onError }: Setting): Record<string, unknown> {
-			const { error } = execution.data.resultData as { error?: { context?: { data?: object } } };
-			if (error !== undefined) return { ...error.context?.data };
-			const [success] = itemsOf(execution, 'Success');
-			if (success !== undefined && success.error === undefined) return success;
-			const [failed] = itemsOf(execution, onError === 'continueErrorOutput' ? 'Error' : 'Success');
-			return failed?.error as Record<string, unknown>;
-		}
-
-		const begun = new Map<Setting, Begun>();
-		beforeAll(async () => {
-			const credential = await n8n.createCredential({
-				baseUrl: '={{ $json.body.baseUrl }}',
-				accessToken: TOKEN,
-				allowHttp: true,
-			});
-			await Promise.all(
-				SETTINGS_HERE.map(async (setting) => begun.set(setting, await begin(setting, credential))),
-			);
-			// What the service saw is looked at test by test, which begin with an empty list.
-			for (const { workflowId, requests } of begun.values()) {
-				await allFinished(n8n, workflowId, requests.length);
-			}
-			for (const { requests } of begun.values()) {
-				for (const { external_id } of requests) {
-					arrivals.set(external_id, faults.arrivals(external_id));
-				}
-			}
-			arrivedElsewhere = faults.elsewhere.received.length;
+	/** Publishes Start -> Pay -> Success or Error, with an account from each call. */
+	async function publishMatrix({ onError, retryOnFail }: Setting) {
+		const parameters = { amount: 1, external_id: '={{ $json.body.id }}' };
+		const paying = pay('Pay', parameters, { onError, retryOnFail, maxTries: MAX_TRIES });
+		const workflow = chain('Matrix', [start(), paying, noOp('Success'), noOp('Error')]);
+		workflow.connections.Pay = { main: [[link('Success')], [link('Error')]] };
+		delete workflow.connections.Success;
+		const account = await n8n.createCredential({
+			baseUrl: '={{ $json.body.baseUrl }}',
+			accessToken: TOKEN,
 		});
-		const arrivals = new Map<string, number>();
-		let arrivedElsewhere: number;
+		return await publish(n8n, workflow, account);
+	}
 
-		test.each(SETTINGS_HERE)(
-			'On Error $onError, Retry On Fail $retryOnFail: every outcome as designed, nothing in doubt sent twice',
-			async (setting) => {
-				const { workflowId, requests } = begun.get(setting)!;
-				const executions = await allFinished(n8n, workflowId, requests.length);
-				const ends: End[] = [];
-				const expected: End[] = [];
-				for (const { fault, external_id } of requests) {
-					const execution = executions.find(
-						(one) => (itemsOf(one, 'Start')[0]?.body as { id: string }).id === external_id,
-					)!;
-					const facts = factsOf(execution, setting);
-					const texts = JSON.stringify([execution.data.resultData.error ?? null, facts]);
-					ends.push({
-						name: fault.name,
-						external_id: facts.external_id,
-						kind: facts.kind,
-						outcome: facts.outcome,
-						arrivals: arrivals.get(external_id)!,
-						advisesRetry: /try again later|retry the request|retry on fail/i.test(texts),
-					});
-					expected.push({
-						name: fault.name,
-						external_id,
-						kind: 'payment',
-						outcome: fault.outcome,
-						arrivals: expectedArrivals(fault, setting.retryOnFail),
-						advisesRetry: false,
-					});
-				}
-				expect(ends).toStrictEqual(expected);
-			},
-		);
+	/** What an execution says of its payment. */
+	function factsOf(execution: Execution, { onError }: Setting): Record<string, unknown> {
+		const { error } = execution.data.resultData as { error?: { context?: { data?: object } } };
+		if (error !== undefined) return { ...error.context?.data };
+		const [success] = itemsOf(execution, 'Success');
+		if (success !== undefined && success.error === undefined) return success;
+		const [failed] = itemsOf(execution, onError === 'continueErrorOutput' ? 'Error' : 'Success');
+		return failed?.error as Record<string, unknown>;
+	}
 
-		test('nothing goes where a redirect points', () => {
-			expect(arrivedElsewhere).toBe(0);
-		});
-	});
+	test.each(SETTINGS_HERE)(
+		'On Error $onError, Retry On Fail $retryOnFail: every outcome as designed, nothing in doubt sent twice',
+		async (setting) => {
+			const { id, path } = await publishMatrix(setting);
+			const requests = CASES.map((fault) => ({ fault, id: `${fault.name}|${randomUUID()}` }));
+			for (const each of requests) {
+				await call(n8n, path, { id: each.id, baseUrl: faults.baseUrl(each.fault) });
+			}
+			const executions = await allFinished(n8n, id, requests.length);
+			const ends: object[] = [];
+			for (const each of requests) {
+				const execution = executions.find(
+					(one) => (itemsOf(one, 'Start')[0]?.body as { id: string }).id === each.id,
+				)!;
+				const facts = factsOf(execution, setting);
+				const texts = JSON.stringify([execution.data.resultData.error ?? null, facts]);
+				ends.push({
+					name: each.fault.name,
+					external_id: facts.external_id,
+					outcome: facts.outcome,
+					arrivals: faults.arrivals(each.id),
+					// Which may pay twice.
+					advisesRetry: /try again later|retry the request|retry on fail/i.test(texts),
+				});
+			}
+			expect(ends).toStrictEqual(
+				requests.map(({ fault, id: external_id }) => ({
+					name: fault.name,
+					external_id,
+					outcome: fault.outcome,
+					arrivals: expectedArrivals(fault, setting.retryOnFail),
+					advisesRetry: false,
+				})),
+			);
+			expect(faults.elsewhere.received).toStrictEqual([]);
+		},
+	);
 
 	test("the editor's Retry of a failed execution pays only what was not paid", async () => {
 		const list = newIds(3);
@@ -261,7 +180,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await n8n.rest('POST', `/executions/${failed.id}/retry`, { loadWorkflow: true });
 		const [retried] = await allFinished(n8n, id, 2);
 		expect(arrived()).toStrictEqual(list.map((each) => `${each}-${failed.id}`));
-		expect(retried?.data.resultData.error?.message).toContain(`${list[1]}-${failed.id}`);
+		expect(retried?.status).toBe('error');
 	});
 
 	test('of 20 executions with one id at the same time, one pays', async () => {
@@ -272,81 +191,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		);
 		const executions = await allFinished(n8n, id, 20);
 		const passed = executions.filter(({ status }) => status === 'success').length;
-		console.log(`n8n ${version}: of 20 simultaneous executions with one id, ${passed} passed`);
 		expect(faults.arrivals(same)).toBe(1);
 		expect(passed).toBe(1);
-		for (const { data } of executions.filter(({ status }) => status !== 'success')) {
-			expect(data.resultData.error?.message).toMatch(/was not sent again/);
-		}
 	});
 
 	const CONTINUES = { onError: 'continueRegularOutput' };
-	const seen = (options: object) => ({
-		operation: 'removeItemsSeenInPreviousExecutions',
-		logic: 'removeItemsWithAlreadySeenKeyValues',
-		dedupeValue: '={{ $json.order }}',
-		options: { scope: 'workflow', ...options },
-	});
-	const countsUp = {
-		logic: 'removeItemsUpToStoredIncrementalKey',
-		incrementalDedupeValue: '={{ $json.n }}',
-	};
-	/** Publishes a Pay node behind a Remove Duplicates node of its workflow. */
-	async function besideDedupe(parameters: object) {
-		const dedupe = 'n8n-nodes-base.removeDuplicates';
-		const before = node('Dedupe', dedupe, parameters, { typeVersion: 2 });
-		const nodes = [start(), splitItems(), before, pay('Pay', FROM_ITEM, CONTINUES)];
-		return await publish(n8n, chain('Beside', nodes), payApi);
-	}
-	const errorsOf = (execution: Execution) =>
-		itemsOf(execution, 'Pay').flatMap(({ error }) =>
-			error === undefined ? [] : [error as ItemError],
-		);
-	/** A slow machine: the payment stays recorded, was not sent, and the item says what to do. */
-	const isSlowDatabase = ({ outcome, message }: ItemError) =>
-		outcome === 'notSent' &&
-		message ===
-			"The duplicate check could not be made: n8n's database took longer than 10 s for it";
-	nightly.test.each([
-		{
-			which: 'that clears its history',
-			parameters: {
-				operation: 'clearDeduplicationHistory',
-				mode: 'cleanDatabase',
-				options: { scope: 'workflow' },
-			},
-			executions: 15,
-		},
-		{ which: 'that counts up', parameters: { ...seen({}), ...countsUp }, executions: 15 },
-		{ which: 'that races with it', parameters: seen({ historySize: 10_000 }), executions: 40 },
-	])(
-		'beside a Remove Duplicates node of the workflow $which, $executions executions at once pay nothing twice',
-		async ({ parameters, executions }) => {
-			const { id, path, run } = await besideDedupe(parameters);
-			const list = newIds(executions);
-			let n = 0;
-			const item = (one: string) => ({ id: one, amount: 1, order: randomUUID(), n: ++n });
-			// One first: n8n's first record of a row has a lock that later ones lack.
-			await run(item(randomUUID()));
-			await Promise.all(list.map(async (each) => await call(n8n, path, { items: [item(each)] })));
-			const refused = (await allFinished(n8n, id, 1 + list.length))
-				.flatMap((execution) => errorsOf(execution))
-				.filter(isSlowDatabase)
-				.map(({ external_id }) => external_id);
-			await call(n8n, path, { items: list.map(item) });
-			const [last] = await allFinished(n8n, id, 2 + list.length);
-			const duplicates = errorsOf(last!)
-				.filter(({ outcome }) => outcome === 'duplicate')
-				.map(({ external_id }) => external_id);
-			// A node that counts up drops what comes out of order; what reaches Pay is a duplicate or new.
-			const unpaid = list.filter((external_id) => faults.arrivals(external_id) === 0);
-			expect(list.filter((external_id) => faults.arrivals(external_id) > 1)).toStrictEqual([]);
-			expect(refused).toStrictEqual(expect.arrayContaining(unpaid));
-			expect(duplicates).toStrictEqual(expect.arrayContaining(unpaid));
-			expect(duplicates.length).toBeGreaterThan(0);
-		},
-	);
-
 	test('a loop whose error branch comes back to it: each payment is sent once', async () => {
 		const workflow = payEach(FROM_ITEM, { onError: 'continueErrorOutput' });
 		workflow.nodes.push(loopOverItems('Loop'));
@@ -418,23 +267,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const failed = await run(...itemsFor([id]));
 		expect(failed.data.resultData.error?.description).toContain('Bearer ***');
 	});
-
-	nightly.test(
-		'beside a Remove Duplicates node of the workflow with room for its own six values, payments are remembered and take none of it',
-		async () => {
-			// That node refuses items beyond its history: shared with payments it would be full after three.
-			const { run } = await besideDedupe(seen({ historySize: 6 }));
-			const list = newIds(5);
-			const pays = async (id: string) => await run({ id, amount: 1, order: randomUUID() });
-			for (const external_id of list) await pays(external_id);
-			expect(itemsOf(await pays(list[0]!), 'Pay')).toStrictEqual([
-				{ error: expect.objectContaining({ outcome: 'duplicate', external_id: list[0] }) },
-			]);
-			expect(list.map((external_id) => faults.arrivals(external_id))).toStrictEqual([
-				1, 1, 1, 1, 1,
-			]);
-		},
-	);
 
 	test('the access token is in no execution, no log line at debug level, no error', async () => {
 		const [paid] = newIds(1);
