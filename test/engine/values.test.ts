@@ -37,6 +37,7 @@ async function valuesOf(parameters: IDataObject, type = 'n8n-nodes-pay.pay') {
 	return { error, sent, hints: hintsOf(run) };
 }
 
+// What else a field refuses: test/parameters.
 test.each<{ what: string; parameters: IDataObject; field: string }>([
 	{
 		what: 'a recipient as one expression',
@@ -46,11 +47,6 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 	{
 		what: 'a recipient as one expression of nothing',
 		parameters: to(NOPE),
-		field: 'creditParty',
-	},
-	{
-		what: 'a recipient as text',
-		parameters: to('ana'),
 		field: 'creditParty',
 	},
 	{
@@ -66,11 +62,6 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 	{
 		what: 'batching as one expression',
 		parameters: { options: { batching: '={{ {} }}' } },
-		field: 'options.batching',
-	},
-	{
-		what: 'a batch as one expression',
-		parameters: { options: { batching: { batch: NOPE } } },
 		field: 'options.batching',
 	},
 	{
@@ -104,16 +95,6 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		field: 'split.recipient[0].username',
 	},
 	{
-		what: 'an empty username',
-		parameters: shared({ username: '' }),
-		field: 'split[0].username',
-	},
-	{
-		what: 'no percentage',
-		parameters: shared({ username: 'u', percentageSplit: undefined }),
-		field: 'split[0].percentageSplit',
-	},
-	{
 		what: 'a way to split of nothing',
 		parameters: qr({ specifySplit: NOPE }),
 		field: 'specifySplit',
@@ -122,26 +103,6 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		what: 'split JSON of nothing',
 		parameters: json(NOPE),
 		field: 'splitJson',
-	},
-	{
-		what: 'split JSON of null',
-		parameters: json('={{ $json.nul }}'),
-		field: 'splitJson',
-	},
-	{
-		what: 'split JSON of an empty text',
-		parameters: json('={{ $json.empty }}'),
-		field: 'splitJson',
-	},
-	{
-		what: 'split JSON without recipients',
-		parameters: json('[]'),
-		field: 'splitJson',
-	},
-	{
-		what: 'JSON without a username',
-		parameters: json('[{ "percentageSplit": 1 }]'),
-		field: 'splitJson[0].username',
 	},
 	{
 		what: 'additional members of nothing',
@@ -164,39 +125,9 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		field: 'additionalMembers',
 	},
 	{
-		what: 'a member that is not a number',
-		parameters: extra('={{ { fee: [Number("x")] } }}'),
-		field: 'additionalMembers',
-	},
-	{
-		what: 'a member without end',
-		parameters: extra('={{ { fee: 1 / 0 } }}'),
-		field: 'additionalMembers',
-	},
-	{
-		what: 'a member that is no date',
-		parameters: extra('={{ { on: new Date("x") } }}'),
-		field: 'additionalMembers',
-	},
-	{
-		what: 'a member that is a function',
-		parameters: extra('={{ { on: () => 1 } }}'),
-		field: 'additionalMembers',
-	},
-	{
 		what: 'an object in a member',
 		parameters: extra('={ "a": "{{ String($json.obj) }}" }'),
 		field: 'additionalMembers',
-	},
-	{
-		what: 'a key of null',
-		parameters: { creditParty: { key: '={{ $json.nul }}' } },
-		field: 'creditParty.key',
-	},
-	{
-		what: 'an empty key',
-		parameters: { creditParty: { key: '={{ $json.empty }}' } },
-		field: 'creditParty.key',
 	},
 	{
 		what: 'an unknown execution',
@@ -207,46 +138,6 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		what: 'a time-out of nothing',
 		parameters: { options: { timeout: NOPE } },
 		field: 'timeout',
-	},
-	{
-		what: 'split JSON that breaks off',
-		parameters: json('['),
-		field: 'splitJson',
-	},
-	{
-		what: 'split JSON that is no list',
-		parameters: json('{}'),
-		field: 'splitJson',
-	},
-	{
-		what: 'JSON with a recipient of null',
-		parameters: json('[null]'),
-		field: 'splitJson[0]',
-	},
-	{
-		what: 'a name of null',
-		parameters: to({ name: '={{ $json.nul }}' }),
-		field: 'creditParty.name',
-	},
-	{
-		what: 'an empty recipient',
-		parameters: { creditParty: {} },
-		field: 'creditParty.key',
-	},
-	{
-		what: 'a recipient with an inherited member',
-		parameters: to({ toString: 'k' }),
-		field: 'creditParty',
-	},
-	{
-		what: 'a recipient that is a list',
-		parameters: to([]),
-		field: 'creditParty',
-	},
-	{
-		what: 'a recipient of an empty text',
-		parameters: to(''),
-		field: 'creditParty',
 	},
 ])('$what is refused, and nothing is sent', async ({ parameters, field }) => {
 	const { error, sent } = await valuesOf(parameters);
@@ -292,11 +183,8 @@ test.each(['={{ $now }}', '={{ new Date() }}'])(
 	'of %s in a text, the advice says how a date becomes one',
 	async (payerQuestion) => {
 		const { error } = await valuesOf({ payerQuestion });
-		expect(error).toMatchObject({
-			message: 'Description (payerQuestion) must be text, but is a date',
-			description:
-				'Nothing was sent for this item. Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
-		});
+		expect(error).toMatchObject({ field: 'payerQuestion' });
+		expect(error?.description).toContain('{{ $now.toISODate() }}');
 	},
 );
 
@@ -384,9 +272,7 @@ test('a tool takes what the model fills in, and what a node gave', async () => {
 test('a key that comes as a number brings a hint', async () => {
 	const { sent, hints } = await valuesOf({ creditParty: { key: '={{ $json.cpf }}' } });
 	expect(sent?.creditParty).toStrictEqual({ key: '1234567890' });
-	expect(hints).toStrictEqual([
-		'"a": A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.',
-	]);
+	expect(hints).toHaveLength(1);
 });
 
 test('a trigger whose options are one expression is not published', async () => {
