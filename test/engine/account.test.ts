@@ -6,7 +6,6 @@ import {
 	CHARGE,
 	CONTINUE,
 	errorOf,
-	faultOnce,
 	ids,
 	isRecorded,
 	itemsFor,

@@ -5,7 +5,6 @@ import type {
 	INodeExecutionData,
 } from 'n8n-workflow';
 import { Sandbox } from '../../sandbox/service';
-import { OPERATIONS } from '../serviceOperations';
 import {
 	arrived,
 	batches,

@@ -46,7 +46,7 @@ const LATIN1_JSON = Buffer.from('{"n":"é","data":{"status":"paid"}}', 'latin1')
 const LATIN1_FORM = Buffer.from('n=%E9&data[status]=paid', 'latin1');
 const LATIN1_TEXT = Buffer.from('{"n":"é","data.status":"paid"}', 'latin1');
 
-/** Each says that `data.status` is `paid`. */
+/** Each says that `data.status` is `paid`. Every charset and coding: test/postback/postback.test.ts. */
 export const SPELLINGS = {
 	JSON: {
 		headers: { 'Content-Type': 'application/json' },
@@ -60,11 +60,6 @@ export const SPELLINGS = {
 	},
 	'JSON sent as text/plain': {
 		headers: { 'Content-Type': 'text/plain' },
-		body: PAID,
-		expected: { body: { data: { status: 'paid' } } },
-	},
-	'JSON sent as text/json': {
-		headers: { 'Content-Type': 'text/json' },
 		body: PAID,
 		expected: { body: { data: { status: 'paid' } } },
 	},
@@ -83,38 +78,8 @@ export const SPELLINGS = {
 		body: LATIN1_JSON,
 		expected: { body: { n: 'é', data: { status: 'paid' } } },
 	},
-	'a form in ISO-8859-1': {
-		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=ISO-8859-1' },
-		body: LATIN1_FORM,
-		expected: { body: { n: 'é', 'data[status]': 'paid' } },
-	},
-	'text in ISO-8859-1': {
-		headers: { 'Content-Type': 'text/plain; charset=ISO-8859-1' },
-		body: LATIN1_TEXT,
-		expected: { body: { n: 'é', 'data.status': 'paid' } },
-	},
-	'JSON in windows-1252': {
-		headers: { 'Content-Type': 'application/json; charset=windows-1252' },
-		body: LATIN1_JSON,
-		expected: { body: { n: 'é', data: { status: 'paid' } } },
-	},
 	'a form in windows-1252': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=windows-1252' },
-		body: LATIN1_FORM,
-		expected: { body: { n: 'é', 'data[status]': 'paid' } },
-	},
-	'text in windows-1252': {
-		headers: { 'Content-Type': 'text/plain; charset=windows-1252' },
-		body: LATIN1_TEXT,
-		expected: { body: { n: 'é', 'data.status': 'paid' } },
-	},
-	'JSON in us-ascii': {
-		headers: { 'Content-Type': 'application/json; charset=us-ascii' },
-		body: LATIN1_JSON,
-		expected: { body: { n: 'é', data: { status: 'paid' } } },
-	},
-	'a form in us-ascii': {
-		headers: { 'Content-Type': 'application/x-www-form-urlencoded; charset=us-ascii' },
 		body: LATIN1_FORM,
 		expected: { body: { n: 'é', 'data[status]': 'paid' } },
 	},
@@ -123,33 +88,13 @@ export const SPELLINGS = {
 		body: LATIN1_TEXT,
 		expected: { body: { n: 'é', 'data.status': 'paid' } },
 	},
-	'JSON in the content coding UTF-8, which is none': {
-		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'UTF-8' },
-		body: PAID,
-		expected: { body: { data: { status: 'paid' } } },
-	},
 	'JSON in the content coding none, which is none': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'none' },
 		body: PAID,
 		expected: { body: { data: { status: 'paid' } } },
 	},
-	'JSON in the content coding 8bit, which is none': {
-		headers: { 'Content-Type': 'application/json', 'Content-Encoding': '8bit' },
-		body: PAID,
-		expected: { body: { data: { status: 'paid' } } },
-	},
-	'JSON in the content coding ISO-8859-1, which is none': {
-		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'ISO-8859-1' },
-		body: PAID,
-		expected: { body: { data: { status: 'paid' } } },
-	},
 	'JSON in the content coding GZIP': {
 		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'GZIP' },
-		body: gzipSync(PAID),
-		expected: { body: { data: { status: 'paid' } } },
-	},
-	'JSON in the content coding x-gzip': {
-		headers: { 'Content-Type': 'application/json', 'Content-Encoding': 'x-gzip' },
 		body: gzipSync(PAID),
 		expected: { body: { data: { status: 'paid' } } },
 	},

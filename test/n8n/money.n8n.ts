@@ -258,6 +258,19 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
+	// credential/connection.test.ts has every field of an account.
+	test('no payment goes out where an expression of its account gives nothing', async () => {
+		const credential = await n8n.createCredential({
+			baseUrl: faults.sandbox.url,
+			accessToken: 'token',
+			describeService: true,
+			externalIdHeader: '={{ $vars.thatNobodyHasSet }}',
+		});
+		const { run } = await publish(n8n, payEach(FROM_ITEM, CONTINUES), credential);
+		expect(outcomesOf(await run(...itemsFor(newIds(1))))).toStrictEqual(['notSent']);
+		expect(arrived()).toStrictEqual([]);
+	});
+
 	test('a service that echoes the headers brings no token into what n8n keeps', async () => {
 		const [id] = newIds(1) as [string];
 		faults.sandbox.faultFor = ({ headers }) => {

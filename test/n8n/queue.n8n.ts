@@ -278,8 +278,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				const atMain = waiting.url.replace(queue.webhook.url, main.url);
 				const atNextWait = untilWaitingBehind('Charge 2', waiting);
 				const late = deliverWhen(atMain, atNextWait);
-				// Its head is at main by then, which has read the execution.
-				await pause(500);
+				const received = `for execution "${waiting.executionId}"`;
+				await until('its head at main', async () => main.log.includes(received));
 				expect(await deliver(waiting.url)).toBe(200);
 				expect(await late).toBe(409);
 				await untilWaitingBehind('Charge 2', waiting);
@@ -440,7 +440,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				const other = randomUUID();
 				others.push(other);
 				await list.send([other]).catch(() => undefined);
-				await pause(500);
 				return payments.countArrived(others) > 0;
 			});
 			await list.send(toPay);

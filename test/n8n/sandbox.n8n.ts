@@ -265,10 +265,12 @@ test('nothing that came from a request becomes markup', async () => {
 	receiver = await startReceiver(evil('the receiver'));
 	// First that the check finds what it looks for, and that the policy stops what would run.
 	await page.evaluate(
-		`document.querySelector('header').insertAdjacentHTML('beforeend', ${JSON.stringify(evil('control').replace(/<script.*/, ''))})`,
+		`new Promise((refused) => {
+			document.addEventListener('securitypolicyviolation', () => refused(), { once: true });
+			document.querySelector('header').insertAdjacentHTML('beforeend', ${JSON.stringify(evil('control').replace(/<script.*/, ''))});
+		})`,
 	);
 	expect(await page.locator('.evil').count()).toBe(1);
-	await page.waitForTimeout(300);
 	expect(await page.title()).toBe('Sandbox');
 	await page.evaluate(`document.querySelector('.evil').remove()`);
 

@@ -164,8 +164,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const waitPauses = { wait: LIMITED, after: [waitAgain, noOp('After')] };
 		paused.charge = await startPausing(chargePauses, deliverShortlyBeforeLimit);
 		paused.wait = await startPausing(waitPauses, deliverShortlyBeforeLimit);
-		paused.stoppedCharge = await startPausing(chargePauses, deliverAndStop);
-		paused.stoppedWait = await startPausing(waitPauses, deliverAndStop);
+		const stopped = { ...charge, name: 'Stopped charge' };
+		const stoppedWait = { ...waitAgain, name: 'Stopped wait' };
+		const chargeStops = { wait: LIMITED, after: [stopped, wait, noOp('After')] };
+		const waitStops = { wait: LIMITED, after: [stoppedWait, noOp('After')] };
+		paused.stoppedCharge = await startPausing(chargeStops, deliverAndStopIn('Stopped charge'));
+		paused.stoppedWait = await startPausing(waitStops, deliverAndStopIn('Stopped wait'));
 	});
 
 	async function startPausing(
@@ -184,16 +188,13 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(await deliver(url)).toBe(200);
 	}
 
-	async function deliverAndStop(waiting: Waiting, since: number) {
+	/** Delivers shortly before the limit, and stops the execution once a node behind the wait has begun. */
+	const deliverAndStopIn = (name: string) => async (waiting: Waiting, since: number) => {
 		await deliverShortlyBeforeLimit(waiting, since);
-		await until('what is behind the wait', async () => {
-			const { status, data } = await n8n.execution(waiting.executionId);
-			return status === 'running' && 'Wait' in data.resultData.runData;
-		});
-		// The node has begun its pause by then.
-		await pause(2_000);
+		const begun = `Start executing node "${name}"`;
+		await until(`"${name}" to begin`, async () => n8n.log.includes(begun));
 		await n8n.rest('POST', `/executions/${waiting.executionId}/stop`);
-	}
+	};
 
 	test.each(ON_ERROR)(
 		'On Error %s: unsigned and foreign calls leave it waiting, the genuine one resumes it with its item',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { itemsOf, pause, until, type N8n, type Workflow } from '../../dev/n8n';
+import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { RESUME_SEGMENT } from '../../nodes/Pay/postback/postbackUrl';
@@ -257,8 +257,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await waits(n8n, executionId);
 			expect(await deliverFor(second)).toBe(200);
 			for (const id of await n8n.executionIds(child)) await ended(n8n, id, 'Wait');
-			// What a child's end does to its parent is done a moment later.
-			await pause(2_000);
+			// What a child's end does to its parent is done a moment later: here to one that waits for its child.
+			const third = randomUUID();
+			const control = chain('Control', [start(), splitItems(), callOf('Call', child), noOp('End')]);
+			const other = await begin(control, { items: [{ id: third }] });
+			await until('its child', async () => (await deliverFor(third)) === 200);
+			await ended(n8n, other.executionId, 'End');
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
 			expect(await deliverFor(own)).toBe(200);
 			const [after] = itemsOf(await ended(n8n, executionId), 'After');

@@ -269,8 +269,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await until('some to arrive', async () => countArrived(list) > 25);
 			const victim = await workerOf(executionId);
 			await victim.kill();
-			// What it had sent to PostgreSQL is carried out then.
-			await pause(1_000);
+			await until('PostgreSQL to have carried out what it had sent', async () => {
+				const active = `SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND datname = current_database()`;
+				return payOnce.sql(active).length === 0;
+			});
 			inDoubt = inDoubtOf();
 			await victim.launch();
 			print(`killed: ${inDoubt.length} of 45 in doubt, ${countArrived(inDoubt)} had arrived`);
@@ -396,8 +398,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				frozen!.thaw();
 				await killed!.launch();
 				await untilNoExecutionMoves();
-				void callAll();
-				await pause(5_000);
+				await Promise.all(callAll());
 				await untilNoExecutionMoves();
 			});
 
