@@ -71,15 +71,8 @@ function labelOf(name: string): string {
 	throw new Error(`No form has a field ${name}.`);
 }
 
-/**
- * A person's hand at the editor: what it clicks, presses and fills in is counted, and to fill in includes
- * going there. What a page says to enter is kept by its label, as the page must have it.
- */
+/** A person's hand at the editor. What it enters is kept by its label, as the page must have it. */
 export class Hand {
-	clicks = 0;
-	/** What needs no mouse: a paste, and Esc. */
-	keys = 0;
-	fields = 0;
 	entries: Entry[] = [];
 
 	constructor(
@@ -87,19 +80,12 @@ export class Hand {
 		private readonly version: N8nVersion,
 	) {}
 
-	/** "11 clicks, 3 keys, 2 fields" */
-	get counts(): string {
-		return `${this.clicks} clicks, ${this.keys} keys, ${this.fields} fields`;
-	}
-
 	async click(what: Locator) {
 		await what.click();
-		this.clicks++;
 	}
 
 	async fillIn(what: Locator, text: string) {
 		await what.fill(text);
-		this.fields++;
 	}
 
 	/** Enters what the page says, letter by letter. */
@@ -116,30 +102,25 @@ export class Hand {
 
 	async turnOn(name: string, form?: Locator) {
 		await turnOn(name, form);
-		this.clicks++;
 	}
 
 	async openNode(name: string) {
 		await page.locator(`[data-test-id=canvas-node][data-node-name="${name}"]`).dblclick();
-		this.clicks++;
 		await byId('ndv').waitFor();
 	}
 
 	async close(form: string) {
 		await kept();
 		await escape(form);
-		this.keys++;
 	}
 
 	async paste(example: string) {
 		await paste(example);
-		this.keys++;
 	}
 
 	/** Gives a file to a page that asks for one. */
 	async upload(file: string | { name: string; mimeType: string; buffer: Buffer }) {
 		await page.locator('input[type=file]').setInputFiles(file);
-		this.clicks++;
 	}
 
 	/** From the home page, which n8n shows first, and again after a click. */
@@ -155,7 +136,6 @@ export class Hand {
 			},
 			180,
 		);
-		this.clicks++;
 	}
 
 	/** By a link of README, which leads to an n8n at its own port. */
@@ -163,7 +143,6 @@ export class Hand {
 		const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
 		expect(readme).toContain(`[${text}](http://localhost:5678/workflow/new)`);
 		await openTab(`${this.n8nUrl}/workflow/new`, () => byId('canvas-plus-button'));
-		this.clicks++;
 	}
 
 	/** Adds a node, where the panel of nodes is open. */

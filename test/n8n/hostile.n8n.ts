@@ -32,13 +32,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		return statuses;
 	}
 
-	/** Statuses by how often they came, for the log. */
-	function tally(statuses: number[]): string {
-		const counts = new Map<number, number>();
-		for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
-		return [...counts].map(([status, count]) => `${status || 'no answer'} x ${count}`).join(', ');
-	}
-
 	test('hostile requests move no waiting execution and pay nothing; the genuine one does', async () => {
 		const payout = pay('Payout', {
 			amount: 250,
@@ -49,13 +42,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
 		const genuineProof = `pay_proof=${waiting.url.split('pay_proof=')[1]!}`;
 		const requests = hostileRequests(waiting.bare, genuineProof, waiting.about, SECRET);
-		expect(requests).toHaveLength(129);
 		const statuses = await sendAll(waiting.bare, requests);
 		// Nothing of them was read: not one is malformed, in an unknown charset, or too late.
 		expect(statuses.filter((status) => status !== 401 && status !== 0)).toStrictEqual([]);
-		console.log(
-			`n8n ${version}, wait: ${requests.length} hostile requests answered ${tally(statuses)}`,
-		);
 		const { status, data } = await n8n.execution(waiting.executionId);
 		expect(status).toBe('waiting');
 		expect(data.resultData.runData).not.toHaveProperty('Payout');
@@ -83,12 +72,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const requests = hostileRequests(url, genuineProof, about, SECRET).filter(
 			({ foreign }) => !foreign,
 		);
-		expect(requests).toHaveLength(94);
 		const statuses = await sendAll(url, requests);
 		expect(statuses.filter((status) => status !== 401 && status !== 0)).toStrictEqual([]);
-		console.log(
-			`n8n ${version}, trigger: ${requests.length} hostile requests answered ${tally(statuses)}`,
-		);
 		const genuine = await fetch(signUrl(url, about, SECRET), { method: 'POST', body: '{}' });
 		expect(genuine.status).toBe(200);
 		const executions = await allFinished(n8n, workflowId, 1);

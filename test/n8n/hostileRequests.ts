@@ -132,7 +132,7 @@ const BODIES_OF_EVERY_PROOF = [
 ];
 
 /**
- * 129 requests; the method goes round.
+ * Every kind of body with what is no proof of it; the method goes round.
  * @param url an address without a proof
  * @param genuine the parameter of a genuine postback to it
  * @param about what that proves (a charge)

@@ -17,6 +17,9 @@ import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 /** The pinned versions of this run (tiers.ts). */
 export const VERSIONS: NpmVersion[] = versionsOf(process.env);
 
+/** The newest of them, for what is the same on each: money, postbacks and pages that no n8n touches. */
+export const NEWEST = VERSIONS.slice(0, 1);
+
 /** To write its pages takes each start of an n8n 5 s of processor time. Its log says all it can say. */
 const WITHOUT_PAGES = { N8N_DISABLE_UI: 'true', N8N_LOG_LEVEL: 'debug' };
 /** For the tests of its pages, and of the nodes that it offers there. */

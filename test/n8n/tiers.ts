@@ -46,9 +46,14 @@ function testsBelow(folder: string): string[] {
 	return names.filter((name) => name.endsWith(ENDING)).map((name) => join(folder, name));
 }
 
-/** Those of these names, wherever they stand below this folder. */
+/** Those of these names, wherever they stand below this folder. @throws where one is not there */
 function testsNamed(names: string[]): string[] {
-	return testsBelow(__dirname).filter((path) => names.includes(basename(path, ENDING)));
+	const all = testsBelow(__dirname);
+	return names.map((name) => {
+		const path = all.find((each) => basename(each, ENDING) === name);
+		if (path === undefined) throw new Error(`There is no test/n8n/**/${name}${ENDING}`);
+		return path;
+	});
 }
 
 /** The files of each run of a tier; those of one tier run beside each other. */

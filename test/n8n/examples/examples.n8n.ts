@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import AxeBuilder from '@axe-core/playwright';
 import express from 'express';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
-import { example, runDemo, setUpDemo } from '../../../dev/demo';
+import { example } from '../../../dev/demo';
 import {
 	itemsOf,
 	until,
@@ -1063,12 +1063,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	beforeEach(() => {
 		sandbox.received.length = 0;
 		sandbox.faultFor = undefined;
-	});
-
-	test('the demo: a QR code, a payment and both postbacks', async () => {
-		const report = await runDemo(n8n, sandbox, await setUpDemo(n8n, sandbox));
-		expect(report.filter((line) => line.includes('accepted (HTTP 201)'))).toHaveLength(2);
-		expect(report.filter((line) => line.startsWith('postback: '))).toHaveLength(2);
 	});
 
 	// n8n looks about once a minute whose limit has passed: these begin first, and are looked at last.
