@@ -1,10 +1,10 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
-import { chain, noOp, payTrigger } from '../../dev/workflow';
+import { itemsOf, until, type N8n } from '../../dev/n8n';
+import { payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { ended, startWaiting } from './chargeAndWait';
-import { allFinished, n8nOf, payEach, publish, SECRET, NEWEST } from './nodes';
+import { allFinished, n8nOf, payEach, publish, publishTrigger, SECRET, NEWEST } from './nodes';
 
 const SERVICE = 'the secret of the service';
 
@@ -50,18 +50,9 @@ describe.each(NEWEST)('n8n %s', (version) => {
 	/** Start -> Items -> Charge, whose postback goes to an address. */
 	const charge = (amount: string, postbackUrl: string) =>
 		payEach({ resource: 'qrCode', amount, postback: 'url', postbackUrl });
-	/** The Production URL of a published Pay Trigger, and its workflow. */
-	async function trigger(parameters: object, credential = payApi) {
-		const entry = payTrigger(parameters);
-		const workflow = chain('Trigger', [entry, noOp('After')]);
-		const id = await n8n.importWorkflow(workflow, { payApi: credential });
-		await n8n.activate(id);
-		return { id, url: n8n.url + webhookPath(entry) };
-	}
-
 	test('a charge of 1.07 that is paid with 0.01: Paid does not start, Paid or Failed says otherAmount', async () => {
-		const paid = await trigger({ startWhen: 'paid' });
-		const either = await trigger({ startWhen: 'paidOrFailed' });
+		const paid = await publishTrigger(n8n, payApi, payTrigger({ startWhen: 'paid' }));
+		const either = await publishTrigger(n8n, payApi, payTrigger({ startWhen: 'paidOrFailed' }));
 		for (const { url } of [paid, either]) {
 			const { run } = await publish(n8n, charge('1.07', url), payApi);
 			await run({ id: randomUUID() });
@@ -84,7 +75,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 	});
 
 	test('a genuine "paid" about another charge, or with words in its query, does not start Paid', async () => {
-		const { id, url } = await trigger({ startWhen: 'paid' });
+		const { id, url } = await publishTrigger(n8n, payApi, payTrigger({ startWhen: 'paid' }));
 		const reference = { external_id: randomUUID(), kind: 'qrCode', amount: 1.01 } as const;
 		const post = async (to: string, about: object) => {
 			const body = JSON.stringify({ amount: 1.01, ...about });
@@ -107,7 +98,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 	});
 
 	test("only the service's own signature starts a trigger that asks for it", async () => {
-		const { id, url } = await trigger({ authentication: 'sender' });
+		const { id, url } = await publishTrigger(n8n, payApi, payTrigger({ authentication: 'sender' }));
 		const body = '{"status":"paid"}';
 		const forged = await fetch(url, {
 			method: 'POST',

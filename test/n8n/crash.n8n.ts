@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { itemsOf, until, webhookPath, type N8n } from '../../dev/n8n';
-import { call, chain, payTrigger } from '../../dev/workflow';
+import { itemsOf, until, type N8n } from '../../dev/n8n';
+import { call } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { makeBook } from './examples/book';
@@ -12,6 +12,7 @@ import {
 	newIds,
 	payEach,
 	publish,
+	publishTrigger,
 	startN8n,
 	SECRET,
 	VERSIONS,
@@ -75,10 +76,7 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 		const book = await makeBook(n8n);
 		page = await PayoutsPage.publish(n8n, payApi, (workflow) => void book.in('payouts', workflow));
 		waiting = await startWaiting(n8n, sandbox, payApi);
-		const entry = payTrigger();
-		const id = await n8n.importWorkflow(chain('Postbacks', [entry]), { payApi });
-		await n8n.activate(id);
-		trigger = { id, url: n8n.url + webhookPath(entry) };
+		trigger = await publishTrigger(n8n, payApi);
 
 		// From these on no payment is answered, so that both lists are in their midst.
 		const held = [...paymentIds.slice(25), ...lineIds.slice(4)];
@@ -117,14 +115,9 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 		const items = itemsOf(again!, 'Pay');
 		const duplicates: string[] = [];
 		for (const { error } of items) {
-			const { outcome, external_id, message } = (error ?? {}) as Record<string, string>;
-			if (outcome !== 'duplicate') continue;
-			expect(message).toMatch(/was not sent again/);
-			duplicates.push(external_id!);
+			const { outcome, external_id } = (error ?? {}) as Record<string, string>;
+			if (outcome === 'duplicate') duplicates.push(external_id!);
 		}
-		console.log(
-			`n8n ${version}: killed after ${sent.payments.length} of ${paymentIds.length} payments; run again: ${duplicates.length} refused`,
-		);
 		expect(items).toHaveLength(paymentIds.length);
 		expect(duplicates).toStrictEqual(expect.arrayContaining(sent.payments));
 		expect(paymentIds.filter((id) => arrivals(id) > 1)).toStrictEqual([]);

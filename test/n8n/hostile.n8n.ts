@@ -5,7 +5,7 @@ import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { hostileRequests, sendRaw, type RawRequest } from './hostileRequests';
 import { nightly } from './nightly';
-import { allFinished, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+import { allFinished, publishTrigger, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
 import { ended, startWaiting } from './chargeAndWait';
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -60,12 +60,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	});
 
 	test('hostile requests start no execution of a trigger; the genuine one does', async () => {
-		const entry = payTrigger();
-		const workflowId = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), {
-			payApi,
-		});
-		await n8n.activate(workflowId);
-		const url = n8n.url + webhookPath(entry);
+		const { id, url } = await publishTrigger(n8n, payApi);
 		const about: Reference = { external_id: randomUUID(), kind: 'qrCode', amount: 1 };
 		const genuineProof = signUrl(url, about, SECRET).split('?')[1]!;
 		// What is proven for something else is a postback about that, to a trigger.
@@ -76,7 +71,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(statuses.filter((status) => status !== 401 && status !== 0)).toStrictEqual([]);
 		const genuine = await fetch(signUrl(url, about, SECRET), { method: 'POST', body: '{}' });
 		expect(genuine.status).toBe(200);
-		const executions = await allFinished(n8n, workflowId, 1);
+		const executions = await allFinished(n8n, id, 1);
 		expect(executions).toHaveLength(1);
 		expect(itemsOf(executions[0]!, 'After')[0]).toMatchObject({ reference: about, body: {} });
 	});

@@ -3,6 +3,7 @@ import {
 	itemsOf,
 	N8n,
 	until,
+	webhookPath,
 	type Execution,
 	type N8nOptions,
 	type Running as Attachable,
@@ -11,7 +12,16 @@ import {
 import { versionsOf } from './tiers';
 import { QueueMode } from './queue';
 import type { N8nVersion, NpmVersion } from '../../dev/versions';
-import { call, chain, pay, splitItems, start, type Node } from '../../dev/workflow';
+import {
+	call,
+	chain,
+	noOp,
+	pay,
+	payTrigger,
+	splitItems,
+	start,
+	type Node,
+} from '../../dev/workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 
 /** The pinned versions of this run (tiers.ts). */
@@ -112,6 +122,13 @@ export async function publish(n8n: N8n, workflow: Workflow, payApi?: Credential)
 		return (await allFinished(n8n, id, ++runs))[0]!;
 	};
 	return { id, path, run };
+}
+
+/** Publishes a Pay Trigger with "After" behind it; gives its workflow, and its address without a proof. */
+export async function publishTrigger(n8n: N8n, payApi: Credential, entry: Node = payTrigger()) {
+	const id = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), { payApi });
+	await n8n.activate(id);
+	return { id, url: n8n.url + webhookPath(entry) };
 }
 
 /** A worker that is gone is missed within seconds, not a minute; one that is only busy is not. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../dev/n8n';
-import { chain, node, noOp, pay, payTrigger } from '../../dev/workflow';
+import { node, noOp, pay, payTrigger } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import {
 	chargeAndWait,
@@ -20,6 +20,7 @@ import {
 	newIds,
 	outcomesOf,
 	payEach,
+	publishTrigger,
 	SECRET,
 	VERSIONS,
 	withQueueMode,
@@ -172,7 +173,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 		test('signed postbacks start a Pay Trigger on a worker, others are refused', async () => {
 			const entry = payTrigger();
-			const id = await payments.publish(chain('Postbacks', [entry]));
+			const { id } = await publishTrigger(main, payApi, entry);
 			const url = queue.webhook.url + webhookPath(entry);
 			const reference = { external_id: randomUUID(), kind: 'payment', amount: 1 } as const;
 			expect(await deliver(url)).toBe(401);

@@ -1,11 +1,11 @@
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { itemsOf, webhookPath, type N8n } from '../../dev/n8n';
-import { chain, noOp, payTrigger } from '../../dev/workflow';
+import { itemsOf, type N8n } from '../../dev/n8n';
+import { payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { inventedService } from '../inventedService';
-import { allFinished, n8nOf, SECRET, NEWEST } from './nodes';
+import { allFinished, n8nOf, NEWEST, publishTrigger, SECRET } from './nodes';
 
 const HEADER_SECRET = 'k7-short';
 const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
@@ -38,9 +38,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 			...credential,
 		});
 		const node = payTrigger(parameters);
-		const id = await n8n.importWorkflow(chain('Trigger', [node, noOp('After')]), { payApi });
-		await n8n.activate(id);
-		const url = n8n.url + webhookPath(node);
+		const { id, url } = await publishTrigger(n8n, payApi, node);
 		return {
 			url,
 			signed: signUrl(url, CHARGE, SECRET),

@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { itemsOf, until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
-import { chain, noOp, pay, payTrigger, start, call, type Node } from '../../dev/workflow';
+import { chain, pay, payTrigger, start, call, type Node } from '../../dev/workflow';
 import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import {
@@ -14,7 +14,15 @@ import {
 } from './deliveries';
 import { sendRaw } from './hostileRequests';
 import { nightly } from './nightly';
-import { allFinished, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from './nodes';
+import {
+	allFinished,
+	nodeOf,
+	publishTrigger,
+	SECRET,
+	VERSIONS,
+	withN8n,
+	type Credential,
+} from './nodes';
 
 const ABOUT: Reference = { external_id: 'order-1042', kind: 'qrCode', amount: 49.9 };
 
@@ -59,11 +67,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	}
 
 	async function publishNode(entry: Node, credential = payApi): Promise<Trigger> {
-		const workflow = chain('Trigger', [entry, noOp('After')]);
-		const workflowId = await n8n.importWorkflow(workflow, { payApi: credential });
-		await n8n.activate(workflowId);
-		const bare = n8n.url + webhookPath(entry);
-		return { workflowId, bare, url: signUrl(bare, ABOUT, SECRET) };
+		const { id, url } = await publishTrigger(n8n, credential, entry);
+		return { workflowId: id, bare: url, url: signUrl(url, ABOUT, SECRET) };
 	}
 
 	async function publish(parameters: object = {}, credential = payApi): Promise<Trigger> {
