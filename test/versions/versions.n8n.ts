@@ -9,7 +9,8 @@ import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { deliver, deliverLate } from '../n8n/deliveries';
 import { startModel } from '../n8n/model';
-import { allFinished, SECRET, startN8n, WITH_PAGES } from '../n8n/nodes';
+import { allFinished, publishTrigger, SECRET, startN8n, WITH_PAGES } from '../n8n/nodes';
+import { agent, chatModel, toAgent } from '../n8n/otherNodes';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
 import { tell } from './facts';
 import { tried } from './tried';
@@ -167,10 +168,7 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 	});
 
 	test('A published trigger refuses an unsigned postback and takes a signed one', async () => {
-		const trigger = payTrigger();
-		const id = await n8n.importWorkflow(chain('Trigger', [trigger]), { payApi });
-		await n8n.activate(id);
-		const url = n8n.url + webhookPath(trigger);
+		const { id, url } = await publishTrigger(n8n, payApi);
 		const reference = { external_id: 'order-1', kind: 'payment' as const, amount: 5 };
 		expect(await deliver(url)).toBe(401);
 		expect(await deliver(signUrl(url, reference, SECRET))).toBe(200);
@@ -222,11 +220,6 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 		);
 		const external_id = randomUUID();
 		const model = await startModel(/./, { amount: 5 }, 2);
-		const openAi = await n8n.createCredential(
-			{ apiKey: 'none', url: model.url },
-			'openAiApi',
-			'Model',
-		);
 		const tool = node('Tool', 'n8n-nodes-pay.payTool', {
 			...payment,
 			operation: 'create',
@@ -235,24 +228,11 @@ describe.each(tried)('$number', ({ version, node: major }) => {
 			external_id,
 			options: { allowAiPayments: true },
 		});
-		const agent = node(
-			'Agent',
-			AGENT,
-			{ promptType: 'define', text: 'Do it', options: {} },
-			{ typeVersion },
-		);
-		const chat = node(
-			'Model',
-			'@n8n/n8n-nodes-langchain.lmChatOpenAi',
-			{ model: { __rl: true, mode: 'id', value: 'stand-in' }, options: {} },
-			{ typeVersion: 1.2, credentials: { openAiApi: openAi } },
-		);
-		const to = (type: string) => ({ [type]: [[{ node: 'Agent', type, index: 0 }]] });
-		const workflow = chain('Agent', [start(), agent], {
-			Model: to('ai_languageModel'),
-			Tool: to('ai_tool'),
+		const workflow = chain('Agent', [start(), agent('Do it', typeVersion)], {
+			Model: toAgent('ai_languageModel'),
+			Tool: toAgent('ai_tool'),
 		});
-		workflow.nodes.push(chat, tool);
+		workflow.nodes.push(await chatModel(n8n, model.url), tool);
 		const execution = await run(workflow, {});
 		model.close();
 		expect(execution.data.resultData.error).toBeUndefined();
