@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { example } from '../../dev/demo';
 import { exampleNames } from '../../dev/examples';
 import type { Workflow } from '../../dev/n8n';
@@ -150,27 +148,4 @@ describe('the node Open the book', () => {
 		expect(book.top).toBe(first.top);
 		expect(between).toHaveLength(3);
 	});
-});
-
-/** The tests that run an example to each of its last nodes, as a person does who reads its notes. */
-const RUN_BY: Record<string, string> = {
-	agent: 'examples.n8n.ts',
-	approval: 'examples.n8n.ts',
-	'ask-the-service': 'practice.n8n.ts',
-	checkout: 'examples.n8n.ts',
-	'pay-once': 'payOnce.n8n.ts',
-	payouts: 'payouts.n8n.ts',
-	'postbacks-without-repeats': 'examples.n8n.ts',
-	'practice-service': 'practice.n8n.ts',
-	'short-lived-token': 'examples.n8n.ts',
-};
-
-test('each example has tests that run it, and no other has', () => {
-	expect(Object.keys(RUN_BY)).toStrictEqual(exampleNames());
-});
-
-test.each(Object.entries(RUN_BY))('%s is run to its last nodes by %s', (name, file) => {
-	const source = readFileSync(join(__dirname, '..', 'n8n', 'examples', file), 'utf8');
-	expect(source).toContain(`'${name}'`);
-	expect(source).toContain('reachesLastNodes(');
 });

@@ -21,7 +21,6 @@ import type { Sandbox } from '../../../sandbox/service';
 import { makeTable } from './book';
 import { ended, firstExecution, waits } from '../chargeAndWait';
 import { launch } from '../editorPage';
-import { reachesLastNodes } from './lastNodes';
 import { startModel } from '../model';
 import { allFinished, newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
 import { chatModel, toAgent } from '../otherNodes';
@@ -1058,14 +1057,4 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(sandbox.bodies('qrcode')).toStrictEqual([]);
 		});
 	});
-
-	for (const name of [
-		'approval',
-		'checkout',
-		'postbacks-without-repeats',
-		'short-lived-token',
-		'agent',
-	]) {
-		reachesLastNodes(name, () => n8n);
-	}
 });

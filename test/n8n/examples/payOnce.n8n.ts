@@ -7,7 +7,6 @@ import type { Sandbox } from '../../../sandbox/service';
 import { newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
 import type { QueueMode } from '../queue';
 import { makeBook } from './book';
-import { reachesLastNodes } from './lastNodes';
 import { linesOf, PayoutsPage } from './payouts';
 import { line, outcomeOf, PayOnce, type Answer } from './payOnceTable';
 
@@ -526,6 +525,4 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			print(`${count} items: Pay alone ${median(alone)} ms, pay-once ${median(once)} ms`);
 		}
 	});
-
-	reachesLastNodes('pay-once', () => main);
 });

@@ -7,7 +7,6 @@ import { majorOf } from '../../../dev/versions';
 import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../../sandbox/service';
 import { enterSettings, makeBook, makeTable } from './book';
-import { reachesLastNodes } from './lastNodes';
 import { launch } from '../editorPage';
 import {
 	allFinished,
@@ -853,6 +852,4 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(alarm.text).toContain('Payouts from a file stopped at Pay: ');
 		expect(alarm.text).toContain('/executions/');
 	});
-
-	reachesLastNodes('payouts', () => n8n);
 });
