@@ -15,6 +15,7 @@ import type { Sandbox } from '../../sandbox/service';
 import { isGate } from './nightly';
 import {
 	allFinished,
+	errorFactsOf,
 	n8nOf,
 	newIds,
 	outcomesOf,
@@ -109,8 +110,8 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	/** What an execution says of its payment. */
 	function factsOf(execution: Execution, { onError }: Setting): Record<string, unknown> {
-		const { error } = execution.data.resultData as { error?: { context?: { data?: object } } };
-		if (error !== undefined) return { ...error.context?.data };
+		const facts = errorFactsOf(execution);
+		if (facts !== undefined) return facts;
 		const [success] = itemsOf(execution, 'Success');
 		if (success !== undefined && success.error === undefined) return success;
 		const [failed] = itemsOf(execution, onError === 'continueErrorOutput' ? 'Error' : 'Success');

@@ -177,6 +177,12 @@ export async function allFinished(
 	return await Promise.all(found.map(async (id) => await n8n.finished(id)));
 }
 
+/** The facts of the error that ended an execution: outcome, field … */
+export function errorFactsOf({ data }: Execution): Record<string, unknown> | undefined {
+	const { error } = data.resultData as { error?: { context?: { data?: Record<string, unknown> } } };
+	return error?.context?.data;
+}
+
 /** What became of each item of a node, in an execution that went on after failures. */
 export const outcomesOf = (execution: Execution, nodeName = 'Pay') =>
 	itemsOf(execution, nodeName).map(

@@ -66,9 +66,7 @@ test('a run that has lost its claim behind a wait to another process sends nothi
 			helpers: helpers(real) as unknown as IExecuteFunctions['helpers'],
 		}),
 	});
-	expect(errorOf(run)?.message).toBe(
-		'n8n runs this execution a second time, so no payment is sent',
-	);
+	expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'duplicate' });
 	expect(sandbox.received).toHaveLength(0);
 });
 
