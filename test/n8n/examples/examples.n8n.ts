@@ -282,6 +282,7 @@ async function endOf(executionId: string, seconds = 60): Promise<string[]> {
 	);
 }
 
+/** What the book says of an order: test/examples/checkout.test.ts. */
 function checkout(version: N8nVersion) {
 	beforeAll(async () => {
 		const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
@@ -341,21 +342,6 @@ function checkout(version: N8nVersion) {
 		expect(html).not.toContain('signature');
 	});
 
-	test('another order is another charge, and knows nothing of this one', async () => {
-		const { page, order, facts } = await openOrder(version);
-		await sandbox.settle(newestCharge().id, 'paid');
-		const another = `${order}2`;
-		expect(await stateOf(page, another)).toStrictEqual({ state: 'moment' });
-		const other = await lookAt(page, another);
-		expect(other.facts).toMatchObject({ state: 'open', code: newestCharge().qrCode });
-		expect(other.facts.code).not.toBe(facts.code);
-		expect(await stateOf(page, another)).toStrictEqual({ state: 'open' });
-		await until('the first one to be paid', async () => {
-			const { state } = (await stateOf(page, order)) as { state: string };
-			return state === 'paid';
-		});
-	});
-
 	test('on a phone the page shows the code, copies it, becomes "paid" by itself, and can be read by all', async () => {
 		const { page, order } = await openOrder(version);
 		const browser = await launch();
@@ -408,36 +394,6 @@ function checkout(version: N8nVersion) {
 			const { facts } = await lookAt(page, `at-once-${round}`);
 			expect(facts).toMatchObject({ state: 'open', code: newestCharge().qrCode });
 		}
-	});
-
-	test('a total that changed is not paid with the code of before', async () => {
-		const { page, order } = await openOrder(version, (workflow) => {
-			const { assignments } = parametersOf(workflow, 'Order').assignments as {
-				assignments: Array<{ name: string; value: unknown }>;
-			};
-			assignments.find(({ name }) => name === 'total')!.value =
-				'={{ $json.query.total ? 10 : 49.9 }}';
-		});
-		const { facts } = await lookAt(page, `${order}&total=changed`);
-		expect(facts).toStrictEqual({ order: `order-${order}`, amount: 10, state: 'changed' });
-		expect((await lookAt(page, order)).facts.state).toBe('open');
-		expect(sandbox.bodies('qrcode')).toHaveLength(1);
-	});
-
-	test('without one order there is no charge', async () => {
-		const { page } = await publishCheckout(version, (workflow) => {
-			Object.assign(parametersOf(workflow, 'Order'), {
-				mode: 'raw',
-				jsonOutput:
-					"={{ $json.query.order === 'none' ? {} : { orderId: 'order-' + $json.query.order, total: 1 } }}",
-			});
-		});
-		for (const query of ['?order=none', '?order=', '?order=1&order=2', '']) {
-			const { status } = await fetch(`${page}${query}`);
-			expect({ query, status }).toStrictEqual({ query, status: 404 });
-		}
-		expect((await lookAt(page, 'none')).facts.state).toBe('unknown');
-		expect(sandbox.bodies('qrcode')).toStrictEqual([]);
 	});
 
 	test('without its book a customer gets no code, and who runs it by hand does', async () => {
@@ -519,12 +475,6 @@ function checkout(version: N8nVersion) {
 				state: 'other',
 			},
 			{
-				what: 'no amount',
-				data: { state: 'settled' },
-				end: 'Look at the postback',
-				state: 'other',
-			},
-			{
 				what: 'failed',
 				data: { state: 'refused' },
 				end: 'Offer another try',
@@ -552,36 +502,14 @@ function checkout(version: N8nVersion) {
 		expect(sandbox.bodies('qrcode')).toHaveLength(1);
 	});
 
-	test('a word that only the wait knows does not fulfil the order: a person looks', async () => {
-		const { executionId, page, order } = await openOrder(version, (workflow) => {
-			parametersOf(workflow, 'Wait for the postback').matchValues = ['waiting'];
-		});
-		await sandbox.settle(newestCharge().id, 'waiting');
-		expect(await endOf(executionId)).toStrictEqual(['Look at the postback']);
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
-	});
-
-	test.each([
-		{
-			what: 'an answer without a code',
-			order: '1042',
-			answer: { kind: 'status', status: 201, body: '{"ok":true}' } as const,
-			words: "No QR code was found in the service's answer for order-1042. ",
-		},
-		{
-			what: 'a charge that is unknown',
-			order: '1043',
-			answer: { kind: 'status', status: 503, body: '{}' } as const,
-			words: 'It is not known whether QR code "order-1043" was created',
-		},
-	])('$what ends in words that say so, and the next opening tries again', async (row) => {
-		sandbox.faultFor = () => row.answer;
+	test('a charge without a code ends in an error, and the next opening tries again', async () => {
+		sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"ok":true}' });
 		const { workflowId, page } = await publishCheckout(version);
-		expect((await lookAt(page, row.order)).facts).toMatchObject({ state: 'no code' });
+		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'no code' });
 		const [execution] = await allFinished(n8n, workflowId, 1);
-		expect(execution!.data.resultData.error!.message).toContain(row.words);
+		expect(execution!.status).toBe('error');
 		sandbox.faultFor = undefined;
-		expect((await lookAt(page, row.order)).facts).toMatchObject({ state: 'open' });
+		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'open' });
 	});
 }
 
