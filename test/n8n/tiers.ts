@@ -46,12 +46,12 @@ function testsBelow(folder: string): string[] {
 	return names.filter((name) => name.endsWith(ENDING)).map((name) => join(folder, name));
 }
 
-/** Those of these names, wherever they stand below this folder. @throws where one is not there */
+/** The paths of these names, wherever they stand below this folder. Throws where one is no file any more. */
 function testsNamed(names: string[]): string[] {
-	const all = testsBelow(__dirname);
+	const paths = testsBelow(__dirname);
 	return names.map((name) => {
-		const path = all.find((each) => basename(each, ENDING) === name);
-		if (path === undefined) throw new Error(`There is no test/n8n/**/${name}${ENDING}`);
+		const path = paths.find((each) => basename(each, ENDING) === name);
+		if (path === undefined) throw new Error(`tiers.ts names ${name}${ENDING}, which is no file`);
 		return path;
 	});
 }
