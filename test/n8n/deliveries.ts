@@ -46,7 +46,7 @@ const LATIN1_JSON = Buffer.from('{"n":"é","data":{"status":"paid"}}', 'latin1')
 const LATIN1_FORM = Buffer.from('n=%E9&data[status]=paid', 'latin1');
 const LATIN1_TEXT = Buffer.from('{"n":"é","data.status":"paid"}', 'latin1');
 
-/** Each says that `data.status` is `paid`. Every charset and coding: test/postback/postback.test.ts. */
+/** Each says that `data.status` is `paid`. Every charset and coding: test/postback/. */
 export const SPELLINGS = {
 	JSON: {
 		headers: { 'Content-Type': 'application/json' },
