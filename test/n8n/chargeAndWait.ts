@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { until, type N8n } from '../../dev/n8n';
+import { until, type N8n, type Workflow } from '../../dev/n8n';
 import { call, chain, node, noOp, pay, splitItems, start, type Node } from '../../dev/workflow';
 import type { Reference } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
@@ -126,6 +126,19 @@ export async function startWaiting(
 /** The first execution of a workflow, once there is one. */
 export async function firstExecution(n8n: N8n, workflowId: string): Promise<string> {
 	return await until('the execution', async () => (await n8n.executionIds(workflowId)).at(-1));
+}
+
+/** Publishes and calls a workflow that begins with a webhook; gives it, and its first execution. */
+export async function begin(
+	n8n: N8n,
+	workflow: Workflow,
+	payApi: { id: string; name: string },
+	body: unknown,
+) {
+	const id = await n8n.importWorkflow(workflow, { payApi });
+	await n8n.activate(id);
+	await call(n8n, String(workflow.nodes[0]!.webhookId), body);
+	return { id, executionId: await firstExecution(n8n, id) };
 }
 
 /** Until an execution waits. */

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { itemsOf, until, type N8n, type Workflow } from '../../dev/n8n';
-import { call, chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
+import { itemsOf, until, type N8n } from '../../dev/n8n';
+import { chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { RESUME_SEGMENT } from '../../nodes/Pay/postback/postbackUrl';
 import type { Sandbox } from '../../sandbox/service';
-import { chargeAndWait, ended, firstExecution, startWaiting, waits } from './chargeAndWait';
+import { begin, chargeAndWait, ended, firstExecution, startWaiting, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
 import { startModel } from './model';
 import { beforeNightly, nightly } from './nightly';
@@ -56,14 +56,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await until('the postback to be taken', async () => (await deliver(url)) === 200);
 	}
 
-	/** Publishes and calls a workflow; gives its first execution. */
-	async function begin(workflow: Workflow, body: unknown) {
-		const id = await n8n.importWorkflow(workflow, { payApi });
-		await n8n.activate(id);
-		await call(n8n, String(workflow.nodes[0]!.webhookId), body);
-		return { id, executionId: await firstExecution(n8n, id) };
-	}
-
 	/** Publishes a sub-workflow of these nodes; gives its id. */
 	async function publishSubWorkflow(...nodes: Node[]) {
 		const id = await n8n.importWorkflow(chain('Called', [whenCalled(), ...nodes]), { payApi });
@@ -89,7 +81,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			Wait: { main: [[link('Each')]] },
 		});
 		workflow.nodes.push(noOp('After'));
-		return (await begin(workflow, { items })).executionId;
+		return (await begin(n8n, workflow, payApi, { items })).executionId;
 	}
 
 	/** n8n looks about once a minute whose limit has passed, so these begin first and are looked at last. */
@@ -125,7 +117,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		};
 		const paid = { body: { data: { status: 'paid' } } };
 		const body = { id: randomUUID(), item: 'phone', postback: paid };
-		limited.order = (await begin(workflow, body)).executionId;
+		limited.order = (await begin(n8n, workflow, payApi, body)).executionId;
 
 		// Two waits in a row: the first is ended by its postback, the second by its limit.
 		const second = { ...chargeAndWait(LIMIT)[1], name: 'Second' };
@@ -244,7 +236,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const each = callOf('Call', child, { mode: 'each' });
 			const nodes = [start(), splitItems(), each, firstItem(), last, wait, noOp('After')];
 			const items = [{ id: first }, { id: second }];
-			const { executionId } = await begin(chain('Parent', nodes), { items });
+			const { executionId } = await begin(n8n, chain('Parent', nodes), payApi, { items });
 			await until('both children', async () => (await n8n.executionIds(child)).length === 2);
 			for (const id of await n8n.executionIds(child)) await waits(n8n, id);
 			await until('the first', async () => (await deliverFor(first)) === 200);
@@ -255,7 +247,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			// What a child's end does to its parent is done a moment later: here to one that waits for its child.
 			const third = randomUUID();
 			const control = chain('Control', [start(), splitItems(), callOf('Call', child), noOp('End')]);
-			const other = await begin(control, { items: [{ id: third }] });
+			const other = await begin(n8n, control, payApi, { items: [{ id: third }] });
 			await until('its child', async () => (await deliverFor(third)) === 200);
 			await ended(n8n, other.executionId, 'End');
 			expect((await n8n.execution(executionId)).status).toBe('waiting');
@@ -285,7 +277,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				'Wait 2': { main: [[link('After 2')]] },
 			});
 			const id = randomUUID();
-			const { executionId } = await begin(workflow, { items: [{ id }] });
+			const { executionId } = await begin(n8n, workflow, payApi, { items: [{ id }] });
 			// Which branch comes first is n8n's choice; the other one's charge is made behind it.
 			const open = new Set([id, `${id}-2`]);
 			await until('both postbacks', async () => {
@@ -308,7 +300,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			Wait: { main: [[link('Each')]] },
 		});
 		workflow.nodes.push(wait);
-		const { executionId } = await begin(workflow, { items: ids.map((id) => ({ id })) });
+		const { executionId } = await begin(n8n, workflow, payApi, {
+			items: ids.map((id) => ({ id })),
+		});
 		expect(errorFactsOf(await n8n.finished(executionId))).toMatchObject({ field: 'postback' });
 		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id);
 		expect(sent.filter((id) => ids.includes(String(id)))).toStrictEqual([]);
@@ -380,7 +374,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const [charge, wait] = chargeAndWait();
 			const child = await publishSubWorkflow(wait, noOp('After'));
 			const parent = chain('Parent', [start(), splitItems(), charge, callTo(child)]);
-			await begin(parent, { items: [{ id: randomUUID() }] });
+			await begin(n8n, parent, payApi, { items: [{ id: randomUUID() }] });
 			await expectRefusedAsEndless(await firstExecution(n8n, child));
 		});
 
@@ -388,7 +382,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const child = await publishSubWorkflow(...chargeAndWait(), noOp('After'));
 			const id = randomUUID();
 			const parent = chain('Parent', [start(), splitItems(), callTo(child)]);
-			await begin(parent, { items: [{ id }] });
+			await begin(n8n, parent, payApi, { items: [{ id }] });
 			const executionId = await firstExecution(n8n, child);
 			await waits(n8n, executionId);
 			expect(await deliverFor(id)).toBe(200);
@@ -465,7 +459,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const [charge, wait] = chargeAndWait();
 			const nodes = [start(), splitItems(), charge, wait, noOp('After')];
 			sandbox.faultFor = () => ({ kind: 'status', status: 400, body: '{}' });
-			const { id, executionId } = await begin(chain('Retry', nodes), {
+			const { id, executionId } = await begin(n8n, chain('Retry', nodes), payApi, {
 				items: [{ id: external_id }],
 			});
 			expect((await n8n.finished(executionId)).status).toBe('error');

@@ -17,7 +17,7 @@ import type { Sandbox } from '../../sandbox/service';
 import { valuesAt } from '../../nodes/Pay/service/contract';
 import { REGISTERED } from '../serviceOperations';
 import { jsonBlocksOf, type JsonBlock, type JsonWorkflow } from '../jsonBlocks';
-import { ended, firstExecution, waits } from './chargeAndWait';
+import { begin, ended, firstExecution, waits } from './chargeAndWait';
 import { deliver } from './deliveries';
 import {
 	allFinished,
@@ -65,13 +65,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			id: randomUUID(),
 			...('credentials' in block && { credentials: { payApi } }),
 		}) as unknown as Node;
-	/** Publishes and calls a workflow; gives its first execution. */
-	async function begin(nodes: Node[], body: unknown) {
-		const id = await n8n.importWorkflow(chain('JSON', nodes), { payApi });
-		await n8n.activate(id);
-		await call(n8n, String(nodes[0]!.webhookId), body);
-		return { id, executionId: await firstExecution(n8n, id) };
-	}
 	const postbackUrlOf = async (external_id: string) =>
 		await until('the charge', async () =>
 			[...sandbox.bodies('qrcode')].find((body) => body.external_id === external_id),
@@ -84,9 +77,14 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		);
 		test.each(sending)('$name is accepted: $parameters', async (block) => {
 			const id = randomUUID();
-			const { executionId } = await begin([start(), splitItems(), asNode(block)], {
-				items: [itemOf(id)],
-			});
+			const { executionId } = await begin(
+				n8n,
+				chain('JSON', [start(), splitItems(), asNode(block)]),
+				payApi,
+				{
+					items: [itemOf(id)],
+				},
+			);
 			const execution = await n8n.finished(executionId);
 			expect(itemsOf(execution, block.name)).toMatchObject([
 				{ external_id: id, amount: 12.5, outcome: 'accepted' },
@@ -103,7 +101,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				external_id: '={{ $json.orderId }}',
 			});
 			const all = [start(), splitItems(), charge, asNode(block), noOp('After')];
-			const { executionId } = await begin(all, { items: [itemOf(external_id)] });
+			const { executionId } = await begin(n8n, chain('JSON', all), payApi, {
+				items: [itemOf(external_id)],
+			});
 			await waits(n8n, executionId);
 			expect(await deliver(await postbackUrlOf(external_id), PAID)).toBe(200);
 			const [item] = itemsOf(await ended(n8n, executionId), 'After');
@@ -161,7 +161,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const items = AWKWARD.map(([amount]) => ({ id: randomUUID(), amount }));
 		const parameters = { amount: '={{ $json.amount }}', external_id: '={{ $json.id }}' };
 		const each = pay('Pay', parameters, { onError: 'continueRegularOutput' });
-		const { executionId } = await begin([start(), splitItems(), each], { items });
+		const { executionId } = await begin(n8n, chain('JSON', [start(), splitItems(), each]), payApi, {
+			items,
+		});
 		await n8n.finished(executionId);
 		const amountOf = (id: string) =>
 			sandbox.bodies('payment').find(({ external_id }) => external_id === id)?.amount;
@@ -215,7 +217,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		])('%s: accepted', async (_, variant) => {
 			const id = randomUUID();
 			const nodes = [start(), splitItems(), variant()];
-			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			const { executionId } = await begin(n8n, chain('JSON', nodes), payApi, {
+				items: [itemOf(id)],
+			});
 			const execution = await n8n.finished(executionId);
 			expect(execution.data.resultData.error?.message).toBeUndefined();
 			expect(itemsOf(execution, 'Pay')).toMatchObject([{ external_id: id, outcome: 'accepted' }]);
@@ -262,7 +266,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const id = randomUUID();
 			const { then, ...first } = variant();
 			const nodes = [start(), splitItems(), first as Node, ...(then ? [then] : [])];
-			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			const { executionId } = await begin(n8n, chain('JSON', nodes), payApi, {
+				items: [itemOf(id)],
+			});
 			expect(errorFactsOf(await n8n.finished(executionId))).toMatchObject({ field });
 			const all = [...sandbox.bodies('qrcode'), ...sandbox.bodies('payment')];
 			expect(all.filter(({ external_id }) => external_id === id)).toStrictEqual([]);
@@ -272,7 +278,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const id = randomUUID();
 			const nodes = [start(), splitItems(), charge({ [name]: undefined })];
 			const before = sandbox.bodies('qrcode').length;
-			const outcome = begin(nodes, { items: [itemOf(id)] }).then(
+			const outcome = begin(n8n, chain('JSON', nodes), payApi, { items: [itemOf(id)] }).then(
 				async ({ executionId }) => (await n8n.finished(executionId)).data.resultData.error?.message,
 				(error: Error) => error.message,
 			);
@@ -285,7 +291,9 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const id = randomUUID();
 			const { then, ...first } = waitFor({});
 			const nodes = [start(), splitItems(), first as Node, then, noOp('After')];
-			const { executionId } = await begin(nodes, { items: [itemOf(id)] });
+			const { executionId } = await begin(n8n, chain('JSON', nodes), payApi, {
+				items: [itemOf(id)],
+			});
 			await waits(n8n, executionId);
 			expect(await deliver(await postbackUrlOf(id), PAID)).toBe(200);
 			await ended(n8n, executionId);
