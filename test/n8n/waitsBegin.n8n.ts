@@ -292,22 +292,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	test('of two charges before a Loop with one wait, none is sent: the second would not be heard', async () => {
-		const ids: string[] = [randomUUID(), randomUUID()];
-		const [charge, wait] = chargeAndWait();
-		const workflow = chain('Early', [start(), splitItems(), charge, loopOverItems('Each')], {
-			Each: { main: [[], [link('Wait')]] },
-			Wait: { main: [[link('Each')]] },
-		});
-		workflow.nodes.push(wait);
-		const { executionId } = await begin(n8n, workflow, payApi, {
-			items: ids.map((id) => ({ id })),
-		});
-		expect(errorFactsOf(await n8n.finished(executionId))).toMatchObject({ field: 'postback' });
-		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id);
-		expect(sent.filter((id) => ids.includes(String(id)))).toStrictEqual([]);
-	});
-
 	describe('in a loop, a wait is ended by the postback of its own charge', () => {
 		test('that its External ID names by $runIndex; not by what another one repeats', async () => {
 			const firstId = randomUUID();
