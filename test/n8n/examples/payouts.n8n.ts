@@ -201,137 +201,23 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
-	describe('what was rejected with 401 or 403', () => {
-		const list = csv('token-a,7,x', 'token-b,8,x', 'token-c,9,x', 'token-d,4.22,x');
-		/** What "Pay" gave the example, without its words. */
-		const factsOf = ({ execution }: Uploaded) =>
-			itemsOf(execution, 'Pay').map(({ error }) => {
-				const { external_id, outcome, statusCode, tokenRejected } = error as Record<
-					string,
-					unknown
-				>;
-				return { external_id, outcome, statusCode, tokenRejected };
-			});
-
-		describe('a 403 of a gateway', () => {
-			let book: Awaited<ReturnType<typeof makeBook>>;
-			let page: PayoutsPage;
-			let first: Uploaded;
-			beforeAll(async () => {
-				({ book, page } = await publishWithBook());
-				sandbox.faultFor = ({ body }) => {
-					if (body.includes('token-d')) return undefined;
-					return { kind: 'status', status: 403, body: '{"message":"not on our list"}' };
-				};
-				first = await page.uploadCsv(list);
-				sandbox.faultFor = undefined;
-			});
-
-			test('is told from another rejection by a fact of the item', () => {
-				const rejected = { outcome: 'rejected', statusCode: 403, tokenRejected: true };
-				expect(factsOf(first)).toStrictEqual([
-					{ external_id: 'token-a', ...rejected },
-					{ external_id: 'token-b', ...rejected },
-					{ external_id: 'token-c', ...rejected },
-					{
-						external_id: 'token-d',
-						outcome: 'rejected',
-						statusCode: 422,
-						tokenRejected: undefined,
-					},
-				]);
-			});
-
-			test('has a part of its own in the report, with a link for each line', () => {
-				const { parts } = itemsOf(first.execution, 'Report')[0] as {
-					parts: Array<{ name: string; count: string }>;
-				};
-				expect(parts.map(({ name, count }) => [name, count])).toStrictEqual([
-					['ask first', '3, 24.00 in all'],
-					['refused', '1'],
-				]);
-				expect(headOf(first.text)).toBe(
-					'0 of 4 lines accepted now: 0.00 in all. 3 to ask the service about.',
-				);
-				const address = page.url.replace('127.0.0.1', 'localhost');
-				expect(linesOf(first.text)).toStrictEqual([
-					`- Line 2: token-a, 7.00 to x. The service rejected payment "token-a" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-a`,
-					`- Line 3: token-b, 8.00 to x. The service rejected payment "token-b" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-b`,
-					`- Line 4: token-c, 9.00 to x. The service rejected payment "token-c" (HTTP 403). The response said: "not on our list". ${address}?Payment%20in%20doubt=token-c`,
-					expect.stringMatching(
-						/^- Line 5: token-d, 4\.22 to x\. .* rejected it\. The response said: "[^"]+"\.$/,
-					),
-				]);
-			});
-
-			test('"It was paid" is written down about it, "It was not paid" is not', async () => {
-				const paid = await page.decide('token-a', 'It was paid', 'Ana');
-				expect(paid.text).toBe('Written down about "token-a": It was paid. Nothing is in doubt.');
-				const notPaid = await page.decide('token-b', 'It was not paid', 'Ana');
-				expect(notPaid.text).toBe(
-					'Nothing was written down: "token-b" was not accepted, so it is sent when the list is uploaded again. If it is not to be paid, take its line out of the list. Nothing is in doubt.',
-				);
-				expect((await book.rows()).slice(4)).toMatchObject([
-					{ external_id: 'token-a', amount: '7', outcome: null, decision: 'It was paid' },
-				]);
-			});
-
-			test('the list again sends all but what was called paid', async () => {
-				sandbox.received.length = 0;
-				const { text } = await page.uploadCsv(list);
-				expect(takePayments().map(({ external_id }) => external_id)).toStrictEqual([
-					'token-b',
-					'token-c',
-					'token-d',
-				]);
-				expect(headOf(text)).toBe('2 of 4 lines accepted now: 17.00 in all.');
-				expect(linesOf(text)).toContain('- Line 2: token-a, 7.00 to x. It was paid (Ana).');
-			});
-		});
-
-		test('a token that is wrong at the first upload: the first line was sent, the others were not', async () => {
-			const { page } = await publishWithBook();
-			sandbox.faultFor = () => ({ kind: 'status', status: 401 });
-			const first = await page.uploadCsv(list);
-			expect(
-				factsOf(first).map(({ outcome, tokenRejected }) => [outcome, tokenRejected]),
-			).toStrictEqual([
-				['rejected', true],
-				['notSent', undefined],
-				['notSent', undefined],
-				['notSent', undefined],
-			]);
-			expect(headOf(first.text)).toBe(
-				'0 of 4 lines accepted now: 0.00 in all. 1 to ask the service about.',
-			);
-			sandbox.faultFor = undefined;
-			const { text } = await page.uploadCsv(list);
-			expect(headOf(text)).toBe('3 of 4 lines accepted now: 24.00 in all.');
-		});
-
-		test('a 403 with one of the Rejected Values promises that it was not paid', async () => {
-			const account = await n8n.createCredential({
-				baseUrl: sandbox.url,
-				accessToken: 'token',
-				describeService: true,
-				resultField: 'code',
-				rejectedValues: 'not_paid',
-			});
-			const { page } = await publishWithBook((workflow) => {
-				Object.assign(nodeOf(workflow, 'Pay'), { credentials: { payApi: account } });
-			});
-			sandbox.faultFor = () => ({ kind: 'status', status: 403, body: '{"code":"not_paid"}' });
-			const first = await page.uploadCsv(csv('promise-a,7,x'));
-			expect(factsOf(first)).toStrictEqual([
-				{
-					external_id: 'promise-a',
-					outcome: 'rejected',
-					statusCode: 403,
-					tokenRejected: undefined,
-				},
-			]);
-			expect(first.text).toContain('\n\nNot paid: 1. ');
-		});
+	// What the report says of it, and of a decision: test/examples/payouts.test.ts.
+	test('what a gateway rejected with 403 is told apart from another rejection, and sent again', async () => {
+		const { page } = await publishWithBook();
+		const list = csv('token-a,7,x', 'token-b,4.22,x');
+		sandbox.faultFor = ({ body }) =>
+			body.includes('token-a') ? { kind: 'status', status: 403 } : undefined;
+		const first = await page.uploadCsv(list);
+		expect(headOf(first.text)).toBe(
+			'0 of 2 lines accepted now: 0.00 in all. 1 to ask the service about.',
+		);
+		sandbox.faultFor = undefined;
+		sandbox.received.length = 0;
+		await page.uploadCsv(list);
+		expect(takePayments().map(({ external_id }) => external_id)).toStrictEqual([
+			'token-a',
+			'token-b',
+		]);
 	});
 
 	test('in a browser the report is shown after the upload, and "Decide" leads to the form for that payment', async () => {
@@ -367,32 +253,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 	});
 
-	test('a list in which n8n is killed, uploaded again: what was sent is in doubt, the rest is paid, nothing twice', async () => {
-		const { page } = await publishWithBook();
-		const lines: string[] = [];
-		for (let amount = 7; amount <= 16; amount++) {
-			lines.push(`invoice-${randomUUID()},${amount},a@example.com`);
-		}
-		const list = fileOf(csv(...lines));
-		sandbox.faultFor = () => ({ kind: 'delay', ms: 500 });
-		const broken = page.post(list).catch(() => undefined);
-		await until('four payments', async () => sandbox.bodies('payment').length >= 4);
-		await n8n.kill();
-		await broken;
-		const sent = sandbox.bodies('payment').length;
-		sandbox.faultFor = undefined;
-		await n8n.launch();
-		await until('the page', async () => (await fetch(page.url)).status === 401);
-		const { html } = await page.post(list);
-		const [, accepted, inDoubt] =
-			/(\d+) of 10 lines accepted now: .*? (\d+) in doubt\./.exec(html) ?? [];
-		expect(Number(accepted) + Number(inDoubt)).toBe(10);
-		// One may have been recorded and not sent.
-		expect([sent, sent + 1]).toContain(Number(inDoubt));
-		const arrived = takePayments().map(({ external_id }) => external_id);
-		expect(new Set(arrived).size).toBe(arrived.length);
-	});
-
 	describe('a sheet, its columns named in Columns', () => {
 		let page: PayoutsPage;
 		beforeAll(async () => {
@@ -422,20 +282,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				'- Line 2: inv-1, 10.50 to a@example.com.',
 				'- Line 4: 1002, 7.00 to b@example.com.',
 			]);
-		});
-
-		test('without them pays nothing, and the report says which it has', async () => {
-			const { text } = await page.uploadCsv(csv('a,1,b'));
-			expect(text).toContain(
-				'Nothing was paid. The file has no column "Invoice". Its line 1 has: "id", "amount", "key".',
-			);
-			expect(takePayments()).toStrictEqual([]);
-		});
-
-		test('that is none pays nothing', async () => {
-			const { text } = await page.send(new File(['no sheet\u0000'], 'broken.xlsx'));
-			expect(text).toContain('Nothing was paid. The file ');
-			expect(takePayments()).toStrictEqual([]);
 		});
 	});
 
@@ -475,52 +321,27 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await n8n.executionIds(id)).toStrictEqual([]);
 		});
 
-		describe('where a person decides', () => {
+		test('of two decisions at once that do not agree, "It was paid" counts; the next list goes by them', async () => {
 			const list = csv('a,5.03,x', 'b,5.03,y', 'c,5.03,z', 'd,1,z');
-			let book: Awaited<ReturnType<typeof makeBook>>;
-			let page: PayoutsPage;
-			beforeAll(async () => {
-				({ book, page } = await publishWithBook());
-				await page.uploadCsv(list);
-			});
-
-			test('says what is in doubt', async () => {
-				const { text, html } = await page.send(undefined);
-				expect(text).toContain('3 in doubt.\n\nIn doubt: 3, 15.09 in all. ');
-				expect(html).toContain('3 in doubt.');
-			});
-
-			test('says what was written down, and what is left', async () => {
-				const { html } = await page.decide('a', 'It was not paid', 'Ana at the service');
-				expect(html).toContain('Written down about &quot;a&quot;: It was not paid. 2 in doubt.');
-			});
-
-			test('of two decisions at once that do not agree, "It was paid" counts; the next list goes by them', async () => {
-				await Promise.all([
-					page.post(undefined, ['b', 'It was paid', 'the statement']),
-					page.post(undefined, ['b', 'It was not paid', 'Bo']),
-				]);
-				await allFinished(n8n, page.workflowId, 5);
-				const lines = linesOf((await page.uploadCsv(list)).text);
-				expect(lines).toHaveLength(4);
-				expect(lines[0]).toContain('- Line 4: c, 5.03 to z. Unknown on ');
-				expect(lines[1]).toContain('- Line 2: a, 5.03 to x. ');
-				expect(lines[1]).toContain('It was not paid (Ana at the service).');
-				expect(lines[2]).toContain('- Line 3: b, 5.03 to y. ');
-				expect(lines[2]).toContain('It was paid (the statement).');
-				expect(lines[3]).toContain('- Line 5: d, 1.00 to z. Accepted on ');
-				expect(takePayments()).toStrictEqual([]);
-			});
-
-			test('"It was paid" counts after "It was not paid" too', async () => {
-				const { text } = await page.decide('a', 'It was paid', 'the statement');
-				expect(text).toContain('Written down about "a": It was paid. 1 in doubt.');
-				const about = (await book.rows()).filter(({ external_id }) => external_id === 'a');
-				expect(about).toMatchObject([
-					{ outcome: 'unknown', amount: '5.03', decision: 'It was not paid' },
-					{ outcome: null, amount: '5.03', decision: 'It was paid' },
-				]);
-			});
+			const { page } = await publishWithBook();
+			await page.uploadCsv(list);
+			const { html } = await page.decide('a', 'It was not paid', 'Ana at the service');
+			expect(html).toContain('Written down about &quot;a&quot;: It was not paid. 2 in doubt.');
+			await Promise.all([
+				page.post(undefined, ['b', 'It was paid', 'the statement']),
+				page.post(undefined, ['b', 'It was not paid', 'Bo']),
+			]);
+			await page.finished();
+			sandbox.received.length = 0;
+			const lines = linesOf((await page.uploadCsv(list)).text);
+			expect(lines).toHaveLength(4);
+			expect(lines[0]).toContain('- Line 4: c, 5.03 to z. Unknown on ');
+			expect(lines[1]).toContain('- Line 2: a, 5.03 to x. ');
+			expect(lines[1]).toContain('It was not paid (Ana at the service).');
+			expect(lines[2]).toContain('- Line 3: b, 5.03 to y. ');
+			expect(lines[2]).toContain('It was paid (the statement).');
+			expect(lines[3]).toContain('- Line 5: d, 1.00 to z. Accepted on ');
+			expect(takePayments()).toStrictEqual([]);
 		});
 	});
 
@@ -752,28 +573,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(await outcomesIn('told-5')).toStrictEqual([]);
 		});
 
-		test('the next list goes by it: what was reported is not sent, and is told', async () => {
-			const list = csv('told-7,7,x', 'told-8,7,x', 'told-9,7,x');
-			await page.uploadCsv(list);
-			for (const [external_id, status] of [
-				['told-7', 'paid'],
-				['told-8', 'failed'],
-				['told-9', 'paid'],
-				['told-9', 'failed'],
-			] as const)
-				expect(await deliver(external_id, { status, amount: 7 })).toBe(200);
-			sandbox.received.length = 0;
-			const { text } = await page.uploadCsv(list);
-			expect(takePayments()).toStrictEqual([]);
-			expect(linesOf(text)).toStrictEqual([
-				expect.stringMatching(
-					/^- Line 4: told-9, .* Reported as paid on .* Reported as failed on /,
-				),
-				expect.stringMatching(/^- Line 3: told-8, .* Accepted on .* Reported as failed on /),
-				expect.stringMatching(/^- Line 2: told-7, .* Accepted on .* Reported as paid on /),
-			]);
-		});
-
 		test('where the book cannot be written, the service is told to send it again', async () => {
 			const another = await publishWithBook((workflow) => {
 				const trigger = nodeOf(workflow, 'The postback');
@@ -798,18 +597,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			});
 			expect(answer).toBe(500);
 		});
-	});
-
-	test('of thirty payouts, sent again and in another order, each is paid once', async () => {
-		const { book, page } = await publishWithBook();
-		const lines: string[] = [];
-		for (let number = 0; number < 30; number++) lines.push(`supplier-${number},${number + 10},x`);
-		await page.uploadCsv(csv(...lines, lines[0]!, lines[7]!));
-		expect(takePayments()).toHaveLength(30);
-		const { text } = await page.uploadCsv(csv(...lines.toReversed(), 'supplier-30,1,x'));
-		expect(takePayments()).toMatchObject([{ external_id: 'supplier-30' }]);
-		expect(headOf(text)).toBe('1 of 31 lines accepted now: 1.00 in all.');
-		expect(await book.rows()).toHaveLength(31);
 	});
 
 	test('one list uploaded twice at once: each payout is paid once, and afterwards nothing is in doubt', async () => {
