@@ -6,7 +6,7 @@ import { chain, payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
 import { ended, startWaiting } from '../n8n/chargeAndWait';
-import { allFinished, startN8n, VERSIONS } from '../n8n/nodes';
+import { allFinished, startN8n, NEWEST } from '../n8n/nodes';
 import { certificates } from '../wire/servers';
 import { ports, startNginx, type Pem } from './parts';
 import { CURL_JSON, NAME, prepareSenders, removeSenders, send, SENDERS, XML } from './senders';
@@ -47,7 +47,7 @@ afterAll(() => {
 	removeSenders();
 });
 
-describe.each(VERSIONS)('postbacks to n8n %s', (version) => {
+describe.each(NEWEST)('postbacks to n8n %s', (version) => {
 	let sandbox: Sandbox;
 	let n8n: N8n;
 	let nginx: Server;
