@@ -312,11 +312,7 @@ describe('a genuine postback is never swallowed', () => {
 	});
 
 	test.each<{ what: string; trigger: Trigger; sent: Sent }>([
-		{
-			what: 'of a proven URL',
-			trigger: {},
-			sent: { ...json({ challenge: 'abc' }), query },
-		},
+		{ what: 'of a proven URL', trigger: {}, sent: { ...json({ challenge: 'abc' }), query } },
 		{
 			what: 'of a trigger without authentication',
 			trigger: { authentication: 'none' },

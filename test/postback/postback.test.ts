@@ -95,12 +95,7 @@ describe('a body whose signature was verified', () => {
 			type: 'application/x-www-form-urlencoded',
 			read: { state: 'paid' },
 		},
-		{
-			what: 'JSON of no type',
-			body: '{"state":"paid"}',
-			type: '',
-			read: { state: 'paid' },
-		},
+		{ what: 'JSON of no type', body: '{"state":"paid"}', type: '', read: { state: 'paid' } },
 		{
 			what: 'JSON with a byte order mark',
 			body: `${BOM}{"state":"paid"}`,
@@ -145,156 +140,36 @@ test('a fixed secret that a service sends is not shown, whatever it is called', 
 const FORM = 'application/x-www-form-urlencoded';
 
 test.each([
-	{
-		type: 'application/json',
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: 'application/vnd.pay+json',
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: 'Application/JSON;',
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: 'application/x-json',
-		text: '"paid"',
-		body: 'paid',
-	},
-	{
-		type: 'text/json',
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: 'text/plain',
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: 'text/plain',
-		text: '[{"a":1}]',
-		body: [{ a: 1 }],
-	},
-	{
-		type: 'text/plain',
-		text: '007',
-		body: '007',
-	},
-	{
-		type: 'text/plain',
-		text: '42',
-		body: '42',
-	},
-	{
-		type: 'text/plain',
-		text: 'null',
-		body: 'null',
-	},
-	{
-		type: 'text/html',
-		text: '<p>paid</p>',
-		body: '<p>paid</p>',
-	},
-	{
-		type: 'text/x; a=multipart/form-data',
-		text: '5',
-		body: '5',
-	},
-	{
-		type: 'text/x; application/x-www-form-urlencoded',
-		text: 'a=1',
-		body: 'a=1',
-	},
-	{
-		type: 'text/xml; charset=utf-8',
-		text: '<a>1</a>',
-		body: '<a>1</a>',
-	},
-	{
-		type: 'xjson',
-		text: '5',
-		body: '5',
-	},
-	{
-		type: 'text/x; json',
-		text: '5',
-		body: '5',
-	},
-	{
-		type: 'json',
-		text: '5',
-		body: 5,
-	},
-	{
-		type: 'json ; a=b',
-		text: '5',
-		body: 5,
-	},
-	{
-		type: 'application/jsonx',
-		text: '5',
-		body: '5',
-	},
-	{
-		type: ' application/json ',
-		text: '5',
-		body: 5,
-	},
-	{
-		type: ' ',
-		text: '5',
-		body: 5,
-	},
-	{
-		type: 'application/json',
-		text: `${BOM}{"a":1}`,
-		body: { a: 1 },
-	},
-	{
-		type: 'application/json',
-		text: 'null',
-		body: null,
-	},
-	{
-		type: 'application/json',
-		text: '{"a":',
-		body: '{"a":',
-	},
-	{
-		type: undefined,
-		text: '{"a":1}',
-		body: { a: 1 },
-	},
-	{
-		type: undefined,
-		text: 'plain',
-		body: 'plain',
-	},
-	{
-		type: 'application/octet-stream',
-		text: 'x',
-		body: 'x',
-	},
-	{
-		type: FORM,
-		text: 'a=1&b=J%C3%B3+o&c=1&c=2',
-		body: { a: '1', b: 'Jó o', c: ['1', '2'] },
-	},
-	{
-		type: FORM,
-		text: 'data.status=paid',
-		body: { 'data.status': 'paid' },
-	},
-	{
-		type: FORM,
-		text: '{"status":"paid"}',
-		body: { status: 'paid' },
-	},
+	{ type: 'application/json', text: '{"a":1}', body: { a: 1 } },
+	{ type: 'application/vnd.pay+json', text: '{"a":1}', body: { a: 1 } },
+	{ type: 'Application/JSON;', text: '{"a":1}', body: { a: 1 } },
+	{ type: 'application/x-json', text: '"paid"', body: 'paid' },
+	{ type: 'text/json', text: '{"a":1}', body: { a: 1 } },
+	{ type: 'text/plain', text: '{"a":1}', body: { a: 1 } },
+	{ type: 'text/plain', text: '[{"a":1}]', body: [{ a: 1 }] },
+	{ type: 'text/plain', text: '007', body: '007' },
+	{ type: 'text/plain', text: '42', body: '42' },
+	{ type: 'text/plain', text: 'null', body: 'null' },
+	{ type: 'text/html', text: '<p>paid</p>', body: '<p>paid</p>' },
+	{ type: 'text/x; a=multipart/form-data', text: '5', body: '5' },
+	{ type: 'text/x; application/x-www-form-urlencoded', text: 'a=1', body: 'a=1' },
+	{ type: 'text/xml; charset=utf-8', text: '<a>1</a>', body: '<a>1</a>' },
+	{ type: 'xjson', text: '5', body: '5' },
+	{ type: 'text/x; json', text: '5', body: '5' },
+	{ type: 'json', text: '5', body: 5 },
+	{ type: 'json ; a=b', text: '5', body: 5 },
+	{ type: 'application/jsonx', text: '5', body: '5' },
+	{ type: ' application/json ', text: '5', body: 5 },
+	{ type: ' ', text: '5', body: 5 },
+	{ type: 'application/json', text: `${BOM}{"a":1}`, body: { a: 1 } },
+	{ type: 'application/json', text: 'null', body: null },
+	{ type: 'application/json', text: '{"a":', body: '{"a":' },
+	{ type: undefined, text: '{"a":1}', body: { a: 1 } },
+	{ type: undefined, text: 'plain', body: 'plain' },
+	{ type: 'application/octet-stream', text: 'x', body: 'x' },
+	{ type: FORM, text: 'a=1&b=J%C3%B3+o&c=1&c=2', body: { a: '1', b: 'Jó o', c: ['1', '2'] } },
+	{ type: FORM, text: 'data.status=paid', body: { 'data.status': 'paid' } },
+	{ type: FORM, text: '{"status":"paid"}', body: { status: 'paid' } },
 	{
 		type: 'application/json',
 		text: '{"id":12345678901234567890}',
@@ -305,11 +180,7 @@ test.each([
 		text: '{"id":9007199254740991,"x":1.5}',
 		body: { id: 9007199254740991, x: 1.5 },
 	},
-	{
-		type: undefined,
-		text: '',
-		body: '',
-	},
+	{ type: undefined, text: '', body: '' },
 ])('a body of type $type: $text', async ({ type, text, body }) => {
 	expect(await bodyOf(text, type)).toEqual(body);
 });
@@ -331,11 +202,7 @@ test.each([
 		type: 'application/json',
 		bytes: Buffer.from(`${BOM}{"a":"é"}`, 'utf16le'),
 	},
-	{
-		name: 'utf-16be by its mark',
-		type: 'text/plain',
-		bytes: utf16be(`${BOM}{"a":"é"}`),
-	},
+	{ name: 'utf-16be by its mark', type: 'text/plain', bytes: utf16be(`${BOM}{"a":"é"}`) },
 	{
 		name: 'latin1',
 		type: 'application/json;charset=iso-8859-1',
@@ -431,26 +298,10 @@ describe('a multipart form', () => {
 	const json = 'Content-Type: application/json';
 
 	test.each<{ what: string; of: Request; body: object }>([
-		{
-			what: 'text',
-			of: multipart(part('name="a"', 'b')),
-			body: { a: 'b' },
-		},
-		{
-			what: 'no parts',
-			of: multipart(''),
-			body: {},
-		},
-		{
-			what: 'an empty part',
-			of: multipart(part('name="a"', '')),
-			body: { a: '' },
-		},
-		{
-			what: 'UTF-8',
-			of: multipart(part(`name="${utf8('é')}"`, utf8('ü'))),
-			body: { é: 'ü' },
-		},
+		{ what: 'text', of: multipart(part('name="a"', 'b')), body: { a: 'b' } },
+		{ what: 'no parts', of: multipart(''), body: {} },
+		{ what: 'an empty part', of: multipart(part('name="a"', '')), body: { a: '' } },
+		{ what: 'UTF-8', of: multipart(part(`name="${utf8('é')}"`, utf8('ü'))), body: { é: 'ü' } },
 		{
 			what: 'a broken character of its own',
 			of: multipart(part('name="a"', utf8('Jo\ufffdo'))),
@@ -481,11 +332,7 @@ describe('a multipart form', () => {
 			of: multipart(part('name="data[status]"', 'paid')),
 			body: { 'data[status]': 'paid' },
 		},
-		{
-			what: 'quotes in a name',
-			of: multipart(part('name="a%22b"', '1')),
-			body: { 'a"b': '1' },
-		},
+		{ what: 'quotes in a name', of: multipart(part('name="a%22b"', '1')), body: { 'a"b': '1' } },
 		{
 			what: 'a name of every object',
 			of: multipart(part('name="__proto__"', '1')),
@@ -507,21 +354,9 @@ describe('a multipart form', () => {
 	});
 
 	test.each([
-		{
-			headers: 'name="f"; filename="../a/b.pdf"',
-			filename: 'b.pdf',
-			type: undefined,
-		},
-		{
-			headers: 'name="f"; filename="C:\\slips\\b.pdf"',
-			filename: 'b.pdf',
-			type: undefined,
-		},
-		{
-			headers: 'name="f"; filename="a/"',
-			filename: 'f',
-			type: undefined,
-		},
+		{ headers: 'name="f"; filename="../a/b.pdf"', filename: 'b.pdf', type: undefined },
+		{ headers: 'name="f"; filename="C:\\slips\\b.pdf"', filename: 'b.pdf', type: undefined },
+		{ headers: 'name="f"; filename="a/"', filename: 'f', type: undefined },
 		{
 			headers: `name="f"; filename="${utf8('é.png')}"\r\nContent-Type: image/png`,
 			filename: 'é.png',
@@ -559,36 +394,20 @@ describe('a multipart form', () => {
 			statusCode: 400,
 			of: request('--C--', 'multipart/form-data; boundary=BOUNDARY'),
 		},
-		{
-			what: 'no boundary',
-			statusCode: 400,
-			of: request('--BOUNDARY--', 'multipart/form-data'),
-		},
+		{ what: 'no boundary', statusCode: 400, of: request('--BOUNDARY--', 'multipart/form-data') },
 		{
 			what: 'a part without the end of its headers',
 			statusCode: 400,
 			of: multipart('--BOUNDARY\r\na: b\r\n'),
 		},
-		{
-			what: 'a part without a name',
-			statusCode: 400,
-			of: multipart(part('nothing=x', '1')),
-		},
+		{ what: 'a part without a name', statusCode: 400, of: multipart(part('nothing=x', '1')) },
 		{
 			what: 'a value in ISO-8859-1',
 			statusCode: 400,
 			of: multipart(part('name="a"\r\nContent-Type: text/plain; charset=iso-8859-1', 'é')),
 		},
-		{
-			what: 'a name in ISO-8859-1',
-			statusCode: 400,
-			of: multipart(part('name="é"', '1')),
-		},
-		{
-			what: 'a value in UTF-16',
-			statusCode: 400,
-			of: multipart(part('name="a"', 'p\0a\0i\0d\0')),
-		},
+		{ what: 'a name in ISO-8859-1', statusCode: 400, of: multipart(part('name="é"', '1')) },
+		{ what: 'a value in UTF-16', statusCode: 400, of: multipart(part('name="a"', 'p\0a\0i\0d\0')) },
 		{
 			what: 'a value in Base64',
 			statusCode: 400,
@@ -599,11 +418,7 @@ describe('a multipart form', () => {
 			statusCode: 400,
 			of: multipart(part('name="a"\r\ncontent-transfer-encoding:quoted-printable', '=C3')),
 		},
-		{
-			what: '1,001 parts',
-			statusCode: 413,
-			of: multipart(part('name="a"', '1').repeat(1001)),
-		},
+		{ what: '1,001 parts', statusCode: 413, of: multipart(part('name="a"', '1').repeat(1001)) },
 	])('with $what is refused: $statusCode', async ({ statusCode, of }) => {
 		await expect(parsed(of)).rejects.toMatchObject({ name: 'BodyError', statusCode });
 	});
@@ -617,11 +432,7 @@ describe('a multipart form', () => {
 });
 
 test.each<{ what: string; text: string; expected: object | undefined }>([
-	{
-		what: 'fields',
-		text: 'a&'.repeat(runs(8_000_000)),
-		expected: undefined,
-	},
+	{ what: 'fields', text: 'a&'.repeat(runs(8_000_000)), expected: undefined },
 	{
 		what: 'a value of =',
 		text: `a=${'='.repeat(runs(16_000_000))}`,
@@ -645,66 +456,24 @@ test.each([
 		text: 'data[status]=paid&data[tags][]=a&data[tags][]=b',
 		body: { 'data[status]': 'paid', 'data[tags][]': ['a', 'b'] },
 	},
-	{
-		text: 'a=&b',
-		body: { a: '', b: '' },
-	},
-	{
-		text: 'a[b=1',
-		body: { 'a[b': '1' },
-	},
-	{
-		text: 'a[b]c=1',
-		body: { 'a[b]c': '1' },
-	},
-	{
-		text: '[a]=1',
-		body: { '[a]': '1' },
-	},
-	{
-		text: 'a[b][c][d][e][f][g]=1',
-		body: { 'a[b][c][d][e][f][g]': '1' },
-	},
-	{
-		text: '=1&a=%zz&b=%',
-		body: { '': '1', a: '%zz', b: '%' },
-	},
+	{ text: 'a=&b', body: { a: '', b: '' } },
+	{ text: 'a[b=1', body: { 'a[b': '1' } },
+	{ text: 'a[b]c=1', body: { 'a[b]c': '1' } },
+	{ text: '[a]=1', body: { '[a]': '1' } },
+	{ text: 'a[b][c][d][e][f][g]=1', body: { 'a[b][c][d][e][f][g]': '1' } },
+	{ text: '=1&a=%zz&b=%', body: { '': '1', a: '%zz', b: '%' } },
 ])('the form $text keeps its names as they are', async ({ text, body }) => {
 	expect(await bodyOf(text, FORM)).toEqual(body);
 });
 
 test.each([
-	{
-		text: 'n=Jos%E9&m=Jos\xe9',
-		charset: 'iso-8859-1',
-		name: 'José',
-	},
-	{
-		text: 'n=Jos%E9&m=Jos\xe9',
-		charset: 'windows-1252',
-		name: 'José',
-	},
-	{
-		text: 'n=Jos%C3%A9&m=Jos\xc3\xa9',
-		charset: 'utf-8',
-		name: 'José',
-	},
-	{
-		text: 'n=Jos%c3%a9&m=Jos%C3%A9',
-		charset: 'unknown-1',
-		name: 'José',
-	},
-	{
-		text: 'n=%B0%A1&m=\xb0\xa1',
-		charset: 'x-windows-949',
-		name: '가',
-	},
+	{ text: 'n=Jos%E9&m=Jos\xe9', charset: 'iso-8859-1', name: 'José' },
+	{ text: 'n=Jos%E9&m=Jos\xe9', charset: 'windows-1252', name: 'José' },
+	{ text: 'n=Jos%C3%A9&m=Jos\xc3\xa9', charset: 'utf-8', name: 'José' },
+	{ text: 'n=Jos%c3%a9&m=Jos%C3%A9', charset: 'unknown-1', name: 'José' },
+	{ text: 'n=%B0%A1&m=\xb0\xa1', charset: 'x-windows-949', name: '가' },
 	// The second byte is the letter A.
-	{
-		text: 'n=%83A&m=\x83A',
-		charset: 'shift_jis',
-		name: 'ア',
-	},
+	{ text: 'n=%83A&m=\x83A', charset: 'shift_jis', name: 'ア' },
 ])('a form $text in $charset', async ({ text, charset, name }) => {
 	const type = `application/x-www-form-urlencoded; charset=${charset}`;
 	expect(await bodyOf(Buffer.from(text, 'latin1'), type)).toEqual({ n: name, m: name });
@@ -761,34 +530,13 @@ describe('what would let a reader of the execution call again is left out', () =
 	const percent = [...PROOF].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 
 	test.each([
-		{
-			name: 'x-original-url',
-			value: path,
-		},
-		{
-			name: 'x-forwarded-uri',
-			value: `${path}&signature=${token}`,
-		},
-		{
-			name: 'x-envoy-original-path',
-			value: path,
-		},
-		{
-			name: 'referer',
-			value: `${SIGNED}?status=paid`,
-		},
-		{
-			name: 'x-percent',
-			value: `/x?pay_proof=${percent}&a=1`,
-		},
-		{
-			name: 'x-encoded-whole',
-			value: encodeURIComponent(SIGNED),
-		},
-		{
-			name: 'x-bare',
-			value: MAC,
-		},
+		{ name: 'x-original-url', value: path },
+		{ name: 'x-forwarded-uri', value: `${path}&signature=${token}` },
+		{ name: 'x-envoy-original-path', value: path },
+		{ name: 'referer', value: `${SIGNED}?status=paid` },
+		{ name: 'x-percent', value: `/x?pay_proof=${percent}&a=1` },
+		{ name: 'x-encoded-whole', value: encodeURIComponent(SIGNED) },
+		{ name: 'x-bare', value: MAC },
 	])('in the header $name', async ({ name, value }) => {
 		const { headers } = await parsed(
 			request('', undefined, {
@@ -809,16 +557,8 @@ describe('what would let a reader of the execution call again is left out', () =
 			type: 'application/json',
 			body: JSON.stringify({ postbackUrl: SIGNED, [SIGNED]: [SIGNED] }),
 		},
-		{
-			name: 'a form',
-			type: FORM,
-			body: `url=${encodeURIComponent(SIGNED)}`,
-		},
-		{
-			name: 'a text',
-			type: 'text/plain',
-			body: SIGNED,
-		},
+		{ name: 'a form', type: FORM, body: `url=${encodeURIComponent(SIGNED)}` },
+		{ name: 'a text', type: 'text/plain', body: SIGNED },
 	])('in a body of $name that repeats the URL', async ({ type, body }) => {
 		const postback = await parsed(request(body, type, { query: { pay_proof: PROOF } }));
 		expect(JSON.stringify({ ...postback, content: '' })).not.toContain(MAC);
@@ -855,41 +595,21 @@ const OTHER = OTHER_URL.split('pay_proof=')[1]!;
 const OTHER_MAC = OTHER.split('.')[1]!;
 
 test.each<{ what: string; text: string; type: string }>([
-	{
-		what: 'a URL',
-		text: JSON.stringify({ url: OTHER_URL, paid: true }),
-		type: 'application/json',
-	},
+	{ what: 'a URL', text: JSON.stringify({ url: OTHER_URL, paid: true }), type: 'application/json' },
 	{
 		what: 'a URL in a URL',
 		text: `next=${encodeURIComponent(OTHER_URL)}&paid=true`,
 		type: 'text/plain',
 	},
-	{
-		what: 'a form',
-		text: `url=${encodeURIComponent(OTHER_URL)}&paid=true`,
-		type: FORM,
-	},
+	{ what: 'a form', text: `url=${encodeURIComponent(OTHER_URL)}&paid=true`, type: FORM },
 	{
 		what: 'a member of its own',
 		text: JSON.stringify({ pay_proof: OTHER, paid: true }),
 		type: 'application/json',
 	},
-	{
-		what: 'a text',
-		text: `the proof is ${OTHER}, paid: true`,
-		type: 'text/plain',
-	},
-	{
-		what: 'a name',
-		text: JSON.stringify({ [OTHER]: 1, paid: true }),
-		type: 'application/json',
-	},
-	{
-		what: 'XML',
-		text: `<a><b>${OTHER_URL}</b><c>paid true</c></a>`,
-		type: 'text/xml',
-	},
+	{ what: 'a text', text: `the proof is ${OTHER}, paid: true`, type: 'text/plain' },
+	{ what: 'a name', text: JSON.stringify({ [OTHER]: 1, paid: true }), type: 'application/json' },
+	{ what: 'XML', text: `<a><b>${OTHER_URL}</b><c>paid true</c></a>`, type: 'text/xml' },
 ])("another charge's proof in $what is not kept", async ({ text, type }) => {
 	const { eventContent: _eventContent, ...kept } = await parsed(request(text, type));
 	expect(JSON.stringify(kept)).not.toContain(OTHER_MAC);

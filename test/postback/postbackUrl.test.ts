@@ -146,11 +146,7 @@ test.each([
 		url: 'https://n8n.example.com/hook/1',
 		isTest: false,
 	},
-	{
-		webhookTestBaseUrl: undefined,
-		url: 'https://n8n.example.com/webhook-test/1',
-		isTest: true,
-	},
+	{ webhookTestBaseUrl: undefined, url: 'https://n8n.example.com/webhook-test/1', isTest: true },
 ])(
 	'of an n8n whose test URLs begin with $webhookTestBaseUrl, $url is one: $isTest',
 	({ webhookTestBaseUrl, url, isTest }) => {

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	hashOfRandomProof,
+	hideSecrets,
 	MAX_URL_LENGTH,
 	randomProof,
 	signUrl,
@@ -61,10 +62,7 @@ describe('a signed postback URL', () => {
 
 	// Made with Python's hmac: URLs that are out must verify in every later version.
 	test.each<{ about: Reference; proof: string }>([
-		{
-			about: ABOUT,
-			proof: 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21',
-		},
+		{ about: ABOUT, proof: 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21' },
 		{
 			about: { external_id: 'é', kind: 'qrCode', amount: 10 },
 			proof: 'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
@@ -108,36 +106,12 @@ describe('a signed postback URL', () => {
 	const proof = proofOf(signed);
 	const percent = [...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 	test.each([
-		{
-			name: '?status=paid appended',
-			url: `${signed}?status=paid`,
-			query: { status: 'paid' },
-		},
-		{
-			name: '&x=1 appended',
-			url: `${signed}&x=1`,
-			query: { x: '1' },
-		},
-		{
-			name: '&x appended',
-			url: `${signed}&x`,
-			query: { x: '' },
-		},
-		{
-			name: '/ appended',
-			url: `${signed}/`,
-			query: {},
-		},
-		{
-			name: '& appended',
-			url: `${signed}&`,
-			query: {},
-		},
-		{
-			name: 'a space appended',
-			url: `${signed}%20`,
-			query: {},
-		},
+		{ name: '?status=paid appended', url: `${signed}?status=paid`, query: { status: 'paid' } },
+		{ name: '&x=1 appended', url: `${signed}&x=1`, query: { x: '1' } },
+		{ name: '&x appended', url: `${signed}&x`, query: { x: '' } },
+		{ name: '/ appended', url: `${signed}/`, query: {} },
+		{ name: '& appended', url: `${signed}&`, query: {} },
+		{ name: 'a space appended', url: `${signed}%20`, query: {} },
 		{
 			name: 'a parameter before it',
 			url: `https://a.example/x?x=1&pay_proof=${proof}`,
@@ -159,38 +133,14 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		{
-			name: 'lower-cased',
-			query: `?pay_proof=${proof.toLowerCase()}`,
-		},
-		{
-			name: 'its name in capitals',
-			query: `?PAY_PROOF=${proof}`,
-		},
-		{
-			name: 'given twice',
-			query: `?pay_proof=${proof}&pay_proof=${proof}`,
-		},
-		{
-			name: 'one letter short',
-			query: `?pay_proof=${proof.slice(0, -1)}`,
-		},
-		{
-			name: 'one letter long',
-			query: `?pay_proof=${proof}A`,
-		},
-		{
-			name: 'without its mac',
-			query: `?pay_proof=${proof.split('.')[0]}`,
-		},
-		{
-			name: 'without its reference',
-			query: `?pay_proof=.${proof.split('.')[1]}`,
-		},
-		{
-			name: 'empty',
-			query: '?pay_proof=',
-		},
+		{ name: 'lower-cased', query: `?pay_proof=${proof.toLowerCase()}` },
+		{ name: 'its name in capitals', query: `?PAY_PROOF=${proof}` },
+		{ name: 'given twice', query: `?pay_proof=${proof}&pay_proof=${proof}` },
+		{ name: 'one letter short', query: `?pay_proof=${proof.slice(0, -1)}` },
+		{ name: 'one letter long', query: `?pay_proof=${proof}A` },
+		{ name: 'without its mac', query: `?pay_proof=${proof.split('.')[0]}` },
+		{ name: 'without its reference', query: `?pay_proof=.${proof.split('.')[1]}` },
+		{ name: 'empty', query: '?pay_proof=' },
 	])('is refused $name', ({ query }) => {
 		expect(verify(queryOf(query), [SECRET])).toBeNull();
 	});
@@ -290,18 +240,8 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		{
-			name: 'given twice',
-			given: [proof, proof],
-			mac: undefined,
-			query: {},
-		},
-		{
-			name: 'given as a list of one',
-			given: [proof],
-			mac: undefined,
-			query: {},
-		},
+		{ name: 'given twice', given: [proof, proof], mac: undefined, query: {} },
+		{ name: 'given as a list of one', given: [proof], mac: undefined, query: {} },
 		{
 			name: 'followed by an odd text',
 			given: `${proof}%&x=1`,
@@ -395,5 +335,35 @@ describe('a URL too long for its own postback', () => {
 			expect(longest.length).toBeLessThanOrEqual(MAX_URL_LENGTH);
 			expect(verify(queryOf(longest), [SECRET])).not.toBeNull();
 		}
+	});
+});
+
+// How a secret is found, however it is written: test/service/redact.test.ts.
+describe('in what is shown', () => {
+	test("another charge's postback URL that a response repeats loses its proof", () => {
+		const mac = 'aCQVBr5ec8KvwwQU3OrBf-';
+		const encoded = Buffer.from('["qrCode",1,"a"]').toString('base64url');
+		const proof = `${encoded}.${mac}`;
+		const url = (value: string) => `https://n8n.test/webhook-waiting/9?x=1&pay_proof=${value}`;
+		const response = { list: [{ postbackUrl: url(proof) }], said: `"${proof}"` };
+		expect(hideSecrets(response, [])).toStrictEqual({
+			list: [{ postbackUrl: url('***') }],
+			said: `"${encoded}.***"`,
+		});
+	});
+
+	test.each([
+		{
+			url: 'https://a.test/?x=1&pay_proof=reference.mac-of-it',
+			proofs: ['reference.mac-of-it', 'mac-of-it'],
+		},
+		{ url: 'https://n8n.test/webhook-waiting/1?signature=that-of-n8n', proofs: ['that-of-n8n'] },
+		{ url: 'https://a.test/?pay_reference=reference', proofs: [] },
+		{ url: 'no URL', proofs: [] },
+		{ url: undefined, proofs: [] },
+	])('what proves something in $url is replaced', ({ url, proofs }) => {
+		const texts = ['reference.mac-of-it', 'mac-of-it', 'that-of-n8n', 'reference'];
+		const hidden = texts.filter((each) => hideSecrets(each, [], url) !== each);
+		expect(hidden).toStrictEqual(proofs);
 	});
 });

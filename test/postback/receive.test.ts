@@ -79,51 +79,15 @@ describe('work that fails', () => {
 	};
 
 	test.each<{ what: string; error: unknown; status: number }>([
-		{
-			what: "n8n's own status",
-			error: { httpStatusCode: 413 },
-			status: 413,
-		},
-		{
-			what: "the body parser's status",
-			error: { statusCode: 400 },
-			status: 400,
-		},
-		{
-			what: 'the last status of a refusal',
-			error: { statusCode: 499 },
-			status: 499,
-		},
-		{
-			what: 'a status that is no refusal',
-			error: { statusCode: 399 },
-			status: 500,
-		},
-		{
-			what: 'a status of a failure',
-			error: { httpStatusCode: 500, statusCode: 400 },
-			status: 500,
-		},
-		{
-			what: 'a status that is a text',
-			error: { statusCode: '404' },
-			status: 500,
-		},
-		{
-			what: 'no status',
-			error: new Error('x'),
-			status: 500,
-		},
-		{
-			what: 'nothing',
-			error: undefined,
-			status: 500,
-		},
-		{
-			what: 'null',
-			error: null,
-			status: 500,
-		},
+		{ what: "n8n's own status", error: { httpStatusCode: 413 }, status: 413 },
+		{ what: "the body parser's status", error: { statusCode: 400 }, status: 400 },
+		{ what: 'the last status of a refusal', error: { statusCode: 499 }, status: 499 },
+		{ what: 'a status that is no refusal', error: { statusCode: 399 }, status: 500 },
+		{ what: 'a status of a failure', error: { httpStatusCode: 500, statusCode: 400 }, status: 500 },
+		{ what: 'a status that is a text', error: { statusCode: '404' }, status: 500 },
+		{ what: 'no status', error: new Error('x'), status: 500 },
+		{ what: 'nothing', error: undefined, status: 500 },
+		{ what: 'null', error: null, status: 500 },
 	])('with $what is answered with a status of its own', async ({ error, status }) => {
 		expect(await failing(error)).toBe(status);
 	});
@@ -214,13 +178,7 @@ test.each<{
 	paidOrFailed: string | undefined;
 	field: string | undefined;
 }>([
-	{
-		what: 'paid',
-		body: {},
-		paid: undefined,
-		paidOrFailed: undefined,
-		field: undefined,
-	},
+	{ what: 'paid', body: {}, paid: undefined, paidOrFailed: undefined, field: undefined },
 	{
 		what: 'paid with another amount',
 		body: { amount: 0.01 },

@@ -30,11 +30,7 @@ function target(
 
 const CREDENTIAL = { postbackUrl: 'https://credential.example/' };
 test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object }>([
-	{
-		choice: 'none',
-		account: CREDENTIAL,
-		expected: {},
-	},
+	{ choice: 'none', account: CREDENTIAL, expected: {} },
 	{
 		choice: 'credential',
 		account: CREDENTIAL,
@@ -58,22 +54,10 @@ test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object
 });
 
 test.each([
-	{
-		choice: 'somewhere',
-		shown: '"somewhere"',
-	},
-	{
-		choice: '',
-		shown: '""',
-	},
-	{
-		choice: null,
-		shown: 'null',
-	},
-	{
-		choice: undefined,
-		shown: 'undefined',
-	},
+	{ choice: 'somewhere', shown: '"somewhere"' },
+	{ choice: '', shown: '""' },
+	{ choice: null, shown: 'null' },
+	{ choice: undefined, shown: 'undefined' },
 ])('$choice is none of the choices', ({ choice, shown }) => {
 	expect(refusalOf(() => target(choice))).toMatchObject({
 		field: 'postback',
@@ -110,16 +94,8 @@ const BY_PROXY = 'https://a.example/n8n/webhook-waiting/42?signature=0123';
 const SIGNED = { ...CREDENTIAL, postbackSecret: SECRET };
 
 test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
-	{
-		name: 'a resume URL',
-		args: ['resume', SIGNED],
-		here: true,
-	},
-	{
-		name: 'a resume URL, and no secret',
-		args: ['resume', {}],
-		here: true,
-	},
+	{ name: 'a resume URL', args: ['resume', SIGNED], here: true },
+	{ name: 'a resume URL, and no secret', args: ['resume', {}], here: true },
 	{
 		name: 'one that has no known form',
 		args: ['resume', SIGNED, '', 'https://n8n.example.com/r'],
@@ -150,21 +126,13 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 		args: ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'],
 		here: false,
 	},
-	{
-		name: 'it, as a proxy has it',
-		args: ['url', SIGNED, BY_PROXY],
-		here: true,
-	},
+	{ name: 'it, as a proxy has it', args: ['url', SIGNED, BY_PROXY], here: true },
 	{
 		name: 'one that ends like it',
 		args: ['url', SIGNED, 'https://n8n.example.com/webhook/42'],
 		here: false,
 	},
-	{
-		name: 'a trigger',
-		args: ['credential', SIGNED],
-		here: false,
-	},
+	{ name: 'a trigger', args: ['credential', SIGNED], here: false },
 ])('$name: what proves its postback', ({ args, here }) => {
 	const { url, expectation, store } = target(...args);
 	const query = Object.fromEntries(new URL(url!).searchParams);
@@ -177,16 +145,8 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 
 const HERE = `${RESUME}/pay-postback`;
 test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
-	{
-		name: 'as n8n 2 gives it',
-		args: ['resume', SIGNED],
-		before: `${HERE}?signature=0123&`,
-	},
-	{
-		name: 'as n8n 1 gives it',
-		args: ['resume', SIGNED, '', RESUME],
-		before: `${HERE}?`,
-	},
+	{ name: 'as n8n 2 gives it', args: ['resume', SIGNED], before: `${HERE}?signature=0123&` },
+	{ name: 'as n8n 1 gives it', args: ['resume', SIGNED, '', RESUME], before: `${HERE}?` },
 	{
 		name: 'typed, with a parameter and a fragment',
 		args: ['url', SIGNED, `${RESUME}?signature=0123&to=a/b#c?d`],
@@ -197,11 +157,7 @@ test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
 		args: ['url', SIGNED, 'HTTPS://A.example/webhook-waiting/42?x', RESUME],
 		before: `HTTPS://A.example/webhook-waiting/42/pay-postback?x&`,
 	},
-	{
-		name: 'with the segment typed too',
-		args: ['url', SIGNED, HERE, RESUME],
-		before: `${HERE}?`,
-	},
+	{ name: 'with the segment typed too', args: ['url', SIGNED, HERE, RESUME], before: `${HERE}?` },
 	{
 		name: 'no execution: a trigger',
 		args: ['credential', SIGNED],
@@ -213,18 +169,9 @@ test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
 });
 
 test.each<{ name: string; args: Parameters<typeof target> }>([
-	{
-		name: 'a parameter that begins with ?',
-		args: ['url', SIGNED, `${RESUME}?signature=0123?x=1`],
-	},
-	{
-		name: '? alone',
-		args: ['url', SIGNED, `${RESUME}?signature=0123?`],
-	},
-	{
-		name: 'no token, as a credential gives it',
-		args: ['credential', { postbackUrl: RESUME }],
-	},
+	{ name: 'a parameter that begins with ?', args: ['url', SIGNED, `${RESUME}?signature=0123?x=1`] },
+	{ name: '? alone', args: ['url', SIGNED, `${RESUME}?signature=0123?`] },
+	{ name: 'no token, as a credential gives it', args: ['credential', { postbackUrl: RESUME }] },
 ])('a resume URL that n8n 2 takes no call to is refused: $name', ({ args }) => {
 	expect(refusalOf(() => target(...args))).toMatchObject({
 		field: 'postbackUrl',

@@ -31,18 +31,8 @@ function triggerWith(credential: IDataObject | ((unresolved: boolean) => IDataOb
 
 const STILL = { postbackSecret: NEW, previousPostbackSecret: OLD };
 test.each<{ what: string; now: IDataObject; taken: string[]; refused: string[] }>([
-	{
-		what: 'replaced',
-		now: { postbackSecret: NEW },
-		taken: [NEW],
-		refused: [OLD],
-	},
-	{
-		what: 'replaced, and taken still',
-		now: STILL,
-		taken: [OLD, NEW],
-		refused: [ONE],
-	},
+	{ what: 'replaced', now: { postbackSecret: NEW }, taken: [NEW], refused: [OLD] },
+	{ what: 'replaced, and taken still', now: STILL, taken: [OLD, NEW], refused: [ONE] },
 ])('a secret that is $what: that counts from then on', async ({ now, taken, refused }) => {
 	const credential: IDataObject = { postbackSecret: OLD };
 	const receive = triggerWith(credential);
@@ -213,21 +203,13 @@ describe('publishing it', () => {
 		credential: () => IDataObject;
 		parameters: Parameters<typeof published>[1];
 	}>([
-		{
-			how: 'with a secret',
-			credential: signed,
-			parameters: {},
-		},
+		{ how: 'with a secret', credential: signed, parameters: {} },
 		{
 			how: 'without authentication, whatever is in the credential',
 			credential: gone,
 			parameters: { authentication: 'none' },
 		},
-		{
-			how: 'with a condition',
-			credential: signed,
-			parameters: matching('status', ['paid']),
-		},
+		{ how: 'with a condition', credential: signed, parameters: matching('status', ['paid']) },
 		{
 			how: 'at Paid, with words for it',
 			credential: described({ paidValues: 'ok' }),
@@ -243,14 +225,8 @@ describe('publishing it', () => {
 	});
 
 	test.each([
-		{
-			binaryData: undefined,
-			lines: 1,
-		},
-		{
-			binaryData: true,
-			lines: 0,
-		},
+		{ binaryData: undefined, lines: 1 },
+		{ binaryData: true, lines: 0 },
 	])(
 		'succeeds with binaryData: $binaryData in the options, and logs $lines line about it',
 		async ({ binaryData, lines }) => {
@@ -522,48 +498,13 @@ test.each([
 });
 
 test.each([
-	{
-		startWhen: 'any',
-		word: 'PAID',
-		state: 'paid',
-		starts: true,
-	},
-	{
-		startWhen: 'any',
-		word: 'no',
-		state: 'failed',
-		starts: true,
-	},
-	{
-		startWhen: 'any',
-		word: 'pending',
-		state: 'other',
-		starts: true,
-	},
-	{
-		startWhen: 'paid',
-		word: 'Settled',
-		state: 'paid',
-		starts: true,
-	},
-	{
-		startWhen: 'paid',
-		word: 'no',
-		state: '',
-		starts: false,
-	},
-	{
-		startWhen: 'paidOrFailed',
-		word: 'no',
-		state: 'failed',
-		starts: true,
-	},
-	{
-		startWhen: 'paidOrFailed',
-		word: 'pending',
-		state: '',
-		starts: false,
-	},
+	{ startWhen: 'any', word: 'PAID', state: 'paid', starts: true },
+	{ startWhen: 'any', word: 'no', state: 'failed', starts: true },
+	{ startWhen: 'any', word: 'pending', state: 'other', starts: true },
+	{ startWhen: 'paid', word: 'Settled', state: 'paid', starts: true },
+	{ startWhen: 'paid', word: 'no', state: '', starts: false },
+	{ startWhen: 'paidOrFailed', word: 'no', state: 'failed', starts: true },
+	{ startWhen: 'paidOrFailed', word: 'pending', state: '', starts: false },
 ])(
 	'with words in the credential, at $startWhen, "$word" gives $state',
 	async ({ startWhen, word, state, starts }) => {
@@ -583,26 +524,11 @@ test.each([
 );
 
 test.each([
-	{
-		matchField: 'body.data.status',
-		starts: true,
-	},
-	{
-		matchField: 'postback.body.data.status',
-		starts: true,
-	},
-	{
-		matchField: 'Data.Status',
-		starts: true,
-	},
-	{
-		matchField: 'query.state',
-		starts: true,
-	},
-	{
-		matchField: 'query.status',
-		starts: false,
-	},
+	{ matchField: 'body.data.status', starts: true },
+	{ matchField: 'postback.body.data.status', starts: true },
+	{ matchField: 'Data.Status', starts: true },
+	{ matchField: 'query.state', starts: true },
+	{ matchField: 'query.status', starts: false },
 ])('the field may be typed as it is seen: $matchField', async ({ matchField, starts }) => {
 	const match = { startWhen: 'match', matchField, matchValues: ['paid'] };
 	const node = webhookNode({ parameters: { authentication: 'none', ...match } });

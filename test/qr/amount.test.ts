@@ -44,63 +44,24 @@ test('a length is counted in characters or in bytes', () => {
 });
 
 test.each([
-	{
-		what: 'an EMV code without an amount',
-		code: emv('0002015802BR'),
-	},
-	{
-		what: 'an EMV code whose lengths do not add up',
-		code: emv('0002015499'),
-	},
-	{
-		what: '54 inside of another field',
-		code: emv('000201260854041.00'),
-	},
-	{
-		what: 'an EMV code with a wrong checksum',
-		code: '000201540541.0063040000',
-	},
-	{
-		what: 'UPI with "null"',
-		code: 'upi://pay?pa=a@b&am=null',
-	},
-	{
-		what: 'UPI without',
-		code: 'upi://pay?pa=a@b&mam=10',
-	},
-	{
-		what: 'SEPA without',
-		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\n\nCHAR',
-	},
-	{
-		what: 'Swiss without',
-		code: `SPC\n0200\n1\nCH44${'\n'.repeat(15)}\nCHF`,
-	},
-	{
-		what: 'SPD without',
-		code: 'SPD*1.0*ACC:CZ58*CC:CZK',
-	},
-	{
-		what: 'a link',
-		code: 'https://qr.alipay.com/bavh4wjlxf12tper3a',
-	},
-	{
-		what: 'any text',
-		code: '54',
-	},
+	{ what: 'an EMV code without an amount', code: emv('0002015802BR') },
+	{ what: 'an EMV code whose lengths do not add up', code: emv('0002015499') },
+	{ what: '54 inside of another field', code: emv('000201260854041.00') },
+	{ what: 'an EMV code with a wrong checksum', code: '000201540541.0063040000' },
+	{ what: 'UPI with "null"', code: 'upi://pay?pa=a@b&am=null' },
+	{ what: 'UPI without', code: 'upi://pay?pa=a@b&mam=10' },
+	{ what: 'SEPA without', code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\n\nCHAR' },
+	{ what: 'Swiss without', code: `SPC\n0200\n1\nCH44${'\n'.repeat(15)}\nCHF` },
+	{ what: 'SPD without', code: 'SPD*1.0*ACC:CZ58*CC:CZK' },
+	{ what: 'a link', code: 'https://qr.alipay.com/bavh4wjlxf12tper3a' },
+	{ what: 'any text', code: '54' },
 ])('none: $what', ({ code }) => {
 	expect(amountInCode(code)).toBeUndefined();
 });
 
 test.each([
-	{
-		what: 'without its beginning',
-		body: `00020254${'0'.repeat(8)}6304`,
-	},
-	{
-		what: 'without the field of its checksum',
-		body: '0002016304XX',
-	},
+	{ what: 'without its beginning', body: `00020254${'0'.repeat(8)}6304` },
+	{ what: 'without the field of its checksum', body: '0002016304XX' },
 ])('a code $what is no EMV code, though its checksum is right', ({ body }) => {
 	expect(isEmv(`${body}${crc16(body)}`)).toBe(false);
 });
@@ -112,18 +73,9 @@ test('the checksum of an EMV code may be in small letters', () => {
 });
 
 test.each([
-	{
-		what: 'whose second length is no number',
-		code: '00020154x41.00',
-	},
-	{
-		what: 'whose length has one digit',
-		code: '0002015 4',
-	},
-	{
-		what: 'that ends within a field',
-		code: '00020154051.0',
-	},
+	{ what: 'whose second length is no number', code: '00020154x41.00' },
+	{ what: 'whose length has one digit', code: '0002015 4' },
+	{ what: 'that ends within a field', code: '00020154051.0' },
 ])('an EMV code $what has no amount', ({ code }) => {
 	expect(emvAmount(code)).toBeUndefined();
 });
@@ -136,96 +88,32 @@ const SWISS = ['SPC', '0200', '1', 'CH4431999123000889012', ''];
 const NSPK = 'https://qr.nspk.ru/AS10003P3RH0LJ2A9ROO038L6NT5RU1M';
 const PAYCONIQ = 'https://payconiq.com/pay/2/5bdb1685b93d1c000bde96f2';
 test.each([
-	{
-		what: 'UPI in capitals',
-		code: 'UPI://PAY?pa=a@b',
-		scheme: 'UPI (India)',
-	},
-	{
-		what: 'UPI whose payee comes late',
-		code: 'upi://pay?am=1&pa=a@b',
-		scheme: 'UPI (India)',
-	},
-	{
-		what: 'UPI behind a word',
-		code: 'x upi://pay?pa=a@b',
-		scheme: undefined,
-	},
-	{
-		what: 'UPI with a blank',
-		code: 'upi://pay? pa=a@b&pa=c',
-		scheme: undefined,
-	},
+	{ what: 'UPI in capitals', code: 'UPI://PAY?pa=a@b', scheme: 'UPI (India)' },
+	{ what: 'UPI whose payee comes late', code: 'upi://pay?am=1&pa=a@b', scheme: 'UPI (India)' },
+	{ what: 'UPI behind a word', code: 'x upi://pay?pa=a@b', scheme: undefined },
+	{ what: 'UPI with a blank', code: 'upi://pay? pa=a@b&pa=c', scheme: undefined },
 	{
 		what: 'SEPA with lines of Windows',
 		code: 'BCD\r\n001\r\n8\r\nINST\r\nB',
 		scheme: 'SEPA credit transfer (EPC069-12)',
 	},
-	{
-		what: 'SEPA behind a word',
-		code: 'x BCD\n001\n1\nSCT\n',
-		scheme: undefined,
-	},
-	{
-		what: 'a Swiss bill with lines of Unix',
-		code: SWISS.join('\n'),
-		scheme: 'Swiss QR-bill',
-	},
-	{
-		what: 'a Swiss bill with lines of Windows',
-		code: SWISS.join('\r\n'),
-		scheme: 'Swiss QR-bill',
-	},
-	{
-		what: 'a Swiss bill behind a word',
-		code: `x ${SWISS.join('\n')}`,
-		scheme: undefined,
-	},
+	{ what: 'SEPA behind a word', code: 'x BCD\n001\n1\nSCT\n', scheme: undefined },
+	{ what: 'a Swiss bill with lines of Unix', code: SWISS.join('\n'), scheme: 'Swiss QR-bill' },
+	{ what: 'a Swiss bill with lines of Windows', code: SWISS.join('\r\n'), scheme: 'Swiss QR-bill' },
+	{ what: 'a Swiss bill behind a word', code: `x ${SWISS.join('\n')}`, scheme: undefined },
 	{
 		what: 'SPD of a later version',
 		code: 'SPD*10.12*X-VS:1*ACC:CZ58',
 		scheme: 'Short Payment Descriptor (Czechia)',
 	},
-	{
-		what: 'SPD behind a word',
-		code: 'x SPD*1.0*ACC:CZ58',
-		scheme: undefined,
-	},
-	{
-		what: 'SPD with half a check number',
-		code: 'SPD*1.0*ACC:CZ5',
-		scheme: undefined,
-	},
-	{
-		what: 'GOST behind a word',
-		code: 'x ST00012|Name=a|PersonalAcc=1',
-		scheme: undefined,
-	},
-	{
-		what: 'IPS behind a word',
-		code: `x K:PR|V:01|C:1|R:${'1'.repeat(18)}|`,
-		scheme: undefined,
-	},
-	{
-		what: 'an SBP link',
-		code: NSPK,
-		scheme: 'SBP link (Russia)',
-	},
-	{
-		what: 'an SBP link with a query',
-		code: `${NSPK}?type=02`,
-		scheme: 'SBP link (Russia)',
-	},
-	{
-		what: 'an SBP link with more behind it',
-		code: `${NSPK}/more`,
-		scheme: undefined,
-	},
-	{
-		what: 'an SBP link behind a word',
-		code: `x ${NSPK}`,
-		scheme: undefined,
-	},
+	{ what: 'SPD behind a word', code: 'x SPD*1.0*ACC:CZ58', scheme: undefined },
+	{ what: 'SPD with half a check number', code: 'SPD*1.0*ACC:CZ5', scheme: undefined },
+	{ what: 'GOST behind a word', code: 'x ST00012|Name=a|PersonalAcc=1', scheme: undefined },
+	{ what: 'IPS behind a word', code: `x K:PR|V:01|C:1|R:${'1'.repeat(18)}|`, scheme: undefined },
+	{ what: 'an SBP link', code: NSPK, scheme: 'SBP link (Russia)' },
+	{ what: 'an SBP link with a query', code: `${NSPK}?type=02`, scheme: 'SBP link (Russia)' },
+	{ what: 'an SBP link with more behind it', code: `${NSPK}/more`, scheme: undefined },
+	{ what: 'an SBP link behind a word', code: `x ${NSPK}`, scheme: undefined },
 	{
 		what: 'an Alipay link with more behind it',
 		code: 'https://qr.alipay.com/bavh4wjlxf12/more',
@@ -251,16 +139,8 @@ test.each([
 		code: `${PAYCONIQ}?r=https://a.test`,
 		scheme: 'Payconiq link',
 	},
-	{
-		what: 'a Payconiq link with more behind it',
-		code: `${PAYCONIQ}0`,
-		scheme: undefined,
-	},
-	{
-		what: 'a Payconiq link behind a word',
-		code: `x ${PAYCONIQ}`,
-		scheme: undefined,
-	},
+	{ what: 'a Payconiq link with more behind it', code: `${PAYCONIQ}0`, scheme: undefined },
+	{ what: 'a Payconiq link behind a word', code: `x ${PAYCONIQ}`, scheme: undefined },
 ])('the scheme of $what', ({ code, scheme }) => {
 	expect(schemeOf(code)?.name).toBe(scheme);
 });
@@ -272,26 +152,14 @@ test('a code has as many characters as a QR code holds, and no more', () => {
 });
 
 test.each([
-	{
-		what: 'EUR',
-		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEUR\nCHAR',
-		expected: undefined,
-	},
+	{ what: 'EUR', code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEUR\nCHAR', expected: undefined },
 	{
 		what: 'another currency',
 		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nCHF5\nCHAR',
 		expected: undefined,
 	},
-	{
-		what: 'no line for it',
-		code: 'BCD\n002\n1\nSCT\nB',
-		expected: undefined,
-	},
-	{
-		what: 'words',
-		code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEURa\nCHAR',
-		expected: 'a',
-	},
+	{ what: 'no line for it', code: 'BCD\n002\n1\nSCT\nB', expected: undefined },
+	{ what: 'words', code: 'BCD\n002\n1\nSCT\nB\nName\nBE72\nEURa\nCHAR', expected: 'a' },
 ])('the amount of a SEPA code with $what, as it stands there', ({ code, expected }) => {
 	expect(amountTextIn(code)).toBe(expected);
 	expect(amountInCode(code)).toBeUndefined();

@@ -15,30 +15,12 @@ describe('finding the payload in a response of unknown form', () => {
 	const PNG = { bytes: png, mimeType: 'image/png', extension: 'png' };
 
 	test.each([
-		{
-			name: 'an EMV code',
-			response: { data: { charge: { pix: code } } },
-		},
-		{
-			name: 'an EMV code in a list',
-			response: [{ a: 1 }, { b: code }],
-		},
-		{
-			name: 'the whole response',
-			response: code,
-		},
-		{
-			name: 'the same code twice',
-			response: { a: code, b: { c: code } },
-		},
-		{
-			name: 'a code with white space around it',
-			response: { a: ` \t${code}\r\n` },
-		},
-		{
-			name: 'the same code with and without a newline',
-			response: { a: code, b: `${code}\n` },
-		},
+		{ name: 'an EMV code', response: { data: { charge: { pix: code } } } },
+		{ name: 'an EMV code in a list', response: [{ a: 1 }, { b: code }] },
+		{ name: 'the whole response', response: code },
+		{ name: 'the same code twice', response: { a: code, b: { c: code } } },
+		{ name: 'a code with white space around it', response: { a: ` \t${code}\r\n` } },
+		{ name: 'the same code with and without a newline', response: { a: code, b: `${code}\n` } },
 		{
 			name: 'a code and its picture',
 			response: { a: code, image: `data:image/png;base64,${base64}` },
@@ -53,26 +35,11 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test.each([
-		{
-			name: 'a data URI',
-			response: { image: `data:image/png;base64,${base64}` },
-		},
-		{
-			name: 'base64',
-			response: { image: base64 },
-		},
-		{
-			name: 'base64 in lines',
-			response: { image: base64.replace(/.{76}/g, '$&\r\n') },
-		},
-		{
-			name: 'base64url',
-			response: { image: png.toString('base64url') },
-		},
-		{
-			name: 'a data URI in capitals',
-			response: { image: `DATA:image/PNG;BASE64,${base64}` },
-		},
+		{ name: 'a data URI', response: { image: `data:image/png;base64,${base64}` } },
+		{ name: 'base64', response: { image: base64 } },
+		{ name: 'base64 in lines', response: { image: base64.replace(/.{76}/g, '$&\r\n') } },
+		{ name: 'base64url', response: { image: png.toString('base64url') } },
+		{ name: 'a data URI in capitals', response: { image: `DATA:image/PNG;BASE64,${base64}` } },
 		{
 			name: 'a data URI with a parameter',
 			response: { image: `data:image/png;name=a.png;base64, ${base64}` },
@@ -207,38 +174,14 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test.each([
-		{
-			what: 'a sentence about a scheme',
-			text: 'upi://pay is not offered here',
-		},
-		{
-			what: 'a link without who is paid',
-			text: 'upi://pay?am=10&tn=pa=x@y',
-		},
-		{
-			what: 'the word of a scheme',
-			text: 'BCD',
-		},
-		{
-			what: 'a bank code of the same letters',
-			text: 'SPC\n0200\n1\nDE89370400440532013000\n',
-		},
-		{
-			what: 'the word of another',
-			text: 'SPD*1.0*MSG:hello',
-		},
-		{
-			what: 'a price list',
-			text: 'ST00012|Name=a',
-		},
-		{
-			what: 'a page of a wallet',
-			text: 'https://qr.alipay.com/',
-		},
-		{
-			what: 'a page about a wallet',
-			text: 'https://payconiq.com/pay/2/help',
-		},
+		{ what: 'a sentence about a scheme', text: 'upi://pay is not offered here' },
+		{ what: 'a link without who is paid', text: 'upi://pay?am=10&tn=pa=x@y' },
+		{ what: 'the word of a scheme', text: 'BCD' },
+		{ what: 'a bank code of the same letters', text: 'SPC\n0200\n1\nDE89370400440532013000\n' },
+		{ what: 'the word of another', text: 'SPD*1.0*MSG:hello' },
+		{ what: 'a price list', text: 'ST00012|Name=a' },
+		{ what: 'a page of a wallet', text: 'https://qr.alipay.com/' },
+		{ what: 'a page about a wallet', text: 'https://payconiq.com/pay/2/help' },
 	])('$what is no code', ({ text }) => {
 		expect(findQrSource({ text }, '')).toStrictEqual({
 			hint: expect.stringMatching(/no payload was recognized/),
@@ -282,26 +225,11 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test.each([
-		{
-			what: 'a GIF in base64',
-			image: 'R0lGODlhAQABAAAAACw=',
-		},
-		{
-			what: 'a WebP in base64',
-			image: 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA',
-		},
-		{
-			what: 'a data URI that calls itself a PNG',
-			image: 'data:image/png;base64,AAAA',
-		},
-		{
-			what: 'the bytes of a PNG as text',
-			image: '\ufffdPNG\r\n\u001a\n',
-		},
-		{
-			what: 'the address of an image',
-			image: 'https://api.example.com/qr/abc.png?size=300',
-		},
+		{ what: 'a GIF in base64', image: 'R0lGODlhAQABAAAAACw=' },
+		{ what: 'a WebP in base64', image: 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA' },
+		{ what: 'a data URI that calls itself a PNG', image: 'data:image/png;base64,AAAA' },
+		{ what: 'the bytes of a PNG as text', image: '\ufffdPNG\r\n\u001a\n' },
+		{ what: 'the address of an image', image: 'https://api.example.com/qr/abc.png?size=300' },
 		{
 			what: 'an address whose query ends as a picture does',
 			image: 'https://api.example.com/qr?file=abc.png',
@@ -339,12 +267,7 @@ describe('finding the payload in a response of unknown form', () => {
 			response: { link },
 			expected: { text: link },
 		},
-		{
-			what: 'a text behind many others',
-			path: 't2999',
-			response: many,
-			expected: { text: 'x' },
-		},
+		{ what: 'a text behind many others', path: 't2999', response: many, expected: { text: 'x' } },
 		{
 			what: 'a key with a dot',
 			path: 'b.qr.code',
@@ -380,26 +303,11 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	test.each([
-		{
-			what: 'nothing',
-			response: { a: 1 },
-		},
-		{
-			what: 'nothing behind many texts',
-			response: many,
-		},
-		{
-			what: 'a number',
-			response: { a: 1, b: 5 },
-		},
-		{
-			what: 'an empty text',
-			response: { a: 1, b: '' },
-		},
-		{
-			what: 'blanks',
-			response: { a: 1, b: ' \n' },
-		},
+		{ what: 'nothing', response: { a: 1 } },
+		{ what: 'nothing behind many texts', response: many },
+		{ what: 'a number', response: { a: 1, b: 5 } },
+		{ what: 'an empty text', response: { a: 1, b: '' } },
+		{ what: 'blanks', response: { a: 1, b: ' \n' } },
 	])('a path to $what gives a hint', ({ response }) => {
 		expect(findQrSource(response, 'b')).toStrictEqual({
 			hint: expect.stringMatching(/no text at "b"/),
@@ -417,26 +325,10 @@ describe('finding the payload in a response of unknown form', () => {
 	/** A response that holds the code behind so many other texts. */
 	const behind = (count: number) => ({ texts: Array.from({ length: count }, () => 'x'), code });
 	test.each([
-		{
-			where: '50 levels down',
-			found: true,
-			response: deep(50),
-		},
-		{
-			where: '51 levels down',
-			found: false,
-			response: deep(51),
-		},
-		{
-			where: 'as the 2,000th text',
-			found: true,
-			response: behind(1999),
-		},
-		{
-			where: 'as the 2,001st text',
-			found: false,
-			response: behind(2000),
-		},
+		{ where: '50 levels down', found: true, response: deep(50) },
+		{ where: '51 levels down', found: false, response: deep(51) },
+		{ where: 'as the 2,000th text', found: true, response: behind(1999) },
+		{ where: 'as the 2,001st text', found: false, response: behind(2000) },
 	])('no response holds up a run: a code $where is found: $found', ({ found, response }) => {
 		expect('hint' in findQrSource(response, '')).toBe(!found);
 	});

@@ -23,35 +23,20 @@ test('the page of a proxy may have 20,000 characters', () => {
 });
 
 test.each<{ what: string; response: unknown }>([
-	{
-		what: 'JSON',
-		response: { error: 'nginx' },
-	},
-	{
-		what: 'a text',
-		response: 'nginx',
-	},
+	{ what: 'JSON', response: { error: 'nginx' } },
+	{ what: 'a text', response: 'nginx' },
 	{
 		what: 'a page of the service',
 		response: '<html><body><h1>503 Busy</h1>\n<p>Come again</p>\n</body></html>',
 	},
-	{
-		what: 'nothing',
-		response: undefined,
-	},
-	{
-		what: 'a page that is too long for one',
-		response: NGINX.padEnd(20_001),
-	},
+	{ what: 'nothing', response: undefined },
+	{ what: 'a page that is too long for one', response: NGINX.padEnd(20_001) },
 ])('$what is no page of a proxy', ({ response }) => {
 	expect(proxyPageIn(response)).toBeUndefined();
 });
 
 test.each([
-	{
-		what: 'POST',
-		message: 'The requested webhook "POST pay/v2/pay/qrcode" is not registered.',
-	},
+	{ what: 'POST', message: 'The requested webhook "POST pay/v2/pay/qrcode" is not registered.' },
 	{
 		what: 'another method',
 		message:
@@ -98,26 +83,11 @@ test('what n8n says may begin with the webhook', () => {
 });
 
 test.each([
-	{
-		name: 'registered, before the webhook',
-		response: { message: 'is not registered: webhook' },
-	},
-	{
-		name: 'a longer word',
-		response: { message: 'webhooks is not registered' },
-	},
-	{
-		name: 'no text',
-		response: { message: 7 },
-	},
-	{
-		name: 'no object',
-		response: 'This webhook is not registered',
-	},
-	{
-		name: 'null',
-		response: null,
-	},
+	{ name: 'registered, before the webhook', response: { message: 'is not registered: webhook' } },
+	{ name: 'a longer word', response: { message: 'webhooks is not registered' } },
+	{ name: 'no text', response: { message: 7 } },
+	{ name: 'no object', response: 'This webhook is not registered' },
+	{ name: 'null', response: null },
 ])('what is no answer of n8n stays: $name', ({ response }) => {
 	expect(replaceUnpublished(response)).toBe(response);
 });
@@ -125,156 +95,48 @@ test.each([
 const PAGE = '<html><head><title>Log\n in</title></head></html>';
 const LOGIN: Reason = { is: 'webPage', title: 'Log in' };
 test.each<{ body: unknown; type: string | undefined; why: Reason | undefined }>([
-	{
-		body: '',
-		type: 'text/plain',
-		why: undefined,
-	},
-	{
-		body: 'OK',
-		type: 'text/plain',
-		why: undefined,
-	},
-	{
-		body: '{"id":',
-		type: 'text/plain',
-		why: undefined,
-	},
-	{
-		body: '',
-		type: 'application/json',
-		why: undefined,
-	},
-	{
-		body: '',
-		type: 'text/html',
-		why: undefined,
-	},
-	{
-		body: ' \n',
-		type: 'text/html',
-		why: undefined,
-	},
-	{
-		body: ' \n',
-		type: 'application/json',
-		why: undefined,
-	},
-	{
-		body: '"OK"',
-		type: 'application/json',
-		why: undefined,
-	},
-	{
-		body: '{"id":1}',
-		type: 'text/html',
-		why: undefined,
-	},
-	{
-		body: { id: 1 },
-		type: 'text/html',
-		why: undefined,
-	},
-	{
-		body: 'OK',
-		type: undefined,
-		why: undefined,
-	},
-	{
-		body: 'OK',
-		type: 'text/xhtmlx',
-		why: undefined,
-	},
-	{
-		body: PAGE,
-		type: 'text/html',
-		why: LOGIN,
-	},
-	{
-		body: PAGE,
-		type: 'application/json',
-		why: LOGIN,
-	},
-	{
-		body: PAGE,
-		type: undefined,
-		why: LOGIN,
-	},
-	{
-		body: 'Log in',
-		type: 'text/html',
-		why: { is: 'webPage', title: '' },
-	},
-	{
-		body: 'Log in',
-		type: 'application/xhtml+xml',
-		why: { is: 'webPage', title: '' },
-	},
-	{
-		body: '{"id":',
-		type: 'application/json',
-		why: { is: 'notJson' },
-	},
-	{
-		body: 'OK',
-		type: 'application/problem+json',
-		why: { is: 'notJson' },
-	},
-	{
-		body: 'OK',
-		type: 'application/jsonlines',
-		why: undefined,
-	},
+	{ body: '', type: 'text/plain', why: undefined },
+	{ body: 'OK', type: 'text/plain', why: undefined },
+	{ body: '{"id":', type: 'text/plain', why: undefined },
+	{ body: '', type: 'application/json', why: undefined },
+	{ body: '', type: 'text/html', why: undefined },
+	{ body: ' \n', type: 'text/html', why: undefined },
+	{ body: ' \n', type: 'application/json', why: undefined },
+	{ body: '"OK"', type: 'application/json', why: undefined },
+	{ body: '{"id":1}', type: 'text/html', why: undefined },
+	{ body: { id: 1 }, type: 'text/html', why: undefined },
+	{ body: 'OK', type: undefined, why: undefined },
+	{ body: 'OK', type: 'text/xhtmlx', why: undefined },
+	{ body: PAGE, type: 'text/html', why: LOGIN },
+	{ body: PAGE, type: 'application/json', why: LOGIN },
+	{ body: PAGE, type: undefined, why: LOGIN },
+	{ body: 'Log in', type: 'text/html', why: { is: 'webPage', title: '' } },
+	{ body: 'Log in', type: 'application/xhtml+xml', why: { is: 'webPage', title: '' } },
+	{ body: '{"id":', type: 'application/json', why: { is: 'notJson' } },
+	{ body: 'OK', type: 'application/problem+json', why: { is: 'notJson' } },
+	{ body: 'OK', type: 'application/jsonlines', why: undefined },
 ])('why $body of type $type confirms nothing', ({ body, type, why }) => {
 	expect(unconfirmedBy(body, type)).toStrictEqual(why);
 });
 
 test.each<{ name: string; body: string; title: string | undefined }>([
-	{
-		name: 'behind a comment',
-		body: `<!-- x -->\n${PAGE}`,
-		title: 'Log in',
-	},
+	{ name: 'behind a comment', body: `<!-- x -->\n${PAGE}`, title: 'Log in' },
 	{
 		name: 'behind comments and the first line of XML',
 		body: ` <?xml version="1.0"?><!----> ${PAGE}`,
 		title: 'Log in',
 	},
-	{
-		name: 'in capitals',
-		body: '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>',
-		title: 'Log in',
-	},
-	{
-		name: 'that begins with its head',
-		body: '<head><title>Log in',
-		title: 'Log in',
-	},
-	{
-		name: 'that begins with its body',
-		body: '<body>',
-		title: '',
-	},
+	{ name: 'in capitals', body: '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>', title: 'Log in' },
+	{ name: 'that begins with its head', body: '<head><title>Log in', title: 'Log in' },
+	{ name: 'that begins with its body', body: '<body>', title: '' },
 	{
 		name: 'with blanks around its title',
 		body: '<html><title>\n Log in </title>',
 		title: 'Log in',
 	},
-	{
-		name: 'behind a text in an empty comment',
-		body: `<!---->${PAGE}`,
-		title: 'Log in',
-	},
-	{
-		name: 'whose title never begins',
-		body: '<html><title',
-		title: '',
-	},
-	{
-		name: 'with a longer name for a title',
-		body: '<html><titles>Log in',
-		title: '',
-	},
+	{ name: 'behind a text in an empty comment', body: `<!---->${PAGE}`, title: 'Log in' },
+	{ name: 'whose title never begins', body: '<html><title', title: '' },
+	{ name: 'with a longer name for a title', body: '<html><titles>Log in', title: '' },
 	{
 		name: 'with a title of 101 characters',
 		body: `<html><title>${'a'.repeat(101)}`,
@@ -285,31 +147,11 @@ test.each<{ name: string; body: string; title: string | undefined }>([
 		body: `<html>${' '.repeat(20_000)}<title>Log in`,
 		title: '',
 	},
-	{
-		name: 'behind a comment without end',
-		body: `<!-- ${PAGE}`,
-		title: undefined,
-	},
-	{
-		name: 'behind a comment that only seems to end',
-		body: `<!--> ${PAGE}`,
-		title: undefined,
-	},
-	{
-		name: 'behind a first line without end',
-		body: '<?xml <html',
-		title: undefined,
-	},
-	{
-		name: 'behind a word',
-		body: `OK ${PAGE}`,
-		title: undefined,
-	},
-	{
-		name: 'of another element',
-		body: '<bodywork>',
-		title: undefined,
-	},
+	{ name: 'behind a comment without end', body: `<!-- ${PAGE}`, title: undefined },
+	{ name: 'behind a comment that only seems to end', body: `<!--> ${PAGE}`, title: undefined },
+	{ name: 'behind a first line without end', body: '<?xml <html', title: undefined },
+	{ name: 'behind a word', body: `OK ${PAGE}`, title: undefined },
+	{ name: 'of another element', body: '<bodywork>', title: undefined },
 ])('a page $name', ({ body, title }) => {
 	const expected = title === undefined ? undefined : { title };
 	expect(webPageIn(body, 'text/plain')).toStrictEqual(expected);

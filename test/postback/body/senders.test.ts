@@ -20,11 +20,7 @@ const MEANT: Record<string, { body: unknown; files?: Array<typeof FILE> } | 'ref
 	'Python requests: untyped': {
 		body: {},
 		files: [
-			{
-				name: 'receipt',
-				filename: 'receipt.pdf',
-				text: '%PDF-1.4\xff\xfeJo\xe3o & S\xf6hne',
-			},
+			{ name: 'receipt', filename: 'receipt.pdf', text: '%PDF-1.4\xff\xfeJo\xe3o & S\xf6hne' },
 		],
 	},
 	'Python requests: mail': 'refused',
@@ -79,31 +75,11 @@ test.each(['payer[name]', 'payer.name', 'Payer.Name'])(
 );
 
 test.each([
-	{
-		type: 'application/json; charset=windows-31j',
-		hex: '8365835883678ef3',
-		name: 'テスト受',
-	},
-	{
-		type: 'application/json; charset=GB2312',
-		hex: 'c0eec3f7',
-		name: '李明',
-	},
-	{
-		type: 'application/json; charset=windows-1252',
-		hex: '80939496',
-		name: '€“”–',
-	},
-	{
-		type: 'application/json; charset=ISO-8859-1',
-		hex: 'e9',
-		name: 'é',
-	},
-	{
-		type: 'application/json; charset=cp1252',
-		hex: '80',
-		name: '€',
-	},
+	{ type: 'application/json; charset=windows-31j', hex: '8365835883678ef3', name: 'テスト受' },
+	{ type: 'application/json; charset=GB2312', hex: 'c0eec3f7', name: '李明' },
+	{ type: 'application/json; charset=windows-1252', hex: '80939496', name: '€“”–' },
+	{ type: 'application/json; charset=ISO-8859-1', hex: 'e9', name: 'é' },
+	{ type: 'application/json; charset=cp1252', hex: '80', name: '€' },
 ])(
 	'the charset of $type, as the documents of Java and .NET name it, is known',
 	async ({ type, hex, name }) => {
