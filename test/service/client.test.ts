@@ -129,7 +129,7 @@ describe('what a response says counts beside its status', () => {
 		{ statusCode: 500, says: 'no', outcome: 'unknown', reason: undefined },
 		{ statusCode: 503, says: 'yes', outcome: 'unknown', reason: undefined },
 	])(
-		'status $statusCode and a body that says $says',
+		'status $statusCode and a body that says $says: $outcome',
 		async ({ statusCode, says, outcome, reason }) => {
 			const respond = async () => ({ statusCode, body: '{"ok":1}' });
 			const { reason: told, ...result } = await post(respond, { responseWords: WORDS[says] });
@@ -332,7 +332,7 @@ test.each<{ what: string; where: object; request: object; outcome: string }>([
 	},
 	{ what: 'plain, flushed', where: PLAIN, request: { socket: {}, ...flushed }, outcome: 'unknown' },
 	{ what: 'plain, nothing known', where: PLAIN, request: {}, outcome: 'unknown' },
-])('a request that failed, $what', async ({ where, request, outcome }) => {
+])('a request that failed is $outcome: $what', async ({ where, request, outcome }) => {
 	expect(await post(thrown({ code: 'EX', request }), where)).toMatchObject({ outcome });
 });
 
@@ -482,7 +482,7 @@ describe('a form to a token endpoint', () => {
 			httpRequest: thrown({ code: 'EPIPE' }),
 			reason: { is: 'connectionFailed', code: 'EPIPE' },
 		},
-	])('$what is told', async ({ httpRequest, reason }) => {
+	])('that did not go well says why: $what', async ({ httpRequest, reason }) => {
 		expect(await ask(httpRequest)).toStrictEqual({ reason });
 	});
 

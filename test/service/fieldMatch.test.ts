@@ -21,11 +21,6 @@ describe('a field has one of some values', () => {
 			expected: true,
 		},
 		{
-			name: 'in the query, where the body has no such field',
-			sources: [{ a: 1 }, { status: 'paid' }],
-			expected: true,
-		},
-		{
 			name: 'in the query, where the body has null',
 			sources: [{ status: null }, { status: 'paid' }],
 			expected: true,
@@ -36,7 +31,6 @@ describe('a field has one of some values', () => {
 			expected: false,
 		},
 		{ name: 'in capitals', sources: [{ status: 'PAID' }], expected: true },
-		{ name: 'under a name in capitals', sources: [{ STATUS: 'paid' }], expected: true },
 		{
 			name: 'under its own spelling first',
 			sources: [{ Status: 'no', status: 'paid' }],
@@ -50,7 +44,7 @@ describe('a field has one of some values', () => {
 		{ name: 'not within a list', sources: [{ status: ['paid'] }], expected: false },
 		{ name: 'not empty', sources: [{ status: '' }], expected: false },
 		{ name: 'nowhere', sources: [undefined, null], expected: false },
-	])('$name', ({ sources, expected }) => {
+	])('$name: $expected', ({ sources, expected }) => {
 		expect(mismatchOf(match, new Sources(...sources)) === undefined).toBe(expected);
 	});
 
