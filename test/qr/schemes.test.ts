@@ -1,19 +1,26 @@
 import fc from 'fast-check';
-import { amountInCode, amountTextIn, schemeOf } from '../../nodes/Pay/qr/schemes';
+import { amountInCode, amountTextIn, schemeOf, SCHEMES } from '../../nodes/Pay/qr/schemes';
 import { crc16, emvAmount, isEmv } from '../../nodes/Pay/qr/emv';
 import { brCode } from '../../sandbox/brCode';
+import { read } from '../markdown';
 import { EXAMPLES } from './schemes';
 
-/** The amount of the example that each scheme publishes; the others hold none, or in another unit. */
-const AMOUNTS: Record<string, number> = {
-	'UPI (India)': 10,
-	'SEPA credit transfer (EPC069-12)': 1,
-	'Swiss QR-bill': 1949.75,
-	'Short Payment Descriptor (Czechia)': 450,
-};
+test.each(EXAMPLES)('the published example of $scheme is its own, and has its amount', (row) => {
+	const { scheme, example, amount } = row;
+	const own = SCHEMES.filter(({ isCode }) => isCode(example));
+	expect(own.map(({ name }) => name)).toStrictEqual([scheme]);
+	expect(example.startsWith(own[0]!.begins)).toBe(true);
+	expect(amountInCode(example)).toBe(amount);
+});
 
-test.each(EXAMPLES)('the amount of the published example: $scheme', ({ scheme, example }) => {
-	expect(amountInCode(example)).toBe(AMOUNTS[scheme]);
+test('the document lists these schemes', () => {
+	const document = read('docs/service.md');
+	const table = document.slice(document.indexOf('| Code '), document.indexOf('_`test/qr/schemes'));
+	const rows = table.split('\n').slice(2).filter(Boolean);
+	const cells = rows.map((row) => row.split('|').map((cell) => cell.trim()));
+	expect(cells.map((row) => row.slice(1, 3))).toStrictEqual(
+		SCHEMES.map(({ name, begins }) => [name, `\`${begins}\``]),
+	);
 });
 
 const emv = (fields: string) => `${fields}6304${crc16(`${fields}6304`)}`;
@@ -55,7 +62,7 @@ test.each([
 	{ what: 'SPD without', code: 'SPD*1.0*ACC:CZ58*CC:CZK' },
 	{ what: 'a link', code: 'https://qr.alipay.com/bavh4wjlxf12tper3a' },
 	{ what: 'any text', code: '54' },
-])('none: $what', ({ code }) => {
+])('$what asks for no amount', ({ code }) => {
 	expect(amountInCode(code)).toBeUndefined();
 });
 
@@ -141,7 +148,19 @@ test.each([
 	},
 	{ what: 'a Payconiq link with more behind it', code: `${PAYCONIQ}0`, scheme: undefined },
 	{ what: 'a Payconiq link behind a word', code: `x ${PAYCONIQ}`, scheme: undefined },
-])('the scheme of $what', ({ code, scheme }) => {
+	{ what: 'a sentence about a scheme', code: 'upi://pay is not offered here', scheme: undefined },
+	{ what: 'a link without who is paid', code: 'upi://pay?am=10&tn=pa=x@y', scheme: undefined },
+	{ what: 'the word of a scheme', code: 'BCD', scheme: undefined },
+	{
+		what: 'a bank code of the same letters',
+		code: 'SPC\n0200\n1\nDE89370400440532013000\n',
+		scheme: undefined,
+	},
+	{ what: 'the word of another', code: 'SPD*1.0*MSG:hello', scheme: undefined },
+	{ what: 'a price list', code: 'ST00012|Name=a', scheme: undefined },
+	{ what: 'a page of a wallet', code: 'https://qr.alipay.com/', scheme: undefined },
+	{ what: 'a page about a wallet', code: 'https://payconiq.com/pay/2/help', scheme: undefined },
+])('$what is a code of the scheme $scheme', ({ code, scheme }) => {
 	expect(schemeOf(code)?.name).toBe(scheme);
 });
 
