@@ -366,4 +366,21 @@ describe('in what is shown', () => {
 		const hidden = texts.filter((each) => hideSecrets(each, [], url) !== each);
 		expect(hidden).toStrictEqual(proofs);
 	});
+
+	const OTHER_URL = signUrl('https://a.example/x', ABOUT, 'another secret');
+	const OTHER = proofOf(OTHER_URL);
+	const OTHER_MAC = OTHER.split('.')[1]!;
+	const percent = [...OTHER].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
+	test.each<{ what: string; text: string }>([
+		{ what: 'a URL', text: OTHER_URL },
+		{ what: 'a URL in a URL', text: `next=${encodeURIComponent(OTHER_URL)}` },
+		{ what: 'a URL whose proof is percent-encoded', text: `?pay_proof=${percent}` },
+		{ what: 'a URL in capitals', text: `?PAY_PROOF=${OTHER}` },
+		{ what: 'XML', text: `<b>${OTHER_URL}</b>` },
+		{ what: 'a text', text: `the proof is ${OTHER}, which` },
+	])('the proof of any charge in $what is replaced, and the rest stays', ({ text }) => {
+		const shown = hideSecrets(`before ${text} after`, []) as string;
+		expect(decodeURIComponent(shown)).not.toContain(OTHER_MAC);
+		expect(shown).toMatch(/^before .*\*\*\*.* after$/);
+	});
 });
