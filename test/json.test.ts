@@ -7,7 +7,7 @@ test.each<{ name: string; value: unknown; expected: boolean }>([
 	{ name: 'null', value: null, expected: false },
 	{ name: 'a text', value: 'a', expected: false },
 	{ name: 'nothing', value: undefined, expected: false },
-])('$name has members or not', ({ value, expected }) => {
+])('$name has members of its own: $expected', ({ value, expected }) => {
 	expect(isJsonObject(value)).toBe(expected);
 });
 
@@ -37,7 +37,7 @@ test.each<{ name: string; value: unknown; levels: number | undefined; expected: 
 	},
 	{ name: 'a hundred levels', value: nested(100), levels: undefined, expected: false },
 	{ name: 'a hundred and one levels', value: nested(101), levels: undefined, expected: true },
-])('$name is too deep or not', ({ value, levels, expected }) => {
+])('$name is too deep: $expected', ({ value, levels, expected }) => {
 	expect(isTooDeep(value, levels)).toBe(expected);
 });
 
@@ -92,7 +92,7 @@ describe('JSON or text', () => {
 			text: JSON.stringify(','.repeat(100_002)),
 			expected: ','.repeat(100_002),
 		},
-	])('$name', ({ text, expected }) => {
+	])('$name is read as it was meant', ({ text, expected }) => {
 		expect(jsonOrText(text)).toStrictEqual(expected);
 	});
 

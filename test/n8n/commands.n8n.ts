@@ -175,7 +175,7 @@ function firstLog(folder: string): string {
 	return log === undefined ? '' : readFileSync(join(folder, log), 'utf8');
 }
 
-// children.test.ts has every signal.
+// children.test.ts has other ways to end.
 describe('a demo that is ended while n8n starts leaves no process and no folder', () => {
 	test.each([
 		['Ctrl+C', 'SIGINT', 'all'],

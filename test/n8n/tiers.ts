@@ -46,9 +46,14 @@ function testsBelow(folder: string): string[] {
 	return names.filter((name) => name.endsWith(ENDING)).map((name) => join(folder, name));
 }
 
-/** Those of these names, wherever they stand below this folder. */
+/** The paths of these names, wherever they stand below this folder. Throws where one is no file any more. */
 function testsNamed(names: string[]): string[] {
-	return testsBelow(__dirname).filter((path) => names.includes(basename(path, ENDING)));
+	const paths = testsBelow(__dirname);
+	return names.map((name) => {
+		const path = paths.find((each) => basename(each, ENDING) === name);
+		if (path === undefined) throw new Error(`tiers.ts names ${name}${ENDING}, which is no file`);
+		return path;
+	});
 }
 
 /** The files of each run of a tier; those of one tier run beside each other. */

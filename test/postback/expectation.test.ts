@@ -33,7 +33,7 @@ test.each<{ name: string; external_id: string; executionId: string; expected: st
 		executionId: '42',
 		expected: ['first'],
 	},
-])('a wait for $name', ({ external_id, executionId, expected }) => {
+])('a wait for $name may be ended by $expected', ({ external_id, executionId, expected }) => {
 	// As n8n stores it.
 	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
 	expect(awaitedHashes(store, external_id, executionId, never)).toStrictEqual(expected);
@@ -62,7 +62,7 @@ test.each<{ events: string; expected: string[] }>([
 	{ events: 'C L R', expected: ['0'] },
 	{ events: 'C W R', expected: [] },
 	{ events: 'C W R C', expected: ['3'] },
-])('after $events', ({ events, expected }) => {
+])('after $events the next wait for it may be ended by $expected', ({ events, expected }) => {
 	const store: ExpectationStore = {};
 	for (const [index, event] of events.split(' ').entries()) {
 		// Another identifier's in between, and another execution's, count for nothing.
