@@ -354,20 +354,31 @@ describe('in what is shown', () => {
 		expect(hidden).toStrictEqual(proofs);
 	});
 
-	const OTHER_URL = signUrl('https://a.example/x', ABOUT, 'another secret');
-	const OTHER = proofOf(OTHER_URL);
-	const OTHER_MAC = OTHER.split('.')[1]!;
-	const percent = [...OTHER].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
-	test.each<{ what: string; text: string }>([
-		{ what: 'a URL', text: OTHER_URL },
-		{ what: 'a URL in a URL', text: `next=${encodeURIComponent(OTHER_URL)}` },
-		{ what: 'a URL whose proof is percent-encoded', text: `?pay_proof=${percent}` },
-		{ what: 'a URL in capitals', text: `?PAY_PROOF=${OTHER}` },
-		{ what: 'XML', text: `<b>${OTHER_URL}</b>` },
-		{ what: 'a text', text: `the proof is ${OTHER}, which` },
-	])('the proof of any charge in $what is replaced, and the rest stays', ({ text }) => {
+	const SIGNED = signUrl('https://a.example/x', ABOUT, 'another secret');
+	const RANDOM = withRandomProof('https://a.example/x', randomProof()).url;
+	const percent = [...proofOf(SIGNED)].map((letter) => `%${letter.charCodeAt(0).toString(16)}`);
+	const MAC = proofOf(SIGNED).split('.')[1]!;
+
+	test.each([
+		{ what: 'a signed URL', url: SIGNED, secret: MAC },
+		{ what: 'a URL with a random proof', url: RANDOM, secret: proofOf(RANDOM) },
+	])('the proof of any charge is replaced in $what, however it is written', ({ url, secret }) => {
+		const inUrl = encodeURIComponent(url);
+		const inCapitals = url.replace('pay_proof', 'PAY_PROOF');
+		for (const text of [url, inUrl, inUrl.replace('%3D', '%3d'), inCapitals, `<b>${url}</b>`]) {
+			const shown = hideSecrets(`before ${text} after`, []);
+			expect(shown).not.toContain(secret);
+			expect(shown).toMatch(/^before .*\*\*\*.* after$/);
+		}
+	});
+
+	test.each([
+		{ what: 'as it is', text: `the proof is ${proofOf(SIGNED)}, which` },
+		{ what: 'as a URL writes it', text: proofOf(SIGNED).replace('.', '%2E') },
+		{ what: 'with each letter percent-encoded', text: `?pay_proof=${percent.join('')}` },
+	])('a proof by itself is replaced, $what', ({ text }) => {
 		const shown = hideSecrets(`before ${text} after`, []) as string;
-		expect(decodeURIComponent(shown)).not.toContain(OTHER_MAC);
+		expect(decodeURIComponent(shown)).not.toContain(MAC);
 		expect(shown).toMatch(/^before .*\*\*\*.* after$/);
 	});
 });
