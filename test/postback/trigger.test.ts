@@ -609,7 +609,8 @@ describe("the service's own signature", () => {
 			signature: '',
 			expected: null,
 		},
-	])('$what', async ({ authentication, url, signature, expected }) => {
+	])('a postback with $what gives $expected', async (row) => {
+		const { authentication, url, signature, expected } = row;
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
 	});
 

@@ -167,7 +167,7 @@ describe('a text that holds JSON', () => {
 			data: `{"status":"paid","a":[${'1,'.repeat(100_001)}1]}`,
 			expected: false,
 		},
-	])('$what', ({ data, expected }) => {
+	])('$what, so that a field in it is found: $expected', ({ data, expected }) => {
 		expect(mismatchOf(match, new Sources({ data })) === undefined).toBe(expected);
 	});
 

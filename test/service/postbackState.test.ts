@@ -356,12 +356,12 @@ describe('what a postback claims by itself', () => {
 
 	test.each<{ what: string; body: object; claims: unknown[] }>([
 		{
-			what: 'of one charge',
+			what: 'one charge',
 			body: { txid: ' a ', status: 'paid', cents: 1250 },
 			claims: [{ claimed: { external_id: 'a', amount: 12.5 }, verdict: { state: 'paid' } }],
 		},
 		{
-			what: 'of each entry of a list',
+			what: 'a list, by each entry,',
 			body: {
 				txid: 'beside',
 				pix: [
@@ -381,26 +381,26 @@ describe('what a postback claims by itself', () => {
 			],
 		},
 		{
-			what: 'without an identifier',
+			what: 'no identifier',
 			body: { status: 'paid', cents: 1250 },
 			claims: [{ fault: 'the fields "pix[].txid" and "txid" are missing' }],
 		},
 		{
-			what: 'with an identifier that is none',
+			what: 'an identifier that is none',
 			body: { txid: ' ', status: 'paid', cents: 1250 },
 			claims: [{ fault: 'the field "txid" is no External ID' }],
 		},
 		{
-			what: 'without an amount',
+			what: 'no amount',
 			body: { txid: 'a', status: 'paid' },
 			claims: [{ fault: 'the fields "pix[].cents" and "cents" are missing' }],
 		},
 		{
-			what: 'with an amount that has two readings',
+			what: 'an amount that has two readings',
 			body: { txid: 'a', status: 'paid', cents: '1,250' },
 			claims: [{ fault: 'the field "cents" is no amount, or can be read as two' }],
 		},
-	])('$what', ({ body, claims }) => {
+	])('$what is read as that: $claims', ({ body, claims }) => {
 		const found = claimsOf(words, new Sources(body)).map((claim) => {
 			return 'fault' in claim ? claim : { claimed: claim.claimed, verdict: claim.verdict };
 		});
