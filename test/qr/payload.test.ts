@@ -22,7 +22,7 @@ describe('finding the payload in a response of unknown form', () => {
 			name: 'a code and its picture',
 			response: { a: code, image: `data:image/png;base64,${base64}` },
 		},
-	])('the code is found that is $name', ({ response }) => {
+	])('the code is found: $name', ({ response }) => {
 		expect(findQrSource(response, '')).toStrictEqual({ text: code });
 	});
 
