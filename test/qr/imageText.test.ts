@@ -73,6 +73,8 @@ test.each([
 	{ what: 'a PNG that was read as text', text: '\ufffdPNG\r\n\u001a\n' },
 	{ what: 'a GIF as text', text: 'GIF89a' },
 	{ what: 'a GIF in base64', text: 'R0lGODlhAQABAAAAACw=' },
+	{ what: 'a WebP in base64', text: 'UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAUAmJaQAA3AA' },
+	{ what: 'a data URI that calls itself a PNG', text: 'data:image/png;base64,AAAA' },
 	{
 		what: 'a data URI that calls itself an SVG',
 		text: 'data:image/svg+xml,<html><script>1</script><svg></html>',
