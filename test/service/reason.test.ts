@@ -64,7 +64,7 @@ test.each<{
 	expect(reasonOfFailure(failure, timedOut)).toStrictEqual(expected);
 });
 
-// The other reasons in words: test/execution/sentences.txt.
+// The words of all others: test/execution/sentences.txt.
 test.each<{ code: string; words: string }>([
 	{ code: 'ENOTFOUND', words: 'the host name is not known (ENOTFOUND)' },
 	{ code: 'ECONNRESET', words: 'the connection was broken (ECONNRESET)' },
@@ -74,4 +74,39 @@ test.each<{ code: string; words: string }>([
 	{ code: 'CERT_HAS_EXPIRED', words: "the service's certificate has expired (CERT_HAS_EXPIRED)" },
 ])('$code is told in words: $words', ({ code, words }) => {
 	expect(reasonInWords({ is: 'connectionFailed', code })).toBe(words);
+});
+
+test.each<{ reason: Reason; fact: string }>([
+	{ reason: { is: 'stoppedByProxy', statusCode: 502 }, fact: '502' },
+	{ reason: { is: 'tooLong', statusCode: 201 }, fact: '10 MB' },
+	{ reason: { is: 'notEndedInTime', statusCode: 201 }, fact: '201' },
+	{ reason: { is: 'brokeOff', statusCode: 422 }, fact: '422' },
+	{ reason: { is: 'notConfirmed', field: 'a\nb' }, fact: '"a" or "b"' },
+	{ reason: { is: 'saidNo', path: 'a' }, fact: '"a"' },
+	{ reason: { is: 'saidYes', path: 'a' }, fact: '"a"' },
+	{ reason: { is: 'webPage', title: 'Log in' }, fact: '"Log in"' },
+])('the words of $reason say $fact', ({ reason, fact }) => {
+	expect(reasonInWords(reason)).toContain(fact);
+});
+
+test('no two reasons have the same words', () => {
+	const reasons: Reason[] = [
+		{ is: 'timedOut' },
+		{ is: 'hostBlocked' },
+		{ is: 'connectionFailed' },
+		{ is: 'stoppedByProxy', statusCode: 407 },
+		{ is: 'stoppedByProxy', statusCode: 502 },
+		{ is: 'tooLong', statusCode: 200 },
+		{ is: 'notEndedInTime', statusCode: 200 },
+		{ is: 'brokeOff', statusCode: 200 },
+		{ is: 'notReadable' },
+		{ is: 'notWritable' },
+		{ is: 'notConfirmed', field: 'a' },
+		{ is: 'saidNo', path: 'a' },
+		{ is: 'saidYes', path: 'a' },
+		{ is: 'webPage', title: '' },
+		{ is: 'webPage', title: 'Log in' },
+		{ is: 'notJson' },
+	];
+	expect(new Set(reasons.map(reasonInWords)).size).toBe(reasons.length);
 });
