@@ -116,6 +116,11 @@ test.each<{ name: string; body: string; title: string | undefined }>([
 	{ name: 'in capitals', body: '<!DOCTYPE html><TITLE lang="en">Log in</TITLE>', title: 'Log in' },
 	{ name: 'that begins with its head', body: '<head><title>Log in', title: 'Log in' },
 	{ name: 'that begins with its body', body: '<body>', title: '' },
+	{
+		name: 'with blanks around its title',
+		body: '<html><title>\n Log in </title>',
+		title: 'Log in',
+	},
 	{ name: 'behind a text in an empty comment', body: `<!---->${PAGE}`, title: 'Log in' },
 	{ name: 'whose title never begins', body: '<html><title', title: '' },
 	{ name: 'with a longer name for a title', body: '<html><titles>Log in', title: '' },
