@@ -29,6 +29,7 @@ async function postbackOf(sent: Sent, known: Partial<PostbackContext> = {}) {
 
 // How bodies are read: body/parse.test.ts. How secrets are found in a text: proof.test.ts.
 test('blanks around the type of a body count for nothing, and its signature decides what it is', async () => {
+	expect((await postbackOf({ type: ' ', body: '5' })).body).toBe(5);
 	expect((await postbackOf({ type: ' application/json ', body: '5' })).body).toBe(5);
 	const sent = { type: FORM, body: 'note: hi&state=paid' };
 	expect((await postbackOf(sent)).body).toHaveProperty('state', 'paid');
